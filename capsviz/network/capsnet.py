@@ -1,0 +1,218 @@
+"""CapsNet: convolution, primary capsules, one routed layer of class capsules, decoder (seed 003, Table I; seed 001)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from capsviz.routing import (
+    LinearVotes,
+    MatrixVotes,
+    Step,
+    Votes,
+    discriminative_routing,
+    dynamic_routing,
+    em_routing,
+    lengths,
+    squash,
+)
+
+from .config import CapsNetConfig
+
+
+@dataclass(frozen=True)
+class PrimaryCapsules:
+    """The lower capsules of an image.
+
+    Shapes: poses u "batch lower d"; activations "batch lower", the length of u, or a logistic of its own under EM.
+    """
+
+    poses: Float[Tensor, "batch lower d"]
+    activations: Float[Tensor, "batch lower"]
+
+
+@dataclass(frozen=True)
+class CapsOutput:
+    """What one forward pass leaves behind.
+
+    Shapes: poses "batch upper dim"; activations "batch upper"; reconstruction "batch channel height width" or None.
+    """
+
+    primary: PrimaryCapsules
+    step: Step
+    reconstruction: Float[Tensor, "batch channel height width"] | None
+
+    @property
+    def poses(self) -> Float[Tensor, "batch upper dim"]:
+        """v_j, or μ_j under EM."""
+        return self.step.poses
+
+    @property
+    def activations(self) -> Float[Tensor, "batch upper"]:
+        """‖v_j‖, or a_j under EM."""
+        return self.step.activations
+
+
+class Encoder(nn.Module):
+    """Image to primary capsules: 9 × 9 convolution, then 9 × 9 with stride 2, whose channels are capsules."""
+
+    def __init__(self, config: CapsNetConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.matrix = config.routing == "em"
+        channels = config.primary_types * (config.primary_dim + self.matrix)
+        self.conv = nn.Conv2d(config.image[0], config.conv_channels, config.kernel)
+        self.rectifier = nn.LeakyReLU() if config.leaky else nn.ReLU()
+        self.primary = nn.Conv2d(config.conv_channels, channels, config.kernel, stride=config.primary_stride)
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def forward(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
+        """The primary capsules of images in 0..1."""
+        features = self.primary(self.rectifier(self.conv(images))).float()
+        # Memory runs over d, then capsules: every sum over (d, i) in the votes is then one matrix product.
+        numbers = features.unflatten(1, (-1, self.config.primary_types)).permute(0, 1, 3, 4, 2).flatten(2)
+        if self.matrix:
+            return PrimaryCapsules(numbers[:, :-1].transpose(1, 2), numbers[:, -1].sigmoid())
+        poses = squash(numbers.transpose(1, 2))
+        return PrimaryCapsules(poses, lengths(poses))
+
+
+class Decoder(nn.Module):
+    """Class capsules, all but one masked, to an image (seed 001, "Regularization by reconstruction")."""
+
+    def __init__(self, config: CapsNetConfig) -> None:
+        super().__init__()
+        self.image = config.image
+        channels, height, width = config.image
+        widths = (config.classes * config.class_dim, *config.decoder, channels * height * width)
+        layers: list[nn.Module] = []
+        for inputs, outputs in pairwise(widths):
+            layers += [nn.Linear(inputs, outputs), nn.ReLU()]
+        self.layers = nn.Sequential(*layers[:-1], nn.Sigmoid())
+
+    def forward(
+        self, poses: Float[Tensor, "batch upper dim"], classes: Int[Tensor, "batch"]
+    ) -> Float[Tensor, "batch channel height width"]:
+        """The image that the capsule of the given class draws."""
+        mask = torch.nn.functional.one_hot(classes.long(), poses.shape[1]).to(poses.dtype)
+        return self.layers((poses * mask.unsqueeze(-1)).flatten(1)).float().unflatten(1, self.image)
+
+
+class CapsNet(nn.Module):
+    """A capsule network with one routed layer, assembled from a config.
+
+    The routing of the config decides what the layer owns: "dr" the weight W; "l2" and "l1" W and the buffer of
+    coefficients b, which no optimiser touches; "em" 4 × 4 matrices and β_u, β_a.
+    """
+
+    def __init__(self, config: CapsNetConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config) if config.decoder else None
+        lower, upper = config.lower, config.classes
+        if config.routing == "em":
+            self.transform = nn.Parameter(torch.randn(lower, upper, 4, 4) * 0.5)
+            self.beta_u = nn.Parameter(torch.zeros(upper))
+            # A parent that receives nothing costs nothing and must be off: logistic(λ β_a) well below one half.
+            self.beta_a = nn.Parameter(torch.full((upper,), -2.0))
+            self.register_buffer("coordinates", self._coordinates(), persistent=False)
+        else:
+            # d before lower, as the encoder lays out the poses.
+            self.transform = nn.Parameter(torch.randn(config.primary_dim, lower, upper, config.class_dim) * 0.1)
+        if config.routing in ("l2", "l1"):
+            # Seed 003 gives no start; 0.1 is what DR's softmax starts with, and the noise breaks the tie.
+            self.register_buffer("coefficients", 0.1 + 0.01 * torch.randn(lower, upper))
+
+    @property
+    def weight(self) -> Float[Tensor, "lower d upper dim"]:
+        """W of the vote transform û_ij = u_i W_ij; EM networks have `transform`, "lower upper 4 4", instead."""
+        return self.transform.transpose(0, 1)
+
+    def encode(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
+        """Images in 0..1 to primary capsules."""
+        return self.encoder(images)
+
+    def votes(self, primary: PrimaryCapsules) -> Votes:
+        """What every primary capsule predicts for every class capsule, in float32."""
+        if self.config.routing == "em":
+            return MatrixVotes(primary.poses.unflatten(2, (4, 4)), self.transform, self.coordinates)
+        return LinearVotes(primary.poses, self.weight)
+
+    def route(
+        self, primary: PrimaryCapsules, iterations: int | None = None, *, record: bool = False, progress: float = 1.0
+    ) -> Iterator[Step]:
+        """The steps of this network's routing, one per iteration.
+
+        iterations T: the config's unless given. record: also what the algorithm does not need and a trace shows, the
+        last iteration's agreement or posteriors. progress 0..1: how far training is, for EM's λ.
+        """
+        config, votes = self.config, self.votes(primary)
+        iterations = config.iterations if iterations is None else iterations
+        if config.routing == "dr":
+            return dynamic_routing(votes, iterations, final_agreement=record)
+        if config.routing == "em":
+            return em_routing(
+                votes,
+                primary.activations,
+                self.beta_u,
+                self.beta_a,
+                iterations,
+                inverse_temperature=config.inverse_temperature,
+                progress=progress,
+                final_posteriors=record,
+            )
+        return discriminative_routing(votes, self.coefficients, agreement=record)
+
+    def decode(
+        self, poses: Float[Tensor, "batch upper dim"], classes: Int[Tensor, "batch"]
+    ) -> Float[Tensor, "batch channel height width"]:
+        """The image drawn from one class capsule; raises ValueError for a network trained without a decoder."""
+        if self.decoder is None:
+            raise ValueError("this network was trained without a decoder; decode its capsules with another model's")
+        return self.decoder(poses, classes)
+
+    def forward(
+        self,
+        images: Float[Tensor, "batch channel height width"],
+        classes: Int[Tensor, "batch"] | None = None,
+        *,
+        progress: float = 1.0,
+        reconstruct: bool = True,
+    ) -> CapsOutput:
+        """Images in 0..1 to class capsules and a reconstruction.
+
+        classes: whose capsule the decoder sees, "batch"; the most active one unless given. progress: see `route`.
+        """
+        primary = self.encode(images)
+        # Routing and its votes stay in float32 under autocast: their sums run over a thousand capsules.
+        with torch.autocast(images.device.type, enabled=False):
+            step = deque(self.route(primary, progress=progress), maxlen=1).pop()
+        reconstruction = None
+        if self.decoder is not None and reconstruct:
+            reconstruction = self.decoder(step.poses, step.activations.argmax(1) if classes is None else classes)
+        return CapsOutput(primary, step, reconstruction)
+
+    def receptive_field(self, capsule: int) -> tuple[int, int, int, int]:
+        """Top, left, bottom and right (exclusive) of the input pixels that a primary capsule sees."""
+        _, columns, types = self.config.grid
+        row, column = divmod(capsule // types, columns)
+        top, left = row * self.config.primary_stride, column * self.config.primary_stride
+        size = 2 * self.config.kernel - 1
+        return top, left, top + size, left + size
+
+    def _coordinates(self) -> Tensor:
+        """Where each primary capsule sits, added to two numbers of its votes (Hinton, Sabour & Frosst 2018, 4.1)."""
+        _, height, width = self.config.image
+        coordinates = torch.zeros(self.config.lower, 4, 4)
+        for capsule in range(self.config.lower):
+            top, left, bottom, right = self.receptive_field(capsule)
+            coordinates[capsule, 0, 3] = (top + bottom) / 2 / height
+            coordinates[capsule, 1, 3] = (left + right) / 2 / width
+        return coordinates

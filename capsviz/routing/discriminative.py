@@ -1,0 +1,139 @@
+"""Routing towards discriminative quality, L2 and L1 (seed 003 eq. 5-15, Algorithm 1).
+
+One coefficient b_ij per capsule pair, shared by all images, without softmax, free to be negative. The weights are
+trained with b fixed, then b climbs its own objective with the weights fixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from .squash import lengths, squash
+from .votes import Votes
+
+Penalty = Literal["l2", "l1"]
+
+
+@dataclass(frozen=True)
+class DiscriminativeStep:
+    """The one step of discriminative routing: at inference b is fixed, and there is no loop per image.
+
+    Shapes: coefficients b "lower upper"; sums s and poses v "batch upper dim"; activations ‖v‖ "batch upper";
+    agreement û·s "batch lower upper", None unless asked for.
+    """
+
+    iteration: int
+    coefficients: Float[Tensor, "lower upper"]
+    sums: Float[Tensor, "batch upper dim"]
+    poses: Float[Tensor, "batch upper dim"]
+    activations: Float[Tensor, "batch upper"]
+    agreement: Float[Tensor, "batch lower upper"] | None
+
+
+def discriminative_routing(
+    votes: Votes, coefficients: Float[Tensor, "lower upper"], *, agreement: bool = False
+) -> Iterator[DiscriminativeStep]:
+    """Sum the votes by the learned coefficients and squash: s_j = Σ_i b_ij û_ij, v_j = squash(s_j) (seed 003, eq. 6).
+
+    votes "batch lower upper dim" as any `Votes`; coefficients b "lower upper". agreement: also û_ij · s_j, the
+    quantity whose signed mean over a batch is the ascent direction of b.
+    """
+    sums = votes.weighted_sum(coefficients)
+    poses = squash(sums)
+    activations = lengths(poses)
+    yield DiscriminativeStep(1, coefficients, sums, poses, activations, votes.agreement(sums) if agreement else None)
+
+
+def signs(targets: Tensor) -> Tensor:
+    """δ_jk: +1 where upper capsule j is a label of image k, −1 elsewhere (seed 003, eq. 5b).
+
+    targets: Bool "batch upper". Returns the same shape in float32.
+    """
+    return targets.to(torch.float32) * 2 - 1
+
+
+def ascent_gradient(
+    poses: Float[Tensor, "batch lower d"],
+    weight: Float[Tensor, "lower d upper dim"],
+    sums: Float[Tensor, "batch upper dim"],
+    signs: Float[Tensor, "batch upper"],
+) -> Float[Tensor, "lower upper"]:
+    """g_ij = Σ_k δ_jk û_ijk · s_jk without a single vote: Σ_(d,h) W ⊙ (uᵀ (δ ⊙ s)) (SPEC 3; seed 003, eq. 13).
+
+    Shapes: u "batch lower d", W "lower d upper dim", s "batch upper dim", δ "batch upper"; returns "lower upper",
+    summed over the batch.
+    """
+    signed = (sums * signs.to(sums.dtype).unsqueeze(-1)).flatten(1)
+    correlation = poses.transpose(1, 2).flatten(1).T @ signed
+    _, d, upper, dim = weight.shape
+    return (weight.transpose(0, 1) * correlation.view(d, -1, upper, dim)).sum(dim=(0, 3))
+
+
+def ascent_gradient_from_votes(
+    votes: Float[Tensor, "batch lower upper dim"],
+    sums: Float[Tensor, "batch upper dim"],
+    signs: Float[Tensor, "batch upper"],
+) -> Float[Tensor, "lower upper"]:
+    """g_ij = Σ_k δ_jk û_ijk · s_jk from the votes themselves (seed 003, eq. 13).
+
+    Shapes: votes "batch lower upper dim", s "batch upper dim", δ "batch upper"; returns "lower upper".
+    """
+    return torch.einsum("bijh,bjh,bj->ij", votes, sums, signs.to(sums.dtype))
+
+
+def objective(
+    sums: Float[Tensor, "batch upper dim"],
+    signs: Float[Tensor, "batch upper"],
+    coefficients: Float[Tensor, "lower upper"],
+    regularisation: float,
+    penalty: Penalty,
+) -> Float[Tensor, "upper"]:
+    """O_j = Σ_k δ_jk ‖s_jk‖² − λ ‖b_j‖² (L2, seed 003 eq. 10) or − λ ‖b_j‖₁ (L1, eq. 14).
+
+    Shapes: s "batch upper dim", δ "batch upper", b "lower upper"; returns "upper".
+    """
+    size = coefficients.square().sum(0) if penalty == "l2" else coefficients.abs().sum(0)
+    return (signs * sums.square().sum(-1)).sum(0) - regularisation * size
+
+
+def ascend(
+    coefficients: Float[Tensor, "lower upper"],
+    gradient: Float[Tensor, "lower upper"],
+    *,
+    step: float,
+    regularisation: float,
+    penalty: Penalty,
+    proximal: bool = False,
+) -> Float[Tensor, "lower upper"]:
+    """One ascent step of b on its objective (seed 003, eq. 13 and 15, Algorithm 1 line 8).
+
+    coefficients b and gradient g "lower upper"; step γ; regularisation λ. L2: b + 2γ (g − λ/2 b).
+    L1: b + 2γ (g − λ sign b) with sign(0) = 0, the paper's subgradient, which never lands on zero; with proximal the
+    data term is climbed first and the penalty applied as a soft threshold of 2γλ, which does.
+    """
+    if penalty == "l2":
+        return coefficients + 2 * step * (gradient - regularisation / 2 * coefficients)
+    if not proximal:
+        return coefficients + 2 * step * (gradient - regularisation * coefficients.sign())
+    return torch.nn.functional.softshrink(coefficients + 2 * step * gradient, 2 * step * regularisation)
+
+
+@dataclass(frozen=True)
+class Sparsity:
+    """Shares, 0..1, of the coefficients that are exactly zero and that are below a thousandth of the largest."""
+
+    exact: float
+    near: float
+
+
+def sparsity(coefficients: Tensor) -> Sparsity:
+    """How much of b, of any shape, is zero, exactly and nearly (|b| < 1e-3 max |b|; SPEC 3)."""
+    size = coefficients.abs()
+    near = size <= 1e-3 * size.max() if not size.any() else size < 1e-3 * size.max()
+    return Sparsity(float((size == 0).float().mean()), float(near.float().mean()))

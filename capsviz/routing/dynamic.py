@@ -1,0 +1,63 @@
+"""Dynamic routing by agreement (Sabour, Frosst & Hinton 2017; seed 000 line by line, seed 002 eq. 7-11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from jaxtyping import Float
+from torch import Tensor
+
+from .squash import lengths, squash
+from .votes import Votes
+
+
+@dataclass(frozen=True)
+class DynamicStep:
+    """One iteration of dynamic routing.
+
+    Shapes: logits b, couplings c and agreement û·v "batch lower upper"; sums s and poses v "batch upper dim";
+    activations ‖v‖ "batch upper". The logits are those the couplings of this iteration were made from; the
+    agreement is what the next iteration adds to them, None where there is no next one and nobody asked.
+    """
+
+    iteration: int
+    logits: Float[Tensor, "batch lower upper"]
+    couplings: Float[Tensor, "batch lower upper"]
+    sums: Float[Tensor, "batch upper dim"]
+    poses: Float[Tensor, "batch upper dim"]
+    activations: Float[Tensor, "batch upper"]
+    agreement: Float[Tensor, "batch lower upper"] | None
+
+
+def dynamic_routing(
+    votes: Votes,
+    iterations: int = 3,
+    *,
+    through: Literal["last", "all"] = "last",
+    final_agreement: bool = False,
+) -> Iterator[DynamicStep]:
+    """Route by agreement and yield every iteration.
+
+    votes: "batch lower upper dim" as any `Votes`. through: "last" lets gradients flow through the last iteration only
+    (the earlier ones run on detached votes), "all" through every one. final_agreement: also û·v of the last
+    iteration, which the algorithm does not need and a trace shows. Raises ValueError for fewer than one iteration.
+
+    The softmax runs over the UPPER capsules: a lower capsule shares itself out (seed 002, eq. 8).
+    """
+    if iterations < 1:
+        raise ValueError(f"routing takes at least one iteration; got iterations={iterations}")
+    detached = votes.detach() if through == "last" else votes
+    logits = votes.pairs(0.0)
+    for iteration in range(1, iterations + 1):
+        last = iteration == iterations
+        current = votes if last else detached
+        # Over the upper capsules, in the memory order of the logits: `softmax(-1)` would reorder them.
+        couplings = logits.transpose(1, 2).softmax(dim=1).transpose(1, 2)
+        sums = current.weighted_sum(couplings)
+        poses = squash(sums)
+        agreement = current.agreement(poses) if not last or final_agreement else None
+        yield DynamicStep(iteration, logits, couplings, sums, poses, lengths(poses), agreement)
+        if agreement is not None and not last:
+            logits = logits + agreement

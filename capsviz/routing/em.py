@@ -1,0 +1,120 @@
+"""EM routing (Hinton, Sabour & Frosst 2018; seed 002 eq. 20-29)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from . import mixture
+from .votes import Votes
+
+
+@dataclass(frozen=True)
+class InverseTemperature:
+    """The schedule of λ, which makes the logistic stricter as routing and training go on.
+
+    In iteration t (1-based) λ = final · (1 − decay^t); in training that is multiplied by progress, which rises from
+    `start` to 1 over the warm-up. Hinton, Sabour & Frosst give no numbers; these are ours.
+    """
+
+    final: float = 1.0
+    decay: float = 0.5
+    start: float = 0.2
+
+    def at(self, iteration: int, progress: float = 1.0) -> float:
+        """λ of an iteration; progress 0 is the first training step, 1 a trained network."""
+        ramp = self.start + (1.0 - self.start) * min(max(progress, 0.0), 1.0)
+        return self.final * (1.0 - self.decay**iteration) * ramp
+
+
+@dataclass(frozen=True)
+class EMStep:
+    """One iteration of EM routing: an M-step, then an E-step.
+
+    Shapes: responsibilities R (those this M-step used, before they are multiplied by a_i) and posteriors (R after this
+    E-step; None in the last iteration unless asked for) "batch lower upper"; means μ, variances σ² and cost_j^h
+    "batch upper dim"; activations a_j "batch upper". inverse_temperature is λ.
+    """
+
+    iteration: int
+    inverse_temperature: float
+    responsibilities: Float[Tensor, "batch lower upper"]
+    means: Float[Tensor, "batch upper dim"]
+    variances: Float[Tensor, "batch upper dim"]
+    cost: Float[Tensor, "batch upper dim"]
+    activations: Float[Tensor, "batch upper"]
+    posteriors: Float[Tensor, "batch lower upper"] | None
+
+    @property
+    def poses(self) -> Float[Tensor, "batch upper dim"]:
+        """The pose of an upper capsule is the mean of its Gaussian."""
+        return self.means
+
+
+def em_routing(
+    votes: Votes,
+    activations: Float[Tensor, "batch lower"],
+    beta_u: Float[Tensor, "upper"],
+    beta_a: Float[Tensor, "upper"],
+    iterations: int = 3,
+    *,
+    inverse_temperature: InverseTemperature = InverseTemperature(),
+    progress: float = 1.0,
+    through: Literal["last", "all"] = "last",
+    final_posteriors: bool = False,
+    variance_floor: float = 1e-4,
+) -> Iterator[EMStep]:
+    """Fit one Gaussian per upper capsule to the votes and yield every iteration.
+
+    votes "batch lower upper dim" as any `Votes`; activations a_i of the lower capsules "batch lower", in 0..1;
+    beta_u and beta_a "upper", learned. through: as in dynamic routing, the responsibilities of the last M-step are
+    constants ("last") or carry gradients ("all"). Raises ValueError for fewer than one iteration.
+
+    The cost follows eq. 26 with the amount of data that a parent receives measured as a share of an even split,
+    Σ_i R_ij a_i · J / N: eq. 26 as printed grows with N / J and drives the logistic of eq. 27 into saturation.
+    Below single precision the moments and the E-step are computed in float32, and the step is returned in the
+    votes' precision.
+    """
+    if iterations < 1:
+        raise ValueError(f"routing takes at least one iteration; got iterations={iterations}")
+    _, lower, upper, _ = votes.shape
+    result_type = votes.pairs(0.0).dtype
+    work_type = torch.promote_types(result_type, torch.float32)
+    values = votes.materialise().transpose(1, 2).to(work_type)
+    presence = activations.to(work_type).unsqueeze(1)
+    beta_u, beta_a = beta_u.to(work_type), beta_a.to(work_type)
+    owned = votes.pairs(1.0 / upper).transpose(1, 2).to(work_type)
+
+    def m_step(values: Tensor, presence: Tensor, owned: Tensor, strictness: float) -> tuple[Tensor, ...]:
+        means, variances, amount = mixture.weighted_moments(values, owned * presence, variance_floor=variance_floor)
+        received = (amount * (upper / lower)).unsqueeze(-1)
+        cost = (beta_u.unsqueeze(-1) + 0.5 * variances.log()) * received
+        return means, variances, cost, strictness * (beta_a - cost.sum(-1))
+
+    for iteration in range(1, iterations + 1):
+        last = iteration == iterations
+        strictness = inverse_temperature.at(iteration, progress)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and (last or through == "all")):
+            means, variances, cost, strength = m_step(values, presence, owned, strictness)
+            posteriors = None
+            if not last or final_posteriors:
+                densities = mixture.log_density(values, means, variances)
+                posteriors = mixture.responsibilities(densities, logsigmoid(strength))
+        yield EMStep(
+            iteration,
+            strictness,
+            owned.transpose(1, 2).to(result_type),
+            means.to(result_type),
+            variances.to(result_type),
+            cost.to(result_type),
+            strength.sigmoid().to(result_type),
+            None if posteriors is None else posteriors.transpose(1, 2).to(result_type),
+        )
+        if posteriors is not None:
+            owned = posteriors

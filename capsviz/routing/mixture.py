@@ -1,0 +1,58 @@
+"""Expectation-maximisation for a mixture of Gaussians with diagonal covariances (seed 002, eq. 12-19).
+
+EM routing is this, with one set of observations per upper capsule: capsule j explains the votes cast for j.
+"""
+
+from __future__ import annotations
+
+import math
+
+from jaxtyping import Float
+from torch import Tensor
+
+EMPTY = 1e-6
+"""Data, in lower capsules, below which a Gaussian counts as empty: dividing by less makes gradients overflow."""
+
+
+def weighted_moments(
+    values: Float[Tensor, "batch upper lower dim"],
+    weights: Float[Tensor, "batch upper lower"],
+    *,
+    variance_floor: float,
+) -> tuple[Float[Tensor, "batch upper dim"], Float[Tensor, "batch upper dim"], Float[Tensor, "batch upper"]]:
+    """The M-step's mean, variance and amount of data of each Gaussian (seed 002, eq. 16 and 22).
+
+    values: what each Gaussian observes, "batch upper lower dim"; weights: how much of it, "batch upper lower".
+    Returns means and variances "batch upper dim" (variances never below variance_floor) and the summed weights
+    "batch upper". A Gaussian that receives nothing to speak of (less than `EMPTY`) gets mean 0 and the floor.
+    """
+    amount = weights.sum(-1)
+    share = weights / amount.clamp_min(EMPTY).unsqueeze(-1)
+    means = (share.unsqueeze(-2) @ values).squeeze(-2)
+    variances = (share.unsqueeze(-2) @ (values - means.unsqueeze(-2)).square()).squeeze(-2)
+    return means, variances.clamp_min(variance_floor), amount
+
+
+def log_density(
+    values: Float[Tensor, "batch upper lower dim"],
+    means: Float[Tensor, "batch upper dim"],
+    variances: Float[Tensor, "batch upper dim"],
+) -> Float[Tensor, "batch upper lower"]:
+    """log N(value; μ, σ²) of every observation under its Gaussian (seed 002, eq. 23 and 28, in logarithms).
+
+    Shapes: values "batch upper lower dim", means and variances "batch upper dim", returns "batch upper lower".
+    """
+    distance = ((values - means.unsqueeze(-2)).square() @ variances.reciprocal().unsqueeze(-1)).squeeze(-1)
+    log_volume = variances.log().sum(-1) + variances.shape[-1] * math.log(2 * math.pi)
+    return -0.5 * (distance + log_volume.unsqueeze(-1))
+
+
+def responsibilities(
+    log_densities: Float[Tensor, "batch upper lower"], log_priors: Float[Tensor, "batch upper"]
+) -> Float[Tensor, "batch upper lower"]:
+    """The E-step: how much of each observation each Gaussian owns, normalised over the Gaussians by log-sum-exp
+    (seed 002, eq. 14, 18 and 29).
+
+    Shapes: log_densities "batch upper lower", log_priors "batch upper", returns "batch upper lower".
+    """
+    return (log_densities + log_priors.unsqueeze(-1)).softmax(dim=1)

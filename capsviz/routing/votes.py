@@ -1,0 +1,183 @@
+"""Votes û_ij, the prediction of lower capsule i for upper capsule j, as what routing does with them.
+
+Routing only ever asks votes three things: their weighted sum over the lower capsules, their scalar product with the
+upper poses, and, rarely, themselves. `LinearVotes` and `MatrixVotes` answer from the poses and the weights;
+`DenseVotes` holds the numbers. Dynamic and discriminative routing over `LinearVotes` never write the
+batch × lower × upper × dim votes to memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+@runtime_checkable
+class Votes(Protocol):
+    """What a routing algorithm may ask of the votes of one layer."""
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Batch, lower, upper, dim."""
+        ...
+
+    def weighted_sum(self, weights: Tensor) -> Tensor:
+        """Σ_i weights_ij û_ij; weights "batch lower upper" or "lower upper", returns "batch upper dim"."""
+        ...
+
+    def agreement(self, poses: Tensor) -> Tensor:
+        """û_ij · poses_j; poses "batch upper dim", returns "batch lower upper"."""
+        ...
+
+    def materialise(self) -> Tensor:
+        """The votes themselves, "batch lower upper dim"."""
+        ...
+
+    def detach(self) -> Votes:
+        """The same votes, through which no gradient flows."""
+        ...
+
+    def pairs(self, value: float) -> Tensor:
+        """A number for every capsule pair, "batch lower upper", in the votes' precision and on their device."""
+        ...
+
+
+def _pairs(votes: Votes, like: Tensor, value: float) -> Tensor:
+    batch, lower, upper, _ = votes.shape
+    # Each upper capsule's numbers lie side by side: that is how every sum over the lower capsules reads them.
+    return torch.full((batch, upper, lower), value, dtype=like.dtype, device=like.device).transpose(1, 2)
+
+
+@dataclass(frozen=True)
+class DenseVotes:
+    """Votes that are at hand as numbers.
+
+    Shapes: votes "batch lower upper dim".
+    """
+
+    votes: Float[Tensor, "batch lower upper dim"]
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Batch, lower, upper, dim."""
+        batch, lower, upper, dim = self.votes.shape
+        return batch, lower, upper, dim
+
+    def weighted_sum(self, weights: Float[Tensor, "*batch lower upper"]) -> Float[Tensor, "images upper dim"]:
+        """Σ_i weights_ij û_ij (seed 002, eq. 9)."""
+        return (weights.transpose(-1, -2).unsqueeze(-2) @ self.votes.transpose(1, 2)).squeeze(-2)
+
+    def agreement(self, poses: Float[Tensor, "batch upper dim"]) -> Float[Tensor, "batch lower upper"]:
+        """û_ij · poses_j (seed 002, eq. 11)."""
+        return (self.votes.transpose(1, 2) @ poses.unsqueeze(-1)).squeeze(-1).transpose(1, 2)
+
+    def materialise(self) -> Float[Tensor, "batch lower upper dim"]:
+        """The votes themselves."""
+        return self.votes
+
+    def detach(self) -> DenseVotes:
+        """The same votes, through which no gradient flows."""
+        return DenseVotes(self.votes.detach())
+
+    def pairs(self, value: float) -> Float[Tensor, "batch lower upper"]:
+        """A number for every capsule pair."""
+        return _pairs(self, self.votes, value)
+
+
+@dataclass(frozen=True)
+class LinearVotes:
+    """Votes û_ij = u_i W_ij that are applied, not stored (seed 002, eq. 7).
+
+    Shapes: poses u "batch lower d", weight W "lower d upper dim". Fastest where the memory of both runs over d
+    before lower, as CapsNet lays them out: every sum over (i, d) is then one matrix product.
+    """
+
+    poses: Float[Tensor, "batch lower d"]
+    weight: Float[Tensor, "lower d upper dim"]
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Batch, lower, upper, dim."""
+        lower, _, upper, dim = self.weight.shape
+        return self.poses.shape[0], lower, upper, dim
+
+    def weighted_sum(self, weights: Float[Tensor, "*batch lower upper"]) -> Float[Tensor, "images upper dim"]:
+        """Σ_i weights_ij û_ij (seed 002, eq. 9), as Σ_(i,d) (weights_ij u_id) W_(i,d),j.
+
+        Weights that all images share are folded into W, and one matrix product does it all (SPEC 3).
+        """
+        _, _, upper, dim = self.shape
+        poses, weight = self.poses.transpose(1, 2), self.weight.transpose(0, 1)
+        if weights.ndim == 2:
+            folded = (weight * weights.unsqueeze(-1)).flatten(0, 1).flatten(1)
+            return (poses.flatten(1) @ folded).unflatten(1, (upper, dim))
+        weight = weight.flatten(0, 1)
+        # One upper capsule at a time keeps the weighted poses of a batch inside the cache of a CPU.
+        sums = [(poses * weights[:, None, :, j]).flatten(1) @ weight[:, j] for j in range(upper)]
+        return torch.stack(sums, dim=1)
+
+    def agreement(self, poses: Float[Tensor, "batch upper dim"]) -> Float[Tensor, "batch lower upper"]:
+        """û_ij · poses_j (seed 002, eq. 11), as u_i · (W_ij poses_j)."""
+        _, lower, upper, _ = self.shape
+        lower_poses, weight = self.poses.transpose(1, 2), self.weight.transpose(0, 1).flatten(0, 1)
+        agreements = [
+            ((poses[:, j] @ weight[:, j].T).unflatten(1, (-1, lower)) * lower_poses).sum(1) for j in range(upper)
+        ]
+        return torch.stack(agreements, dim=1).transpose(1, 2)
+
+    def materialise(self) -> Float[Tensor, "batch lower upper dim"]:
+        """The votes themselves: batch × lower × upper × dim numbers."""
+        return torch.einsum("bid,idjh->bijh", self.poses, self.weight)
+
+    def detach(self) -> LinearVotes:
+        """The same votes, through which no gradient flows."""
+        return LinearVotes(self.poses.detach(), self.weight.detach())
+
+    def pairs(self, value: float) -> Float[Tensor, "batch lower upper"]:
+        """A number for every capsule pair."""
+        return _pairs(self, self.poses, value)
+
+
+@dataclass(frozen=True)
+class MatrixVotes:
+    """Votes V_ij = M_i W_ij of matrix capsules, plus the coordinates of capsule i (seed 002, "Predictions").
+
+    Shapes: poses M "batch lower rows inner", weight W "lower upper inner columns", coordinates "lower rows columns",
+    which are added to the votes of each lower capsule (Hinton, Sabour & Frosst 2018, "Coordinate Addition"); the
+    votes have dim = rows × columns numbers, row by row.
+    """
+
+    poses: Float[Tensor, "batch lower rows inner"]
+    weight: Float[Tensor, "lower upper inner columns"]
+    coordinates: Float[Tensor, "lower rows columns"]
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Batch, lower, upper, dim."""
+        batch, lower, rows, _ = self.poses.shape
+        return batch, lower, self.weight.shape[1], rows * self.weight.shape[3]
+
+    def weighted_sum(self, weights: Float[Tensor, "*batch lower upper"]) -> Float[Tensor, "images upper dim"]:
+        """Σ_i weights_ij V_ij (seed 002, the numerator of eq. 22)."""
+        return DenseVotes(self.materialise()).weighted_sum(weights)
+
+    def agreement(self, poses: Float[Tensor, "batch upper dim"]) -> Float[Tensor, "batch lower upper"]:
+        """V_ij · poses_j."""
+        return DenseVotes(self.materialise()).agreement(poses)
+
+    def materialise(self) -> Float[Tensor, "batch lower upper dim"]:
+        """The votes themselves; their memory runs over batch, upper, lower, dim, which is how EM walks them."""
+        votes = torch.einsum("birk,ijkc->bjirc", self.poses, self.weight) + self.coordinates
+        return votes.flatten(3).transpose(1, 2)
+
+    def detach(self) -> MatrixVotes:
+        """The same votes, through which no gradient flows."""
+        return MatrixVotes(self.poses.detach(), self.weight.detach(), self.coordinates)
+
+    def pairs(self, value: float) -> Float[Tensor, "batch lower upper"]:
+        """A number for every capsule pair."""
+        return _pairs(self, self.poses, value)

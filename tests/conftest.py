@@ -1,0 +1,59 @@
+"""What every test shares: shapes checked at run time, few threads, reproducible properties, MNIST if there is any."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import jaxtyping
+
+# Before the first import of capsviz: from here on every jaxtyping signature of the library is checked at each call.
+jaxtyping.install_import_hook("capsviz", "beartype.beartype")
+
+import hypothesis  # noqa: E402
+import pytest  # noqa: E402
+import torch  # noqa: E402
+
+torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", min(2, os.cpu_count() or 1))))
+
+# A first call compiles nothing but may load a kernel library, so a deadline per example would only flicker.
+hypothesis.settings.register_profile(
+    "capsviz", deadline=None, max_examples=25, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("capsviz")
+
+
+@pytest.fixture(autouse=True)
+def same_random_numbers_in_every_test():
+    """Seed torch, so that a test fails or passes whatever ran before it."""
+    torch.manual_seed(0)
+
+
+@pytest.fixture
+def unchecked_types():
+    """Switch the run-time checks of types off, as they are for a user, whose mistakes meet the library's own errors."""
+    before = jaxtyping.config.jaxtyping_disable
+    jaxtyping.config.update("jaxtyping_disable", True)
+    yield
+    jaxtyping.config.update("jaxtyping_disable", before)
+
+
+@pytest.fixture(scope="session")
+def mnist_root() -> Path:
+    """The folder that holds MNIST/raw: `CAPSVIZ_DATA`, or shared/data beside the repository; skips where there is none.
+
+    The environment is left as it is: a test that wants this folder passes it on as `root`.
+    """
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    root = Path(os.environ.get("CAPSVIZ_DATA") or beside)
+    if not (root / "MNIST" / "raw").is_dir():
+        pytest.skip("MNIST is not on this machine: set CAPSVIZ_DATA to the folder that holds MNIST/raw")
+    return root
+
+
+@pytest.fixture(scope="session")
+def mnist(mnist_root: Path):
+    """The MNIST test images as an `ImageSet`; skips where MNIST is absent."""
+    from capsviz.data import load
+
+    return load("mnist", "test", root=mnist_root)

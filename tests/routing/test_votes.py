@@ -1,0 +1,103 @@
+"""Votes that are applied and votes that are stored give the same answers (seed 002 eq. 7, 9, 11)."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capsviz.routing.votes import DenseVotes, LinearVotes, MatrixVotes
+
+from . import reference
+from .capsules import capsules
+
+
+def both(sample):
+    """The same votes, stored and applied."""
+    return DenseVotes(sample.votes), LinearVotes(sample.poses, sample.weight)
+
+
+@given(capsules())
+def test_votes_are_lower_poses_times_weights(sample):
+    for votes in both(sample):
+        assert tuple(votes.shape) == tuple(sample.votes.shape)
+        torch.testing.assert_close(votes.materialise(), sample.votes)
+
+
+@given(capsules(), st.booleans(), st.integers(0, 1000))
+def test_weighted_sum_runs_over_the_lower_capsules(sample, shared, seed):
+    """Weights may be one matrix for the whole batch (L2, L1) or one per image (DR)."""
+    batch, lower, upper, dim = sample.votes.shape
+    shape = (lower, upper) if shared else (batch, lower, upper)
+    weights = torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    expected = torch.empty(batch, upper, dim, dtype=torch.float64)
+    for k in range(batch):
+        for j in range(upper):
+            one = (weights if shared else weights[k]).numpy()
+            expected[k, j] = torch.from_numpy(reference.weighted_sum(sample.votes[k].numpy(), one, j))
+    for votes in both(sample):
+        torch.testing.assert_close(votes.weighted_sum(weights), expected)
+
+
+@given(capsules(), st.integers(0, 1000))
+def test_agreement_is_the_scalar_product_with_the_upper_pose(sample, seed):
+    batch, lower, upper, dim = sample.votes.shape
+    generator = torch.Generator().manual_seed(seed)
+    poses = torch.randn(batch, upper, dim, generator=generator, dtype=torch.float64)
+    expected = torch.empty(batch, lower, upper, dtype=torch.float64)
+    for k in range(batch):
+        for i in range(lower):
+            for j in range(upper):
+                expected[k, i, j] = reference.dot(sample.votes[k, i, j].numpy(), poses[k, j].numpy())
+    for votes in both(sample):
+        torch.testing.assert_close(votes.agreement(poses), expected)
+
+
+@given(capsules())
+def test_no_gradient_passes_detached_votes(sample):
+    dense = DenseVotes(sample.votes.requires_grad_())
+    linear = LinearVotes(sample.poses.requires_grad_(), sample.weight.requires_grad_())
+    for votes in (dense, linear):
+        assert votes.materialise().requires_grad
+        assert not votes.detach().materialise().requires_grad
+        torch.testing.assert_close(votes.detach().materialise(), votes.materialise().detach())
+
+
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(0, 1000))
+def test_matrix_votes_are_pose_matrices_times_weight_matrices_plus_coordinates(batch, lower, upper, seed):
+    """V_ij = M_i W_ij read row by row, and the coordinates of capsule i added to each of its votes."""
+    generator = torch.Generator().manual_seed(seed)
+    poses = torch.randn(batch, lower, 4, 4, generator=generator, dtype=torch.float64)
+    weight = torch.randn(lower, upper, 4, 4, generator=generator, dtype=torch.float64)
+    coordinates = torch.randn(lower, 4, 4, generator=generator, dtype=torch.float64)
+    votes = MatrixVotes(poses, weight, coordinates)
+    assert tuple(votes.shape) == (batch, lower, upper, 16)
+    for i in range(lower):
+        for j in range(upper):
+            expected = (poses[:, i] @ weight[i, j] + coordinates[i]).reshape(batch, 16)
+            torch.testing.assert_close(votes.materialise()[:, i, j], expected)
+    weights = torch.rand(batch, lower, upper, generator=generator, dtype=torch.float64)
+    stored = DenseVotes(votes.materialise())
+    torch.testing.assert_close(votes.weighted_sum(weights), stored.weighted_sum(weights))
+    upper_poses = torch.randn(batch, upper, 16, generator=generator, dtype=torch.float64)
+    torch.testing.assert_close(votes.agreement(upper_poses), stored.agreement(upper_poses))
+
+
+@given(capsules())
+def test_pairs_hold_a_number_for_every_capsule_pair(sample):
+    for votes in both(sample):
+        pairs = votes.pairs(0.25)
+        assert pairs.shape == sample.votes.shape[:3]
+        assert (pairs == 0.25).all() and pairs.dtype == sample.votes.dtype
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_votes_keep_their_precision(dtype):
+    poses, weight = torch.randn(2, 5, 3, dtype=dtype), torch.randn(5, 3, 4, 6, dtype=dtype)
+    linear = LinearVotes(poses, weight)
+    for votes in (linear, DenseVotes(linear.materialise())):
+        assert votes.materialise().dtype == dtype
+        assert votes.weighted_sum(torch.rand(2, 5, 4, dtype=dtype)).dtype == dtype
+        assert votes.weighted_sum(torch.rand(5, 4, dtype=dtype)).dtype == dtype
+        assert votes.agreement(torch.rand(2, 4, 6, dtype=dtype)).dtype == dtype
