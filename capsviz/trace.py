@@ -1,0 +1,198 @@
+"""One forward pass, recorded: the object that every figure, export and file is made from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import torch
+from jaxtyping import Float, Int
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from capsviz.errors import CapsvizError
+from capsviz.network import CapsNet, CapsNetConfig
+from capsviz.routing import Step
+
+FORMAT = "capsviz-trace-1"
+
+
+class TraceError(CapsvizError):
+    """A trace file that cannot be opened."""
+
+
+@dataclass(frozen=True)
+class LayerTrace(Mapping[str, Tensor]):
+    """Every iteration of one routed layer, by the names that the step of its algorithm gives its numbers.
+
+    steps: each name to "T …", the iterations stacked in front. "dr": logits, couplings, sums, poses, activations,
+    agreement. "em": responsibilities, means, variances, cost, activations, posteriors, inverse_temperature "T".
+    "l2" and "l1": coefficients "1 lower upper", sums, poses, activations, agreement (û·s). votes:
+    "batch lower upper dim", or None where the trace was recorded without them.
+    """
+
+    routing: str
+    steps: Mapping[str, Tensor]
+    votes: Float[Tensor, "batch lower upper dim"] | None
+
+    @property
+    def iterations(self) -> int:
+        """T."""
+        return len(self.steps["activations"])
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.steps[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a network did with a batch of images, on the CPU in float32.
+
+    Shapes: images "batch channel height width" in 0..1; primary_poses u "batch lower d"; primary_activations
+    "batch lower"; poses "batch upper dim" and activations "batch upper" of the class capsules; predicted "batch";
+    reconstruction "batch channel height width", drawn from the most active capsule, None without a decoder.
+    layers: one per routed layer, in order. name: of the model; classes: what the upper capsules stand for.
+    """
+
+    config: CapsNetConfig
+    name: str
+    classes: tuple[str, ...]
+    images: Float[Tensor, "batch channel height width"]
+    primary_poses: Float[Tensor, "batch lower d"]
+    primary_activations: Float[Tensor, "batch lower"]
+    layers: tuple[LayerTrace, ...]
+    poses: Float[Tensor, "batch upper dim"]
+    activations: Float[Tensor, "batch upper"]
+    reconstruction: Float[Tensor, "batch channel height width"] | None
+
+    @property
+    def layer(self) -> LayerTrace:
+        """The last routed layer, whose upper capsules are the classes."""
+        return self.layers[-1]
+
+    @property
+    def predicted(self) -> Int[Tensor, "batch"]:
+        """The class of the most active capsule of each image."""
+        return self.activations.argmax(1)
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Rows, columns and types of the primary capsules; capsule i is (row · columns + column) · types + type."""
+        return self.config.grid
+
+    def save(self, path: str | Path) -> None:
+        """Write the trace as one safetensors file whose header is JSON; opens again with `Trace.open`."""
+        tensors = {name: value for name in _TENSORS if (value := getattr(self, name)) is not None}
+        for number, layer in enumerate(self.layers):
+            tensors |= {f"layer{number}.{name}": value for name, value in layer.steps.items()}
+            if layer.votes is not None:
+                tensors[f"layer{number}.votes"] = layer.votes
+        header = {
+            "config": self.config.to_dict(),
+            "name": self.name,
+            "classes": self.classes,
+            "layers": [layer.routing for layer in self.layers],
+        }
+        metadata = {"format": FORMAT, "trace": json.dumps(header)}
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, str(path), metadata)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Trace:
+        """The trace in a file; raises TraceError, in one sentence, for a missing, truncated or foreign one."""
+        path = Path(path)
+        if not path.is_file():
+            raise TraceError(f"There is no trace file {path}; record one with `capsviz trace IMAGE -o FILE`.")
+        try:
+            with safe_open(str(path), framework="pt") as file:
+                metadata = file.metadata() or {}
+                if not metadata.get("format", "").startswith("capsviz-trace-"):
+                    raise TraceError(f"{path.name} holds tensors, but no capsviz trace; open it with what wrote it.")
+                if metadata["format"] != FORMAT:
+                    raise TraceError(
+                        f"{path.name} is a {metadata['format']} and this capsviz reads {FORMAT}; record it again."
+                    )
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            header = json.loads(metadata["trace"])
+            layers = tuple(
+                _layer(routing, f"layer{number}.", tensors) for number, routing in enumerate(header["layers"])
+            )
+            config = CapsNetConfig.from_dict(header["config"])
+            return cls(
+                config,
+                header["name"],
+                tuple(header["classes"]),
+                layers=layers,
+                **{name: tensors.get(name) if name in _OPTIONAL else tensors[name] for name in _TENSORS},
+            )
+        except SafetensorError as error:
+            raise TraceError(
+                f"{path.name} is no safetensors file, or was cut short ({error}); copy or record it again."
+            ) from error
+        except (KeyError, ValueError, TypeError) as error:
+            raise TraceError(f"{path.name} lacks a part of a trace ({error}); record it again.") from error
+
+
+_TENSORS = ("images", "primary_poses", "primary_activations", "poses", "activations", "reconstruction")
+_OPTIONAL = ("reconstruction",)
+
+
+def _layer(routing: str, prefix: str, tensors: Mapping[str, Tensor]) -> LayerTrace:
+    steps = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+    votes = steps.pop("votes", None)
+    return LayerTrace(routing, steps, votes)
+
+
+def _stack(steps: list[Step]) -> dict[str, Tensor]:
+    """The numbers of all steps by their field's name, stacked in front."""
+    names = [field.name for field in fields(steps[0]) if field.name != "iteration"]
+    return {
+        name: torch.stack([torch.as_tensor(getattr(step, name), dtype=torch.float32).cpu() for step in steps])
+        for name in names
+    }
+
+
+def trace(
+    model: CapsNet,
+    images: Float[Tensor, "batch channel height width"],
+    *,
+    iterations: int | None = None,
+    votes: bool = True,
+    name: str = "",
+    classes: tuple[str, ...] | None = None,
+) -> Trace:
+    """Run a model once and record every iteration of its routing.
+
+    images: "batch channel height width" in 0..1. iterations T: the model's own unless given. votes: also keep the
+    votes, lower × upper × dim numbers an image. name, classes: for captions; the classes are numbered unless given.
+    Nothing is left on the model: it may serve others at the same time.
+    """
+    device = next(model.parameters()).device
+    with torch.inference_mode():
+        images = images.to(device)
+        primary = model.encode(images)
+        steps = list(model.route(primary, iterations, record=True))
+        last = steps[-1]
+        drawn = model.decode(last.poses, last.activations.argmax(1)) if model.decoder is not None else None
+        kept = model.votes(primary).materialise().float().cpu() if votes else None
+        layer = LayerTrace(model.config.routing, _stack(steps), kept)
+        return Trace(
+            config=model.config,
+            name=name,
+            classes=classes or tuple(str(number) for number in range(model.config.classes)),
+            images=images.float().cpu(),
+            primary_poses=primary.poses.float().cpu(),
+            primary_activations=primary.activations.float().cpu(),
+            layers=(layer,),
+            poses=last.poses.float().cpu(),
+            activations=last.activations.float().cpu(),
+            reconstruction=None if drawn is None else drawn.float().cpu(),
+        )

@@ -1,0 +1,219 @@
+"""The pretrained models: `pretrained/manifest.json`, its files, their checksums."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from capsviz.errors import CapsvizError
+from capsviz.network import CapsNet, CapsNetConfig
+
+EXEMPLARS = 8
+"""Class capsules of real training images kept with each model, per class."""
+
+
+class ZooError(CapsvizError):
+    """A model that is not there, or not what the manifest says."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the manifest says of one model.
+
+    test_error in percent, over test_count images that no choice was made on; command: what trained it; file,
+    sha256, bytes: the weights in float16; curves: the metrics of the training run; parameters: learned numbers.
+    """
+
+    name: str
+    data: str
+    classes: tuple[str, ...]
+    routing: str
+    preset: str
+    config: CapsNetConfig
+    test_error: float
+    test_count: int
+    command: str
+    sha256: str
+    file: str
+    bytes: int
+    parameters: int
+    curves: str
+    note: str = ""
+
+    @property
+    def path(self) -> Path:
+        """Where the weights are."""
+        return folder() / self.file
+
+
+def folder() -> Path:
+    """`pretrained/`, beside the package, or what the environment variable CAPSVIZ_ZOO names."""
+    return Path(os.environ.get("CAPSVIZ_ZOO", Path(__file__).resolve().parent.parent / "pretrained"))
+
+
+def models() -> dict[str, Entry]:
+    """Every model of the manifest by name, in its order; raises ZooError where the manifest cannot be read."""
+    manifest = folder() / "manifest.json"
+    if not manifest.is_file():
+        return {}
+    try:
+        rows = json.loads(manifest.read_text())["models"]
+        return {
+            row["name"]: Entry(
+                **{**row, "classes": tuple(row["classes"]), "config": CapsNetConfig.from_dict(row["config"])}
+            )
+            for row in rows
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise ZooError(f"{manifest} is damaged ({error}); restore it with `git checkout {manifest.name}`.") from error
+
+
+def entry(name: str) -> Entry:
+    """What the manifest says of a model; raises ZooError for an unknown name."""
+    known = models()
+    if name not in known:
+        raise ZooError(f"No model is called {name!r}; choose one of {', '.join(known) or '(the zoo is empty)'}.")
+    return known[name]
+
+
+def verify(model: Entry) -> None:
+    """Raise ZooError, naming the file, where a model's weights are missing or not those of the manifest."""
+    if not model.path.is_file():
+        raise ZooError(f"The weights {model.file} of {model.name} are missing; restore them with git.")
+    if hashlib.sha256(model.path.read_bytes()).hexdigest() != model.sha256:
+        raise ZooError(
+            f"The weights {model.file} of {model.name} are not those of the manifest; restore them with git."
+        )
+
+
+def _tensors(name: str) -> tuple[Entry, dict[str, Tensor]]:
+    model = entry(name)
+    verify(model)
+    try:
+        return model, load_file(str(model.path))
+    except SafetensorError as error:
+        raise ZooError(f"{model.file} is no safetensors file ({error}); restore it with git.") from error
+
+
+def load(name: str) -> CapsNet:
+    """A pretrained model by name, in float32 on the CPU and in evaluation mode; raises ZooError."""
+    model, tensors = _tensors(name)
+    network = CapsNet(model.config)
+    weights = {key.removeprefix("model."): value.float() for key, value in tensors.items() if key.startswith("model.")}
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError as error:
+        raise ZooError(f"{model.file} does not fit the config in the manifest ({error}); restore both.") from error
+    return network.eval().requires_grad_(False)
+
+
+def exemplars(name: str) -> Float[Tensor, "upper exemplar dim"]:
+    """Class capsules of training images, stored with a model so that its decoder can draw without the data set.
+
+    Shape "upper exemplar dim": the images of each class that the model is surest of, in falling order.
+    """
+    return _tensors(name)[1]["capsules.exemplars"].float()
+
+
+def capsule_spread(name: str) -> Float[Tensor, "upper dim"]:
+    """Standard deviation of each number of each class capsule over the training images of that class."""
+    return _tensors(name)[1]["capsules.spread"].float()
+
+
+def class_capsules(
+    network: CapsNet, images: Tensor, labels: Tensor, *, batch: int = 250
+) -> tuple[Float[Tensor, "upper exemplar dim"], Float[Tensor, "upper dim"]]:
+    """Exemplars and spread of the class capsules of labelled images (uint8 "count channel height width", "count").
+
+    Only rightly classified images count; every class needs at least `EXEMPLARS` of them, else ValueError.
+    """
+    device = next(network.parameters()).device
+    poses, activations = [], []
+    with torch.inference_mode():
+        for part in images.split(batch):
+            output = network(part.to(device).float() / 255, reconstruct=False)
+            poses.append(output.poses.float().cpu())
+            activations.append(output.activations.float().cpu())
+    pose, activation = torch.cat(poses), torch.cat(activations)
+    right = activation.argmax(1) == labels
+    chosen, spread = [], []
+    for label in range(network.config.classes):
+        mine = (right & (labels == label)).nonzero().squeeze(1)
+        if len(mine) < EXEMPLARS:
+            raise ValueError(f"class {label} has only {len(mine)} rightly classified images; give more of them")
+        surest = mine[activation[mine, label].argsort(descending=True)[:EXEMPLARS]]
+        chosen.append(pose[surest, label])
+        spread.append(pose[mine, label].std(0))
+    return torch.stack(chosen), torch.stack(spread)
+
+
+def shipped(network: CapsNet) -> CapsNet:
+    """The network with its weights rounded to float16, as the zoo stores and every measurement must see it."""
+    rounded = CapsNet(network.config)
+    rounded.load_state_dict({name: value.half().float() for name, value in network.state_dict().items()})
+    return rounded.eval().requires_grad_(False)
+
+
+def save(
+    network: CapsNet,
+    *,
+    name: str,
+    data: str,
+    classes: tuple[str, ...],
+    preset: str,
+    test_error: float,
+    test_count: int,
+    command: str,
+    curves: str,
+    images: Tensor,
+    labels: Tensor,
+    note: str = "",
+) -> Entry:
+    """Write a model's weights in float16, its exemplars and its line in the manifest; a line of that name is replaced.
+
+    test_error: measured on `shipped(network)`. images (uint8) and labels: training images for the exemplars. curves:
+    the metrics file, below `pretrained/`.
+    """
+    chosen, spread = class_capsules(shipped(network), images, labels)
+    tensors = {f"model.{key}": value.half().contiguous() for key, value in network.state_dict().items()}
+    tensors |= {"capsules.exemplars": chosen.half().contiguous(), "capsules.spread": spread.half().contiguous()}
+    folder().mkdir(parents=True, exist_ok=True)
+    path = folder() / f"{name}.safetensors"
+    save_file(tensors, str(path))
+    written = Entry(
+        name=name,
+        data=data,
+        classes=classes,
+        routing=network.config.routing,
+        preset=preset,
+        config=network.config,
+        test_error=test_error,
+        test_count=test_count,
+        command=command,
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        file=path.name,
+        bytes=path.stat().st_size,
+        parameters=sum(value.numel() for value in network.state_dict().values()),
+        curves=curves,
+        note=note,
+    )
+    rows = {key: _row(value) for key, value in models().items()} | {name: _row(written)}
+    manifest = folder() / "manifest.json"
+    temporary = manifest.with_suffix(".tmp")
+    temporary.write_text(json.dumps({"models": [rows[key] for key in sorted(rows)]}, indent=1) + "\n")
+    temporary.replace(manifest)
+    return written
+
+
+def _row(model: Entry) -> dict[str, Any]:
+    return {**asdict(model), "config": model.config.to_dict()}
