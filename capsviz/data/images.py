@@ -1,0 +1,63 @@
+"""A set of images in memory, and the fixed split of sets that come without one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float, Int64, UInt8
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class ImageSet:
+    """Images with their labels, as bytes.
+
+    images "count channel height width" (0 to 255), labels "count" (index into `classes`), `note` a sentence to print
+    wherever a figure measured on this set stands (empty where nothing needs saying).
+    """
+
+    name: str
+    split: str
+    images: UInt8[Tensor, "count channel height width"]
+    labels: Int64[Tensor, "count"]
+    classes: tuple[str, ...]
+    note: str = ""
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    @property
+    def image(self) -> tuple[int, int, int]:
+        """The shape of one image: (channels, height, width)."""
+        channels, height, width = self.images.shape[1:]
+        return channels, height, width
+
+    def batch(
+        self, indices: Int64[Tensor, "batch"]
+    ) -> tuple[UInt8[Tensor, "batch channel height width"], Int64[Tensor, "batch"]]:
+        """The images and labels at these indices, on the set's own device wherever the indices lie."""
+        indices = indices.to(self.images.device)
+        return self.images[indices], self.labels[indices]
+
+    def to(self, device: torch.device | str) -> ImageSet:
+        """The same set with its images and labels on another device."""
+        return replace(self, images=self.images.to(device), labels=self.labels.to(device))
+
+
+def to_float(images: UInt8[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """Bytes 0 to 255 as float32 0 to 1, any shape, on the same device."""
+    return images.to(torch.float32) / 255
+
+
+def stratified_split(labels: Int64[Tensor, "count"], split: str) -> Int64[Tensor, "chosen"]:
+    """Indices of a fixed split: every fifth image, counted class by class, is a test image.
+
+    No random numbers, so no library's generator can change it; class shares of the two parts differ by at most one
+    image, and what lies together in the source (one writer's digits, say) is spread over both. Returned in the
+    source's order.
+    """
+    by_class = torch.argsort(labels, stable=True)
+    test = torch.zeros(len(labels), dtype=torch.bool)
+    test[by_class[1::5]] = True  # from the second on, so that a class of one image is not always lost to the test part
+    return torch.nonzero(test if split == "test" else ~test).flatten()

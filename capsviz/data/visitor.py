@@ -1,0 +1,272 @@
+"""A visitor's picture: read safely whatever it is, then brought into the form that a model was trained on."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import UInt8
+from PIL import Image, ImageFilter, ImageOps, features
+from torch import Tensor
+
+from capsviz.data.errors import ImageError
+
+MAX_PIXELS = 64_000_000  # checked in the header, before a pixel is decoded: 64 million pixels of colour are 192 MB
+WORKING_SIDE = 1024  # more than any model needs; larger pictures are reduced at once
+LAYOUTS = ("digit", "article", "photo")
+
+# Only formats that Pillow decodes itself: some others (EPS) hand the file to another program.
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP", "PPM", "ICO")
+_NAMES = "PNG, JPEG, GIF, WebP, TIFF or BMP"
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_ORIENTATION = 0x0112  # the EXIF tag
+_TOO_LARGE = f"The picture has more than {MAX_PIXELS // 1_000_000} million pixels: make it smaller and upload it again."
+
+
+@dataclass(frozen=True)
+class VisitorImage:
+    """A picture as it should be seen, upright, opaque, 8-bit grey ("L") or colour ("RGB"), at most 1024 pixels a side.
+
+    `notes` are sentences on what had to be done to it.
+    """
+
+    image: Image.Image
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A picture as a model takes it: bytes "channel height width", and sentences on what was done on the way."""
+
+    pixels: UInt8[Tensor, "channel height width"]
+    notes: tuple[str, ...]
+    inverted: bool = False
+
+
+def read_image(source: bytes | bytearray | memoryview | str | Path) -> VisitorImage:
+    """Read a picture from bytes or a path.
+
+    The first frame of an animation, turned as EXIF says, 16-bit grey scaled, transparency filled with whichever of
+    black and white shows what is drawn. Raises `ImageError` with one sentence for what is empty, no picture, too
+    large, truncated or damaged; the size is checked before anything is decoded.
+    """
+    data = _bytes_of(source)
+    if not data:
+        raise ImageError("The file is empty (0 bytes): choose another one.")
+    with _open(data) as picture:
+        width, height = picture.size
+        if width * height > MAX_PIXELS:
+            raise ImageError(_TOO_LARGE)
+        try:
+            # MPO is a JPEG that carries further views of the same photo
+            several = picture.format != "MPO" and getattr(picture, "is_animated", False)
+            picture.draft(picture.mode, (WORKING_SIDE, WORKING_SIDE))  # JPEG decodes at a fraction; others ignore it
+            picture.load()
+            orientation = picture.getexif().get(_ORIENTATION)
+            upright, notes = _opaque(picture)
+        except ImageError:
+            raise
+        except MemoryError as error:
+            raise ImageError(_TOO_LARGE) from error
+        except Exception as error:  # decoders of damaged files raise whatever they stumble over
+            raise ImageError("The picture is truncated or damaged: export or upload it again.") from error
+    if several:
+        notes.insert(0, "The file holds several frames: the first one is used.")
+    if orientation in _TURNS:
+        upright = upright.transpose(_TURNS[orientation])
+        notes.append("The picture was turned as its camera recorded.")
+    return VisitorImage(upright, tuple(notes))
+
+
+def prepare(
+    image: VisitorImage | Image.Image,
+    shape: tuple[int, int, int],
+    *,
+    layout: str | None = None,
+    invert: bool | None = None,
+) -> Prepared:
+    """Bring a picture into the form of a model's training images, bytes of `shape` (channels, height, width).
+
+    `layout` says how the training images were made: "digit" as MNIST's makers did (the ink fitted into 20/28 of the
+    side, its centre of mass put at the centre), "article" as Fashion-MNIST's (fitted into the whole side, its box
+    centred), "photo" the middle of the picture. Default: "digit" for one channel, "photo" for three;
+    `DATASETS[name].layout` knows better. `invert` turns dark on bright into bright on dark; None decides by the
+    median of the border (never for "photo"). Raises `ImageError` for a shape or layout that there is not.
+    """
+    channels, height, width = shape
+    if channels not in (1, 3) or height < 1 or width < 1:
+        raise ImageError(f"No picture can be brought to the shape {shape}: models take 1 or 3 channels.")
+    layout = layout or ("digit" if channels == 1 else "photo")
+    if layout not in LAYOUTS:
+        raise ImageError(f"There is no layout {layout!r}: choose one of {', '.join(LAYOUTS)}.")
+    picture, notes = (image.image, list(image.notes)) if isinstance(image, VisitorImage) else _opaque(image)
+    if layout == "photo":
+        return _photo(picture, shape, bool(invert), notes)
+    grey = np.asarray(picture.convert("L"), dtype=np.float32)
+    ink, noisy, inverted = _ink(grey, invert)
+    if inverted:
+        notes.append("The background is bright, so the picture was inverted: the model knows bright strokes on black.")
+    if noisy:
+        notes.append("The background was evened out to black.")
+    if picture.size == (width, height):
+        pixels = ink
+        notes.append("The picture has the model's own size and was left where it is.")
+    else:
+        pixels = _place(ink, _drawn(ink, noisy), height, width, layout, notes)
+    if not pixels.any():
+        notes.append("Nothing is drawn on it: the model sees an empty picture.")
+    return Prepared(torch.from_numpy(pixels)[None].repeat(channels, 1, 1), tuple(notes), inverted)
+
+
+def _bytes_of(source: bytes | bytearray | memoryview | str | Path) -> bytes:
+    if not isinstance(source, (str, Path)):
+        return bytes(source)
+    try:
+        return Path(source).expanduser().read_bytes()
+    except OSError as error:
+        raise ImageError(f"{source} cannot be opened ({error.strerror}): check the path.") from error
+
+
+def _open(data: bytes) -> Image.Image:
+    """The picture with its header read and nothing decoded."""
+    formats: list[str] = [*_FORMATS, *(["AVIF"] if features.check("avif") else [])]
+    try:
+        return Image.open(io.BytesIO(data), formats=formats)
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise ImageError(_TOO_LARGE) from error
+    except Exception as error:  # headers of foreign files make the format plugins raise all sorts of things
+        if data[4:12] in (b"ftypheic", b"ftypheix", b"ftypmif1"):
+            raise ImageError("HEIC photos cannot be read: save the photo as JPEG or PNG and upload that.") from error
+        raise ImageError(f"This is not a picture that can be read: choose a file in {_NAMES} format.") from error
+
+
+def _opaque(picture: Image.Image) -> tuple[Image.Image, list[str]]:
+    """The picture as "L" or "RGB", reduced to the working size, and notes."""
+    notes: list[str] = []
+    if picture.mode.startswith("I") or picture.mode == "F":
+        picture = _eight_bits(picture)
+        notes.append("The grey levels were scaled to 8 bits.")
+    if picture.has_transparency_data:
+        picture = picture.convert("RGBA")
+    elif picture.mode in ("1", "L"):
+        picture = picture.convert("L")
+    else:
+        picture = picture.convert("RGB")
+    if max(picture.size) > WORKING_SIDE:
+        picture = picture.copy()  # thumbnail works in place, and the caller's picture is not ours
+        picture.thumbnail((WORKING_SIDE, WORKING_SIDE), Image.Resampling.BICUBIC, reducing_gap=2.0)
+    if picture.mode == "RGBA":
+        picture, note = _fill(picture)
+        if note:
+            notes.append(note)
+    return picture, notes
+
+
+def _eight_bits(picture: Image.Image) -> Image.Image:
+    """Grey as bytes: by the smallest depth (8, 10, 12, 16 bits) that holds it, else from end to end."""
+    values = np.asarray(picture).astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ImageError("The picture holds values that are not numbers: save it as an ordinary PNG and upload that.")
+    low, high = float(values.min()), float(values.max())
+    depths = (1.0,) if picture.mode == "F" and high <= 1 else (255.0, 1023.0, 4095.0, 65535.0)
+    depth = next((top for top in depths if low >= 0 and high <= top), None)
+    if depth is None:
+        values, depth = values - low, (high - low) or 1.0  # one level only, such as -3 everywhere, becomes black
+    return Image.fromarray(np.rint(values * (255 / depth)).astype(np.uint8))
+
+
+def _fill(picture: Image.Image) -> tuple[Image.Image, str]:
+    """Transparency filled with black under something bright, with white under something dark."""
+    alpha = np.asarray(picture.getchannel("A"), dtype=np.float32)
+    if alpha.min() == 255:
+        return picture.convert("RGB"), ""
+    luminance = np.asarray(picture.convert("RGB").convert("L"), dtype=np.float32)
+    bright = alpha.sum() > 0 and float((luminance * alpha).sum() / alpha.sum()) > 127.5
+    background = Image.new("RGBA", picture.size, "black" if bright else "white")
+    background.alpha_composite(picture)
+    return background.convert("RGB"), f"Transparent parts were filled with {'black' if bright else 'white'}."
+
+
+def _photo(picture: Image.Image, shape: tuple[int, int, int], invert: bool, notes: list[str]) -> Prepared:
+    """The middle of the picture in the model's proportions."""
+    channels, height, width = shape
+    if picture.width * height != picture.height * width:
+        notes.append("The picture was cropped to its middle.")
+    fitted = ImageOps.fit(picture.convert("L" if channels == 1 else "RGB"), (width, height), Image.Resampling.BICUBIC)
+    pixels = np.array(ImageOps.invert(fitted) if invert else fitted).reshape(height, width, channels)
+    return Prepared(torch.from_numpy(pixels).permute(2, 0, 1).contiguous(), tuple(notes), invert)
+
+
+def _ink(grey: np.ndarray, invert: bool | None) -> tuple[np.ndarray, bool, bool]:
+    """What is drawn, bright on black (uint8 "height width"); whether the paper was uneven, and inverted.
+
+    The border tells the background: its median the level, its median deviation the unevenness (paper in a photo).
+    Strokes that reach the border do not move a median unless they fill half of it.
+    """
+    border = np.concatenate([grey[0], grey[-1], grey[:, 0], grey[:, -1]])
+    inverted = bool(np.median(border) > 127.5) if invert is None else invert
+    if inverted:
+        grey, border = 255 - grey, 255 - border
+    level = float(np.median(border))
+    if level > 127.5:  # only when told to keep a bright background: then it is part of the picture
+        return np.rint(grey).astype(np.uint8), False, inverted
+    floor = level + 4.5 * float(np.median(np.abs(border - level)))  # three standard deviations of Gaussian noise
+    ink = grey if floor == 0 else np.clip(grey - floor, 0, None) * (255 / (255 - min(floor, 254.0)))
+    return np.rint(ink).astype(np.uint8), floor > 0, inverted
+
+
+def _drawn(ink: np.ndarray, noisy: bool) -> np.ndarray:
+    """Which pixels count as drawn (bool "height width"): on uneven paper, not the single specks."""
+    marked = ink > 5  # below that lie the rings that JPEG draws around strokes
+    if noisy:
+        mask = Image.fromarray(marked.astype(np.uint8) * 255)
+        without_specks = np.asarray(mask.filter(ImageFilter.MedianFilter(3))) > 0
+        if without_specks.any():  # hair-thin strokes would go too: then the specks may stay
+            return without_specks
+    return marked
+
+
+def _place(ink: np.ndarray, marked: np.ndarray, height: int, width: int, layout: str, notes: list[str]) -> np.ndarray:
+    """The marked part fitted into its box and put on the model's canvas (uint8 "height width")."""
+    canvas = np.zeros((height, width), dtype=np.uint8)
+    if not marked.any():
+        return canvas
+    rows, columns = np.flatnonzero(marked.any(axis=1)), np.flatnonzero(marked.any(axis=0))
+    cropped = Image.fromarray(ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1])
+    share = 20 / 28 if layout == "digit" else 1.0
+    factor = min(height * share / cropped.height, width * share / cropped.width)
+    size = (min(width, max(1, round(cropped.width * factor))), min(height, max(1, round(cropped.height * factor))))
+    glyph = np.asarray(cropped.resize(size, Image.Resampling.BICUBIC))
+    if layout == "digit" and 0 < glyph.max() < 192:
+        glyph = np.rint(glyph * (255 / glyph.max())).astype(np.uint8)
+        notes.append("Faint strokes were strengthened.")
+    top, left = _corner(glyph, height, width, layout)
+    canvas[top : top + glyph.shape[0], left : left + glyph.shape[1]] = glyph
+    where = "its centre of mass in the middle" if layout == "digit" else "put in the middle"
+    notes.append(f"What is drawn was cut out, scaled to {size[0]}×{size[1]} pixels and {where}.")
+    return canvas
+
+
+def _corner(glyph: np.ndarray, height: int, width: int, layout: str) -> tuple[int, int]:
+    """Where the glyph's upper left pixel goes, always so that all of it stays on the canvas."""
+    middle = (glyph.shape[0] / 2, glyph.shape[1] / 2)
+    if layout == "digit" and glyph.any():
+        mass = glyph.astype(np.float64)
+        middle = (
+            float((mass.sum(axis=1) * np.arange(glyph.shape[0])).sum() / mass.sum()),
+            float((mass.sum(axis=0) * np.arange(glyph.shape[1])).sum() / mass.sum()),
+        )
+    # In MNIST the mean centre of mass is pixel (14.0, 14.0), counted from 0: half the side, not half of side - 1.
+    top, left = round(height / 2 - middle[0]), round(width / 2 - middle[1])
+    return min(max(top, 0), height - glyph.shape[0]), min(max(left, 0), width - glyph.shape[1])
