@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from capsviz.errors import CapsvizError
-from capsviz.network import CapsNet, CapsNetConfig
+from capsviz.network import ROUTING_TITLES, CapsNet, CapsNetConfig
 
 EXEMPLARS = 8
 """Class capsules of real training images kept with each model, per class."""
@@ -189,6 +189,7 @@ def save(
     tensors |= {"capsules.exemplars": chosen.half().contiguous(), "capsules.spread": spread.half().contiguous()}
     folder().mkdir(parents=True, exist_ok=True)
     path = folder() / f"{name}.safetensors"
+    path.touch()  # with the usual permissions; safetensors alone would make the file private
     save_file(tensors, str(path))
     written = Entry(
         name=name,
@@ -213,6 +214,22 @@ def save(
     temporary.write_text(json.dumps({"models": [rows[key] for key in sorted(rows)]}, indent=1) + "\n")
     temporary.replace(manifest)
     return written
+
+
+def markdown() -> str:
+    """The manifest as the table of the README."""
+    lines = [
+        "| model | data | routing | preset | parameters | file | test error |",
+        "| --- | --- | --- | --- | ---: | ---: | ---: |",
+    ]
+    for model in models().values():
+        wrong = round(model.test_error * model.test_count / 100)
+        routing = ROUTING_TITLES[model.routing] + ("" if model.config.decoder else ", no decoder")
+        lines.append(
+            f"| `{model.name}` | {model.data} | {routing} | {model.preset} | {model.parameters / 1e6:.2f} M "
+            f"| {model.bytes / 1e6:.1f} MB | {model.test_error:.2f} % ({wrong} of {model.test_count}) |"
+        )
+    return "\n".join(lines)
 
 
 def _row(model: Entry) -> dict[str, Any]:

@@ -1,0 +1,131 @@
+"""A trace is what the network did, and survives the way through a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import capsviz
+from capsviz import Trace
+from capsviz.network import CapsNet, preset
+from capsviz.routing.dynamic import DynamicStep
+from capsviz.trace import TraceError
+
+ROUTINGS = ("dr", "em", "l2", "l1")
+
+
+def network(routing: str, **overrides) -> CapsNet:
+    torch.manual_seed(0)
+    small = {"conv_channels": 8, "primary_types": 4, "decoder": (20,)} | overrides
+    return CapsNet(replace(preset("tiny", "digits", routing), **small)).eval()
+
+
+def images() -> torch.Tensor:
+    return torch.rand(2, 1, 28, 28, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("routing", ROUTINGS)
+def test_the_trace_ends_where_the_network_ends(routing):
+    model = network(routing)
+    trace, output = capsviz.trace(model, images()), model(images())
+    assert torch.equal(trace.poses, output.poses)
+    assert torch.equal(trace.activations, output.activations)
+    assert torch.equal(trace.reconstruction, output.reconstruction)
+    assert torch.equal(trace.layer["activations"][-1], output.activations)
+    assert torch.equal(trace.predicted, output.activations.argmax(1))
+
+
+def test_every_iteration_of_dynamic_routing_follows_from_the_one_before():
+    layer = capsviz.trace(network("dr"), images(), iterations=5).layer
+    assert layer.iterations == 5
+    assert set(layer) == {"logits", "couplings", "sums", "poses", "activations", "agreement"}
+    assert (layer["logits"][0] == 0).all()
+    torch.testing.assert_close(layer["logits"][1:], layer["logits"][:-1] + layer["agreement"][:-1])
+    torch.testing.assert_close(layer["couplings"], layer["logits"].softmax(-1))
+    torch.testing.assert_close(layer["sums"], torch.einsum("tbij,bijh->tbjh", layer["couplings"], layer.votes))
+    torch.testing.assert_close(
+        layer["agreement"], torch.einsum("bijh,tbjh->tbij", layer.votes, layer["poses"]), atol=1e-5, rtol=1e-4
+    )
+
+
+def test_the_posteriors_of_em_are_the_responsibilities_of_the_next_iteration():
+    layer = capsviz.trace(network("em"), images(), iterations=4).layer
+    assert torch.equal(layer["posteriors"][:-1], layer["responsibilities"][1:])
+    assert layer["inverse_temperature"].shape == (4,)
+    assert (layer["inverse_temperature"].diff() > 0).all()
+
+
+def test_the_agreement_of_discriminative_routing_is_between_votes_and_sums():
+    layer = capsviz.trace(network("l1"), images()).layer
+    assert layer["coefficients"].shape == (1, 144, 10)
+    expected = torch.einsum("bijh,bjh->bij", layer.votes, layer["sums"][0])
+    torch.testing.assert_close(layer["agreement"][0], expected, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("votes", [True, False])
+@pytest.mark.parametrize("routing", ROUTINGS)
+def test_a_trace_survives_its_file(routing, votes, tmp_path):
+    trace = capsviz.trace(network(routing), images(), votes=votes, name="mine", classes=tuple("abcdefghij"))
+    trace.save(tmp_path / "trace.safetensors")
+    opened = Trace.open(tmp_path / "trace.safetensors")
+    assert (opened.config, opened.name, opened.classes) == (trace.config, "mine", tuple("abcdefghij"))
+    assert opened.layer.routing == routing
+    assert set(opened.layer) == set(trace.layer)
+    for name in trace.layer:
+        assert torch.equal(opened.layer[name], trace.layer[name])
+    assert (opened.layer.votes is None) == (not votes)
+    for name in ("images", "primary_poses", "primary_activations", "poses", "activations", "reconstruction"):
+        assert torch.equal(getattr(opened, name), getattr(trace, name))
+
+
+def test_a_network_without_decoder_has_no_reconstruction(tmp_path):
+    trace = capsviz.trace(network("l2", decoder=()), images())
+    assert trace.reconstruction is None
+    trace.save(tmp_path / "trace.safetensors")
+    assert Trace.open(tmp_path / "trace.safetensors").reconstruction is None
+
+
+def test_recording_leaves_nothing_on_the_model():
+    model = network("dr")
+    before = {name: id(value) for name, value in vars(model).items()}
+    capsviz.trace(model, images())
+    assert {name: id(value) for name, value in vars(model).items()} == before
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert not any(isinstance(value, DynamicStep) for module in model.modules() for value in vars(module).values())
+
+
+def test_a_missing_file_is_said_in_one_sentence(tmp_path):
+    with pytest.raises(TraceError, match="There is no trace file"):
+        Trace.open(tmp_path / "none")
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, 5_000, -1])
+def test_a_truncated_file_is_said_in_one_sentence(keep, tmp_path):
+    path = tmp_path / "trace.safetensors"
+    capsviz.trace(network("dr"), images()).save(path)
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(TraceError, match="cut short"):
+        Trace.open(path)
+
+
+def test_a_foreign_file_is_said_in_one_sentence(tmp_path):
+    text, tensors, future = tmp_path / "a.txt", tmp_path / "b.safetensors", tmp_path / "c.safetensors"
+    text.write_text("a text of some length, which is no trace at all")
+    save_file({"weight": torch.zeros(3)}, str(tensors))
+    save_file({"weight": torch.zeros(3)}, str(future), {"format": "capsviz-trace-99"})
+    with pytest.raises(TraceError, match="no safetensors file"):
+        Trace.open(text)
+    with pytest.raises(TraceError, match="no capsviz trace"):
+        Trace.open(tensors)
+    with pytest.raises(TraceError, match="capsviz-trace-99 and this capsviz reads"):
+        Trace.open(future)
+
+
+def test_a_trace_that_lacks_a_part_is_said_in_one_sentence(tmp_path):
+    path = tmp_path / "trace.safetensors"
+    save_file({"images": torch.zeros(3)}, str(path), {"format": "capsviz-trace-1", "trace": "{}"})
+    with pytest.raises(TraceError, match="lacks a part"):
+        Trace.open(path)
