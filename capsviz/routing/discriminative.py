@@ -115,8 +115,13 @@ def ascend(
 
     coefficients b and gradient g "lower upper"; step γ; regularisation λ. L2: b + 2γ (g − λ/2 b).
     L1: b + 2γ (g − λ sign b) with sign(0) = 0, the paper's subgradient, which never lands on zero; with proximal the
-    data term is climbed first and the penalty applied as a soft threshold of 2γλ, which does.
+    data term is climbed first and the penalty applied as a soft threshold of 2γλ, which does. Raises ValueError for
+    another penalty, and for a proximal step of L2, which has none.
     """
+    if penalty not in ("l2", "l1"):
+        raise ValueError(f"the penalty is l2 or l1; got {penalty!r}")
+    if proximal and penalty == "l2":
+        raise ValueError("the proximal step belongs to the l1 penalty; leave it out for l2")
     if penalty == "l2":
         return coefficients + 2 * step * (gradient - regularisation / 2 * coefficients)
     if not proximal:

@@ -24,7 +24,8 @@ def weighted_moments(
 
     values: what each Gaussian observes, "batch upper lower dim"; weights: how much of it, "batch upper lower".
     Returns means and variances "batch upper dim" (variances never below variance_floor) and the summed weights
-    "batch upper". A Gaussian that receives nothing to speak of (less than `EMPTY`) gets mean 0 and the floor.
+    "batch upper". A Gaussian that receives less than `EMPTY` has its mean drawn towards 0 by that
+    share; one that receives nothing has mean 0 and the floor.
     """
     amount = weights.sum(-1)
     share = weights / amount.clamp_min(EMPTY).unsqueeze(-1)

@@ -83,11 +83,13 @@ def em_routing(
     beta_a: ndarray,
     inverse_temperatures: list[float],
     variance_floor: float,
+    empty: float,
 ) -> list[dict[str, ndarray]]:
     """SPEC 2 line by line; votes "lower upper dim", activations "lower", one λ per iteration.
 
     SPEC leaves to the library how the data that a parent receives is normalised; it is taken here as the library
     states it: Σ_i R_ij a_i as a share of an even split of the N lower capsules over the J upper ones, times J / N.
+    A Gaussian that receives less than `empty` divides by `empty`, where eq. 22 divides by nearly nothing.
     """
     lower, upper, dim = votes.shape
     responsibilities = np.full((lower, upper), 1 / upper)
@@ -99,12 +101,13 @@ def em_routing(
             received = 0.0
             for i in range(lower):
                 received += responsibilities[i, j] * activations[i]
+            divisor = max(received, empty)
             for h in range(dim):
                 for i in range(lower):
-                    means[j, h] += responsibilities[i, j] * activations[i] * votes[i, j, h] / received
+                    means[j, h] += responsibilities[i, j] * activations[i] * votes[i, j, h] / divisor
                 for i in range(lower):
                     deviation = votes[i, j, h] - means[j, h]
-                    variances[j, h] += responsibilities[i, j] * activations[i] * deviation**2 / received
+                    variances[j, h] += responsibilities[i, j] * activations[i] * deviation**2 / divisor
                 variances[j, h] = max(variances[j, h], variance_floor)
                 cost[j, h] = (beta_u[j] + math.log(math.sqrt(variances[j, h]))) * received * upper / lower
             total_cost = 0.0

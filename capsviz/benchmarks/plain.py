@@ -1,0 +1,50 @@
+"""The yardstick: dynamic routing as it is usually written, with stored votes and gradients through every iteration."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from capsviz.network import CapsNet
+from capsviz.routing import squash
+
+
+class PlainCapsNet(torch.nn.Module):
+    """The weights of a dynamic-routing CapsNet behind a plain formulation of the same mathematics.
+
+    Single precision, default memory layout, votes of "batch lower upper dim" written to memory, couplings that
+    autograd follows through all iterations. Its capsules equal those of the network that it was made from.
+    """
+
+    def __init__(self, network: CapsNet) -> None:
+        super().__init__()
+        copy = CapsNet(network.config)
+        copy.load_state_dict(network.state_dict())
+        self.config, self.network = network.config, copy.to(memory_format=torch.contiguous_format)
+        self.weight = torch.nn.Parameter(network.weight.detach().clone(memory_format=torch.contiguous_format))
+
+    def encode(self, images: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch lower d"]:
+        """Primary capsules, one after the other in memory."""
+        encoder = self.network.encoder
+        features = encoder.primary(encoder.rectifier(encoder.conv(images)))
+        capsules = features.unflatten(1, (-1, self.config.primary_types)).permute(0, 3, 4, 2, 1)
+        return squash(capsules.flatten(1, 3).contiguous())
+
+    def route(self, primary: Float[Tensor, "batch lower d"]) -> Float[Tensor, "batch upper dim"]:
+        """Votes and all iterations of dynamic routing (seed 002, eq. 7-11)."""
+        votes = torch.einsum("bid,idjh->bijh", primary, self.weight)
+        logits = torch.zeros(votes.shape[:3])
+        for iteration in range(self.config.iterations):
+            couplings = logits.softmax(dim=2)
+            poses = squash((couplings.unsqueeze(-1) * votes).sum(dim=1))
+            if iteration + 1 < self.config.iterations:
+                logits = logits + (votes * poses.unsqueeze(1)).sum(dim=-1)
+        return poses
+
+    def forward(
+        self, images: Float[Tensor, "batch channel height width"], classes: Int[Tensor, " batch"] | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Class capsules and, where classes are given, the reconstruction."""
+        poses = self.route(self.encode(images))
+        return poses, None if classes is None else self.network.decode(poses, classes)

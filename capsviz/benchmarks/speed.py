@@ -1,0 +1,171 @@
+"""How fast a step, a pass, a routing and a trace are, as ratios within one process."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils.benchmark import Timer
+
+from capsviz.benchmarks.plain import PlainCapsNet
+from capsviz.network import CapsNet, preset
+from capsviz.routing import discriminative, lengths
+from capsviz.trace import trace
+from capsviz.training import losses
+from capsviz.training.memory import keep_freed_memory
+
+SECONDS = 4.0
+"""How long each thing is measured, at least."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One line of the table: a measured ratio beside what was asked of it."""
+
+    what: str
+    seconds: float
+    against: str
+    against_seconds: float
+    ratio: float
+    asked: str
+    met: bool
+
+
+def measure(preset_name: str = "paper", batch: int = 128, threads: int | None = None) -> dict[str, Any]:
+    """Measure every bar for a preset on MNIST's size, on the CPU; returns what `benchmarks/speed.json` holds.
+
+    Times are medians in seconds per batch. Images are noise: no time here depends on what they show.
+    """
+    if threads:
+        torch.set_num_threads(threads)
+    keep_freed_memory()
+    torch.manual_seed(0)
+    networks = {name: CapsNet(preset(preset_name, "mnist", name)) for name in ("dr", "l2", "l1")}
+    plain = PlainCapsNet(networks["dr"])
+    images, labels = torch.rand(batch, 1, 28, 28), torch.randint(10, (batch,))
+    laid_out = images.to(memory_format=torch.channels_last)
+
+    times: dict[str, float] = {"plain step": _time(_plain_step(plain, images, labels))}
+    for name, network in networks.items():
+        times[f"{name} step"] = _time(_step(network, laid_out, labels))
+    with torch.inference_mode():
+        primary = networks["dr"].encode(laid_out)
+        stored = primary.poses.contiguous()
+        times["plain forward"] = _time(lambda: plain(images))
+        times["plain routing"] = _time(lambda: plain.route(stored))
+        for name, network in networks.items():
+            times[f"{name} routing"] = _time(lambda network=network: list(network.route(primary)))
+            with _bfloat16():
+                times[f"{name} forward"] = _time(lambda network=network: network(laid_out, reconstruct=False))
+        network = networks["dr"]
+        times["dr pass in float32"] = _time(lambda: network(laid_out))
+        times["dr trace"] = _time(lambda: trace(network, laid_out, votes=False))
+
+    bars = [
+        _faster(times, "dr step", "plain step", 4),
+        _faster(times, "dr forward", "plain forward", 5),
+        _faster(times, "dr routing", "plain routing", 6),
+        _faster(times, "l2 routing", "dr routing", 25),
+        _faster(times, "l1 routing", "dr routing", 25),
+        _at_most(times, "l2 step", "dr step", 0.8),
+        _at_most(times, "l1 step", "dr step", 0.8),
+        _at_most(times, "dr trace", "dr pass in float32", 1.15),
+    ]
+    return {
+        "preset": preset_name,
+        "batch": batch,
+        "threads": torch.get_num_threads(),
+        "machine": f"{platform.machine()}, {torch.backends.cpu.get_cpu_capability()}",
+        "torch": torch.__version__,
+        "images_per_second": {name: round(batch / seconds, 1) for name, seconds in times.items()},
+        "bars": [asdict(bar) for bar in bars],
+    }
+
+
+def table(result: dict[str, Any]) -> str:
+    """The bars as a Markdown table."""
+    lines = [
+        "| measured | ms per batch | against | ms per batch | ratio | asked | |",
+        "| --- | ---: | --- | ---: | ---: | --- | --- |",
+    ]
+    for bar in result["bars"]:
+        lines.append(
+            f"| {bar['what']} | {1e3 * bar['seconds']:.1f} | {bar['against']} | {1e3 * bar['against_seconds']:.1f} "
+            f"| {bar['ratio']:.2f} | {bar['asked']} | {'met' if bar['met'] else 'missed'} |"
+        )
+    return "\n".join(lines)
+
+
+def _time(call: Callable[[], Any]) -> float:
+    """Median seconds of a call, after a first one that does not count."""
+    call()
+    timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
+    return timer.blocked_autorange(min_run_time=SECONDS).median
+
+
+def _bfloat16() -> AbstractContextManager[Any]:
+    """The precision that training takes on this CPU."""
+    return torch.autocast("cpu", torch.bfloat16) if torch.backends.mkldnn.is_available() else nullcontext()
+
+
+def _targets(labels: Tensor) -> Tensor:
+    return torch.nn.functional.one_hot(labels, 10).bool()
+
+
+def _plain_step(plain: PlainCapsNet, images: Tensor, labels: Tensor) -> Callable[[], None]:
+    optimizer = torch.optim.Adam(plain.parameters(), lr=1e-3)
+
+    def step() -> None:
+        poses, drawn = plain(images, labels)
+        loss = losses.margin_loss(lengths(poses), _targets(labels))
+        loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(drawn, images)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+    return step
+
+
+def _step(network: CapsNet, images: Tensor, labels: Tensor) -> Callable[[], None]:
+    """One training step as `capsviz train` takes it, the ascent of the coefficients included."""
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3, fused=True)
+    targets = _targets(labels)
+
+    def step() -> None:
+        with _bfloat16():
+            output = network(images, labels)
+        loss = losses.margin_loss(output.activations, targets)
+        loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(output.reconstruction, images)
+        optimizer.zero_grad()
+        loss.backward()
+        if network.config.routing != "dr":
+            with torch.no_grad():
+                gradient = discriminative.ascent_gradient(
+                    output.primary.poses, network.weight, output.step.sums, discriminative.signs(targets)
+                )
+                ascended = discriminative.ascend(
+                    network.coefficients,
+                    gradient / len(labels),
+                    step=0.005,
+                    regularisation=1e-3,
+                    penalty=network.config.routing,
+                )
+                network.coefficients.copy_(ascended)
+        optimizer.step()
+
+    return step
+
+
+def _faster(times: dict[str, float], what: str, than: str, asked: float) -> Bar:
+    ratio = times[than] / times[what]
+    return Bar(what, times[what], than, times[than], ratio, f"at least {asked:g} times faster", ratio >= asked)
+
+
+def _at_most(times: dict[str, float], what: str, of: str, asked: float) -> Bar:
+    ratio = times[what] / times[of]
+    return Bar(what, times[what], of, times[of], ratio, f"at most {asked:g} of it", ratio <= asked)
