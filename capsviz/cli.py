@@ -1,0 +1,316 @@
+"""The command line: `capsviz train | evaluate | trace | data | zoo`.
+
+Only typer is imported here; a command imports what it needs, so that `--help` answers at once.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from capsviz.errors import CapsvizError
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Capsule networks, routed in sight.",
+)
+data_app = typer.Typer(no_args_is_help=True, help="Data sets: which are here, and fetching the others.")
+zoo_app = typer.Typer(no_args_is_help=True, help="The pretrained models.")
+app.add_typer(data_app, name="data")
+app.add_typer(zoo_app, name="zoo")
+
+
+def main() -> None:
+    """Run the command line; an error that a user can meet is one sentence on stderr and exit code 1."""
+    try:
+        app()
+    except CapsvizError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; closing stdout now keeps Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def duration(text: str) -> float:
+    """Seconds in "9m", "90s", "1.5h" or "90"; raises CapsvizError for anything else."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
+    if not match or float(match[1]) == 0:
+        raise CapsvizError(f"{text!r} is no length of time; write it like 90s, 9m or 1.5h.")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+@app.command()
+def train(
+    data: Annotated[str, typer.Option(help="digits, mnist, fashion-mnist, cifar10, multi-mnist or folder:PATH.")],
+    routing: Annotated[str, typer.Option(help="dr, em, l2 or l1.")],
+    preset: Annotated[str, typer.Option(help="paper, compact or tiny.")] = "compact",
+    epochs: Annotated[int, typer.Option(help="Passes over the training set.")] = 10,
+    steps: Annotated[int | None, typer.Option(help="Steps, instead of epochs.")] = None,
+    batch: Annotated[int, typer.Option(help="Images a step, over all processes together.")] = 128,
+    lr: Annotated[float, typer.Option(help="Adam's peak learning rate.")] = 1e-3,
+    schedule: Annotated[
+        str, typer.Option(help="constant, one-cycle, paper-fashion, paper-mnist-fc or paper-multi-mnist.")
+    ] = "paper-fashion",
+    shift: Annotated[int, typer.Option(help="Augment by random shifts of up to this many pixels.")] = 0,
+    seed: Annotated[int, typer.Option(help="Everything random follows from it.")] = 0,
+    no_decoder: Annotated[bool, typer.Option("--no-decoder", help="Train without the reconstruction network.")] = False,
+    name: Annotated[str | None, typer.Option(help="The run's folder below --out; by default data-routing.")] = None,
+    out: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with this run where it was cut off.")] = False,
+    precision: Annotated[str, typer.Option(help="auto, 32-true, bf16-mixed or 16-mixed.")] = "auto",
+    gamma: Annotated[float, typer.Option(help="L2 and L1: the step of the coefficients' ascent.")] = 0.005,
+    regularisation: Annotated[float, typer.Option(help="L2 and L1: lambda of the coefficients' objective.")] = 1e-3,
+    proximal: Annotated[
+        bool, typer.Option("--proximal", help="L1: soft threshold instead of the subgradient.")
+    ] = False,
+    validation_share: Annotated[float, typer.Option(help="Part of the training set held out.")] = 1 / 12,
+    warm_up_steps: Annotated[
+        int | None, typer.Option(help="EM: steps over which margin and lambda rise; half of all unless given.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
+    time_limit: Annotated[str | None, typer.Option(help="Stop with a checkpoint after, say, 9m.")] = None,
+) -> None:
+    """Train a network: metrics, checkpoints, final weights and a summary go to OUT/NAME."""
+    from capsviz.training.config import TrainingConfig
+    from capsviz.training.interrupt import EXIT_CODES
+    from capsviz.training.loop import train as run
+
+    config = TrainingConfig(
+        data=data,
+        routing=routing,
+        preset=preset,
+        decoder=not no_decoder,
+        epochs=epochs,
+        steps=steps,
+        batch=batch,
+        learning_rate=lr,
+        schedule=schedule,
+        shift=shift,
+        seed=seed,
+        precision=precision,
+        ascent_step=gamma,
+        regularisation=regularisation,
+        proximal=proximal,
+        validation_share=validation_share,
+        warm_up_steps=warm_up_steps,
+    )
+    limit = None if time_limit is None else duration(time_limit)
+    folder = out / (name or config.name)
+    outcome = run(config, folder, resume=resume, device=device, threads=threads, time_limit=limit)
+    if outcome.stopped:
+        told(f"Stopped at step {outcome.step} ({outcome.stopped}); repeat the command with --resume to go on.")
+        raise typer.Exit(EXIT_CODES[outcome.stopped])
+    if outcome.summary:
+        error = error_of(outcome.summary["test_error"], outcome.summary["test_count"])
+        print(f"{folder}: test error {error}")
+
+
+def told(sentence: str) -> None:
+    """One line on stderr from the first process only."""
+    if os.environ.get("RANK", "0") == "0":
+        print(sentence, file=sys.stderr)
+
+
+def error_of(percent: float, count: int) -> str:
+    """ "0.83 % (83 of 10000)"."""
+    return f"{percent:.2f} % ({round(percent * count / 100)} of {count})"
+
+
+Model = Annotated[str, typer.Option(help="A pretrained model's name, or a run's folder or weights file.")]
+
+
+def open_model(name: str) -> tuple[Any, dict[str, Any]]:
+    """A network in eval mode and what is known of it: name, data; of a pretrained one also test_error, test_count."""
+    from capsviz import zoo
+    from capsviz.training.runs import open_run
+
+    path = Path(name)
+    if name not in zoo.models() and (path.exists() or path.suffix or len(path.parts) > 1):
+        model, header = open_run(path)
+        return model, {"name": header["name"], "data": header["training"]["data"]}
+    model = zoo.load(name)
+    entry = zoo.models()[name]
+    return model, {
+        "name": name,
+        "data": entry.data,
+        "test_error": entry.test_error,
+        "test_count": entry.test_count,
+    }
+
+
+@app.command()
+def evaluate(
+    model: Model,
+    data: Annotated[str | None, typer.Option(help="The data set; by default what the model was trained on.")] = None,
+    split: Annotated[str, typer.Option(help="test or train.")] = "test",
+    batch: Annotated[int, typer.Option(help="Images at a time.")] = 128,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "cpu",
+    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
+) -> None:
+    """Measure a model's error, and say whether it agrees with the manifest (exit code 1 when it does not)."""
+    import torch
+
+    from capsviz.data import load
+    from capsviz.training.evaluate import evaluate as measure
+    from capsviz.training.processes import find
+
+    if threads:
+        torch.set_num_threads(threads)
+    network, known = open_model(model)
+    images = load(data or known["data"], split)
+    if images.image != network.config.image or len(images.classes) != network.config.classes:
+        raise CapsvizError(
+            f"{known['name']} takes {network.config.image} images of {network.config.classes} "
+            f"classes and {images.name} has {images.image} of {len(images.classes)}; choose another --data."
+        )
+    where = find(device)
+    result = measure(network.to(where), images.to(where), batch)
+    print(f"{known['name']} on {images.name} ({split}): error {error_of(result.error, result.count)}")
+    if images.note:
+        told(images.note)
+    if split != "test" or images.name != known["data"] or "test_error" not in known:
+        return
+    expected = error_of(known["test_error"], known["test_count"])
+    if error_of(result.error, result.count) != expected:
+        raise CapsvizError(
+            f"The manifest says {expected}: it disagrees; run `capsviz zoo verify` to check the weights."
+        )
+    print(f"The manifest says {expected}: it agrees.")
+
+
+@app.command()
+def trace(
+    image: Annotated[Path, typer.Argument(help="A picture.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="The safetensors file to write.")],
+    model: Model = "digits-dr",
+    iterations: Annotated[int | None, typer.Option(help="Routing iterations; the model's own unless given.")] = None,
+    invert: Annotated[
+        bool | None, typer.Option("--invert/--no-invert", help="Dark on bright; found out unless given.")
+    ] = None,
+    votes: Annotated[bool, typer.Option("--votes/--no-votes", help="Keep every vote in the file.")] = True,
+) -> None:
+    """Run a model on a picture and record every iteration of its routing in one file."""
+    from capsviz.data import DATASETS, prepare, read_image, to_float
+    from capsviz.trace import trace as record
+
+    network, known = open_model(model)
+    info = DATASETS.get(known["data"])
+    prepared = prepare(read_image(image), network.config.image, layout=info.layout if info else None, invert=invert)
+    for note in prepared.notes:
+        told(note)
+    recorded = record(
+        network,
+        to_float(prepared.pixels[None]),
+        iterations=iterations,
+        votes=votes,
+        name=known["name"],
+        classes=info.classes if info else None,
+    )
+    recorded.save(output)
+    found = int(recorded.predicted[0])
+    print(
+        f"{output}: {known['name']} sees {recorded.classes[found]} "
+        f"(activation {float(recorded.activations[0, found]):.2f})"
+    )
+
+
+@data_app.command("list")
+def data_list() -> None:
+    """Say which data sets are on this machine and what fetching the others costs."""
+    from capsviz.data import DATASETS, available, data_root
+
+    print(f"Data sets below {data_root()} (set CAPSVIZ_DATA to look elsewhere):")
+    for name, info in DATASETS.items():
+        state = "here" if available(name) else f"capsviz data download {name}  ({info.download_bytes / 1e6:.0f} MB)"
+        shape = "×".join(map(str, info.image))
+        print(f"  {name:14} {info.train_count:>10,} train {info.test_count:>10,} test  {shape:8} {state}")
+
+
+@data_app.command("download")
+def data_download(name: Annotated[str, typer.Argument(help="mnist, fashion-mnist, cifar10 or multi-mnist.")]) -> None:
+    """Fetch a data set to the folder that CAPSVIZ_DATA names, with a progress bar."""
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    from capsviz.data import available, data_root, download
+
+    if not available(name):
+        columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True)) as bar:
+            task = bar.add_task(name)
+            download(name, lambda done, total: bar.update(task, completed=done, total=total))
+    print(f"{name} is here, below {data_root()}." if name != "digits" else "digits comes with capsviz.")
+
+
+@zoo_app.command("list")
+def zoo_list(
+    markdown: Annotated[bool, typer.Option("--markdown", help="As the table of the README.")] = False,
+) -> None:
+    """List the pretrained models with the test error that the manifest states."""
+    from capsviz import zoo
+
+    if markdown:
+        print(zoo.markdown())
+        return
+    for name, entry in zoo.models().items():
+        print(
+            f"{name:20} {entry.preset:8} {entry.parameters:>10,} parameters {entry.bytes / 1e6:6.1f} MB  "
+            f"test error {error_of(entry.test_error, entry.test_count)}"
+        )
+
+
+@zoo_app.command("verify")
+def zoo_verify() -> None:
+    """Check every model's weights against the manifest's sha256; exit code 1 when one is missing or altered."""
+    from capsviz import zoo
+
+    wrong = 0
+    for name, entry in zoo.models().items():
+        try:
+            zoo.verify(entry)
+        except zoo.ZooError as error:
+            wrong += 1
+            print(error, file=sys.stderr)
+        else:
+            print(f"{name}: as the manifest says")
+    if wrong:
+        raise typer.Exit(1)
+
+
+@zoo_app.command("add")
+def zoo_add(
+    run: Annotated[Path, typer.Argument(help="The folder of a finished training run.")],
+    name: Annotated[str | None, typer.Option(help="The model's name; the run's unless given.")] = None,
+) -> None:
+    """Put a finished run into the zoo: float16 weights, curves, and its line in the manifest."""
+    from capsviz.training.publish import publish
+
+    entry = publish(run, name)
+    print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
+
+
+@app.command()
+def benchmark(
+    preset: Annotated[str, typer.Option(help="paper, compact or tiny.")] = "paper",
+    batch: Annotated[int, typer.Option(help="Images a step.")] = 128,
+    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Also write the result as JSON.")] = None,
+) -> None:
+    """Measure step, pass, routing and trace against a plain formulation, in one process on the CPU."""
+    import json
+
+    from capsviz.benchmarks.speed import measure, table
+
+    result = measure(preset, batch, threads)
+    print(table(result))
+    if output:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

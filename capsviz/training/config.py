@@ -1,0 +1,147 @@
+"""What a training run does, as data."""
+
+import shlex
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from capsviz.errors import CapsvizError
+from capsviz.training.schedules import SCHEDULES
+
+ROUTINGS = ("dr", "em", "l2", "l1")
+PRECISIONS = ("auto", "32-true", "bf16-mixed", "16-mixed")
+
+
+class ConfigError(CapsvizError):
+    """A training was asked for that cannot be done."""
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """One training run: the images, the network and how its weights are found.
+
+    data, routing, preset, decoder  what is trained on, and which network (capsviz.network.preset)
+    epochs, steps          length; `steps` wins when it is given
+    batch                  images a step, over all processes together
+    learning_rate, schedule  Adam's peak rate and how it moves (schedules.py)
+    shift                  augmentation: random shifts of up to this many pixels
+    ascent_step            γ of seed 003, eq. 13, for L2 and L1, at the peak learning rate: it moves as that does
+    regularisation         λ of seed 003, eq. 10 and 14, for an ascent gradient averaged over the batch
+    proximal               soft-threshold step instead of L1's subgradient
+    validation_share       part of the training set held out; the same images for every seed
+    warm_up_steps          EM: steps over which the spread loss's margin and λ rise; None: half of all
+    precision              "auto": bf16-mixed where the device multiplies bfloat16 natively, else 32-true
+    Raises ConfigError, with one sentence, for a value outside its range.
+    """
+
+    data: str
+    routing: str
+    preset: str = "compact"
+    decoder: bool = True
+    epochs: int = 10
+    steps: int | None = None
+    batch: int = 128
+    learning_rate: float = 1e-3
+    schedule: str = "paper-fashion"
+    shift: int = 0
+    seed: int = 0
+    precision: str = "auto"
+    ascent_step: float = 0.005
+    regularisation: float = 1e-3
+    proximal: bool = False
+    validation_share: float = 1 / 12
+    warm_up_steps: int | None = None
+
+    def __post_init__(self) -> None:
+        self._one_of("routing", ROUTINGS)
+        self._one_of("schedule", SCHEDULES)
+        self._one_of("precision", PRECISIONS)
+        self._at_least("epochs", 1)
+        self._at_least("batch", 1)
+        self._at_least("shift", 0)
+        self._at_least("seed", 0)
+        self._at_least("regularisation", 0)
+        if self.steps is not None:
+            self._at_least("steps", 1)
+        if self.warm_up_steps is not None:
+            self._at_least("warm_up_steps", 1)
+        for name in ("learning_rate", "ascent_step"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} is {getattr(self, name)}; give a number above 0.")
+        if not 0 < self.validation_share < 1:
+            raise ConfigError(f"validation_share is {self.validation_share}; give a share between 0 and 1.")
+        if self.proximal and self.routing != "l1":
+            raise ConfigError(f"The proximal step belongs to L1 and the routing is {self.routing}; use routing l1.")
+
+    def _one_of(self, name: str, choices: tuple[str, ...]) -> None:
+        value = getattr(self, name)
+        if value not in choices:
+            raise ConfigError(f"{name} is {value!r}; choose one of {', '.join(choices)}.")
+
+    def _at_least(self, name: str, least: int) -> None:
+        value = getattr(self, name)
+        if value < least:
+            raise ConfigError(f"{name} is {value}; give at least {least}.")
+
+    @property
+    def discriminative(self) -> bool:
+        """Whether the coefficients are learned by their own ascent (L2, L1)."""
+        return self.routing in ("l2", "l1")
+
+    def warm_up(self, total: int) -> int:
+        """Steps, of `total`, over which EM's margin and inverse temperature rise."""
+        return total // 2 if self.warm_up_steps is None else self.warm_up_steps
+
+    @property
+    def name(self) -> str:
+        """The model's name, e.g. "mnist-dr" or "digits-l2-fc"."""
+        source = self.data.removeprefix("folder:").rstrip("/").split("/")[-1] if self.is_folder else self.data
+        return f"{source}-{self.routing}" + ("" if self.decoder else "-fc")
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the images are the user's own, "folder:PATH"."""
+        return self.data.startswith("folder:")
+
+    def command(self) -> str:
+        """The shell command that trains this again: every option that differs from its default."""
+        words = ["capsviz", "train", "--data", self.data, "--routing", self.routing, "--preset", self.preset]
+        length = "steps" if self.steps is not None else "epochs"
+        words += [f"--{length}", str(getattr(self, length))]
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in ("data", "routing", "preset", "epochs", "steps") or value == field.default:
+                continue
+            option = OPTIONS[field.name]
+            words += [option] if isinstance(value, bool) else [option, str(value)]
+        return shlex.join(words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "TrainingConfig":
+        """The config that `to_dict` gave; ConfigError when a field is unknown."""
+        unknown = set(values) - {field.name for field in fields(cls)}
+        if unknown:
+            raise ConfigError(
+                f"The run was made by another version of capsviz (unknown setting {min(unknown)!r}); train again."
+            )
+        return cls(**values)
+
+
+# How the command line spells each field.
+OPTIONS = {
+    "decoder": "--no-decoder",
+    "batch": "--batch",
+    "learning_rate": "--lr",
+    "schedule": "--schedule",
+    "shift": "--shift",
+    "seed": "--seed",
+    "precision": "--precision",
+    "ascent_step": "--gamma",
+    "regularisation": "--regularisation",
+    "proximal": "--proximal",
+    "validation_share": "--validation-share",
+    "warm_up_steps": "--warm-up-steps",
+}

@@ -1,0 +1,116 @@
+"""What is written down of a run: metrics.jsonl, TensorBoard, and a line or a bar on the terminal."""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from capsviz.training.checkpoint import replace_durably
+
+METRICS = "metrics.jsonl"
+PLAIN_LINE_SECONDS = 10
+
+
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
+    """The lines of a run's metrics.jsonl; a last line cut off by a kill is left out."""
+    path = folder / METRICS
+    lines = []
+    if path.is_file():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            with suppress(json.JSONDecodeError):
+                lines.append(json.loads(line))
+    return lines
+
+
+class Journal:
+    """Writes metrics to a run's folder and tells the terminal how far the run is.
+
+    On resuming, lines later than `start` are dropped: the steps they describe are done again.
+    A terminal gets a bar with images/s and remaining time, anything else one line every ten seconds.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        start: int,
+        total: int,
+        quiet: bool = False,
+        watch: Callable[[dict[str, Any]], None] | None = None,
+    ) -> None:
+        self.folder, self.total, self.quiet, self.watch = folder, total, quiet, watch
+        self.bar: Any = None
+        self.task: Any = None
+        kept = [line for line in read_metrics(folder) if line["step"] <= start]
+        unfinished = folder / (METRICS + ".tmp")
+        unfinished.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
+        replace_durably(unfinished, folder / METRICS)
+        self.file = open(folder / METRICS, "a", encoding="utf-8", buffering=1)  # noqa: SIM115
+        self.board = self._tensorboard(start)
+        self.last_line = time.monotonic()
+        if not quiet and sys.stderr.isatty():
+            self._open_bar(start)
+
+    def _tensorboard(self, start: int):
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            self.say("TensorBoard is not installed; the metrics are in metrics.jsonl alone.")
+            return None
+        return SummaryWriter(str(self.folder / "tensorboard"), purge_step=start + 1 if start else None)
+
+    def _open_bar(self, start: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        self.bar = Progress(
+            TextColumn("step {task.completed}/{task.total}"),
+            BarColumn(),
+            TextColumn("{task.fields[news]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+        )
+        self.task = self.bar.add_task("training", total=self.total, completed=start, news="")
+        self.bar.start()
+
+    def write(self, kind: str, line: dict[str, Any]) -> None:
+        """Append one line of metrics; `kind` is "train" (a stretch of steps) or "epoch" (with validation)."""
+        line = {"kind": kind, **line}
+        self.file.write(json.dumps(line) + "\n")
+        if self.board:
+            for name, value in line.items():
+                if isinstance(value, (int, float)) and name != "step":
+                    self.board.add_scalar(f"{kind}/{name}", value, line["step"])
+        if self.watch:
+            self.watch(line)
+
+    def progress(self, step: int, images_per_second: float, loss: float | None) -> None:
+        """Show where the run is; cheap enough to be called at every step."""
+        news = f"{images_per_second:.0f} images/s" + ("" if loss is None else f", loss {loss:.4f}")
+        if self.bar:
+            self.bar.update(self.task, completed=step, news=news)
+        elif time.monotonic() - self.last_line >= PLAIN_LINE_SECONDS:
+            self.last_line = time.monotonic()
+            self.say(f"step {step}/{self.total}, {news}")
+
+    def say(self, sentence: str) -> None:
+        """One line for the person who watches."""
+        if self.quiet:
+            return
+        if self.bar:
+            self.bar.console.print(sentence, highlight=False)
+        else:
+            print(sentence, file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Flush and close; the journal says nothing afterwards."""
+        if self.bar:
+            self.bar.stop()
+        if self.board:
+            self.board.close()
+        self.file.close()

@@ -1,0 +1,326 @@
+"""The training loop: one function that a person can read from top to bottom.
+
+capsviz train --data digits --routing dr --preset tiny --epochs 30
+capsviz train --data mnist --routing l2 --preset compact --epochs 10 --shift 2
+torchrun --nproc-per-node 2 -m capsviz train --data mnist --routing dr      (a batch is that of both processes together)
+
+A run leaves metrics.jsonl, model.safetensors and summary.json, and checkpoint.safetensors while it is under way; the
+same command with --resume goes on with one that was cut off.
+"""
+
+import json
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from capsviz.data import load, to_float
+from capsviz.network import CapsNet, preset
+from capsviz.routing import discriminative
+from capsviz.training import losses, schedules
+from capsviz.training.checkpoint import (
+    CheckpointError,
+    read_tensors,
+    restore_checkpoint,
+    save_checkpoint,
+    write_json,
+    write_tensors,
+)
+from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.evaluate import evaluate
+from capsviz.training.feed import Batch, Feed, training_sets
+from capsviz.training.interrupt import listening
+from capsviz.training.journal import Journal
+from capsviz.training.memory import keep_freed_memory
+from capsviz.training.processes import agreed, launch
+from capsviz.training.runs import CHECKPOINT, SUMMARY, WEIGHTS
+from capsviz.training.window import Window
+
+METRICS_EVERY = 50
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a call of `train` ended: `stopped` is "" when the run is finished; rank 0 then has the `summary` it wrote."""
+
+    folder: Path
+    step: int
+    stopped: str
+    summary: dict[str, Any] | None
+
+
+class Outputs(NamedTuple):
+    """What a training step needs of a forward pass; the last two only where coefficients are learned."""
+
+    activations: Tensor  # batch upper
+    reconstructions: Tensor | None  # batch present channel height width
+    primary_poses: Tensor | None  # batch lower d
+    sums: Tensor | None  # batch upper dim
+
+
+class ForwardPass(nn.Module):
+    """The network as one differentiable call on bytes: what Fabric wraps for precision and processes."""
+
+    def __init__(self, model: CapsNet) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, images: Tensor, labels: Tensor, progress: float) -> Outputs:
+        """Run the network; the decoder sees the capsule of each label, one after the other (SPEC 4)."""
+        output = self.model(to_float(images), progress=progress, reconstruct=False)
+        drawn = None
+        if self.model.decoder is not None:
+            drawn = torch.stack([self.model.decode(output.poses, present) for present in labels.unbind(1)], dim=1)
+        if isinstance(output.step, discriminative.DiscriminativeStep):
+            return Outputs(output.activations, drawn, output.primary.poses, output.step.sums)
+        return Outputs(output.activations, drawn, None, None)
+
+
+def train(
+    config: TrainingConfig,
+    folder: Path,
+    *,
+    resume: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+    time_limit: float | None = None,
+    checkpoint_seconds: float = 60,
+    data_root: Path | None = None,
+    quiet: bool = False,
+    watch: Callable[[dict[str, Any]], None] | None = None,
+) -> Outcome:
+    """Train a network, leaving metrics, checkpoints, final weights and a summary in `folder`.
+
+    All randomness derives from (seed, epoch, step): a run that was cut off and resumed ends in the same weights, bit
+    for bit on the same machine. It stops between two steps on Ctrl-C, SIGTERM or after `time_limit` seconds, leaving a
+    checkpoint. Validation images are held out of the training set; the test set is looked at once, at the end.
+    `watch` is called with every line of metrics.
+    Raises ConfigError, CheckpointError or an error of capsviz.data, each in one sentence.
+    """
+    finished = finished_summary(folder, config, resume)
+    if finished:
+        return Outcome(folder, finished["steps"], "", finished)
+    if threads:
+        torch.set_num_threads(threads)
+    keep_freed_memory()
+    fabric = launch(device, config.precision)
+    train_set, held_out = (each.to(fabric.device) for each in training_sets(config, data_root))
+    feed = Feed(train_set, config, fabric.global_rank, fabric.world_size)
+    total = config.steps or config.epochs * feed.steps_per_epoch
+
+    model = build(config, train_set.image, len(train_set.classes)).to(fabric.device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=config.learning_rate, fused=True)
+    state: dict[str, Any] = {"step": 0, "seconds": 0.0, "validation_error": None}
+    if resume and (folder / CHECKPOINT).is_file():
+        tensors, state = read_tensors(folder / CHECKPOINT)
+        check_same_run(config, state)
+        restore_checkpoint(tensors, model, optimizer)
+    start, seconds_before, validation_error = state["step"], state["seconds"], state["validation_error"]
+    forward_pass, fabric_optimizer = fabric.setup(ForwardPass(model), optimizer)
+
+    journal = None
+    if fabric.is_global_zero:
+        folder.mkdir(parents=True, exist_ok=True)
+        journal = Journal(folder, start=start, total=total, quiet=quiet, watch=watch)
+        journal.say(greeting(config, model, fabric, start, total))
+    window, began = Window(), time.monotonic()
+    saved = began
+
+    with listening(time_limit) as stop:
+        for step in range(start, total):
+            progress = min(1.0, step / max(1, config.warm_up(total)))
+            rate = schedules.learning_rate(config.schedule, config.learning_rate, step, total)
+            taken = take_step(config, fabric, model, forward_pass, fabric_optimizer, feed.batch(step), rate, progress)
+            window.add(config.batch, *taken)
+
+            done = step + 1
+            seconds = seconds_before + time.monotonic() - began
+            epoch_over = done % feed.steps_per_epoch == 0 or done == total
+            position = {"step": done, "epoch": done / feed.steps_per_epoch, "seconds": round(seconds, 2)}
+            if done % METRICS_EVERY == 0 or epoch_over:
+                position |= window.read(fabric) | {"learning_rate": rate} | sparsity_of(model)
+                if journal:
+                    journal.write("train", position)
+            if journal and epoch_over:
+                result = evaluate(model, held_out, config.batch)
+                validation_error = result.error
+                position |= {"validation_error": result.error, "validation_loss": result.loss}
+                journal.write("epoch", position)
+                journal.say(f"epoch {position['epoch']:.3g}: validation error {result.error:.2f} %")
+            if journal:
+                journal.progress(done, window.images_per_second(), window.loss)
+
+            stopped = agreed(fabric, stop.reason())
+            if journal and (stopped or epoch_over or time.monotonic() - saved >= checkpoint_seconds):
+                state = {"step": done, "seconds": seconds, "validation_error": validation_error}
+                state |= {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}
+                save_checkpoint(folder / CHECKPOINT, model, optimizer, state)
+                saved = time.monotonic()
+            if stopped and done < total:
+                if journal:
+                    journal.close()
+                return Outcome(folder, done, stopped, None)
+
+    summary = None
+    if journal:
+        journal.close()
+        seconds = seconds_before + time.monotonic() - began
+        measured = {"validation_error": validation_error, "seconds": round(seconds, 1), "steps": total}
+        summary = finish(config, model, measured, folder, data_root)
+    fabric.barrier()
+    return Outcome(folder, total, "", summary)
+
+
+def take_step(
+    config: TrainingConfig,
+    fabric: Any,
+    model: CapsNet,
+    forward_pass: nn.Module,
+    optimizer: Any,
+    batch: Batch,
+    rate: float,
+    progress: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One training step of `model`, which `forward_pass` wraps.
+
+    Returns the whole loss, that on the class capsules, and the reconstruction's, unweighted.
+    The weights move by Adam on margin loss (EM: spread loss) + 0.0005 × reconstruction. For L2 and L1 the coefficients
+    then move by one ascent step (seed 003, Algorithm 1 with n_r = n_b = 1). The ascent's gradient g takes votes and
+    sums from the same forward pass as the weights' gradient: Algorithm 1 shares its mini-batch between the two, and a
+    second forward pass would double the price of a step. g is averaged over the batch and over all processes, so that
+    γ does not depend on the batch size. γ falls with the learning rate: where the weights have come to rest and b has
+    not, b drifts away from them (on MNIST the margin loss of the last of ten epochs doubled, 0.018 to 0.033).
+    """
+    output = forward_pass(batch.images, batch.labels, progress)
+    if config.routing == "em":
+        routing_loss = losses.spread_loss(output.activations, batch.targets, schedules.spread_margin(progress))
+    else:
+        routing_loss = losses.margin_loss(output.activations, batch.targets)
+    reconstruction = torch.zeros_like(routing_loss)
+    if output.reconstructions is not None:
+        drawings = to_float(batch.drawings)
+        # Where two digits are present, each is drawn on its own and both errors count.
+        present = drawings.shape[1]
+        reconstruction = present * losses.reconstruction_loss(
+            output.reconstructions.flatten(0, 1), drawings.flatten(0, 1)
+        )
+    loss = routing_loss + losses.RECONSTRUCTION_WEIGHT * reconstruction
+    fabric.backward(loss)
+
+    # Before the weights move: g belongs to the weights that made these votes and sums.
+    gradient = ascent_direction(model, output, batch.targets, fabric) if config.discriminative else None
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    if gradient is not None:
+        coefficients = model.get_buffer("coefficients")
+        ascended = discriminative.ascend(
+            coefficients,
+            gradient,
+            step=config.ascent_step * rate / config.learning_rate,
+            regularisation=config.regularisation,
+            penalty="l1" if config.routing == "l1" else "l2",
+            proximal=config.proximal,
+        )
+        coefficients.copy_(ascended)
+    return loss, routing_loss, reconstruction
+
+
+@torch.no_grad()
+def ascent_direction(model: CapsNet, output: Outputs, targets: Tensor, fabric: Any) -> Tensor:
+    """g of SPEC 3 in float32, averaged over the batch and over all processes; shape "lower upper"."""
+    assert output.primary_poses is not None and output.sums is not None
+    gradient = discriminative.ascent_gradient(
+        output.primary_poses.float(), model.weight.float(), output.sums.float(), discriminative.signs(targets)
+    )
+    return fabric.all_reduce(gradient / len(targets), reduce_op="mean")
+
+
+def build(config: TrainingConfig, image: tuple[int, int, int], classes: int) -> CapsNet:
+    """The network that a config asks for, with weights drawn from the run's seed."""
+    model_config = preset(
+        config.preset, config.data, config.routing, decoder=config.decoder, image=image, classes=classes
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(config.seed)
+        return CapsNet(model_config)
+
+
+def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict[str, Any] | None:
+    """The summary of a run that is finished; ConfigError when the folder holds a run and nobody said to go on."""
+    if not resume and ((folder / CHECKPOINT).exists() or (folder / SUMMARY).exists()):
+        raise ConfigError(f"{folder} already holds a run; add --resume to go on with it, or --name for another.")
+    if not (folder / SUMMARY).exists():
+        return None
+    summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    check_same_run(config, summary)
+    return summary
+
+
+def check_same_run(config: TrainingConfig, saved: dict[str, Any]) -> None:
+    """Raise CheckpointError, naming the setting, when a run on disk was started with another one."""
+    before, now = saved["training"], config.to_dict()
+    for name in now:
+        if before.get(name) != now[name]:
+            raise CheckpointError(
+                f"The run was started with {name} {before.get(name)} and not {now[name]}; repeat its command "
+                f"({TrainingConfig.from_dict(before).command()}) or give another --name."
+            )
+
+
+def sparsity_of(model: CapsNet) -> dict[str, float]:
+    """Shares of exactly and nearly zero coefficients, for L2 and L1."""
+    if model.config.routing not in ("l2", "l1"):
+        return {}
+    found = discriminative.sparsity(model.get_buffer("coefficients"))
+    return {"exact_zero_share": found.exact, "near_zero_share": found.near}
+
+
+def greeting(config: TrainingConfig, model: CapsNet, fabric: Any, start: int, total: int) -> str:
+    """One line on what is about to happen."""
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    processes = f"{fabric.world_size} process{'es' if fabric.world_size > 1 else ''}"
+    return (
+        f"{config.name}: {parameters:,} parameters, step {start} to {total}, "
+        f"{processes} on {fabric.device} in {fabric.strategy.precision.precision}"
+    )
+
+
+def finish(
+    config: TrainingConfig, model: CapsNet, measured: dict[str, Any], folder: Path, data_root: Path | None
+) -> dict[str, Any]:
+    """Measure the test error, once, and write the final weights and the summary; the checkpoint goes."""
+    test = load(config.data, "test", root=data_root).to(next(model.parameters()).device)
+    result = evaluate(model, test, config.batch)
+    described = {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}
+    write_tensors(folder / WEIGHTS, model.state_dict(), described)
+    summary = {
+        **described,
+        "data": config.data,
+        "routing": config.routing,
+        "preset": config.preset,
+        "command": config.command(),
+        "test_error": result.error,
+        "test_count": result.count,
+        **measured,
+        "note": test.note,
+        "versions": {"python": platform.python_version(), "torch": torch.__version__, "capsviz": own_version()},
+    }
+    write_json(folder / SUMMARY, summary)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    return json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+
+
+def own_version() -> str:
+    """The installed version of capsviz, or "source" where it runs from a checkout."""
+    try:
+        return version("capsviz")
+    except PackageNotFoundError:
+        return "source"

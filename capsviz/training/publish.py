@@ -1,0 +1,58 @@
+"""From a finished run to a model of the zoo."""
+
+import json
+import shutil
+from pathlib import Path
+
+import torch
+
+from capsviz import zoo
+from capsviz.data import MultiDigits, load
+from capsviz.training.checkpoint import CheckpointError
+from capsviz.training.config import TrainingConfig
+from capsviz.training.evaluate import evaluate
+from capsviz.training.feed import training_sets
+from capsviz.training.journal import METRICS
+from capsviz.training.runs import SUMMARY, open_run
+
+EXEMPLAR_IMAGES = 5_000
+
+
+def publish(run: Path, name: str | None = None, data_root: Path | None = None) -> zoo.Entry:
+    """Put a finished run's weights, rounded to float16, into the zoo with its curves and its line in the manifest.
+
+    The test error of the manifest is measured on the rounded weights, which are what everybody gets. name: the
+    model's, the run's unless given. Raises CheckpointError when the run is not finished.
+    """
+    if not (run / SUMMARY).is_file():
+        raise CheckpointError(f"{run} holds no {SUMMARY}; finish the run with --resume first.")
+    summary = json.loads((run / SUMMARY).read_text(encoding="utf-8"))
+    config = TrainingConfig.from_dict(summary["training"])
+    network, _ = open_run(run)
+    test = load(config.data, "test", root=data_root)
+    result = evaluate(zoo.shipped(network), test)
+    name = name or summary["name"]
+
+    train, _ = training_sets(config, data_root)
+    if isinstance(train, MultiDigits):
+        parts, pair = train.parts(torch.arange(EXEMPLAR_IMAGES))
+        images, labels = parts[:, 0], pair[:, 0]
+    else:
+        images, labels = train.batch(torch.arange(min(EXEMPLAR_IMAGES, len(train))))
+    curves = Path("curves") / f"{name}.jsonl"
+    (zoo.folder() / curves).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(run / METRICS, zoo.folder() / curves)
+    return zoo.save(
+        network,
+        name=name,
+        data=config.data,
+        classes=test.classes,
+        preset=config.preset,
+        test_error=result.error,
+        test_count=result.count,
+        command=summary["command"],
+        curves=str(curves),
+        images=images,
+        labels=labels,
+        note=test.note,
+    )

@@ -1,0 +1,37 @@
+"""How learning rate and margin move with the step: pure functions, so that resuming needs no state."""
+
+import math
+
+SCHEDULES = ("constant", "paper-fashion", "paper-mnist-fc", "paper-multi-mnist", "one-cycle")
+
+# Decay factor and the number of steps it takes, as in seed 003, section IV.B.
+STAIRCASES = {
+    "paper-fashion": (0.96, 1_000),
+    "paper-mnist-fc": (0.5, 1_000),
+    "paper-multi-mnist": (0.96, 20_000),
+}
+WARM_UP_SHARE = 0.2
+SPREAD_MARGIN_START, SPREAD_MARGIN_END = 0.2, 0.9
+
+
+def learning_rate(schedule: str, peak: float, step: int, total: int) -> float:
+    """The learning rate of one step (counted from 0) out of `total`.
+
+    The paper's schedules fall in stairs; "one-cycle" rises along a line for a fifth of the steps and then falls to
+    zero along a cosine. Source: seed 003, section IV.B; Smith & Topin 2018 for the cycle.
+    """
+    if schedule in STAIRCASES:
+        factor, every = STAIRCASES[schedule]
+        return peak * factor ** (step // every)
+    if schedule == "one-cycle":
+        warm_up = max(1, round(WARM_UP_SHARE * total))
+        if step < warm_up:
+            return peak * (step + 1) / warm_up
+        progress = (step - warm_up) / max(1, total - warm_up)
+        return peak * 0.5 * (1 + math.cos(math.pi * progress))
+    return peak
+
+
+def spread_margin(progress: float) -> float:
+    """The spread loss's margin: a line from 0.2 to 0.9 while progress rises from 0 to 1 (SPEC 2)."""
+    return SPREAD_MARGIN_START + (SPREAD_MARGIN_END - SPREAD_MARGIN_START) * min(1.0, progress)

@@ -1,0 +1,65 @@
+"""What a training config accepts, and the command it stands for."""
+
+import shlex
+
+import pytest
+
+from capsviz.errors import CapsvizError
+from capsviz.training.config import ConfigError, TrainingConfig
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"routing": "magic"}, "dr, em, l2, l1"),
+        ({"schedule": "fast"}, "one-cycle"),
+        ({"precision": "8"}, "bf16-mixed"),
+        ({"epochs": 0}, "at least 1"),
+        ({"batch": 0}, "at least 1"),
+        ({"steps": 0}, "at least 1"),
+        ({"shift": -1}, "at least 0"),
+        ({"seed": -1}, "at least 0"),
+        ({"learning_rate": 0.0}, "above 0"),
+        ({"learning_rate": float("nan")}, "above 0"),
+        ({"ascent_step": -0.1}, "above 0"),
+        ({"regularisation": -1.0}, "at least 0"),
+        ({"validation_share": 1.0}, "between 0 and 1"),
+        ({"proximal": True}, "routing l1"),
+    ],
+)
+def test_a_wrong_setting_gets_one_sentence_that_says_what_to_do(wrong, says):
+    with pytest.raises(ConfigError, match=says) as caught:
+        TrainingConfig(**({"data": "digits", "routing": "dr"} | wrong))
+    assert isinstance(caught.value, CapsvizError)
+    assert "\n" not in str(caught.value) and str(caught.value).endswith(".")
+
+
+def test_a_config_survives_json():
+    config = TrainingConfig("mnist", "l1", decoder=False, proximal=True, steps=7, shift=2)
+    assert TrainingConfig.from_dict(config.to_dict()) == config
+
+
+def test_a_setting_of_another_version_is_named():
+    with pytest.raises(ConfigError, match="momentum"):
+        TrainingConfig.from_dict({"data": "digits", "routing": "dr", "momentum": 0.9})
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        (TrainingConfig("mnist", "dr"), "mnist-dr"),
+        (TrainingConfig("digits", "l2", decoder=False), "digits-l2-fc"),
+        (TrainingConfig("folder:/home/me/leaves/", "em"), "leaves-em"),
+    ],
+)
+def test_a_model_is_named_after_data_and_routing(config, name):
+    assert config.name == name
+
+
+def test_the_command_of_a_config_names_what_differs_from_the_defaults_and_nothing_else():
+    config = TrainingConfig("mnist", "l1", "tiny", decoder=False, epochs=3, shift=2, ascent_step=0.01, proximal=True)
+    assert shlex.split(config.command()) == [
+        "capsviz", "train", "--data", "mnist", "--routing", "l1", "--preset", "tiny", "--epochs", "3",
+        "--no-decoder", "--shift", "2", "--gamma", "0.01", "--proximal",
+    ]  # fmt: skip
+    assert TrainingConfig("digits", "dr", steps=9).command().endswith("--steps 9")

@@ -1,0 +1,38 @@
+"""Counting mistakes."""
+
+import torch
+
+from capsviz.data import MultiDigits, load
+from capsviz.network import CapsNet, preset
+from capsviz.training.evaluate import batches, confusions, evaluate, most_active
+
+
+def test_an_image_with_two_digits_is_right_only_when_both_are_found():
+    activations = torch.tensor([[0.9, 0.8, 0.1], [0.9, 0.1, 0.8]])
+    targets = torch.tensor([[True, True, False], [True, True, False]])
+    found = most_active(activations, targets)
+    assert (found == targets).all(dim=1).tolist() == [True, False]
+    # 0 is found twice, 1 once and once taken for 2
+    assert confusions(found, targets).tolist() == [[2, 0, 0], [0, 1, 1], [0, 0, 0]]
+
+
+def test_equal_activations_still_name_exactly_one_class():
+    found = most_active(torch.full((1, 4), 0.5), torch.tensor([[False, False, True, False]]))
+    assert found.sum() == 1
+
+
+def test_an_evaluation_is_the_same_twice_and_counts_every_image_once():
+    model = CapsNet(preset("tiny", "digits", "dr"))
+    digits = load("digits", "test")
+    model.train()
+    first, second = evaluate(model, digits, 64), evaluate(model, digits, 64)
+    assert model.training
+    assert first.error == second.error and first.loss == second.loss
+    assert first.count == len(digits) == int(first.confusion.sum())
+    assert first.confusion.sum(dim=1).tolist() == torch.bincount(digits.labels).tolist()
+    assert first.error == 100 * (first.count - int(first.confusion.diag().sum())) / first.count
+
+
+def test_a_virtual_set_is_measured_on_one_pair_for_each_digit_of_its_base():
+    pairs = MultiDigits(load("digits", "test"))
+    assert sum(len(labels) for _, labels in batches(pairs, 50)) == 360

@@ -1,0 +1,101 @@
+"""Which images a step sees."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from capsviz.data import MultiDigits, load
+from capsviz.training import feed
+from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.feed import Feed, training_sets
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load("digits", "train")
+
+
+def config(**settings) -> TrainingConfig:
+    return TrainingConfig(**({"data": "digits", "routing": "dr", "batch": 64} | settings))
+
+
+def test_validation_images_are_held_out_and_the_same_for_every_seed(digits):
+    train, held_out = training_sets(config(seed=0))
+    again, held_out_again = training_sets(config(seed=5))
+    assert len(train) + len(held_out) == len(digits)
+    assert len(held_out) == round(len(digits) / 12)
+    assert torch.equal(held_out.images, held_out_again.images) and torch.equal(train.images, again.images)
+    order, held = feed.split(len(digits), 1 / 12)
+    assert sorted(torch.cat([order, held]).tolist()) == list(range(len(digits)))
+
+
+def test_an_epoch_shows_every_image_at_most_once_and_the_next_in_another_order(digits):
+    batches = Feed(digits, config())
+    length = batches.steps_per_epoch * 64
+    order, other = (feed.epoch_order(len(digits), length, 0, epoch) for epoch in (0, 1))
+    assert len(order.unique()) == length and not torch.equal(order, other)
+    for epoch, expected in enumerate((order, other)):
+        seen = [batches.batch(epoch * batches.steps_per_epoch + step).images for step in range(batches.steps_per_epoch)]
+        assert torch.equal(torch.cat(seen), digits.images[expected])
+
+
+def test_a_step_sees_the_same_images_whatever_was_drawn_before(digits):
+    settings = config(shift=2)
+    forwards, backwards = Feed(digits, settings), Feed(digits, settings)
+    seen = [forwards.batch(step) for step in range(30)]
+    torch.rand(1)
+    for step in reversed(range(30)):
+        again = backwards.batch(step)
+        assert torch.equal(again.images, seen[step].images) and torch.equal(again.labels, seen[step].labels)
+
+
+def test_seeds_differ_in_order_and_in_shifts(digits):
+    assert not torch.equal(feed.epoch_order(100, 100, 0, 0), feed.epoch_order(100, 100, 1, 0))
+    assert not torch.equal(feed.draw_shifts(64, 2, 0, 0), feed.draw_shifts(64, 2, 1, 0))
+    assert feed.draw_shifts(1000, 2, 0, 0).unique().tolist() == [-2, -1, 0, 1, 2]
+
+
+def test_two_ranks_see_together_what_one_process_sees(digits):
+    settings = config(shift=2)
+    whole = Feed(digits, settings).batch(3)
+    parts = [Feed(digits, settings, rank, 2).batch(3) for rank in (0, 1)]
+    assert torch.equal(torch.cat([part.images for part in parts]), whole.images)
+    assert torch.equal(torch.cat([part.targets for part in parts]), whole.targets)
+
+
+def test_the_decoder_is_to_draw_the_shifted_image(digits):
+    batch = Feed(digits, config(shift=2)).batch(0)
+    assert torch.equal(batch.drawings[:, 0], batch.images)
+
+
+def test_two_digits_give_two_targets_and_a_drawing_of_each(digits):
+    batch = Feed(MultiDigits(digits), config()).batch(0)
+    assert batch.targets.sum(dim=1).unique().tolist() == [2]
+    assert batch.drawings.shape == (64, 2, 1, 36, 36)
+    overlaid = batch.drawings.int().sum(dim=1).clamp(max=255)
+    assert torch.equal(overlaid, batch.images.int())
+
+
+def test_no_digit_of_a_training_pair_is_in_a_validation_pair(digits, monkeypatch):
+    monkeypatch.setattr(feed, "load", lambda *_, **__: MultiDigits(digits))
+    train, held_out = training_sets(config(data="multi-mnist"))
+    assert len(train.base) + len(held_out.base) == len(digits)
+
+
+@pytest.mark.parametrize(
+    ("settings", "ranks", "says"), [({"batch": 5000}, 1, "at most that many"), ({"batch": 63}, 2, "multiple")]
+)
+def test_a_batch_that_cannot_be_is_refused_in_one_sentence(digits, settings, ranks, says):
+    with pytest.raises(ConfigError, match=says):
+        Feed(digits, config(**settings), 0, ranks)
+
+
+def test_pairs_of_digits_are_not_shifted_once_more(digits):
+    with pytest.raises(ConfigError, match="leave out the shift"):
+        Feed(MultiDigits(digits), config(shift=2))
+
+
+def test_a_smaller_set_still_gives_whole_batches(digits):
+    few = replace(digits, images=digits.images[:70], labels=digits.labels[:70])
+    assert Feed(few, config()).steps_per_epoch == 1

@@ -1,0 +1,51 @@
+"""Losses against numbers worked out by hand."""
+
+import pytest
+import torch
+
+from capsviz.training.losses import margin_loss, reconstruction_loss, spread_loss
+
+
+def test_margin_loss_of_one_image_is_that_worked_out_by_hand():
+    lengths = torch.tensor([[0.5, 0.3, 0.05]])
+    targets = torch.tensor([[True, False, False]])
+    # (0.9 - 0.5)² + 0.5 (0.3 - 0.1)² + 0
+    assert margin_loss(lengths, targets).item() == pytest.approx(0.16 + 0.5 * 0.04)
+
+
+def test_margin_loss_sums_over_classes_and_averages_over_images():
+    lengths = torch.tensor([[0.9, 0.1], [0.0, 0.6]])
+    targets = torch.tensor([[True, False], [True, False]])
+    assert margin_loss(lengths, targets).item() == pytest.approx((0 + 0.81 + 0.5 * 0.25) / 2)
+
+
+def test_margin_loss_wants_every_class_that_is_present():
+    lengths = torch.tensor([[0.95, 0.4, 0.0]])
+    targets = torch.tensor([[True, True, False]])
+    assert margin_loss(lengths, targets).item() == pytest.approx(0.25)
+
+
+def test_margin_loss_leaves_alone_what_is_beyond_its_margins():
+    lengths = torch.tensor([[0.95, 0.05]], requires_grad=True)
+    margin_loss(lengths, torch.tensor([[True, False]])).backward()
+    assert lengths.grad is not None and not lengths.grad.any()
+
+
+def test_spread_loss_of_one_image_is_that_worked_out_by_hand():
+    activations = torch.tensor([[0.7, 0.6, 0.1]])
+    targets = torch.tensor([[True, False, False]])
+    # margin 0.5: gaps of 0.1 and 0.6 to the label
+    assert spread_loss(activations, targets, 0.5).item() == pytest.approx(0.4**2)
+
+
+def test_spread_loss_compares_each_present_class_with_the_absent_ones_only():
+    activations = torch.tensor([[0.9, 0.5, 0.3]])
+    targets = torch.tensor([[True, True, False]])
+    # margin 0.9: gaps 0.6 and 0.2; the two present classes do not compete
+    assert spread_loss(activations, targets, 0.9).item() == pytest.approx(0.3**2 + 0.7**2)
+
+
+def test_reconstruction_loss_is_the_sum_over_pixels_and_the_mean_over_images():
+    images = torch.zeros(2, 1, 2, 2)
+    reconstruction = torch.stack([torch.full((1, 2, 2), 0.5), torch.zeros(1, 2, 2)])
+    assert reconstruction_loss(reconstruction, images).item() == pytest.approx((4 * 0.25 + 0) / 2)

@@ -1,0 +1,45 @@
+"""Training in two processes that talk through gloo."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from capsviz.training import loop
+from capsviz.training.config import TrainingConfig
+from capsviz.training.runs import open_run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.timeout(600)
+def test_two_processes_with_half_a_batch_each_train_like_one(tmp_path):
+    config = TrainingConfig("digits", "l2", "tiny", steps=20, batch=128, shift=2, precision="32-true")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "capsviz"]
+    command += [
+        *config.command().split()[1:],
+        "--out",
+        str(tmp_path),
+        "--name",
+        "two",
+        "--device",
+        "cpu",
+        "--threads",
+        "1",
+    ]
+    finished = subprocess.run(
+        command, cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=500
+    )
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stdout.count("test error") == 1, "one rank writes and speaks"
+    assert "2 processes" in finished.stderr
+
+    alone = loop.train(config, tmp_path / "one", device="cpu", quiet=True)
+    two, one = (open_run(folder)[0].state_dict() for folder in (tmp_path / "two", alone.folder))
+    start = loop.build(config, (1, 28, 28), 10).state_dict()
+    for name in one:
+        assert (one[name] - start[name]).abs().max() > 1e-3, f"{name} has not moved, so the comparison says nothing"
+        torch.testing.assert_close(two[name], one[name], rtol=0, atol=1e-4)

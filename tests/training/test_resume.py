@@ -1,0 +1,138 @@
+"""Runs that are cut off, in processes of their own, and what --resume makes of them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from capsviz.data import load
+from capsviz.training import loop
+from capsviz.training.checkpoint import CheckpointError, read_tensors, write_tensors
+from capsviz.training.config import TrainingConfig
+from capsviz.training.evaluate import evaluate
+from capsviz.training.runs import open_run
+
+CONFIG = TrainingConfig("digits", "l2", "tiny", epochs=10, batch=128, shift=2, schedule="one-cycle")
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def one_thread():
+    """The same number of threads as the processes under test: sums depend on how they are split."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def started(folder: Path) -> subprocess.Popen:
+    words = CONFIG.command().split()[1:]
+    options = ["--name", folder.name, "--out", str(folder.parent), "--resume", "--device", "cpu", "--threads", "1"]
+    return subprocess.Popen(
+        [sys.executable, "-m", "capsviz", *words, *options],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def cut_off(folder: Path, number: signal.Signals) -> tuple[int, str]:
+    """Start or resume a run, send a signal once it has written a newer checkpoint; exit code and stderr."""
+    checkpoint = folder / "checkpoint.safetensors"
+    before = checkpoint.stat().st_mtime_ns if checkpoint.exists() else 0
+    process = started(folder)
+    while not (checkpoint.exists() and checkpoint.stat().st_mtime_ns > before):
+        assert process.poll() is None, process.communicate()[1]
+        time.sleep(0.002)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=300)
+    return process.returncode, errors
+
+
+def position(folder: Path) -> int:
+    return read_tensors(folder / "checkpoint.safetensors")[1]["step"]
+
+
+@pytest.mark.timeout(600)
+def test_a_run_cut_off_three_times_ends_in_the_weights_of_an_uninterrupted_one(tmp_path, one_thread):
+    folder = tmp_path / "cut"
+
+    code, _ = cut_off(folder, signal.SIGKILL)
+    assert code == -signal.SIGKILL
+    killed_at = position(folder)
+
+    code, errors = cut_off(folder, signal.SIGINT)
+    assert code == 130
+    assert "--resume" in errors.splitlines()[-1] and "Traceback" not in errors
+    interrupted_at = position(folder)
+    model, header = open_run(folder)
+    assert header["name"] == "digits-l2"
+    assert evaluate(model, load("digits", "test")).error < 80, "the checkpoint that Ctrl-C leaves is a usable network"
+
+    def terminate(line: dict) -> None:
+        if line["kind"] == "epoch":
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    handler = signal.getsignal(signal.SIGTERM)
+    outcome = loop.train(CONFIG, folder, resume=True, device="cpu", quiet=True, watch=terminate)
+    assert outcome.stopped == "SIGTERM" and outcome.step == position(folder)
+    assert signal.getsignal(signal.SIGTERM) == handler
+    assert 0 < killed_at < interrupted_at < outcome.step < 100
+
+    resumed = loop.train(CONFIG, folder, resume=True, device="cpu", quiet=True)
+    straight = loop.train(CONFIG, tmp_path / "straight", device="cpu", quiet=True)
+    weights, expected = (open_run(each.folder)[0].state_dict() for each in (resumed, straight))
+    assert set(weights) == set(expected)
+    assert all(torch.equal(weights[name], expected[name]) for name in expected)
+    assert resumed.summary["test_error"] == straight.summary["test_error"]
+
+
+def test_a_write_that_fails_midway_leaves_the_checkpoint_of_before(tmp_path, monkeypatch):
+    path = tmp_path / "checkpoint.safetensors"
+    write_tensors(path, {"model/x": torch.ones(3)}, {"step": 1})
+
+    def full_disk(*_, **__):
+        (tmp_path / "checkpoint.safetensors.tmp").write_bytes(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("capsviz.training.checkpoint.save_file", full_disk)
+    with pytest.raises(OSError, match="space"):
+        write_tensors(path, {"model/x": torch.zeros(3)}, {"step": 2})
+    tensors, header = read_tensors(path)
+    assert header["step"] == 1 and tensors["model/x"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("content", [b"", b"no tensors at all", b"\xff" * 64])
+def test_a_damaged_checkpoint_gets_one_sentence(tmp_path, content):
+    path = tmp_path / "checkpoint.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(CheckpointError, match="damaged") as caught:
+        read_tensors(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_truncated_checkpoint_gets_one_sentence(tmp_path):
+    path = tmp_path / "checkpoint.safetensors"
+    write_tensors(path, {"model/x": torch.ones(1000)}, {"step": 1})
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(CheckpointError, match="damaged"):
+        read_tensors(path)
+
+
+def test_tensors_of_another_program_and_a_missing_file_are_told_apart(tmp_path):
+    from safetensors.torch import save_file
+
+    save_file({"x": torch.ones(1)}, tmp_path / "foreign.safetensors")
+    with pytest.raises(CheckpointError, match="not written by capsviz"):
+        read_tensors(tmp_path / "foreign.safetensors")
+    with pytest.raises(CheckpointError, match="There is no file"):
+        read_tensors(tmp_path / "absent.safetensors")
+    with pytest.raises(CheckpointError, match="neither"):
+        open_run(tmp_path)
