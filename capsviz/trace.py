@@ -130,8 +130,13 @@ class Trace:
                 config,
                 header["name"],
                 tuple(header["classes"]),
-                layers=layers,
-                **{name: tensors.get(name) if name in _OPTIONAL else tensors[name] for name in _TENSORS},
+                tensors["images"],
+                tensors["primary_poses"],
+                tensors["primary_activations"],
+                layers,
+                tensors["poses"],
+                tensors["activations"],
+                tensors.get("reconstruction"),
             )
         except SafetensorError as error:
             raise TraceError(
@@ -142,7 +147,6 @@ class Trace:
 
 
 _TENSORS = ("images", "primary_poses", "primary_activations", "poses", "activations", "reconstruction")
-_OPTIONAL = ("reconstruction",)
 
 
 def _layer(routing: str, prefix: str, tensors: Mapping[str, Tensor]) -> LayerTrace:

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ from torch import Tensor
 from torch.utils.benchmark import Timer
 
 from capsviz.benchmarks.plain import PlainCapsNet
-from capsviz.network import CapsNet, preset
+from capsviz.network import CapsNet, PrimaryCapsules, preset
 from capsviz.routing import discriminative, lengths
 from capsviz.trace import trace
 from capsviz.training import losses
@@ -59,9 +60,9 @@ def measure(preset_name: str = "paper", batch: int = 128, threads: int | None = 
         times["plain forward"] = _time(lambda: plain(images))
         times["plain routing"] = _time(lambda: plain.route(stored))
         for name, network in networks.items():
-            times[f"{name} routing"] = _time(lambda network=network: list(network.route(primary)))
+            times[f"{name} routing"] = _time(partial(_route, network, primary))
             with _bfloat16():
-                times[f"{name} forward"] = _time(lambda network=network: network(laid_out, reconstruct=False))
+                times[f"{name} forward"] = _time(partial(network, laid_out, reconstruct=False))
         network = networks["dr"]
         times["dr pass in float32"] = _time(lambda: network(laid_out))
         times["dr trace"] = _time(lambda: trace(network, laid_out, votes=False))
@@ -113,6 +114,11 @@ def _bfloat16() -> AbstractContextManager[Any]:
     return torch.autocast("cpu", torch.bfloat16) if torch.backends.mkldnn.is_available() else nullcontext()
 
 
+def _route(network: CapsNet, primary: PrimaryCapsules) -> None:
+    for _ in network.route(primary):
+        pass
+
+
 def _targets(labels: Tensor) -> Tensor:
     return torch.nn.functional.one_hot(labels, 10).bool()
 
@@ -143,7 +149,7 @@ def _step(network: CapsNet, images: Tensor, labels: Tensor) -> Callable[[], None
         loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(output.reconstruction, images)
         optimizer.zero_grad()
         loss.backward()
-        if network.config.routing != "dr":
+        if (penalty := network.config.routing) in ("l2", "l1"):
             with torch.no_grad():
                 gradient = discriminative.ascent_gradient(
                     output.primary.poses, network.weight, output.step.sums, discriminative.signs(targets)
@@ -153,7 +159,7 @@ def _step(network: CapsNet, images: Tensor, labels: Tensor) -> Callable[[], None
                     gradient / len(labels),
                     step=0.005,
                     regularisation=1e-3,
-                    penalty=network.config.routing,
+                    penalty=penalty,
                 )
                 network.coefficients.copy_(ascended)
         optimizer.step()

@@ -70,7 +70,7 @@ class Encoder(nn.Module):
         self.conv = nn.Conv2d(config.image[0], config.conv_channels, config.kernel)
         self.rectifier = nn.LeakyReLU() if config.leaky else nn.ReLU()
         self.primary = nn.Conv2d(config.conv_channels, channels, config.kernel, stride=config.primary_stride)
-        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.to(memory_format=torch.channels_last)
 
     def forward(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
         """The primary capsules of images in 0..1."""
@@ -110,6 +110,9 @@ class CapsNet(nn.Module):
     The routing of the config decides what the layer owns: "dr" the weight W; "l2" and "l1" W and the buffer of
     coefficients b, which no optimiser touches; "em" 4 × 4 matrices and β_u, β_a.
     """
+
+    coefficients: Tensor
+    coordinates: Tensor
 
     def __init__(self, config: CapsNetConfig) -> None:
         super().__init__()
