@@ -106,7 +106,7 @@ def preset(name: str, data: str, routing: str, *, decoder: bool = True, **overri
 
     name: "paper", "compact" or "tiny"; data: a data set's name; routing: "dr", "em", "l2" or "l1". CIFAR-10 doubles
     the primary types, uses LeakyReLU and, as in the paper, no decoder. overrides: any field of CapsNetConfig.
-    Raises ConfigError for an unknown preset or routing. Source: seed 003, Table I; SPEC 4.
+    Raises ConfigError for an unknown preset or routing. Source: seed 003, Table I.
     """
     if name not in PRESETS:
         raise ConfigError(f"No preset is called {name!r}; choose one of {', '.join(PRESETS)}.")

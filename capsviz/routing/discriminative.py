@@ -64,7 +64,7 @@ def ascent_gradient(
     sums: Float[Tensor, "batch upper dim"],
     signs: Float[Tensor, "batch upper"],
 ) -> Float[Tensor, "lower upper"]:
-    """g_ij = Σ_k δ_jk û_ijk · s_jk without a single vote: Σ_(d,h) W ⊙ (uᵀ (δ ⊙ s)) (SPEC 3; seed 003, eq. 13).
+    """g_ij = Σ_k δ_jk û_ijk · s_jk without a single vote: Σ_(d,h) W ⊙ (uᵀ (δ ⊙ s)) (seed 003, eq. 13).
 
     Shapes: u "batch lower d", W "lower d upper dim", s "batch upper dim", δ "batch upper"; returns "lower upper",
     summed over the batch.
@@ -138,7 +138,7 @@ class Sparsity:
 
 
 def sparsity(coefficients: Tensor) -> Sparsity:
-    """How much of b, of any shape, is zero, exactly and nearly (|b| < 1e-3 max |b|; SPEC 3)."""
+    """How much of b, of any shape, is zero, exactly and nearly (|b| < 1e-3 max |b|)."""
     size = coefficients.abs()
     near = size <= 1e-3 * size.max() if not size.any() else size < 1e-3 * size.max()
     return Sparsity(float((size == 0).float().mean()), float(near.float().mean()))

@@ -108,7 +108,7 @@ class LinearVotes:
     def weighted_sum(self, weights: Float[Tensor, "*batch lower upper"]) -> Float[Tensor, "images upper dim"]:
         """Σ_i weights_ij û_ij (seed 002, eq. 9), as Σ_(i,d) (weights_ij u_id) W_(i,d),j.
 
-        Weights that all images share are folded into W, and one matrix product does it all (SPEC 3).
+        Weights that all images share are folded into W, and one matrix product does it all.
         """
         _, _, upper, dim = self.shape
         poses, weight = self.poses.transpose(1, 2), self.weight.transpose(0, 1)

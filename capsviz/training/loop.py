@@ -72,7 +72,7 @@ class ForwardPass(nn.Module):
         self.model = model
 
     def forward(self, images: Tensor, labels: Tensor, progress: float) -> Outputs:
-        """Run the network; the decoder sees the capsule of each label, one after the other (SPEC 4)."""
+        """Run the network; the decoder sees the capsule of each label, one after the other."""
         output = self.model(to_float(images), progress=progress, reconstruct=False)
         drawn = None
         if self.model.decoder is not None:
@@ -235,7 +235,7 @@ def take_step(
 
 @torch.no_grad()
 def ascent_direction(model: CapsNet, output: Outputs, targets: Tensor, fabric: Any) -> Tensor:
-    """g of SPEC 3 in float32, averaged over the batch and over all processes; shape "lower upper"."""
+    """g of seed 003, eq. 13, in float32, averaged over the batch and over all processes; shape "lower upper"."""
     assert output.primary_poses is not None and output.sums is not None
     gradient = discriminative.ascent_gradient(
         output.primary_poses.float(), model.weight.float(), output.sums.float(), discriminative.signs(targets)

@@ -14,7 +14,7 @@ def margin_loss(lengths: Float[Tensor, "batch upper"], targets: Bool[Tensor, "ba
     """Punish a present class whose capsule is shorter than 0.9 and an absent one longer than 0.1.
 
     Sum over classes, mean over the batch; absent classes count half. Any number of classes may be present.
-    Source: seed 001, margin loss (Sabour, Frosst & Hinton 2017, eq. 4); constants of SPEC 4.
+    Source: seed 001, margin loss (Sabour, Frosst & Hinton 2017, eq. 4).
     """
     missing = (PRESENT_MARGIN - lengths).clamp(min=0).square()
     excess = (lengths - ABSENT_MARGIN).clamp(min=0).square()
@@ -27,7 +27,7 @@ def spread_loss(
     """Punish every absent class whose activation comes within `margin` of a present one.
 
     Sum over pairs (present class t, absent class i) of max(0, margin - (a_t - a_i))², mean over the batch.
-    Source: Hinton, Sabour & Frosst 2018, eq. 3; SPEC 2.
+    Source: Hinton, Sabour & Frosst 2018, eq. 3.
     """
     gaps = activations.unsqueeze(2) - activations.unsqueeze(1)  # batch, present, absent
     pairs = targets.unsqueeze(2) & ~targets.unsqueeze(1)
@@ -40,6 +40,6 @@ def reconstruction_loss(
 ) -> Float[Tensor, ""]:
     """Squared error of the reconstruction: summed over the pixels of an image, averaged over the batch.
 
-    Not yet weighted; the training adds RECONSTRUCTION_WEIGHT times this. Source: SPEC 4.
+    Not yet weighted; the training adds RECONSTRUCTION_WEIGHT times this. Source: Sabour, Frosst & Hinton 2017, section 4.1.
     """
     return (reconstruction - images).square().sum(dim=(1, 2, 3)).mean()

@@ -33,5 +33,5 @@ def learning_rate(schedule: str, peak: float, step: int, total: int) -> float:
 
 
 def spread_margin(progress: float) -> float:
-    """The spread loss's margin: a line from 0.2 to 0.9 while progress rises from 0 to 1 (SPEC 2)."""
+    """The spread loss's margin: a line from 0.2 to 0.9 while progress rises from 0 to 1."""
     return SPREAD_MARGIN_START + (SPREAD_MARGIN_END - SPREAD_MARGIN_START) * min(1.0, progress)
