@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from jaxtyping import Float, Int
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from capsviz.errors import CapsvizError
@@ -103,7 +103,8 @@ class Trace:
             "layers": [layer.routing for layer in self.layers],
         }
         metadata = {"format": FORMAT, "trace": json.dumps(header)}
-        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, str(path), metadata)
+        contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
+        Path(path).write_bytes(save_tensors(contiguous, metadata))  # `save_file` would make the file private
 
     @classmethod
     def open(cls, path: str | Path) -> Trace:

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from capsviz.errors import CapsvizError
@@ -189,8 +190,7 @@ def save(
     tensors |= {"capsules.exemplars": chosen.half().contiguous(), "capsules.spread": spread.half().contiguous()}
     folder().mkdir(parents=True, exist_ok=True)
     path = folder() / f"{name}.safetensors"
-    path.touch()  # with the usual permissions; safetensors alone would make the file private
-    save_file(tensors, str(path))
+    path.write_bytes(save_tensors(tensors))  # `save_file` would make the file private
     written = Entry(
         name=name,
         data=data,
