@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: app test lint clean
+.PHONY: app test lint screenshots clean
 
 app: .venv/app
 	$(BIN)/streamlit run app/main.py
@@ -24,6 +24,9 @@ lint: .venv/dev
 .venv/dev: .venv/app requirements-dev.txt
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	touch $@
+
+screenshots: .venv/dev
+	$(BIN)/python docs/screenshots.py
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,99 @@
+"""Take the README's pictures from the running app: `make screenshots` (needs Chromium at /usr/bin/chromium).
+
+Starts the app on a free port, visits every page with the model that a visitor meets first, light and dark, and stops it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+IMAGES = ROOT / "docs" / "images"
+PAGES = {"dynamic": "", "em": "em", "discriminative": "discriminative", "perturb": "perturb", "compare": "compare"}
+"""Each picture's name and its page's path; the first page is the app's address itself."""
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@contextmanager
+def app() -> Iterator[str]:
+    """The app, served as `make app` serves it; yields its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
+    try:
+        address = f"http://localhost:{port}"
+        for _ in range(120):
+            try:
+                urllib.request.urlopen(f"{address}/_stcore/health", timeout=1)
+                break
+            except OSError:
+                time.sleep(0.5)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def settle(page: Page) -> None:
+    """Wait until the page has drawn everything and runs nothing."""
+    page.wait_for_selector("h1, h2", timeout=120_000)
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')", timeout=120_000)
+    page.wait_for_selector("[data-stale=true]", state="detached", timeout=120_000)
+    page.wait_for_timeout(1500)
+
+
+def play(page: Page) -> None:
+    """Press play on the first player of the page."""
+    page.locator(".updatemenu-button", has_text="Play").first.click()
+
+
+def main() -> None:
+    """Write every picture to docs/images."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--query", default="", help="what follows ? in the links, e.g. model=digits-dr&image=3")
+    parser.add_argument("--size", default="1280x1000")
+    parser.add_argument("--out", type=Path, default=IMAGES)
+    arguments = parser.parse_args()
+    width, height = map(int, arguments.size.split("x"))
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    with app() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        for scheme in ("light", "dark"):
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
+            for name, path in PAGES.items():
+                page = context.new_page()
+                page.goto(f"{address}/{path}?{arguments.query}")
+                settle(page)
+                if name in ("dynamic", "em"):
+                    play(page)
+                    page.wait_for_timeout(4000)
+                shot = Image.open(io.BytesIO(page.screenshot()))
+                shot.quantize(192).save(arguments.out / f"{name}-{scheme}.png", optimize=True)
+                page.close()
+            context.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
