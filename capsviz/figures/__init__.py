@@ -1,0 +1,41 @@
+"""Pictures of traces: pure functions from recorded numbers to plotly figures, with one palette and one theme.
+
+No function here runs a model. Every figure carries its own alt text (`describe`).
+"""
+
+from .compare import error_map, fc_decoded_wrong, reconstruction_grid
+from .describe import describe
+from .discriminative import agreement_side_by_side, coefficient_histogram, coefficient_map
+from .dynamic import coupling_entropy, coupling_geometry, lengths_over_iterations, routing_player
+from .em import em_curves, em_player
+from .errors import FigureError
+from .network import network_strip
+from .perturb import dimension_sheet, reconstruction_figure
+from .player import standalone_html
+from .theme import CLASS_COLOURS, DIVERGING, ROUTING_COLOURS, SEQUENTIAL, style
+
+__all__ = [
+    "CLASS_COLOURS",
+    "DIVERGING",
+    "ROUTING_COLOURS",
+    "SEQUENTIAL",
+    "FigureError",
+    "agreement_side_by_side",
+    "coefficient_histogram",
+    "coefficient_map",
+    "coupling_entropy",
+    "coupling_geometry",
+    "describe",
+    "dimension_sheet",
+    "em_curves",
+    "em_player",
+    "error_map",
+    "fc_decoded_wrong",
+    "lengths_over_iterations",
+    "network_strip",
+    "reconstruction_figure",
+    "reconstruction_grid",
+    "routing_player",
+    "standalone_html",
+    "style",
+]

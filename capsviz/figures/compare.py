@@ -1,0 +1,239 @@
+"""One input, several models: what each of them draws, and how far off it is (seed 003, Figure 2)."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+from numpy import ndarray
+from plotly.graph_objects import Figure
+from torch import Tensor
+
+from capsviz.figures.describe import remember
+from capsviz.figures.errors import FigureError
+from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on, picture, pixels, rounded
+from capsviz.figures.theme import (
+    ROUTING_COLOURS,
+    TEXT,
+    TICK,
+    Number,
+    Span,
+    caption,
+    colourbar,
+    colourbar_below,
+    diverging,
+    ink,
+    style,
+)
+from capsviz.network.config import ROUTING_TITLES
+
+
+def reconstruction_grid(
+    input: Tensor | ndarray,
+    reconstructions: Mapping[str, Tensor | ndarray],
+    *,
+    differences: bool = True,
+    dark: bool = False,
+    captions: Mapping[str, str] | None = None,
+) -> Figure:
+    """The input and, beside it, the reconstruction of every method, with the signed differences below.
+
+    input and reconstructions: images in [0, 1], shape as `picture.pixels`; keys are routing names ("dr", "em", "l2",
+    "l1") or any other title. captions: a line under a reconstruction (say MSE, SSIM, class and length), by the same
+    keys and "input". Differences are reconstruction − input, averaged over colours, all on one scale from −1 to 1.
+    Raises FigureError where a reconstruction has another size than the input.
+    """
+    original = pixels(input)
+    drawn = {key: _matching(original, key, image) for key, image in reconstructions.items()}
+    shown = {"input": original, **drawn}
+    y = (0.56, 0.93) if differences else (0.12, 0.9)
+    figure, layout = Figure(), dict[str, Any]()
+    for column, (key, image) in enumerate(shown.items()):
+        x, name = _column(column, len(shown)), _title(key)
+        figure.add_trace(picture(image, name, place=on(column + 1)))
+        layout |= image_axes(column + 1, x, y)
+        if differences and column:
+            figure.add_trace(_difference(original, image, name, len(shown) + column, dark, bar=column == 1))
+            layout |= image_axes(len(shown) + column, x, (0.03, 0.4))
+    figure.update_layout(
+        **layout,
+        annotations=_grid_words(list(shown), captions or {}, y, differences, dark),
+        shapes=[_underline(_column(i, len(shown)), y[1] + 0.008, key) for i, key in enumerate(shown) if key != "input"],
+        margin={"l": 4, "r": 84 if differences else 4, "t": 8, "b": 8},
+    )
+    errors = ", ".join(f"{_title(key)} {_squared(image - original):.4f}" for key, image in drawn.items())
+    text = f"The input beside {len(drawn)} reconstructions; mean squared error: {errors}."
+    return remember(style(figure, dark=dark, height=560 if differences else 330), text)
+
+
+def error_map(input: Tensor | ndarray, reconstruction: Tensor | ndarray, *, dark: bool = False) -> Figure:
+    """Where a reconstruction adds (orange) and misses (blue): reconstruction − input, averaged over colours.
+
+    Raises FigureError where the two differ in size.
+    """
+    original = pixels(input)
+    off = _matching(original, "the method", reconstruction) - original
+    figure = Figure(
+        _difference(original, original + off, "", 1, dark, bar=True),
+        {**image_axes(1, (0, 1), (0, 1)), "margin": {"l": 4, "r": 4, "t": 4, "b": 64}},
+    )
+    text = (
+        f"Signed error of a reconstruction of {off.shape[0]} × {off.shape[1]} pixels: from {off.min():.2f} to "
+        f"{off.max():.2f}, mean squared {_squared(off):.4f}."
+    )
+    return remember(style(figure, dark=dark, height=320), text)
+
+
+def fc_decoded_wrong(
+    inputs: Float[Tensor, "count *image"],
+    reconstructions: Float[Tensor, "reconstructed *image"],
+    decoded: Float[Tensor, "decoded *image"],
+    *,
+    dark: bool = False,
+    texts: Sequence[str] | None = None,
+    wrong: Sequence[bool] | None = None,
+    decoded_title: str = "L2/FC capsules, decoded by dynamic routing's decoder",
+) -> Figure:
+    """Seed 003, Figure 2, from our models: (a) inputs, (b) DR's reconstructions, (c) capsules of a model trained
+    without a decoder, decoded by DR's decoder.
+
+    Images in [0, 1], as many in each block; texts: what the pointer says of each image; wrong: images whose drawing in
+    (c) reads as another class, framed there. Raises FigureError where the blocks differ in number.
+    """
+    blocks = [numbers(block) for block in (inputs, reconstructions, decoded)]
+    count = len(blocks[0])
+    if not count or any(len(block) != count for block in blocks):
+        raise FigureError("The three blocks need the same images in the same order, at least one.")
+    columns = math.ceil(math.sqrt(count))
+    rows = math.ceil(count / columns)
+    words = _rows_of_words(count, rows, columns, texts)
+    titles = ("(a) input", "(b) dynamic routing, reconstructed", f"(c) {decoded_title}")
+    figure, layout, notes = Figure(), dict[str, Any](), []
+    for number, (block, title) in enumerate(zip(blocks, titles, strict=True), start=1):
+        x = _column(number - 1, 3)
+        canvas, pitch = mosaic(_rectangle(block, rows, columns))
+        canvas[_beyond(count, rows, columns, pitch, canvas.shape)] = 0
+        layout |= image_axes(number, x, (0, 0.9), towards="top", size=(canvas.shape[0], canvas.shape[1]))
+        figure.add_traces(mosaic_traces(canvas, pitch, words, place=on(number)))
+        # A title may be longer than its block is wide: it breaks, and grows upwards.
+        notes.append(caption("<br>".join(textwrap.wrap(title, 34)), x[0], 0.905, dark=dark))
+    framed = [index for index, is_wrong in enumerate(wrong or []) if is_wrong]
+    shapes = [_frame(index, columns, pitch, dark) for index in framed]
+    figure.update_layout(**layout, annotations=notes, shapes=shapes, margin={"l": 4, "r": 4, "t": 12, "b": 4})
+    counted = f", {len(framed)} of them read as another class and framed" if wrong is not None else ""
+    text = (
+        f"{count} inputs, their reconstructions by dynamic routing (mean squared error "
+        f"{_squared(blocks[1] - blocks[0]):.4f}) and the capsules of a model without decoder drawn by the same decoder "
+        f"(mean squared error {_squared(blocks[2] - blocks[0]):.4f}){counted}."
+    )
+    return remember(style(figure, dark=dark, height=520), text)
+
+
+def _title(key: str) -> str:
+    return "Input" if key == "input" else ROUTING_TITLES.get(key, key)
+
+
+def _column(column: int, count: int) -> Span:
+    return column / count + 0.008, (column + 1) / count - 0.008
+
+
+def _squared(difference: ndarray) -> float:
+    return float(np.square(difference).mean())
+
+
+def _grid_words(keys: list[str], captions: Mapping[str, str], y: Span, differences: bool, dark: bool) -> list[dict]:
+    """Titles above the pictures of `reconstruction_grid`, captions under them, and what the second row is."""
+    middles = [sum(_column(column, len(keys))) / 2 for column in range(len(keys))]
+    small: dict[str, Any] = {"size": TICK, "dark": dark, "xanchor": "center", "align": "center"}
+    words = [
+        caption(f"<b>{_title(key)}</b>", middle, y[1] + 0.012, dark=dark, size=TEXT + 1, xanchor="center")
+        for key, middle in zip(keys, middles, strict=True)
+    ]
+    words += [
+        caption(captions[key], middle, y[0] - 0.012, yanchor="top", **small)
+        for key, middle in zip(keys, middles, strict=True)
+        if key in captions
+    ]
+    if differences:
+        key = "reconstruction − input<br>blue: missing<br>orange: added"
+        words.append(caption(key, middles[0], 0.215, yanchor="middle", **small))
+    return words
+
+
+def _matching(original: ndarray, key: str, image: Tensor | ndarray) -> ndarray:
+    drawn = pixels(image)
+    if drawn.shape != original.shape:
+        given, wanted = (" × ".join(map(str, shape)) for shape in (drawn.shape, original.shape))
+        raise FigureError(
+            f"The reconstruction of {key} has {given} pixels, the input {wanted}; compare like with like."
+        )
+    return drawn
+
+
+def _difference(original: ndarray, drawn: ndarray, name: str, axes: int, dark: bool, *, bar: bool) -> go.Heatmap:
+    off = drawn - original
+    opening = f"{name}<br>" if name else ""
+    beside = colourbar("Δ", dark=dark, len=0.42, y=0.215)
+    return go.Heatmap(
+        z=rounded(off.mean(axis=-1) if off.ndim == 3 else off, 3),
+        zmin=-1,
+        zmax=1,
+        colorscale=diverging(dark),
+        showscale=bar,
+        colorbar=beside if name else colourbar_below("Δ", (0, 1), dark=dark),
+        hovertemplate=f"{opening}row %{{y}} column %{{x}}<br>reconstruction − input = %{{z:.2f}}<extra></extra>",
+        **on(axes),
+    )
+
+
+def _underline(x: Span, y: Number, key: str) -> dict:
+    """A line in the method's colour under its title; clear where the method has none."""
+    return {
+        "type": "line",
+        "xref": "paper",
+        "yref": "paper",
+        "x0": x[0] + 0.02,
+        "x1": x[1] - 0.02,
+        "y0": y,
+        "y1": y,
+        "line": {"color": ROUTING_COLOURS.get(key, "rgba(0,0,0,0)"), "width": 4},
+    }
+
+
+def _rectangle(block: ndarray, rows: int, columns: int) -> ndarray:
+    empty = np.zeros((rows * columns - len(block), *block.shape[1:]))
+    return np.concatenate([block, empty]).reshape(rows, columns, *block.shape[1:])
+
+
+def _beyond(count: int, rows: int, columns: int, pitch: tuple[int, int], shape: tuple[int, ...]) -> ndarray:
+    """Pixels of the last row that hold no image."""
+    mask = np.zeros(shape[:2], dtype=bool)
+    if rows * columns > count:
+        mask[(rows - 1) * pitch[0] :, (count % columns) * pitch[1] :] = True
+    return mask
+
+
+def _rows_of_words(count: int, rows: int, columns: int, texts: Sequence[str] | None) -> list[list[str]]:
+    """What the pointer says of each image, in the rows in which the images stand; nothing beyond the last."""
+    said = [f"image {index}" + (f"<br>{texts[index]}" if texts else "") for index in range(count)]
+    said += [""] * (rows * columns - count)
+    return [said[row * columns : (row + 1) * columns] for row in range(rows)]
+
+
+def _frame(index: int, columns: int, pitch: tuple[int, int], dark: bool) -> dict:
+    row, column = divmod(index, columns)
+    return {
+        "type": "rect",
+        "xref": "x3",
+        "yref": "y3",
+        "x0": column * pitch[1] - 1.5,
+        "x1": (column + 1) * pitch[1] - 1.5,
+        "y0": row * pitch[0] - 1.5,
+        "y1": (row + 1) * pitch[0] - 1.5,
+        "line": {"color": ink(dark).accent, "width": 3},
+    }

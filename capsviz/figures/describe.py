@@ -1,0 +1,50 @@
+"""What a picture shows, in one sentence with its numbers, for those who do not see it."""
+
+from __future__ import annotations
+
+import torch
+from plotly.graph_objects import Figure
+
+from capsviz.figures.errors import FigureError
+from capsviz.network.config import ROUTING_TITLES
+from capsviz.trace import Trace
+
+
+def describe(subject: Figure | Trace, *, image: int = 0) -> str:
+    """The alt text of a figure of this package, or a sentence about one image of a trace.
+
+    Raises FigureError for a figure that was not made here.
+    """
+    if not isinstance(subject, Figure):
+        return _describe_trace(subject, image)
+    text = (subject.layout.meta or {}).get("alt")
+    if not text:
+        raise FigureError("This figure carries no description; describe the trace that it was drawn from.")
+    return text
+
+
+def remember(figure: Figure, text: str) -> Figure:
+    """Write the sentence that `describe` returns into the figure; returns the figure."""
+    figure.update_layout(meta={**(figure.layout.meta or {}), "alt": text})
+    return figure
+
+
+def iterations(count: int) -> str:
+    """ "1 iteration", "3 iterations"."""
+    return f"{count} iteration" + ("s" if count != 1 else "")
+
+
+def _describe_trace(trace: Trace, image: int) -> str:
+    routing = trace.config.routing
+    rows, columns, types = trace.grid
+    lengths = trace.activations[image]
+    order = torch.argsort(lengths, descending=True).tolist()
+    best = order[0]
+    runner = f", ahead of {trace.classes[order[1]]} with {lengths[order[1]]:.2f}" if len(order) > 1 else ""
+    pace = f" in {iterations(trace.layer.iterations)}" if routing in ("dr", "em") else " in one pass"
+    quantity = "activation" if routing == "em" else "length"
+    return (
+        f"{ROUTING_TITLES[routing]} joins {rows * columns * types} primary capsules ({rows} × {columns} positions, "
+        f"{types} types) to {len(trace.classes)} classes{pace}; image {image} is read as {trace.classes[best]} with "
+        f"{quantity} {lengths[best]:.2f}{runner}."
+    )

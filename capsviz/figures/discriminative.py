@@ -1,0 +1,278 @@
+"""Discriminative routing, L2 and L1: coefficients, and what they have in common with agreement (seed 003)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+from numpy import ndarray
+from plotly.graph_objects import Figure
+from torch import Tensor
+
+from capsviz.figures.describe import remember
+from capsviz.figures.errors import FigureError
+from capsviz.figures.geometry import Geometry
+from capsviz.figures.picture import image_axes, numbers, on, rounded, without_nan
+from capsviz.figures.reading import check, geometry, steps
+from capsviz.figures.theme import (
+    TICK,
+    Number,
+    Span,
+    caption,
+    colourbar_below,
+    diverging,
+    end_ticks,
+    ink,
+    style,
+    typical_reach,
+)
+from capsviz.network.config import ROUTING_TITLES
+from capsviz.routing.discriminative import sparsity
+from capsviz.trace import Trace
+
+
+def coefficient_map(
+    coefficients: Float[Tensor, "lower upper"], grid: tuple[int, int, int], *, upper: int, dark: bool = False
+) -> Figure:
+    """The coefficients b of one class over the primary capsules: a tile of rows × columns per type, clear at zero.
+
+    grid: rows, columns, types. Raises FigureError where it does not fit the coefficients or there is no such class.
+    """
+    if not 0 <= upper < coefficients.shape[1]:
+        raise FigureError(f"There is no class {upper}; choose one from 0 to {coefficients.shape[1] - 1}.")
+    b, cells = numbers(coefficients[:, upper]), Geometry(*grid)
+    below, above = int((b < 0).sum()), int((b > 0).sum())
+    headline = (
+        f"<b>{below}</b> of {len(b)} coefficients are negative ({100 * below / len(b):.1f} %), "
+        f"<b>{above}</b> positive, {len(b) - below - above} zero"
+    )
+    figure = Figure(
+        tile_map(b, cells, 1, "b", (0, 1), dark=dark),
+        {**image_axes(1, (0, 1), (0, 1), towards="bottom"), "margin": {"l": 8, "r": 8, "t": 72, "b": 96}},
+    )
+    title = caption(headline, 0.5, 1, dark=dark, xanchor="center", yshift=26)
+    figure.update_layout(annotations=[*_tile_numbers(cells, 1, dark), title])
+    text = (
+        f"Coefficients b of class {upper} over {cells.rows} × {cells.columns} positions and {cells.types} types: "
+        f"{below} of {len(b)} negative, {above} positive, from {b.min():.3f} to {b.max():.3f}."
+    )
+    return remember(style(figure, dark=dark, height=520), text)
+
+
+def coefficient_histogram(
+    coefficients: Float[Tensor, "lower *upper"], *, dark: bool = False, classes: Sequence[str] | None = None
+) -> Figure:
+    """How the coefficients b are spread: negative ones blue, positive ones orange; counts and near zeros in words.
+
+    coefficients: of all classes "lower upper", then with signs counted per class beside it, or of one class "lower".
+    classes: their names, numbers by default. Near zero: |b| < 0.001 max |b|, exact zeros among them.
+    """
+    b, share = numbers(coefficients), sparsity(coefficients)
+    below, above = int((b < 0).sum()), int((b > 0).sum())
+    per_class = b.ndim == 2 and b.shape[1] > 1
+    negative, positive = _signs(dark)
+    headline = (
+        f'<span style="color:{negative}">■</span> <b>{below}</b> negative ({100 * below / b.size:.1f} %)   '
+        f'<span style="color:{positive}">■</span> <b>{above}</b> positive ({100 * above / b.size:.1f} %)   '
+        f"near zero {100 * share.near:.2f} %, exactly zero {100 * share.exact:.2f} %"
+    )
+    figure = _histogram(b, 0.6 if per_class else 1.0, dark)
+    if per_class:
+        _add_sign_counts(figure, b, classes or [str(index) for index in range(b.shape[1])], dark)
+    figure.update_layout(annotations=[caption(headline, 0, 1.04, dark=dark)])
+    text = (
+        f"Histogram of {b.size} coefficients b: {below} negative, {above} positive, {b.size - below - above} zero, "
+        f"{100 * share.near:.2f} % within a thousandth of the largest, which is {np.abs(b).max():.3f}."
+    )
+    return remember(style(figure, dark=dark, height=400), text)
+
+
+def agreement_side_by_side(
+    discriminative_trace: Trace,
+    dynamic_trace: Trace,
+    *,
+    image: int = 0,
+    upper: int,
+    signs: Float[Tensor, "*batch upper"],
+    dark: bool = False,
+    iteration: int | None = None,
+) -> Figure:
+    """The quantity that L2 and L1 average into b beside the one that dynamic routing adds to b, for the same image.
+
+    Left δ_j û·s of the discriminative model, right û·v of dynamic routing, over the same positions of the two models'
+    primary capsules; each with colours of its own reach, clear at zero. signs: δ "upper" of this image, or
+    "batch upper". iteration: of dynamic routing, counted from 1; by default the last whose agreement reaches the
+    logits, T − 1 (1 where T = 1). The models were trained apart: only position and sign compare, type k of one is not
+    type k of the other. Raises FigureError where a trace is of another routing or the two grids differ.
+    """
+    last = dynamic_trace.layer.iterations
+    iteration = max(1, last - 1) if iteration is None else iteration
+    check(discriminative_trace, ("l2", "l1"), image=image, upper=upper)
+    check(dynamic_trace, ("dr",), image=image, upper=upper, iteration=iteration)
+    if tuple(discriminative_trace.grid) != tuple(dynamic_trace.grid):
+        raise FigureError("The two models have different grids of primary capsules; choose two models of one preset.")
+    cells, name = geometry(dynamic_trace), dynamic_trace.classes[upper]
+    title = ROUTING_TITLES[discriminative_trace.config.routing]
+    delta = float(signs[upper] if signs.ndim == 1 else signs[image, upper])
+    signed = delta * steps(discriminative_trace, "agreement", image)[0, :, upper]
+    plain = steps(dynamic_trace, "agreement", image)[iteration - 1, :, upper]
+    left = (
+        f"<b>{title}: δ û·s</b>, δ = {delta:+.0f} for class {name}<br>signed by the label, averaged into b in training"
+    )
+    right = f"<b>Dynamic routing: û·v</b>, iteration {iteration} of {last}, class {name}<br>" + (
+        "added to the logits b of this image" if iteration < last else "the last one, no longer added to b"
+    )
+    text = (
+        f"Signed agreement δ û·s of {title} (δ = {delta:+.0f}; positive for {int((signed > 0).sum())} of "
+        f"{cells.lower} capsules, from {signed.min():.3f} to {signed.max():.3f}) beside agreement û·v of dynamic "
+        f"routing at iteration {iteration} (positive for {int((plain > 0).sum())}, from {plain.min():.3f} to "
+        f"{plain.max():.3f}), class {name}."
+    )
+    return remember(_two_tile_maps(cells, (signed, plain), ("δ û·s", "û·v"), (left, right), dark), text)
+
+
+def _two_tile_maps(
+    cells: Geometry, values: tuple[ndarray, ndarray], symbols: tuple[str, str], titles: tuple[str, str], dark: bool
+) -> Figure:
+    figure, layout, notes = Figure(), dict[str, Any](), []
+    for number, x in ((1, (0.0, 0.485)), (2, (0.515, 1.0))):
+        figure.add_trace(tile_map(values[number - 1], cells, number, symbols[number - 1], x, dark=dark))
+        layout |= image_axes(number, x, (0, 1), towards="bottom")
+        notes += [*_tile_numbers(cells, number, dark), caption(titles[number - 1], x[0], 1, dark=dark, yshift=26)]
+    figure.update_layout(**layout, annotations=notes, margin={"l": 8, "r": 8, "t": 96, "b": 96})
+    return style(figure, dark=dark, height=480)
+
+
+def tile_map(
+    values: Float[ndarray, " lower"],
+    grid: Geometry,
+    axes: int,
+    symbol: str,
+    x: Span,
+    *,
+    dark: bool,
+) -> go.Heatmap:
+    """A signed number per primary capsule as small multiples, one tile per type, in the panel that spans `x`."""
+    reach = typical_reach(values)
+    title = f"{symbol}   (each tile: one type at its {grid.rows} × {grid.columns} positions)"
+    return go.Heatmap(
+        z=without_nan(grid.tiles(values), 5),
+        text=grid.tile_labels(),
+        zmin=-reach,
+        zmax=reach,
+        colorscale=diverging(dark),
+        colorbar=colourbar_below(title, x, dark=dark, ypad=26, **end_ticks(0, reach, values)),
+        hoverongaps=False,
+        hovertemplate=f"%{{text}}<br>{symbol} = %{{z:.4f}}<extra></extra>",
+        **on(axes),
+    )
+
+
+def _histogram(b: Float[ndarray, "..."], right: Number, dark: bool) -> Figure:
+    negative, positive = _signs(dark)
+    # An even number of bins around zero: no bar holds both signs.
+    reach = float(np.abs(b).max()) or 1.0
+    counts, edges = np.histogram(b, bins=80, range=(-reach, reach))
+    middle, width = (edges[:-1] + edges[1:]) / 2, float(edges[1] - edges[0])
+    held = np.flatnonzero(counts)
+    bars = go.Bar(
+        x=rounded(middle, 8),
+        y=counts.tolist(),
+        width=width,
+        marker={"color": [negative if value < 0 else positive for value in middle], "line": {"width": 0}},
+        hovertemplate="b about %{x:.3f}<br>%{y} coefficients<extra></extra>",
+        showlegend=False,
+        **on(1),
+    )
+    span = [float(min(0, edges[held[0]])) - width, float(max(0, edges[held[-1] + 1])) + width]
+    layout = {
+        "xaxis": {"title": {"text": "b"}, "domain": [0, right], "range": span},
+        "yaxis": {"title": {"text": "coefficients"}},
+        "bargap": 0,
+        "barmode": "stack",
+        "margin": {"l": 72, "r": 16, "t": 64, "b": 56},
+    }
+    figure = Figure(bars, layout)
+    line = {"color": ink(dark).text, "width": 1.5}
+    return figure.add_shape(type="line", x0=0, x1=0, y0=0, y1=1, xref="x", yref="y domain", line=line)
+
+
+def _add_sign_counts(figure: Figure, b: Float[ndarray, "lower upper"], names: Sequence[str], dark: bool) -> None:
+    """To the right of the histogram, how many coefficients of each class are negative and positive."""
+    for sign, colour, holds in zip(("negative", "positive"), _signs(dark), (b < 0, b > 0), strict=True):
+        figure.add_trace(
+            go.Bar(
+                y=list(names),
+                x=holds.sum(axis=0).tolist(),
+                orientation="h",
+                marker={"color": colour, "line": {"width": 0}},
+                name=sign,
+                hovertemplate=f"class %{{y}}<br>%{{x}} {sign}<extra></extra>",
+                showlegend=False,
+                width=0.8,
+                **on(2),
+            )
+        )
+    figure.add_trace(
+        go.Scatter(
+            y=list(names),
+            x=[len(b)] * len(names),
+            mode="text",
+            text=[f" {count} negative" for count in (b < 0).sum(axis=0)],
+            textposition="middle right",
+            textfont={"size": TICK, "color": ink(dark).text},
+            cliponaxis=False,
+            hoverinfo="skip",
+            showlegend=False,
+            **on(2),
+        )
+    )
+    figure.update_layout(
+        xaxis2={
+            "domain": [0.7, 0.9],
+            "anchor": "y2",
+            "range": [0, len(b)],
+            "title": {"text": "coefficients of each class"},
+        },
+        yaxis2={
+            "anchor": "x2",
+            "type": "category",
+            "autorange": "reversed",
+            "showgrid": False,
+            "tickmode": "array",
+            "tickvals": list(names),
+            "tickfont": {"size": TICK},
+            "automargin": True,
+        },
+    )
+
+
+def _tile_numbers(grid: Geometry, axes: int, dark: bool) -> list[dict]:
+    """The first and the last tile named by their type, which says in which order the others stand."""
+    suffix = "" if axes == 1 else str(axes)
+    named = []
+    for kind in {0, grid.types - 1}:
+        row, column = grid.tile_corner(kind)
+        below = kind > 0
+        named.append(
+            {
+                "text": f"type {kind}",
+                "xref": f"x{suffix}",
+                "yref": f"y{suffix}",
+                "x": column + (grid.columns - 1) / 2,
+                "y": row + grid.rows - 0.5 if below else row - 0.5,
+                "yanchor": "top" if below else "bottom",
+                "showarrow": False,
+                "font": {"size": TICK, "color": ink(dark).muted},
+            }
+        )
+    return named
+
+
+def _signs(dark: bool) -> tuple[str, str]:
+    """Colours of negative and positive numbers, from the diverging scale where they still stand out from the page."""
+    scale = diverging(dark)
+    return scale[1][1], scale[5][1]

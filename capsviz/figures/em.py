@@ -1,0 +1,338 @@
+"""EM routing, iteration by iteration: Gaussians that claim votes (seed 002 eq. 20-29)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Bool, Float
+from numpy import ndarray
+from plotly.graph_objects import Figure
+
+from capsviz.figures import panels
+from capsviz.figures.describe import iterations, remember
+from capsviz.figures.geometry import Geometry
+from capsviz.figures.picture import numbers, on, rounded
+from capsviz.figures.plane import Plane, ellipse, fit_plane
+from capsviz.figures.player import add_player
+from capsviz.figures.reading import check, geometry, steps, votes
+from capsviz.figures.theme import TEXT, TICK, caption, class_colour, ink, style
+from capsviz.trace import Trace
+
+
+def em_player(trace: Trace, *, image: int = 0, upper: int, dark: bool = False) -> Figure:
+    """EM routing of one image as one animation of four linked panels, one frame per iteration.
+
+    Above, the responsibilities R of all primary capsules for all classes. Below, the votes for class `upper` in a plane
+    common to all iterations (PCA of the votes and of that class's μ), area and colour = R, with the class's Gaussian
+    as its outlines at 1 σ and 2 σ, projected exactly; beside them activation and cost of every class. R is what the
+    iteration's M-step used, so that picture and Gaussian belong together.
+    Raises FigureError where the trace is of another routing or holds no votes.
+    """
+    check(trace, ("em",), image=image, upper=upper)
+    run = _read(trace, image, upper)
+    figure = Figure(_player_traces(run, dark), _player_layout(run, dark))
+    add_player(figure, [_player_frame(run, step, dark) for step in range(len(run.shares))], dark=dark, low=54)
+    return remember(style(figure, dark=dark, height=700), _describe_player(run))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One image's routing as the player draws it; `upper` is the class that its plane and its Gaussian are of."""
+
+    grid: Geometry
+    classes: tuple[str, ...]
+    upper: int
+    shares: Float[ndarray, "T lower upper"]
+    activations: Float[ndarray, "T upper"]
+    cost: Float[ndarray, "T upper"]
+    spread: Float[ndarray, " T"]
+    """σ of the class, averaged over the components of its pose."""
+    temperatures: Float[ndarray, " T"]
+    plane: Plane
+    places: Float[ndarray, "lower 2"]
+    centres: Float[ndarray, "T 2"]
+    outlines: list[list[ndarray]]
+    """Of every iteration, the outline at 1 σ and that at 2 σ."""
+
+    @property
+    def name(self) -> str:
+        return self.classes[self.upper]
+
+
+def _read(trace: Trace, image: int, upper: int) -> _Run:
+    means, variances = steps(trace, "means", image)[:, upper], steps(trace, "variances", image)[:, upper]
+    cast = votes(trace, image, upper)
+    plane = fit_plane(cast, means)
+    centres = plane.project(means)
+    gaussians = list(zip(centres, map(plane.covariance, variances), strict=True))
+    return _Run(
+        geometry(trace),
+        trace.classes,
+        upper,
+        steps(trace, "responsibilities", image),
+        steps(trace, "activations", image),
+        steps(trace, "cost", image).sum(axis=-1),
+        np.sqrt(variances).mean(axis=-1),
+        numbers(trace.layer["inverse_temperature"]),
+        plane,
+        plane.project(cast),
+        centres,
+        [[ellipse(centre, covariance, sigmas) for sigmas in (1, 2)] for centre, covariance in gaussians],
+    )
+
+
+def _player_traces(run: _Run, dark: bool) -> list:
+    share = run.shares[..., run.upper]
+    return [
+        panels.shares_heatmap(run.shares, run.grid, run.classes, axes=1, symbol="R", dark=dark),
+        panels.vote_cloud(
+            run.places,
+            share,
+            share,
+            run.grid,
+            axes=2,
+            size_symbol="R",
+            colour_symbol="R",
+            signed=False,
+            dark=dark,
+            bar_x=0.545,
+            # Responsibilities come close to 1, where couplings seldom pass a fifth.
+            largest=14,
+        ),
+        _gaussian(run, 2),
+        _gaussian(run, 1),
+        go.Scatter(
+            **panels.xy(run.centres[:1]),
+            mode="markers",
+            hovertemplate=f"μ of class {run.name}<extra></extra>",
+            marker={
+                "symbol": "cross",
+                "size": 10,
+                "color": class_colour(run.upper),
+                "line": {"color": ink(dark).text, "width": 1},
+            },
+            showlegend=False,
+            **on(2),
+        ),
+        panels.class_bars(run.activations[0], run.classes, axes=3, symbol="a", upper=run.upper, dark=dark),
+        panels.class_bars(run.cost[0], run.classes, axes=4, symbol="cost", upper=run.upper, dark=dark),
+    ]
+
+
+def _player_frame(run: _Run, step: int, dark: bool) -> dict[str, Any]:
+    share = run.shares[step, :, run.upper]
+    once, twice = run.outlines[step]
+    return {
+        "name": str(step + 1),
+        "traces": [0, 1, 2, 3, 4, 5, 6],
+        "data": [
+            {"type": "heatmap", "z": panels.shares_z(run.shares[step], run.grid)},
+            panels.vote_cloud_update(share, share),
+            {"type": "scatter", **panels.xy(twice)},
+            {"type": "scatter", **panels.xy(once)},
+            {"type": "scatter", **panels.xy(run.centres[step][None])},
+            panels.class_bars_update(run.activations[step]),
+            panels.class_bars_update(run.cost[step]),
+        ],
+        "layout": {"annotations": _player_notes(run, step, dark)},
+    }
+
+
+def _player_notes(run: _Run, step: int, dark: bool) -> list[dict]:
+    votes_title = f"Votes for class {run.name}: area and colour = R, mean σ = {run.spread[step]:.3f}"
+    if far := int(_far(run).sum()):
+        votes_title += f" ({far} far ones outside)"
+    return [
+        caption(_headline(run, step), 0, 1.015, dark=dark, size=TEXT + 1),
+        caption(votes_title, 0, 0.6, dark=dark),
+        caption("Activation a", 0.66, 0.6, dark=dark),
+        caption("Cost, summed over h", 0.865, 0.6, dark=dark),
+    ]
+
+
+def _player_layout(run: _Run, dark: bool) -> dict[str, Any]:
+    highest = float(run.activations.max())
+    bar_x, bar_y = panels.bar_axes(run.classes, run.upper, (0, 1.3 * highest), "a", dark=dark)
+    cost_x, cost_y = panels.bar_axes(run.classes, run.upper, _cost_span(run.cost), "cost", dark=dark)
+    span = panels.span_of(run.places[~_far(run)], *[line for step in run.outlines for line in step])
+    return {
+        **panels.shares_axes(run.grid, run.upper, run.classes, dark=dark),
+        **panels.plane_axes(run.plane, span, (0, 0.53), (0, 0.58)),
+        "xaxis3": {**bar_x, "domain": [0.66, 0.81], "anchor": "y3"},
+        "yaxis3": {**bar_y, "domain": [0, 0.58], "anchor": "x3"},
+        "xaxis4": {**cost_x, "domain": [0.865, 1], "anchor": "y4"},
+        "yaxis4": {**cost_y, "domain": [0, 0.58], "anchor": "x4", "showticklabels": False},
+        "shapes": [panels.row_marker(run.upper, 1, dark=dark)],
+        "annotations": _player_notes(run, 0, dark),
+        "margin": {"l": 64, "r": 64, "t": 36, "b": 150},
+        "showlegend": False,
+    }
+
+
+def _far(run: _Run) -> Bool[ndarray, " lower"]:
+    """Votes far from the middle that the class does not claim: they stay outside the picture until it is moved."""
+    away = np.linalg.norm(run.places - np.median(run.places, axis=0), axis=1)
+    claimed = (run.shares[..., run.upper] > 1.5 / len(run.classes)).any(axis=0)
+    return (away > np.quantile(away, 0.9)) & ~claimed
+
+
+def _headline(run: _Run, step: int) -> str:
+    shares, upper, temperature = run.shares[step], len(run.classes), f"λ = {run.temperatures[step]:.3g}"
+    if step == 0:
+        return f"Iteration 1: every responsibility is 1/{upper} = {1 / upper:.3f}; {temperature}"
+    capsule, winner = divmod(int(shares.argmax()), upper)
+    row, column, kind = run.grid.place(capsule)
+    decided = 100 * float((shares.max(axis=1) > 0.5).mean())
+    return (
+        f"Iteration {step + 1}: {decided:.0f} % of the capsules give one class more than half; largest R = "
+        f"{shares.max():.2f} (row {row} column {column} type {kind} to {run.classes[winner]}); {temperature}"
+    )
+
+
+def _gaussian(run: _Run, sigmas: int) -> go.Scatter:
+    return go.Scatter(
+        **panels.xy(run.outlines[0][sigmas - 1]),
+        mode="lines",
+        line={
+            "color": class_colour(run.upper),
+            "width": 4 if sigmas == 1 else 2.5,
+            "dash": "solid" if sigmas == 1 else "dash",
+        },
+        name=f"{sigmas} σ",
+        hovertemplate=f"{sigmas} σ<extra></extra>",
+        showlegend=False,
+        **on(2),
+    )
+
+
+def _cost_span(cost: Float[ndarray, "T upper"]) -> tuple[float, float]:
+    low, high = min(0.0, float(cost.min())), max(0.0, float(cost.max()))
+    room = 0.8 * (high - low) or 1.0
+    # Room for the numbers at the tips of the bars, on the side where there are bars.
+    return (low - room if low < 0 else 0.0), (high + room if high > 0 else 0.0)
+
+
+def _describe_player(run: _Run) -> str:
+    first, last = run.activations[0, run.upper], run.activations[-1, run.upper]
+    return (
+        f"Animation of EM routing in {iterations(len(run.shares))}: the Gaussian of class {run.name} goes from a mean "
+        f"σ of {run.spread[0]:.3f} to {run.spread[-1]:.3f}, its activation goes from {first:.2f} to {last:.2f}; the "
+        f"largest responsibility at the end is {run.shares[-1].max():.2f}; predicted is "
+        f"{run.classes[int(run.activations[-1].argmax())]}."
+    )
+
+
+def em_curves(
+    trace: Trace, *, image: int = 0, upper: int, iteration: int | None = None, dark: bool = False, bins: int = 40
+) -> Figure:
+    """The Gaussian of one class, component by component, over the votes that it was fitted to.
+
+    One small chart per pose component h: histogram of the votes û_ij^h weighted by R_ij a_i (what the M-step weighs
+    them by), the plain histogram behind it, and the density N(μ^h, (σ^h)²). iteration: counted from 1, the last by
+    default. Raises FigureError where the trace is not of EM routing, holds no votes or has no such iteration.
+    """
+    iteration = trace.layer.iterations if iteration is None else iteration
+    check(trace, ("em",), image=image, upper=upper, iteration=iteration)
+    cast, presence = votes(trace, image, upper), numbers(trace.primary_activations[image])
+    weights = steps(trace, "responsibilities", image)[iteration - 1, :, upper] * presence
+    mean = steps(trace, "means", image)[iteration - 1, upper]
+    deviation = np.sqrt(steps(trace, "variances", image)[iteration - 1, upper])
+    colour, name = class_colour(upper), trace.classes[upper]
+    figure, layout, notes = Figure(), dict[str, Any](), []
+    for h in range(cast.shape[1]):
+        x, y = _small_chart(h, cast.shape[1])
+        edges = _edges(cast[:, h], mean[h], deviation[h], bins)
+        layout |= _curve_axes(h, x, y, edges)
+        figure.add_traces(
+            [
+                _histogram(cast[:, h], np.ones(len(cast)), edges, "all votes", "rgba(127,140,160,0.45)", h),
+                _histogram(cast[:, h], weights, edges, "votes weighted by R a", colour, h),
+                _density(edges, mean[h], deviation[h], h, ink(dark).text),
+            ]
+        )
+        notes.append(caption(f"h = {h}   σ = {deviation[h]:.2f}", x[0], y[1] - 0.005, dark=dark, size=TICK))
+    headline = f"Class {name}, iteration {iteration}: one Gaussian per pose component"
+    figure.update_layout(
+        **layout,
+        annotations=[*notes, caption(headline, 0, 1.075, dark=dark, size=TEXT + 1)],
+        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.1, "yanchor": "bottom"},
+        margin={"l": 28, "r": 16, "t": 70, "b": 30},
+        bargap=0,
+        barmode="overlay",
+    )
+    text = (
+        f"Histograms of the votes for class {name} at iteration {iteration}, one per pose component, under their "
+        f"Gaussians: σ runs from {deviation.min():.3f} (component {int(deviation.argmin())}) to "
+        f"{deviation.max():.3f} (component {int(deviation.argmax())})."
+    )
+    return remember(style(figure, dark=dark, height=680), text)
+
+
+def _small_chart(h: int, count: int) -> tuple[list[float], list[float]]:
+    """Where the chart of component h stands among `count` of them, in shares of the plotting area."""
+    columns = math.ceil(math.sqrt(count))
+    rows = math.ceil(count / columns)
+    row, column = divmod(h, columns)
+    return [column / columns, (column + 0.86) / columns], [1 - (row + 0.7) / rows, 1 - row / rows]
+
+
+def _edges(values: ndarray, mean: float, deviation: float, bins: int) -> Float[ndarray, " edge"]:
+    """Bins that hold the Gaussian to 3.5 σ and the votes but the farthest 3 % on either side."""
+    low = min(float(np.quantile(values, 0.03)), mean - 3.5 * deviation)
+    high = max(float(np.quantile(values, 0.97)), mean + 3.5 * deviation)
+    return np.linspace(low, high, bins + 1)
+
+
+def _curve_axes(h: int, x: list[float], y: list[float], edges: ndarray) -> dict[str, dict]:
+    suffix = "" if h == 0 else str(h + 1)
+    quiet = {"showgrid": False, "zeroline": False}
+    return {
+        f"xaxis{suffix}": {
+            **quiet,
+            "domain": x,
+            "anchor": f"y{suffix}",
+            "nticks": 5,
+            "range": [float(edges[0]), float(edges[-1])],
+            "tickfont": {"size": 12},
+        },
+        f"yaxis{suffix}": {**quiet, "domain": y, "anchor": f"x{suffix}", "visible": False, "rangemode": "tozero"},
+    }
+
+
+def _density(edges: ndarray, mean: float, deviation: float, h: int, colour: str) -> go.Scatter:
+    x = np.linspace(edges[0], edges[-1], 121)
+    density = np.exp(-0.5 * ((x - mean) / deviation) ** 2) / (deviation * math.sqrt(2 * math.pi))
+    return go.Scatter(
+        x=rounded(x, 6),
+        y=rounded(density),
+        mode="lines",
+        line={"color": colour, "width": 2.5},
+        name="Gaussian",
+        legendgroup="Gaussian",
+        showlegend=h == 0,
+        hovertemplate=f"h = {h}, μ = {mean:.3f}, σ = {deviation:.3f}<extra></extra>",
+        **on(h + 1),
+    )
+
+
+def _histogram(values: ndarray, weights: ndarray, edges: ndarray, name: str, colour: str, h: int) -> go.Bar:
+    counts, _ = np.histogram(values, bins=edges, weights=weights)
+    width = edges[1] - edges[0]
+    # By the whole weight, not by what falls between the edges: the bars then estimate the density that the line is.
+    density = counts / (max(float(weights.sum()), 1e-12) * width)
+    return go.Bar(
+        x=rounded((edges[:-1] + edges[1:]) / 2, 7),
+        y=rounded(density),
+        width=float(width),
+        marker={"color": colour, "line": {"width": 0}},
+        opacity=0.8,
+        name=name,
+        legendgroup=name,
+        showlegend=h == 0,
+        hovertemplate=f"{name}<br>û = %{{x:.3f}}, density %{{y:.2f}}<extra></extra>",
+        **on(h + 1),
+    )

@@ -1,0 +1,178 @@
+"""The whole network as a strip, for the top of every page: where in it are we?"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import plotly.graph_objects as go
+from plotly.graph_objects import Figure
+
+from capsviz.figures.describe import describe, remember
+from capsviz.figures.errors import FigureError
+from capsviz.figures.geometry import Geometry
+from capsviz.figures.picture import image_axes, numbers, on, picture, rounded, without_nan
+from capsviz.figures.reading import check, geometry
+from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style
+from capsviz.network.config import ROUTING_TITLES
+from capsviz.trace import Trace
+
+Stage = Literal["image", "primary", "routing", "class", "reconstruction"]
+
+_SPANS: dict[str, Span] = {
+    "image": (0.0, 0.13),
+    "primary": (0.215, 0.495),
+    "routing": (0.505, 0.595),
+    "class": (0.605, 0.765),
+    "reconstruction": (0.865, 0.995),
+}
+_LOW, _HIGH = 0.0, 0.84
+
+
+def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "routing", dark: bool = False) -> Figure:
+    """Image → primary capsules → class capsules → reconstruction, drawn from the numbers of one traced image.
+
+    Primary capsules as tiles, one per type, brightness = activation; class capsules as bars of their activation.
+    highlight: the stage that the page is about, framed; None for none. A model without a decoder ends at its class
+    capsules. Raises FigureError for an unknown stage.
+    """
+    if highlight is not None and highlight not in get_args(Stage):
+        raise FigureError(f"The strip has no stage {highlight!r}; choose one of {', '.join(get_args(Stage))}.")
+    check(trace, tuple(ROUTING_TITLES), image=image)
+    grid, pen, routing = geometry(trace), ink(dark), trace.config.routing
+    predicted = int(trace.predicted[image])
+    symbol = "a" if routing == "em" else "‖v‖"
+    # A length is seen against 1; the activations of EM may all be small, and what counts is which is largest.
+    top = max(1e-6, float(trace.activations[image].max())) if routing == "em" else 1.0
+    channels, height, width = trace.config.image
+    spans = dict(_SPANS)
+    figure = Figure(
+        [
+            picture(trace.images[image], "input", place=on(1)),
+            _primary(trace, image, grid, dark),
+            _class_bars(trace, image, symbol, dark),
+        ],
+        {**image_axes(1, spans["image"], (_LOW, _HIGH)), **image_axes(2, spans["primary"], (_LOW, _HIGH))},
+    )
+    figure.update_layout(
+        xaxis3={
+            "domain": list(spans["class"]),
+            "anchor": "y3",
+            "visible": False,
+            "range": [-0.6, len(trace.classes) - 0.4],
+        },
+        yaxis3={"domain": [_LOW, _HIGH], "anchor": "x3", "visible": False, "range": [-0.16 * top, 1.16 * top]},
+        bargap=0.2,
+        margin={"l": 8, "r": 8, "t": 10, "b": 8},
+        showlegend=False,
+    )
+    titles = {
+        "image": f"image {height} × {width}" + (f" × {channels}" if channels > 1 else ""),
+        "primary": f"{grid.lower} primary capsules",
+        "class": f"{len(trace.classes)} class capsules",
+    }
+    arrows = [
+        ("image", "primary", "conv 9×9<br>twice"),
+        ("primary", "class", ROUTING_TITLES[routing].replace(" ", "<br>")),
+    ]
+    if trace.reconstruction is not None:
+        figure.add_trace(picture(trace.reconstruction[image], "reconstruction", place=on(4)))
+        figure.update_layout(image_axes(4, spans["reconstruction"], (_LOW, _HIGH)))
+        titles["reconstruction"] = "reconstruction"
+        arrows.append(("class", "reconstruction", "decoder"))
+    notes = [_title(text, spans[stage], stage == highlight, dark) for stage, text in titles.items()]
+    for start, end, text in arrows:
+        notes += _arrow(spans[start][1], spans[end][0], text, highlight == "routing" and end == "class", dark)
+    figure.update_layout(annotations=notes)
+    if highlight is not None and highlight in (*titles, "routing"):
+        x0, x1 = spans[highlight]
+        figure.add_shape(
+            type="rect",
+            xref="paper",
+            yref="paper",
+            x0=x0 - 0.006,
+            x1=x1 + 0.006,
+            y0=_LOW - 0.03,
+            y1=1.03,
+            layer="below",
+            line={"color": pen.accent, "width": 3},
+            fillcolor="rgba(255,178,107,0.10)" if dark else "rgba(179,64,11,0.06)",
+        )
+    longest = (
+        f"{trace.classes[predicted]} is the strongest with {symbol} = {float(trace.activations[image, predicted]):.2f}"
+    )
+    end = "reconstruction" if trace.reconstruction is not None else "class capsules"
+    text = f"The network from image to {end}: {longest}. "
+    return remember(style(figure, dark=dark, height=190), text + describe(trace, image=image))
+
+
+def _primary(trace: Trace, image: int, grid: Geometry, dark: bool) -> go.Heatmap:
+    tiles = grid.tiles(numbers(trace.primary_activations[image]))
+    symbol = "a" if trace.config.routing == "em" else "‖u‖"
+    return go.Heatmap(
+        z=without_nan(tiles, 3),
+        text=grid.tile_labels(),
+        zmin=0,
+        zmax=max(1e-6, float(trace.primary_activations[image].max())),
+        colorscale=sequential(dark),
+        showscale=False,
+        hoverongaps=False,
+        hovertemplate=f"%{{text}}<br>{symbol} = %{{z:.3f}}<extra></extra>",
+        **on(2),
+    )
+
+
+def _class_bars(trace: Trace, image: int, symbol: str, dark: bool) -> go.Bar:
+    predicted = int(trace.predicted[image])
+    names = list(trace.classes)
+    short = all(len(name) <= 2 for name in names)
+    return go.Bar(
+        x=list(range(len(names))),
+        y=rounded(numbers(trace.activations[image])),
+        base=0,
+        customdata=names,
+        text=[name if short or index == predicted else "" for index, name in enumerate(names)],
+        textposition="outside",
+        textangle=0,
+        constraintext="none",
+        textfont={"size": TICK, "color": ink(dark).text},
+        cliponaxis=False,
+        marker={
+            "color": class_colours(len(names)),
+            "line": {"width": [2.5 if i == predicted else 0 for i in range(len(names))], "color": ink(dark).text},
+        },
+        hovertemplate=f"class %{{customdata}}<br>{symbol} = %{{y:.3f}}<extra></extra>",
+        **on(3),
+    )
+
+
+def _title(text: str, span: Span, lit: bool, dark: bool) -> dict:
+    pen = ink(dark)
+    return caption(
+        f"<b>{text}</b>" if lit else text,
+        sum(span) / 2,
+        _HIGH + 0.02,
+        dark=dark,
+        size=TICK + 1,
+        xanchor="center",
+        font={"size": TICK + 1, "color": pen.accent if lit else pen.text},
+    )
+
+
+def _arrow(start: float, end: float, text: str, lit: bool, dark: bool) -> list[dict]:
+    pen = ink(dark)
+    colour = pen.accent if lit else pen.muted
+    middle, y = (start + end) / 2, (_LOW + _HIGH) / 2
+    label = caption(
+        f"<b>{text}</b>" if lit else text,
+        middle,
+        y + 0.05,
+        dark=dark,
+        xanchor="center",
+        align="center",
+        font={"size": TICK, "color": colour},
+    )
+    # Arrows of plotly's annotations start at a distance in pixels; the length of a paper share is not known here.
+    head = caption(
+        "⟶", middle, y, dark=dark, xanchor="center", yanchor="middle", font={"size": 30, "color": colour}, yshift=-10
+    )
+    return [label, head]

@@ -1,0 +1,100 @@
+"""Class capsules moved along their dimensions, and drawn (Sabour, Frosst & Hinton 2017, Figure 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from plotly.graph_objects import Figure
+from torch import Tensor
+
+from capsviz.figures.describe import remember
+from capsviz.figures.errors import FigureError
+from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on, picture, pixels
+from capsviz.figures.theme import TEXT, TICK, Number, caption, ink, style
+
+
+def dimension_sheet(
+    images: Float[Tensor, "dimension offset *image"], offsets: Sequence[Number], *, dark: bool = False
+) -> Figure:
+    """The sheet of Figure 4: one row per dimension of the capsule, one column per offset, the column of zero framed.
+
+    images: in [0, 1], "dimension offset height width" with a channel axis of 1 or 3 first or last if there is one.
+    offsets: what was added in each column. Raises FigureError unless there is one column per offset.
+    """
+    shots = numbers(images)
+    if shots.ndim < 4 or shots.shape[1] != len(offsets):
+        raise FigureError(f"The sheet needs one column of images per offset; {len(offsets)} offsets were given.")
+    canvas, pitch = mosaic(shots)
+    down, across = pitch
+    dimensions = range(len(shots))
+    middle = int(np.argmin(np.abs(offsets)))
+    texts = [[f"dimension {h}, offset {_signed(offset)}" for offset in offsets] for h in dimensions]
+    figure = Figure(
+        mosaic_traces(canvas, pitch, texts, place=on(1)),
+        {**image_axes(1, (0, 1), (0, 1), size=canvas.shape[:2]), "margin": {"l": 64, "r": 12, "t": 64, "b": 12}},
+    )
+    ticks = {"visible": True, "tickmode": "array", "ticks": "", "zeroline": False, "showgrid": False, "showline": False}
+    figure.update_xaxes(
+        **ticks,
+        side="top",
+        tickangle=0,
+        tickfont={"size": TICK},
+        title={"text": "added to one dimension", "standoff": 6},
+        tickvals=[(across - 3) / 2 + across * column for column in range(len(offsets))],
+        ticktext=[_signed(offset) if offset else "<b>0</b>" for offset in offsets],
+    )
+    figure.update_yaxes(
+        **ticks,
+        tickfont={"size": TICK},
+        title={"text": "dimension", "standoff": 6},
+        tickvals=[(down - 3) / 2 + down * h for h in dimensions],
+        ticktext=[str(h) for h in dimensions],
+    )
+    if offsets[middle] == 0:
+        figure.add_shape(
+            type="rect",
+            x0=middle * across - 1.5,
+            x1=middle * across + across - 1.5,
+            y0=-1.5,
+            y1=len(shots) * down - 1.5,
+            line={"color": ink(dark).accent, "width": 3},
+        )
+    strongest, change = _strongest(shots)
+    text = (
+        f"Sheet of {len(shots)} × {len(offsets)} reconstructions: each row moves one dimension of the class capsule by "
+        f"{_signed(offsets[0])} to {_signed(offsets[-1])}; pixels change most, by {change:.3f} on average from end to "
+        f"end, along dimension {strongest}."
+    )
+    return remember(style(figure, dark=dark, height=108 + 37 * len(shots) * down // across), text)
+
+
+def reconstruction_figure(image: Tensor | ndarray, *, title: str = "", dark: bool = False, height: int = 360) -> Figure:
+    """One image, large, without axes; the intensity of each pixel at the pointer.
+
+    image: in [0, 1], height × width with a channel axis of 1 or 3 first or last if there is one; title above it.
+    """
+    array = pixels(image)
+    figure = Figure(
+        picture(array, "reconstruction"),
+        {**image_axes(1, (0, 1), (0, 1)), "margin": {"l": 4, "r": 4, "t": 40 if title else 4, "b": 4}},
+    )
+    if title:
+        figure.update_layout(annotations=[caption(title, 0.5, 1.01, dark=dark, size=TEXT, xanchor="center")])
+    text = (
+        f"{title + ': ' if title else ''}image of {array.shape[0]} × {array.shape[1]} pixels, mean intensity "
+        f"{array.mean():.3f}, brightest {array.max():.2f}."
+    )
+    return remember(style(figure, dark=dark, height=height), text)
+
+
+def _signed(offset: Number) -> str:
+    return "0" if offset == 0 else f"{offset:+.2f}".replace("-", "−")
+
+
+def _strongest(shots: ndarray) -> tuple[int, float]:
+    """The dimension along which the picture changes most from the first offset to the last, and by how much."""
+    change = np.abs(shots[:, -1] - shots[:, 0]).reshape(len(shots), -1).mean(axis=1)
+    return int(change.argmax()), float(change.max())

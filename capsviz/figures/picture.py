@@ -1,0 +1,177 @@
+"""Images as figures show them: pixels with sharp edges, without axes, their numbers at the pointer."""
+
+from __future__ import annotations
+
+import base64
+import io
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float, UInt8
+from numpy import ndarray
+from PIL import Image
+from torch import Tensor
+
+from capsviz.figures.errors import FigureError
+from capsviz.figures.theme import Span
+
+GREY: list[list] = [[0, "#000000"], [1, "#ffffff"]]
+HIDDEN: dict[str, Any] = {"visible": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
+
+
+def numbers(values: Tensor | ndarray | list) -> Float[ndarray, "..."]:
+    """Any array or tensor as float64 numbers in memory of this process."""
+    if isinstance(values, Tensor):
+        values = values.detach().cpu().double().numpy()
+    return np.asarray(values, dtype=np.float64)
+
+
+def rounded(values: ndarray, digits: int = 4) -> list:
+    """Nested lists of short numbers: smaller in the page than plotly's base64, and readable in a saved file."""
+    return np.round(np.asarray(values, dtype=np.float64), digits).tolist()
+
+
+def without_nan(values: Float[ndarray, "height width"], digits: int = 4) -> list[list[float | None]]:
+    """As `rounded`, gaps (NaN) as None: JSON has no NaN."""
+    return [[None if value != value else value for value in line] for line in rounded(values, digits)]
+
+
+def pixels(image: Tensor | ndarray) -> Float[ndarray, "height width *colour"]:
+    """An image as height × width (grey) or height × width × 3, from either that or channel × height × width.
+
+    Raises FigureError for anything that is no image of one or three channels.
+    """
+    array = numbers(image)
+    if array.ndim == 3 and array.shape[-1] not in (1, 3) and array.shape[0] in (1, 3):
+        array = np.moveaxis(array, 0, -1)
+    if array.ndim == 3 and array.shape[-1] == 1:
+        array = array[..., 0]
+    if array.ndim == 2 or (array.ndim == 3 and array.shape[-1] == 3):
+        return array
+    shape = " × ".join(map(str, array.shape))
+    raise FigureError(f"An array of {shape} is no image; give height × width, with 1 or 3 channels first or last.")
+
+
+def picture(image: Tensor | ndarray, name: str = "", *, place: dict | None = None) -> go.Heatmap | go.Image:
+    """A trace that shows one image of values in [0, 1]; `name` opens the text at the pointer, `place` names its axes.
+
+    The image's shape is that of `pixels`.
+    """
+    array = pixels(image)
+    opening = f"{name}<br>" if name else ""
+    if array.ndim == 3:
+        return go.Image(
+            source=png(_bytes(array)),
+            hovertemplate=f"{opening}row %{{y}} column %{{x}}<br>red, green, blue %{{z}}<extra></extra>",
+            **(place or {}),
+        )
+    return go.Heatmap(
+        z=rounded(array, 3),
+        zmin=0,
+        zmax=1,
+        colorscale=GREY,
+        showscale=False,
+        hovertemplate=f"{opening}row %{{y}} column %{{x}}<br>intensity %{{z:.2f}}<extra></extra>",
+        **(place or {}),
+    )
+
+
+def mosaic(images: Tensor | ndarray, *, gap: int = 2) -> tuple[UInt8[ndarray, "height width 4"], tuple[int, int]]:
+    """Many images in one: "row column …image…" in [0, 1] becomes RGBA bytes with transparent gaps, and the pitch.
+
+    The pitch is the distance in pixels from one image to the next, down and across.
+    """
+    array = numbers(images)
+    rows, columns = array.shape[:2]
+    cells = [[pixels(array[row, column]) for column in range(columns)] for row in range(rows)]
+    height, width = cells[0][0].shape[:2]
+    down, across = height + gap, width + gap
+    canvas = np.zeros((rows * down - gap, columns * across - gap, 4), dtype=np.uint8)
+    for row in range(rows):
+        for column in range(columns):
+            image = cells[row][column]
+            target = canvas[row * down : row * down + height, column * across : column * across + width]
+            target[..., :3] = _bytes(image if image.ndim == 3 else image[..., None])
+            target[..., 3] = 255
+    return canvas, (down, across)
+
+
+def mosaic_traces(
+    canvas: UInt8[ndarray, "height width 4"],
+    pitch: tuple[int, int],
+    texts: list[list[str]],
+    *,
+    place: dict | None = None,
+    gap: int = 2,
+) -> list[go.Image | go.Heatmap]:
+    """The traces of a mosaic: the picture, and over it one unseen cell per image, which says at the pointer what it is.
+
+    texts: what the pointer says, in the rows and columns of the mosaic; gap as given to `mosaic`.
+    """
+    down, across = pitch
+    unseen = [[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]]
+    return [
+        go.Image(source=png(canvas), hoverinfo="skip", **(place or {})),
+        go.Heatmap(
+            z=[[0] * len(line) for line in texts],
+            x0=(across - gap - 1) / 2,
+            dx=across,
+            y0=(down - gap - 1) / 2,
+            dy=down,
+            text=texts,
+            colorscale=unseen,
+            showscale=False,
+            hovertemplate="%{text}<extra></extra>",
+            **(place or {}),
+        ),
+    ]
+
+
+def png(array: UInt8[ndarray, "height width channel"]) -> str:
+    """Bytes of an RGB or RGBA image as a data URI."""
+    buffer = io.BytesIO()
+    Image.fromarray(array).save(buffer, format="PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
+
+
+def image_axes(
+    number: int,
+    x: Span,
+    y: Span,
+    *,
+    towards: str = "middle",
+    size: tuple[int, int] | None = None,
+) -> dict[str, dict]:
+    """Layout entries of the hidden axes pair `number` (1, 2, …): square pixels, row 0 at the top.
+
+    x, y: the panel, in shares of the plotting area; towards: "top", "middle" or "bottom", where a picture stands that
+    is too wide to fill its panel. size: height and width of the picture in pixels; where given, the range is these
+    pixels and two around them, whatever else is drawn.
+    """
+    suffix = "" if number == 1 else str(number)
+    across: dict[str, Any] = {}
+    down: dict[str, Any] = {"autorange": "reversed"}
+    if size is not None:
+        across, down = {"range": [-2.5, size[1] + 1.5]}, {"range": [size[0] + 1.5, -2.5]}
+    return {
+        f"xaxis{suffix}": {**HIDDEN, **across, "domain": list(x), "anchor": f"y{suffix}"},
+        f"yaxis{suffix}": {
+            **HIDDEN,
+            **down,
+            "domain": list(y),
+            "anchor": f"x{suffix}",
+            "scaleanchor": f"x{suffix}",
+            "constraintoward": towards,
+        },
+    }
+
+
+def on(number: int) -> dict[str, str]:
+    """The axes pair `number` as a trace names it."""
+    suffix = "" if number == 1 else str(number)
+    return {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+
+
+def _bytes(array: ndarray) -> UInt8[ndarray, "..."]:
+    return np.round(255 * np.clip(array, 0, 1)).astype(np.uint8)

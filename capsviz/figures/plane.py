@@ -1,0 +1,66 @@
+"""The plane in which votes and poses of 16 dimensions are looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from sklearn.decomposition import PCA
+
+from capsviz.figures.errors import FigureError
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Two orthonormal axes through the mean of the points that they were fitted to."""
+
+    mean: Float[ndarray, " dim"]
+    axes: Float[ndarray, "2 dim"]
+    explained: Float[ndarray, " 2"]
+    """Share of the points' variance along each axis."""
+
+    def project(self, points: Float[ndarray, "*batch dim"]) -> Float[ndarray, "*batch 2"]:
+        """Points of the pose space as seen in the plane."""
+        return (points - self.mean) @ self.axes.T
+
+    def covariance(self, variances: Float[ndarray, " dim"]) -> Float[ndarray, "2 2"]:
+        """Covariance in the plane of a Gaussian with these variances along the pose's own axes: A diag(σ²) Aᵀ.
+
+        Exact: a linear image of a Gaussian is a Gaussian, here with correlated axes.
+        """
+        return (self.axes * variances) @ self.axes.T
+
+    def axis_title(self, axis: int) -> str:
+        """ "PC 1 (41 % of variance)"."""
+        return f"PC {axis + 1} ({100 * self.explained[axis]:.0f} % of variance)"
+
+
+def fit_plane(*points: Float[ndarray, "_ dim"]) -> Plane:
+    """Fit the plane of largest variance to all points at once (scikit-learn PCA).
+
+    Give it the votes and the poses of every iteration: what moves must move, and what stands still must stay.
+    Raises FigureError where the points have fewer than two dimensions.
+    """
+    everything = np.concatenate([np.asarray(part, dtype=np.float64) for part in points])
+    if everything.shape[1] < 2 or len(everything) < 2:
+        raise FigureError(
+            "A plane needs at least two points of two dimensions; use a model with longer class capsules."
+        )
+    if np.ptp(everything, axis=0).max() == 0:
+        # All points coincide: any plane shows them as one, and no variance is there to be explained.
+        return Plane(everything[0], np.eye(2, everything.shape[1]), np.zeros(2))
+    fitted = PCA(n_components=2, svd_solver="full").fit(everything)
+    return Plane(fitted.mean_, fitted.components_, fitted.explained_variance_ratio_)
+
+
+def ellipse(
+    centre: Float[ndarray, " 2"], covariance: Float[ndarray, "2 2"], sigmas: int | float, *, points: int = 73
+) -> Float[ndarray, "points 2"]:
+    """Closed outline of a plane Gaussian at so many σ: the points with Mahalanobis distance `sigmas`."""
+    variances, directions = np.linalg.eigh(covariance)
+    turn = np.linspace(0, 2 * np.pi, points)
+    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    # A variance of zero may come out of eigh as −1e-19.
+    return centre + sigmas * (circle * np.sqrt(np.clip(variances, 0, None))) @ directions.T

@@ -1,0 +1,279 @@
+"""One palette and one theme for every figure, on a light and on a dark page."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from plotly.graph_objects import Figure
+
+CLASS_COLOURS: tuple[str, ...] = (
+    "#3762e1",
+    "#ec6a13",
+    "#147053",
+    "#9747a8",
+    "#1a979c",
+    "#c9245e",
+    "#a58f66",
+    "#9179fb",
+    "#9b4a05",
+    "#dc69c7",
+)
+"""Ten class colours, found by maximising the smallest pairwise OKLab distance in normal, protanope, deuteranope and
+tritanope vision (Machado, Oliveira & Fernandes 2009) among colours of contrast 3:1 or more on white and on #0e1117.
+
+The palettes that were looked at first are made for a white page: Okabe & Ito has eight colours, of which yellow
+(1.3:1) vanishes on white and black on the dark page; Tol's muted indigo reaches 1.6:1 on the dark page; matplotlib's
+tab10 falls to a distance of 0.007 for protanopes. Here the smallest distance is 0.08 in every vision. Colour is never
+the only sign: a class also has its name beside it wherever it is drawn.
+"""
+
+ROUTING_COLOURS: dict[str, str] = {"dr": "#0072b2", "em": "#d55e00", "l2": "#009e73", "l1": "#cc79a7"}
+"""One colour per routing: blue, vermilion, bluish green and reddish purple of Okabe & Ito (2008)."""
+
+Scale = tuple[tuple[float, str], ...]
+Number = int | float
+Span = tuple[Number, Number]
+"""Left and right, or lower and upper end, of a panel in shares of the plotting area."""
+
+SEQUENTIAL: Scale = (
+    (0.0, "#ffffff"),
+    (0.1, "#dbe9f6"),
+    (0.3, "#92c1e0"),
+    (0.55, "#3d85b8"),
+    (0.8, "#12507f"),
+    (1.0, "#06203c"),
+)
+"""From nothing (the page) to much, lightness falling all the way, so that it also reads without colour."""
+
+SEQUENTIAL_DARK: Scale = (
+    (0.0, "#0e1117"),
+    (0.1, "#15304a"),
+    (0.3, "#1f5f8b"),
+    (0.55, "#3f9bbd"),
+    (0.8, "#9fd8c4"),
+    (1.0, "#fdf7c3"),
+)
+"""The same for the dark page, lightness rising all the way."""
+
+DIVERGING: Scale = (
+    (0.0, "#0b3a78"),
+    (0.2, "#2f78bd"),
+    (0.38, "#9cc6e6"),
+    (0.5, "#f7f7f7"),
+    (0.62, "#f9bf85"),
+    (0.8, "#d9691a"),
+    (1.0, "#7a2a02"),
+)
+"""Blue below zero, orange above (the pair that all three dichromacies keep apart), the page at zero."""
+
+DIVERGING_DARK: Scale = (
+    (0.0, "#8fd0ff"),
+    (0.2, "#3f93dd"),
+    (0.38, "#1c4470"),
+    (0.5, "#1a1e26"),
+    (0.62, "#6b3410"),
+    (0.8, "#e8792a"),
+    (1.0, "#ffd3a3"),
+)
+"""The same for the dark page."""
+
+
+def sequential(dark: bool) -> list[list]:
+    """The scale for quantities that start at zero, as plotly takes it."""
+    return [list(stop) for stop in (SEQUENTIAL_DARK if dark else SEQUENTIAL)]
+
+
+def diverging(dark: bool) -> list[list]:
+    """The scale for signed quantities, to be centred at zero, as plotly takes it."""
+    return [list(stop) for stop in (DIVERGING_DARK if dark else DIVERGING)]
+
+
+def diverging_part(low: Number, high: Number, dark: bool) -> list[list]:
+    """The part of the diverging scale between two of its own positions in 0..1, stretched to 0..1.
+
+    For quantities that cannot reach one end of the scale: equal distances from the middle keep equal strength.
+    """
+    stops = DIVERGING_DARK if dark else DIVERGING
+    inside = [position for position, _ in stops if low < position < high]
+    return [[(position - low) / (high - low), _mix(stops, position)] for position in (low, *inside, high)]
+
+
+@dataclass(frozen=True)
+class Ink:
+    """What text and lines are drawn in on one kind of page."""
+
+    ground: str
+    """The page behind the transparent figure."""
+    text: str
+    muted: str
+    """Text that is read second: contrast still 4.5:1 or more on the page."""
+    grid: str
+    accent: str
+    """Marks the subject of a page."""
+    button: str
+    button_text: str
+
+
+LIGHT = Ink("#ffffff", "#16202c", "#465261", "#d7dde5", "#b3400b", "#e4e9f0", "#16202c")
+# Plotly paints a hovered button #F4FAFF whatever the theme, so that buttons carry dark text on the dark page as well.
+DARK = Ink("#0e1117", "#f2f5f9", "#b7c2cf", "#39434f", "#ffb26b", "#cbd5e1", "#16202c")
+
+FONT = '"Source Sans", "Source Sans 3", "Source Sans Pro", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
+TEXT, TICK, TITLE = 16, 14, 21
+"""Type sizes in pixels: read from the back of a hall at 1280 × 720."""
+
+
+def ink(dark: bool) -> Ink:
+    """The colours of text and lines for a light or a dark page."""
+    return DARK if dark else LIGHT
+
+
+def class_colour(index: int) -> str:
+    """Colour of class `index`; an eleventh class starts again at the first colour."""
+    return CLASS_COLOURS[index % len(CLASS_COLOURS)]
+
+
+def class_colours(count: int) -> list[str]:
+    """Colours of the first `count` classes."""
+    return [class_colour(index) for index in range(count)]
+
+
+def style(figure: Figure, *, dark: bool = False, title: str | None = None, height: int | None = None) -> Figure:
+    """Give a figure the theme: large type, transparent background, text of contrast 4.5:1 or more; returns it.
+
+    title: a line above the figure, None for none; height in pixels, None for what the figure says itself.
+    """
+    pen = ink(dark)
+    figure.update_layout(
+        template="none",
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"family": FONT, "size": TEXT, "color": pen.text},
+        hoverlabel={
+            "bgcolor": pen.ground,
+            "bordercolor": pen.muted,
+            "font": {"family": FONT, "size": TEXT, "color": pen.text},
+            "align": "left",
+        },
+        legend={"font": {"size": TICK, "color": pen.text}, "bgcolor": "rgba(0,0,0,0)"},
+        modebar={"bgcolor": "rgba(0,0,0,0)", "color": pen.muted, "activecolor": pen.accent},
+        dragmode=figure.layout.dragmode or "pan",
+        bargap=figure.layout.bargap if figure.layout.bargap is not None else 0.25,
+    )
+    axes = {
+        "gridcolor": pen.grid,
+        "linecolor": pen.grid,
+        "zerolinecolor": pen.muted,
+        "tickcolor": pen.muted,
+        "tickfont.color": pen.muted,
+        "title.font.color": pen.text,
+        "title.font.size": TEXT,
+    }
+    figure.update_xaxes({key.replace(".", "_"): value for key, value in axes.items()})
+    figure.update_yaxes({key.replace(".", "_"): value for key, value in axes.items()})
+    _remember(figure, dark=dark)
+    if title is not None:
+        figure.update_layout(
+            title={"text": title, "x": 0, "xanchor": "left", "xref": "paper", "font": {"size": TITLE}},
+            margin_t=max(64, figure.layout.margin.t or 0),
+        )
+    if height is not None:
+        figure.update_layout(height=height)
+    return figure
+
+
+def contrast(first: str, second: str) -> float:
+    """Contrast of two colours "#rrggbb" as WCAG 2 defines it, from 1 (none) to 21."""
+    high, low = sorted((_luminance(first), _luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def colourbar(title: str, *, dark: bool, **placing: object) -> dict:
+    """A slim colour bar with its quantity written above it."""
+    pen = ink(dark)
+    return {
+        "title": {"text": title, "side": "top", "font": {"size": TICK, "color": pen.text}},
+        "tickfont": {"size": TICK, "color": pen.muted},
+        "thickness": 14,
+        "outlinewidth": 0,
+        **placing,
+    }
+
+
+def colourbar_below(title: str, x: Span, *, dark: bool, **more: object) -> dict:
+    """A colour bar under a panel that spans `x`: it stays beside its picture however wide the page is."""
+    middle, length = (x[0] + x[1]) / 2, 0.8 * (x[1] - x[0])
+    return colourbar(
+        title,
+        dark=dark,
+        **{"orientation": "h", "x": middle, "y": 0, "yanchor": "top", "len": length, "ypad": 8, "nticks": 7, **more},
+    )
+
+
+def typical_reach(values: Float[ndarray, "..."], *, share: float = 0.99, flat: float = 1.0) -> float:
+    """How far a share of the values gets from zero at most: what the strongest colour stands for; `flat` if none do.
+
+    In a trained network single capsules reach ten times as far as the others. A scale up to them would show nothing
+    else; beyond the reach the colour stays the same, which `end_ticks` says, and the pointer tells the number.
+    """
+    far = np.abs(values)
+    return float(np.quantile(far, share)) or float(far.max()) or flat
+
+
+def end_ticks(middle: Number, reach: Number, values: Float[ndarray, "..."]) -> dict:
+    """Ticks of a colour bar at its middle and near its ends; an end beyond which there are values says ≤ or ≥.
+
+    The lower end is left out where the values do not go to that side of the middle.
+    """
+    ticks: dict[Number, str] = {middle: f"{middle:.2g}" if middle == 0 else f"{middle:.2f}"}
+    for sign, beyond in ((-1, values.min() < middle - reach), (1, values.max() > middle + reach)):
+        end = middle + sign * reach
+        if sign < 0 and end < 0 <= values.min():
+            continue
+        text = f"{end:.2f}" if reach >= 0.01 else f"{end:.1e}"
+        ticks[middle + sign * 0.95 * reach] = ("≤ " if sign < 0 else "≥ ") * bool(beyond) + text.replace("-", "−")
+    return {"tickmode": "array", "tickvals": list(ticks), "ticktext": list(ticks.values())}
+
+
+def caption(text: str, x: Number, y: Number, *, dark: bool, size: int = TEXT, **more: object) -> dict:
+    """A line of text placed in shares of the figure's plotting area, (0, 0) at its lower left."""
+    return {
+        "text": text,
+        "x": x,
+        "y": y,
+        "xref": "paper",
+        "yref": "paper",
+        "xanchor": "left",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "align": "left",
+        "font": {"size": size, "color": ink(dark).text},
+        **more,
+    }
+
+
+def _mix(stops: Scale, position: Number) -> str:
+    for (left, first), (right, second) in itertools.pairwise(stops):
+        if left <= position <= right:
+            share = (position - left) / (right - left)
+            pairs = zip(_channels(first), _channels(second), strict=True)
+            return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
+    raise ValueError(f"a colour scale reaches from 0 to 1; got {position}")
+
+
+def _channels(colour: str) -> list[int]:
+    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+
+
+def _luminance(colour: str) -> float:
+    channels = [channel / 255 for channel in _channels(colour)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _remember(figure: Figure, **facts: object) -> None:
+    figure.update_layout(meta={**(figure.layout.meta or {}), **facts})

@@ -1,0 +1,105 @@
+"""Every figure says in a sentence what it shows, and every word in it can be read."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import plotly.graph_objects as go
+import pytest
+import torch
+
+from capsviz import figures
+from capsviz.figures import FigureError, describe
+from capsviz.figures.theme import contrast
+
+
+@pytest.fixture(scope="module")
+def everything(dr, em, l2):
+    """Every figure of the package, by name, for a light and a dark page."""
+    b, images = l2.layer["coefficients"][0] - 0.1, torch.rand(16, 3, 28, 28)
+    drawn = {"dr": dr.reconstruction[0], "em": em.reconstruction[0], "l2": l2.reconstruction[0], "l1": dr.images[0]}
+    make = {
+        "routing_player": lambda dark: figures.routing_player(dr, upper=3, dark=dark),
+        "lengths": lambda dark: figures.lengths_over_iterations(dr, dark=dark),
+        "entropy": lambda dark: figures.coupling_entropy(dr, dark=dark),
+        "geometry": lambda dark: figures.coupling_geometry(dr, 0, 3, 2, dark),
+        "em_player": lambda dark: figures.em_player(em, upper=3, dark=dark),
+        "em_curves": lambda dark: figures.em_curves(em, upper=3, dark=dark),
+        "coefficient_map": lambda dark: figures.coefficient_map(b, l2.grid, upper=3, dark=dark),
+        "coefficient_histogram": lambda dark: figures.coefficient_histogram(b, dark=dark),
+        "agreement": lambda dark: figures.agreement_side_by_side(l2, dr, upper=3, signs=torch.ones(10), dark=dark),
+        "sheet": lambda dark: figures.dimension_sheet(images, (-0.1, 0, 0.1), dark=dark),
+        "reconstruction": lambda dark: figures.reconstruction_figure(images[0, 0], title="moved", dark=dark),
+        "grid": lambda dark: figures.reconstruction_grid(dr.images[0], drawn, captions={"dr": "MSE 0.1"}, dark=dark),
+        "error": lambda dark: figures.error_map(dr.images[0], dr.reconstruction[0], dark=dark),
+        "fc": lambda dark: figures.fc_decoded_wrong(dr.images, dr.images, dr.reconstruction, dark=dark),
+        "strip": lambda dark: figures.network_strip(dr, dark=dark),
+    }
+    return {(name, dark): draw(dark) for name, draw in make.items() for dark in (False, True)}
+
+
+def test_every_figure_describes_itself_with_numbers(everything):
+    for name, figure in everything.items():
+        text = describe(figure)
+        assert text.endswith("."), name
+        assert re.search(r"\d", text), name
+        assert "nan" not in text, name
+
+
+def test_a_trace_is_described_in_a_sentence(dr, em, l2):
+    best = int(dr.activations[0].argmax())
+    assert describe(dr).startswith(
+        "Dynamic routing joins 288 primary capsules (6 × 6 positions, 8 types) to 10 classes"
+    )
+    assert f"in 4 iterations; image 0 is read as {best} with length {dr.activations[0].max():.2f}" in describe(dr)
+    assert "with activation" in describe(em, image=2)
+    assert "in one pass" in describe(l2)
+
+
+def test_a_foreign_figure_has_no_description():
+    with pytest.raises(FigureError, match="carries no description"):
+        describe(go.Figure())
+
+
+def test_every_figure_is_valid_json_without_nan(everything):
+    for name, figure in everything.items():
+        assert "NaN" not in figure.to_json(), name
+        json.loads(figure.to_json())
+
+
+def text_colours(node, path=()):
+    """Every colour that text is drawn in, with its path in the figure."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            fonts = [part for part in path if "font" in part.lower()]
+            if key == "color" and fonts and isinstance(value, str):
+                yield value, path
+            yield from text_colours(value, (*path, key))
+    elif isinstance(node, list):
+        for value in node:
+            yield from text_colours(value, path)
+    elif isinstance(node, str):
+        for colour, words in re.findall(r'<span style="color:(#\w+)">([^<]*)', node):
+            if words != "■":
+                yield colour, path
+
+
+def test_text_has_a_contrast_of_four_and_a_half(everything):
+    for (name, dark), figure in everything.items():
+        page = "#0e1117" if dark else "#ffffff"
+        found = list(text_colours(json.loads(figure.to_json())))
+        assert found, name
+        for colour, path in found:
+            if "updatemenus" in path:  # on buttons, which have a ground of their own
+                continue
+            assert contrast(colour, page) >= 4.5, (name, dark, colour, path)
+
+
+def test_type_is_large_enough_for_a_hall(everything):
+    for (name, _), figure in everything.items():
+        sizes = [
+            int(size)
+            for size in re.findall(r'"size":(\d+)', json.dumps(figure.to_plotly_json()["layout"], default=str))
+        ]
+        assert all(size >= 12 for size in sizes), name

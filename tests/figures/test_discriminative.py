@@ -1,0 +1,123 @@
+"""Coefficients, their signs, and signed agreement beside agreement."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from capsviz.figures import (
+    FigureError,
+    agreement_side_by_side,
+    coefficient_histogram,
+    coefficient_map,
+    describe,
+)
+from capsviz.figures.geometry import Geometry
+
+from .conftest import record
+
+UPPER = 6
+
+
+@pytest.fixture(scope="module")
+def coefficients(l2):
+    """The network's coefficients, moved so that both signs, zeros and near zeros occur."""
+    b = l2.layer["coefficients"][0] - 0.1
+    b[:5] = 0
+    b[5:9] = 1e-6
+    return b
+
+
+def drawn(heatmap):
+    return np.array([[np.nan if value is None else value for value in line] for line in heatmap.z], dtype=float)
+
+
+def test_the_map_holds_every_coefficient_at_its_place(coefficients, l2):
+    figure = coefficient_map(coefficients, l2.grid, upper=UPPER)
+    cells = Geometry(*l2.grid).cells
+    picture = drawn(figure.data[0])
+    np.testing.assert_allclose(picture[cells >= 0], coefficients[cells[cells >= 0], UPPER], atol=5.1e-6)
+    assert np.isnan(picture[cells < 0]).all()
+    row, column = np.argwhere(cells == 100)[0]
+    assert figure.data[0].text[row][column].startswith("capsule 100: row")
+
+
+def test_zero_is_the_middle_of_the_colours(coefficients, l2):
+    heatmap = coefficient_map(coefficients, l2.grid, upper=UPPER).data[0]
+    assert heatmap.zmin == -heatmap.zmax
+    assert heatmap.zmax == pytest.approx(float(coefficients[:, UPPER].abs().double().quantile(0.99)))
+    low, high = heatmap.colorbar.ticktext[1:]
+    assert low.startswith("≤") == bool(coefficients[:, UPPER].min() < heatmap.zmin)
+    assert high.startswith("≥") == bool(coefficients[:, UPPER].max() > heatmap.zmax)
+
+
+def test_negative_coefficients_are_counted(coefficients, l2):
+    negative = int((coefficients[:, UPPER] < 0).sum())
+    figure = coefficient_map(coefficients, l2.grid, upper=UPPER)
+    assert 0 < negative < len(coefficients)
+    assert f"<b>{negative}</b> of {len(coefficients)}" in figure.layout.annotations[-1].text
+    assert f"{negative} of {len(coefficients)} negative" in describe(figure)
+
+
+def test_the_histogram_counts_every_coefficient_once_and_no_bar_holds_both_signs(coefficients):
+    figure = coefficient_histogram(coefficients)
+    bars = figure.data[0]
+    assert sum(bars.y) == coefficients.numel()
+    below = sum(count for middle, count in zip(bars.x, bars.y, strict=True) if middle < 0)
+    assert below == int((coefficients < 0).sum())
+    assert all(abs(middle) >= bars.width / 2 - 1e-6 for middle in bars.x)
+
+
+def test_signs_are_counted_per_class(coefficients):
+    negative, positive, words = coefficient_histogram(coefficients).data[1:]
+    np.testing.assert_array_equal(negative.x, (coefficients < 0).sum(0))
+    np.testing.assert_array_equal(positive.x, (coefficients > 0).sum(0))
+    assert [int(word.split()[0]) for word in words.text] == (coefficients < 0).sum(0).tolist()
+
+
+def test_near_and_exact_zeros_are_said(coefficients):
+    text = coefficient_histogram(coefficients).layout.annotations[0].text
+    size = coefficients.abs()
+    near, exact = float((size < 1e-3 * size.max()).float().mean()), float((size == 0).float().mean())
+    assert exact > 0
+    assert f"near zero {100 * near:.2f} %, exactly zero {100 * exact:.2f} %" in text
+
+
+def test_one_class_has_a_histogram_of_its_own(coefficients):
+    figure = coefficient_histogram(coefficients[:, 2])
+    assert len(figure.data) == 1
+    assert sum(figure.data[0].y) == len(coefficients)
+
+
+@pytest.mark.parametrize("delta", [1.0, -1.0])
+def test_signed_agreement_stands_beside_agreement(l2, dr, delta):
+    signs = torch.full((3, 10), -delta)
+    signs[1, UPPER] = delta
+    figure = agreement_side_by_side(l2, dr, image=1, upper=UPPER, signs=signs)
+    cells = Geometry(*dr.grid).cells
+    inside = cells >= 0
+    left, right = (drawn(trace)[inside] for trace in figure.data)
+    np.testing.assert_allclose(left, delta * l2.layer["agreement"][0, 1, cells[inside], UPPER], atol=5.1e-6)
+    # Four iterations: the third is the last whose agreement reaches the logits.
+    np.testing.assert_allclose(right, dr.layer["agreement"][2, 1, cells[inside], UPPER], atol=5.1e-6)
+    titles = " ".join(note.text for note in figure.layout.annotations)
+    assert f"L2: δ û·s</b>, δ = {delta:+.0f} for class {UPPER}" in titles
+    assert "Dynamic routing: û·v</b>, iteration 3 of 4" in titles
+
+
+def test_signs_of_one_image_are_enough(l2, dr):
+    per_image = torch.ones(10)
+    figure = agreement_side_by_side(l2, dr, image=0, upper=0, signs=per_image, iteration=4)
+    assert any("no longer added to b" in note.text for note in figure.layout.annotations)
+
+
+def test_what_cannot_be_drawn_is_said_in_a_sentence(l2, dr, coefficients):
+    with pytest.raises(FigureError, match="trace a model of L2 or L1"):
+        agreement_side_by_side(dr, dr, upper=0, signs=torch.ones(10))
+    with pytest.raises(FigureError, match="two models of one preset"):
+        agreement_side_by_side(l2, record("dr", primary_types=4), upper=0, signs=torch.ones(10))
+    with pytest.raises(FigureError, match="no class 10"):
+        coefficient_map(coefficients, l2.grid, upper=10)
+    with pytest.raises(FigureError, match="capsules, but"):
+        coefficient_map(coefficients, (6, 6, 9), upper=0)

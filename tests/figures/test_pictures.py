@@ -1,0 +1,193 @@
+"""Images in figures: the sheet of perturbations, reconstructions side by side, the strip of the network."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from capsviz.figures import (
+    FigureError,
+    describe,
+    dimension_sheet,
+    error_map,
+    fc_decoded_wrong,
+    network_strip,
+    reconstruction_figure,
+    reconstruction_grid,
+)
+from capsviz.figures.geometry import Geometry
+from capsviz.figures.picture import mosaic, picture, pixels
+
+OFFSETS = tuple(round(0.05 * step - 0.25, 2) for step in range(11))
+
+
+def opened(trace):
+    """The pixels of a picture that travels as PNG."""
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(trace.source.split(",")[1]))))
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    return torch.rand(16, 11, 1, 28, 28, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("shape", [(28, 28), (1, 28, 28), (28, 28, 1)])
+def test_grey_images_come_in_any_order_of_axes(shape):
+    values = torch.rand(shape)
+    trace = picture(values)
+    np.testing.assert_allclose(trace.z, values.reshape(28, 28), atol=5.1e-4)
+    assert (trace.zmin, trace.zmax) == (0, 1)
+
+
+@pytest.mark.parametrize("last", [True, False])
+def test_colour_images_keep_their_colours(last):
+    values = torch.rand(3, 8, 9)
+    trace = picture(values.permute(1, 2, 0) if last else values)
+    np.testing.assert_array_equal(opened(trace), np.round(255 * values.permute(1, 2, 0).numpy()).astype(np.uint8))
+
+
+def test_what_is_no_image_is_said_so():
+    with pytest.raises(FigureError, match="2 × 5 × 5 is no image"):
+        pixels(torch.zeros(2, 5, 5))
+
+
+def test_a_mosaic_holds_every_image_at_its_place(sheet):
+    canvas, (down, across) = mosaic(sheet, gap=2)
+    assert canvas.shape == (16 * 30 - 2, 11 * 30 - 2, 4)
+    tile = canvas[3 * down : 3 * down + 28, 7 * across : 7 * across + 28]
+    np.testing.assert_array_equal(tile[..., 0], np.round(255 * sheet[3, 7, 0].numpy()))
+    assert (tile[..., 3] == 255).all()
+    assert not canvas[28:30].any()
+
+
+def test_the_sheet_has_a_row_per_dimension_and_a_column_per_offset(sheet):
+    figure = dimension_sheet(sheet, OFFSETS)
+    image, words = figure.data
+    assert opened(image).shape == (16 * 30 - 2, 11 * 30 - 2, 4)
+    assert len(words.text) == 16
+    assert words.text[5][1] == "dimension 5, offset −0.20"
+    # The pointer's cells lie over the images: the centre of the first one is pixel 13.5.
+    assert (words.x0, words.dx, words.y0, words.dy) == (13.5, 30, 13.5, 30)
+    assert list(figure.layout.yaxis.ticktext) == [str(h) for h in range(16)]
+
+
+def test_the_zero_column_is_framed(sheet):
+    figure = dimension_sheet(sheet, OFFSETS)
+    assert figure.layout.xaxis.ticktext[5] == "<b>0</b>"
+    frame = figure.layout.shapes[0]
+    assert frame.x0 < 5 * 30 < 5 * 30 + 27 < frame.x1
+    assert not dimension_sheet(sheet[:, :5], OFFSETS[:5]).layout.shapes
+
+
+def test_the_sheet_names_the_strongest_dimension():
+    images = torch.zeros(4, 3, 5, 5)
+    images[2, 2] = 0.5
+    assert "by 0.500 on average from end to end, along dimension 2" in describe(dimension_sheet(images, (-1, 0, 1)))
+
+
+def test_the_sheet_takes_colours():
+    assert opened(dimension_sheet(torch.rand(2, 3, 3, 8, 8), (-1, 0, 1)).data[0]).shape == (18, 28, 4)
+
+
+def test_a_sheet_needs_a_column_per_offset(sheet):
+    with pytest.raises(FigureError, match="10 offsets"):
+        dimension_sheet(sheet, OFFSETS[:10])
+
+
+def test_a_reconstruction_is_drawn_pixel_by_pixel(dr):
+    figure = reconstruction_figure(dr.reconstruction[0], title="a digit")
+    np.testing.assert_allclose(figure.data[0].z, dr.reconstruction[0, 0], atol=5.1e-4)
+    assert figure.layout.annotations[0].text == "a digit"
+    assert f"{float(dr.reconstruction[0].mean()):.3f}" in describe(figure)
+
+
+def test_reconstructions_stand_beside_the_input_with_signed_differences(dr, em, l2):
+    drawn = {"dr": dr.reconstruction[0], "em": em.reconstruction[0], "l2": l2.reconstruction[0]}
+    figure = reconstruction_grid(dr.images[0], drawn, captions={"dr": "MSE 0.1"})
+    assert len(figure.data) == 1 + 2 * 3
+    difference = figure.data[2]
+    np.testing.assert_allclose(difference.z, (dr.reconstruction - dr.images)[0, 0], atol=5.1e-4)
+    assert (difference.zmin, difference.zmax) == (-1, 1)
+    words = [note.text for note in figure.layout.annotations]
+    assert [word for word in words if word.startswith("<b>")] == [
+        "<b>Input</b>", "<b>Dynamic routing</b>", "<b>EM routing</b>", "<b>L2</b>"
+    ]  # fmt: skip
+    assert "MSE 0.1" in words
+    assert sum(bool(trace.showscale) for trace in figure.data) == 1
+    error = float((dr.reconstruction[0] - dr.images[0]).square().mean())
+    assert f"Dynamic routing {error:.4f}" in describe(figure)
+
+
+def test_differences_can_be_left_out(dr):
+    assert len(reconstruction_grid(dr.images[0], {"dr": dr.reconstruction[0]}, differences=False).data) == 2
+
+
+def test_other_methods_may_be_named_freely(dr):
+    figure = reconstruction_grid(dr.images[0], {"no decoder": dr.reconstruction[0]})
+    assert any(note.text == "<b>no decoder</b>" for note in figure.layout.annotations)
+
+
+def test_colours_are_averaged_in_differences():
+    image, other = torch.rand(3, 6, 6), torch.rand(3, 6, 6)
+    np.testing.assert_allclose(error_map(image, other).data[0].z, (other - image).mean(0), atol=5.1e-4)
+
+
+def test_images_of_different_size_do_not_compare(dr):
+    with pytest.raises(FigureError, match="28 × 28; compare like with like"):
+        reconstruction_grid(dr.images[0], {"dr": torch.zeros(8, 8)})
+
+
+def test_the_three_blocks_hold_the_same_images_in_the_same_order(dr):
+    decoded = 1 - dr.images
+    figure = fc_decoded_wrong(
+        dr.images, dr.reconstruction, decoded, wrong=[False, True, False], texts=["a zero", "a one", "a two"]
+    )
+    canvases = [opened(trace) for trace in figure.data[::2]]
+    for block, canvas in zip((dr.images, dr.reconstruction, decoded), canvases, strict=True):
+        for index in range(3):
+            row, column = divmod(index, 2)
+            tile = canvas[30 * row : 30 * row + 28, 30 * column : 30 * column + 28, 0]
+            np.testing.assert_array_equal(tile, np.round(255 * block[index, 0].double().numpy()))
+        # Two by two places, three images: the fourth place is clear.
+        assert not canvas[30:, 30:, 3].any()
+    assert figure.data[1].text[0][1] == "image 1<br>a one"
+    assert figure.data[1].text[1][1] == ""
+    assert len(figure.layout.shapes) == 1
+    assert figure.layout.shapes[0].xref == "x3"
+    assert "1 of them read as another class" in describe(figure)
+
+
+def test_blocks_of_different_length_are_refused(dr):
+    with pytest.raises(FigureError, match="same images"):
+        fc_decoded_wrong(dr.images, dr.reconstruction[:2], dr.images)
+
+
+def test_the_strip_shows_the_numbers_of_the_trace(em):
+    figure = network_strip(em, image=1, highlight="class")
+    image, primary, classes, reconstruction = figure.data
+    np.testing.assert_allclose(image.z, em.images[1, 0], atol=5.1e-4)
+    np.testing.assert_allclose(reconstruction.z, em.reconstruction[1, 0], atol=5.1e-4)
+    np.testing.assert_allclose(classes.y, em.activations[1], atol=5.1e-5)
+    cells = Geometry(*em.grid).cells
+    drawn = np.array([[np.nan if value is None else value for value in line] for line in primary.z], dtype=float)
+    expected = em.primary_activations[1].numpy()
+    np.testing.assert_allclose(drawn[cells >= 0], expected[cells[cells >= 0]], atol=5.1e-4)
+    assert len(figure.layout.shapes) == 1
+    assert f"a = {float(em.activations[1].max()):.2f}" in describe(figure)
+
+
+def test_a_network_without_decoder_ends_at_its_class_capsules(l2_fc):
+    figure = network_strip(l2_fc, highlight=None)
+    assert len(figure.data) == 3
+    assert not figure.layout.shapes
+    assert "reconstruction" not in " ".join(note.text for note in figure.layout.annotations)
+
+
+def test_an_unknown_stage_is_refused(dr):
+    with pytest.raises((FigureError, TypeError)):
+        network_strip(dr, highlight="nowhere")
