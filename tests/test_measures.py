@@ -1,0 +1,115 @@
+"""Measures against pictures and couplings whose numbers are known."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from capsviz import measures, trace
+from capsviz.network import CapsNet, preset
+
+
+def test_agreement_is_the_inner_product_of_vote_and_pose():
+    votes, poses = torch.randn(2, 5, 3, 4), torch.randn(2, 3, 4)
+    agreement = measures.agreement(votes, poses)
+    assert agreement[1, 4, 2].item() == pytest.approx(float(votes[1, 4, 2] @ poses[1, 2]), abs=1e-5)
+
+
+def test_signs_are_plus_one_for_the_label_only():
+    assert measures.label_signs(torch.tensor([2, 0]), 3).tolist() == [[-1, -1, 1], [1, -1, -1]]
+
+
+def test_equal_couplings_are_maximum_confusion_and_a_single_one_is_none():
+    entropy = measures.coupling_entropy(torch.tensor([[0.25] * 4, [0, 0, 1.0, 0]]))
+    assert entropy.tolist() == pytest.approx([1.0, 0.0], abs=1e-6)
+
+
+def test_coupling_entropy_of_two_equal_couplings_among_four_is_half():
+    assert measures.coupling_entropy(torch.tensor([0.5, 0.5, 0.0, 0.0])).item() == pytest.approx(0.5)
+
+
+def test_identical_images_have_no_error_and_full_similarity():
+    images = torch.rand(3, 1, 28, 28)
+    assert measures.mean_squared_error(images, images).tolist() == [0, 0, 0]
+    assert measures.structural_similarity(images, images).tolist() == pytest.approx([1, 1, 1], abs=1e-5)
+
+
+def test_similarity_falls_with_noise_image_by_image():
+    torch.manual_seed(0)
+    images = torch.rand(1, 1, 28, 28).repeat(2, 1, 1, 1)
+    noisy = (images + torch.tensor([0.05, 0.5])[:, None, None, None] * torch.randn_like(images)).clamp(0, 1)
+    little, much = measures.structural_similarity(noisy, images).tolist()
+    assert 0 < much < little < 1
+
+
+def test_similarity_of_one_image_keeps_its_batch_axis():
+    image = torch.rand(1, 3, 32, 32)
+    assert measures.structural_similarity(image, image).shape == (1,)
+
+
+def test_moments_of_an_upright_bar():
+    image = torch.zeros(1, 1, 28, 28)
+    image[0, 0, 4:24, 10:13] = 1
+    moments = measures.image_moments(image)
+    assert moments.ink.item() == 60
+    assert (moments.row.item(), moments.column.item()) == (pytest.approx(13.5), pytest.approx(11))
+    assert moments.height.item() == pytest.approx(math.sqrt((20**2 - 1) / 12), rel=1e-5)
+    assert moments.width.item() == pytest.approx(math.sqrt((3**2 - 1) / 12), rel=1e-5)
+    assert moments.slant.item() == pytest.approx(0, abs=1e-6)
+    # Twice the ink over an outline of 46 pixels: 2.6, a little under 3 because a short bar has ends.
+    assert moments.stroke.item() == pytest.approx(3, rel=0.15)
+
+
+@pytest.mark.parametrize("shear", [-1, 0, 1])
+def test_slant_is_the_shear_to_the_right_going_up(shear: int):
+    image = torch.zeros(1, 1, 28, 28)
+    for row in range(8, 20):
+        image[0, 0, row, 14 - shear * (row - 14)] = 1
+    assert measures.image_moments(image).slant.item() == pytest.approx(shear, abs=1e-5)
+
+
+def test_a_thicker_stroke_measures_thicker():
+    thin, thick = torch.zeros(1, 1, 28, 28), torch.zeros(1, 1, 28, 28)
+    thin[..., 4:24, 12:14] = 1
+    thick[..., 4:24, 11:17] = 1
+    widths = measures.image_moments(torch.cat([thin, thick])).stroke
+    assert widths[0] * 2 < widths[1]
+
+
+def test_an_empty_image_has_no_position():
+    moments = measures.image_moments(torch.zeros(1, 1, 28, 28))
+    assert moments.ink.item() == 0 and math.isnan(moments.row.item())
+
+
+@pytest.mark.parametrize("routing", ["dr", "em", "l2"])
+def test_a_summary_repeats_what_the_trace_holds(routing: str):
+    recorded = trace(CapsNet(preset("tiny", "digits", routing)).eval(), torch.rand(2, 1, 28, 28))
+    summary = measures.summarise(recorded, image=1)
+    lengths = recorded.activations[1]
+    assert summary.predicted == int(lengths.argmax())
+    assert summary.activation == pytest.approx(float(lengths.max()))
+    assert summary.runner_up_activation == pytest.approx(float(lengths.sort().values[-2]))
+    assert len(summary.entropy) == (0 if routing == "l2" else 3)
+
+
+def test_dynamic_routing_starts_in_maximum_confusion():
+    model = CapsNet(preset("tiny", "digits", "dr")).eval()
+    model.transform.data *= 10  # votes loud enough to agree about something without training
+    entropy = measures.summarise(trace(model, torch.rand(1, 1, 28, 28))).entropy
+    assert entropy[0] == pytest.approx(1, abs=1e-5)
+    assert entropy[-1] < entropy[0]
+
+
+def test_the_width_of_a_gaussian_is_the_geometric_mean_of_its_deviations():
+    recorded = trace(CapsNet(preset("tiny", "digits", "em")).eval(), torch.rand(1, 1, 28, 28))
+    summary = measures.gaussian_summary(recorded, upper=4)
+    variances = recorded.layer["variances"][1, 0, 4].double()
+    assert summary.deviation[1] == pytest.approx(float(variances.prod() ** (1 / 32)), rel=1e-4)
+    assert summary.cost[2] == pytest.approx(float(recorded.layer["cost"][2, 0, 4].sum()), rel=1e-5)
+
+
+def test_signs_of_coefficients_are_counted():
+    counts = measures.sign_counts(torch.tensor([[-1.0, 0.0], [2.0, 3.0]]))
+    assert (counts.negative, counts.positive, counts.zero, counts.total) == (1, 2, 1, 4)

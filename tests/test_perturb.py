@@ -1,0 +1,75 @@
+"""Perturb moves one number of a capsule and nothing else, and draws what the decoder draws."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from capsviz.network import CapsNet, preset
+from capsviz.perturb import OFFSETS, PerturbError, draw, perturb, sheet, shift
+
+
+@pytest.fixture(scope="module")
+def model() -> CapsNet:
+    torch.manual_seed(0)
+    return CapsNet(preset("tiny", "digits", "l2")).eval()
+
+
+def test_the_offsets_are_those_of_the_paper():
+    assert OFFSETS == (-0.25, -0.2, -0.15, -0.1, -0.05, 0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
+
+
+def test_perturbing_moves_one_dimension_and_leaves_the_pose_itself_alone():
+    pose = torch.randn(16)
+    before = pose.clone()
+    moved = perturb(pose, 3, 0.2)
+    assert torch.equal(pose, before)
+    assert (moved - pose).nonzero().flatten().tolist() == [3]
+    assert (moved - pose)[3].item() == pytest.approx(0.2, abs=1e-6)
+
+
+def test_shift_is_a_perturbation_of_every_dimension():
+    pose, offsets = torch.randn(16), torch.linspace(-0.25, 0.25, 16).tolist()
+    expected = pose
+    for dimension, offset in enumerate(offsets):
+        expected = perturb(expected, dimension, offset)
+    torch.testing.assert_close(shift(pose, offsets), expected)
+
+
+@pytest.mark.parametrize("dimension", [-1, 16])
+def test_a_dimension_that_is_not_there_is_named(dimension: int):
+    with pytest.raises(PerturbError, match=f"no dimension {dimension}; choose one from 0 to 15"):
+        perturb(torch.zeros(16), dimension, 0.1)
+
+
+def test_offsets_of_another_length_are_refused():
+    with pytest.raises(PerturbError, match="16 dimensions; give as many offsets, not 3"):
+        shift(torch.zeros(16), [0.1, 0.2, 0.3])
+
+
+def test_drawing_the_predicted_capsule_is_the_models_own_reconstruction(model: CapsNet):
+    images = torch.rand(1, 1, 28, 28)
+    with torch.inference_mode():
+        output = model(images)
+    label = int(output.activations.argmax())
+    torch.testing.assert_close(draw(model, output.poses[:, label], label), output.reconstruction)
+
+
+def test_the_sheet_has_a_row_per_dimension_and_the_plain_drawing_in_its_middle(model: CapsNet):
+    pose = torch.randn(16) * 0.2
+    images = sheet(model, pose, 7)
+    assert images.shape == (16, 11, 1, 28, 28)
+    plain = draw(model, pose[None], 7)[0]
+    for row in images:
+        torch.testing.assert_close(row[5], plain)
+    torch.testing.assert_close(images[4, 10], draw(model, perturb(pose, 4, 0.25)[None], 7)[0])
+
+
+def test_a_model_without_decoder_is_refused():
+    with pytest.raises(PerturbError, match="without a decoder"):
+        draw(CapsNet(preset("tiny", "digits", "l2", decoder=False)), torch.zeros(1, 16), 0)
+
+
+def test_a_class_that_is_not_there_is_refused(model: CapsNet):
+    with pytest.raises(PerturbError, match="no class 10; choose one from 0 to 9"):
+        draw(model, torch.zeros(1, 16), 10)
