@@ -1,6 +1,6 @@
 """Take the README's pictures from the running app: `make screenshots` (needs Chromium at /usr/bin/chromium).
 
-Starts the app on a free port, visits every page with the model that a visitor meets first, light and dark, and stops it.
+Starts the app on a free port, visits every page with the model that a visitor meets first, light and dark, stops it.
 """
 
 from __future__ import annotations

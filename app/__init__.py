@@ -1,0 +1,1 @@
+"""The Streamlit app: widgets in, figures out; no mathematics."""

@@ -1,0 +1,170 @@
+"""Where the image on screen comes from: a data set, the visitor, or a model's own decoder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+import torch
+from jaxtyping import UInt8
+from PIL import Image
+from torch import Tensor
+
+from app import resources
+from app.session import Choices
+from capsviz import data, zoo
+from capsviz.data import DATASETS, ImageError, ImageSet, VisitorImage
+from capsviz.perturb import draw
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image in the form that a model takes, and what is to be said about it."""
+
+    pixels: UInt8[Tensor, "channel height width"]
+    title: str
+    """What it is, in a few words: “MNIST test image 7”."""
+    label: int | None
+    """Its class among the model's classes, where that is known."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> bytes:
+        """The bytes themselves: what a cache knows the picture by."""
+        return self.pixels.numpy().tobytes()
+
+    @property
+    def array(self):
+        """Height × width, or height × width × 3, as Streamlit shows images."""
+        return self.pixels.permute(1, 2, 0).squeeze(-1).numpy()
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What the visitor sent: the picture, or the one sentence that says why it is none."""
+
+    name: str
+    image: VisitorImage | None
+    problem: str = ""
+
+
+def title_of(name: str) -> str:
+    """What a data set is called on screen."""
+    return DATASETS[name].title if name in DATASETS else name
+
+
+def layout_of(entry: zoo.Entry) -> str | None:
+    """How a picture is brought into the form of a model's training images; None: as its channels suggest."""
+    return DATASETS[entry.data].layout if entry.data in DATASETS else None
+
+
+def data_of(choices: Choices, entry: zoo.Entry) -> str:
+    """The data set to take images from: the chosen one, else the model's own, else the embedded digits."""
+    for name in (choices.data, entry.data):
+        if name in resources.BROWSABLE and data.available(name):
+            return name
+    return "digits"
+
+
+def source_of(choices: Choices, entry: zoo.Entry) -> str:
+    """The source of the image: what was asked for, or the decoder's drawings where a data set of objects is absent.
+
+    A digit says little to a model of shoes or of trucks; what its own decoder draws says more.
+    """
+    stranger = choices.source == "data" and not choices.data and not data.available(entry.data)
+    if stranger and layout_of(entry) != "digit" and entry.config.decoder:
+        return "drawn"
+    if choices.source == "drawn" and not entry.config.decoder:
+        return "data"
+    return choices.source
+
+
+def count(choices: Choices, entry: zoo.Entry) -> int:
+    """How many images the source holds."""
+    source = source_of(choices, entry)
+    if source == "data":
+        return len(resources.image_set(data_of(choices, entry), choices.split))
+    if source == "drawn":
+        classes, each = resources.exemplars(entry.name).shape[:2]
+        return classes * each
+    return 1
+
+
+def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
+    """The indices to browse: all of them, or those of the chosen class."""
+    if choices.only is None:
+        return range(count(choices, entry))
+    if source_of(choices, entry) == "drawn":
+        each = resources.exemplars(entry.name).shape[1]
+        return range(choices.only * each, (choices.only + 1) * each)
+    return resources.indices_of(data_of(choices, entry), choices.split, choices.only)
+
+
+def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...]]:
+    """The picture that the choices stand for, and one sentence for each choice that could not be met.
+
+    Raises DatasetMissing, ZooError.
+    """
+    source = source_of(choices, entry)
+    if source == "upload":
+        upload: Upload | None = st.session_state.get("upload")
+        if upload is not None and upload.image is not None:
+            return _uploaded(upload.name, upload.image, entry), ()
+        index, notices = 0, tuple[str, ...]()
+    else:
+        index, notices = _within(choices, entry)
+    if source == "drawn":
+        return drawn(entry, index), notices
+    return from_data(data_of(choices, entry), choices.split, index, entry), notices
+
+
+def _within(choices: Choices, entry: zoo.Entry) -> tuple[int, tuple[str, ...]]:
+    total = count(choices, entry)
+    if choices.image < total:
+        return choices.image, ()
+    return 0, (f"There is no image {choices.image} (0 to {total - 1}); showing image 0 instead.",)
+
+
+def from_data(name: str, split: str, index: int, entry: zoo.Entry) -> Picture:
+    """Image `index` of a data set in the form that the model takes; left as it is where it has that form."""
+    images, info = resources.image_set(name, split), DATASETS[name]
+    kind = images.classes[int(images.labels[index])]
+    same = info.classes == entry.classes
+    label = int(images.labels[index]) if same else None
+    title = f"{info.title} {split} image {index}, class {kind}"
+    if images.image == tuple(entry.config.image):
+        return Picture(images.images[index], title, label, _note(images))
+    fitted = data.prepare(_as_pil(images.images[index]), entry.config.image, layout=layout_of(entry))
+    return Picture(fitted.pixels, title, label, (*_note(images), *fitted.notes))
+
+
+def _note(images: ImageSet) -> tuple[str, ...]:
+    return (images.note,) if images.note else ()
+
+
+def _as_pil(pixels: Tensor) -> Image.Image:
+    return Image.fromarray(pixels.permute(1, 2, 0).squeeze(-1).numpy())
+
+
+def _uploaded(name: str, image: VisitorImage, entry: zoo.Entry) -> Picture:
+    prepared = data.prepare(image, entry.config.image, layout=layout_of(entry))
+    return Picture(prepared.pixels, f"your picture {name}", None, prepared.notes)
+
+
+def drawn(entry: zoo.Entry, index: int) -> Picture:
+    """An image that the model's own decoder draws from a stored class capsule. Raises ZooError."""
+    capsules = resources.exemplars(entry.name)
+    label, number = divmod(index, capsules.shape[1])
+    image = draw(resources.model(entry.name), capsules[label, number][None], label)[0]
+    kind = entry.classes[label]
+    note = "Generated: no photograph, but what this model's decoder draws from a stored class capsule."
+    pixels = (image * 255).round().to(torch.uint8)
+    return Picture(pixels, f"generated {kind}, exemplar {number}", label, (note,))
+
+
+def receive(name: str, content: bytes) -> Upload:
+    """What has been uploaded, as a picture or as the sentence that says what is wrong with it."""
+    try:
+        return Upload(name, data.read_image(content))
+    except ImageError as error:
+        return Upload(name, None, str(error))

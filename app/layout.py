@@ -1,0 +1,131 @@
+"""How every page is put together: headline, strip, pictures, numbers, and the explanation folded away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from plotly.graph_objects import Figure
+
+from app import scene, session
+from app.scene import Scene
+from app.session import Choices
+from capsviz.errors import CapsvizError
+from capsviz.figures.describe import describe
+from capsviz.figures.network import Stage, network_strip
+from capsviz.trace import Trace
+
+STYLE = Path(__file__).with_name("style.css")
+_CHART = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
+
+
+@contextmanager
+def errors_as_sentences() -> Iterator[None]:
+    """Show what a visitor can meet as its one sentence, and leave the rest of the page usable."""
+    try:
+        yield
+    except CapsvizError as error:
+        st.error(str(error), icon=":material/error:")
+
+
+def headline(title: str, sentence: str) -> None:
+    """The page's name and the one line that a hall understands."""
+    st.header(title, anchor=False)
+    say(sentence)
+
+
+def say(sentence: str) -> None:
+    """A sentence in large type; HTML marks what is bold in it."""
+    st.markdown(f'<p class="headline">{sentence}</p>', unsafe_allow_html=True)
+
+
+def show(figure: Figure, key: str) -> None:
+    """A figure as wide as its place, in its own theme, with its description for those who do not see it."""
+    st.plotly_chart(figure, width="stretch", theme=None, key=key, config=_CHART, alt=describe(figure))
+
+
+def strip(trace: Trace, highlight: Stage, dark: bool) -> None:
+    """The network from image to reconstruction, the page's subject marked."""
+    show(network_strip(trace, highlight=highlight, dark=dark).update_layout(height=160), "strip")
+
+
+def explain(text: str, formula: str, source: str) -> None:
+    """One paragraph, its formula and where both come from, folded away."""
+    with st.expander("What is computed here", icon=":material/function:"):
+        st.markdown(text)
+        st.latex(formula)
+        st.caption(f"Source: {source}")
+
+
+def numbers(pairs: dict[str, str], *, key: str = "numbers") -> None:
+    """A row of large numbers with their names."""
+    with st.container(key=key):
+        for column, (name, value) in zip(st.columns(len(pairs)), pairs.items(), strict=True):
+            column.metric(name, value)
+
+
+def chosen(
+    widget: Callable[..., Any],
+    label: str,
+    field: str,
+    value: Any,
+    *args: Any,
+    read: Callable[[Any, Choices], dict[str, Any]] | None = None,
+    then: list[str] | None = None,
+    **options: Any,
+) -> Any:
+    """A widget for one field of the choices: it shows `value`, and a change goes to the URL.
+
+    The widget keeps no state of its own, so that the back button and a link always show what the URL says.
+    read: turns the widget's value into the changes, where that is more than the field itself. then: the fragments to
+    run again, where the whole page need not.
+    """
+    key = options.pop("key", field)
+    st.session_state[key] = value
+
+    def changed() -> None:
+        answer, choices = st.session_state[key], session.parse(st.query_params, scene.catalogue())[0]
+        session.update(choices, **(read(answer, choices) if read else {field: answer}))
+        if then:
+            st.rerun(then)
+
+    return widget(label, *args, key=key, on_change=changed, **options)
+
+
+def class_picker(current: Scene, trace: Trace, what: str = "Class capsule") -> int:
+    """The class capsule to look at: the one the model predicts, until the visitor chooses another."""
+    upper = current.upper(trace)
+    predicted = int(trace.predicted[0])
+    chosen(
+        st.segmented_control,
+        what,
+        "upper",
+        upper,
+        range(len(trace.classes)),
+        format_func=lambda index: f"**{trace.classes[index]}** ◂" if index == predicted else trace.classes[index],
+        required=True,
+        help="◂ marks the class that the model predicts.",
+    )
+    return upper
+
+
+def iterations_picker(current: Scene) -> None:
+    """T, from 1 to 10."""
+    chosen(
+        st.slider,
+        "Iterations T",
+        "iterations",
+        current.choices.iterations,
+        1,
+        session.MAX_ITERATIONS,
+        help="The models were trained with 3 (seed 000: more tends to overfit). Another T needs no training.",
+    )
+
+
+def note(sentence: str) -> None:
+    """A sentence on which model runs here, where it is not the chosen one."""
+    if sentence:
+        st.caption(f":material/swap_horiz: {sentence}")

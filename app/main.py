@@ -1,0 +1,52 @@
+"""capsviz, the app: `streamlit run app/main.py` from the repository root."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import streamlit as st
+
+ROOT = Path(__file__).resolve().parents[1]
+if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
+    sys.path.insert(0, str(ROOT))
+
+from app import layout, scene, session, sidebar  # noqa: E402
+
+st.set_page_config(
+    page_title="capsviz",
+    page_icon=str(ROOT / "app" / "icon.svg"),  # a named icon would be fetched from another host
+    layout="wide",
+    menu_items={
+        "About": "capsviz: capsule routing, made visible. Everything on screen is computed from trained weights."
+    },
+)
+st.html(layout.STYLE)
+
+PAGES = [
+    st.Page("views/dynamic.py", title="Dynamic routing", icon=":material/route:", url_path="dynamic", default=True),
+    st.Page("views/em.py", title="EM", icon=":material/bubble_chart:", url_path="em"),
+    st.Page("views/discriminative.py", title="L2 / L1", icon=":material/balance:", url_path="discriminative"),
+    st.Page("views/perturb.py", title="Perturb", icon=":material/tune:", url_path="perturb"),
+    st.Page("views/compare.py", title="Compare", icon=":material/compare:", url_path="compare"),
+]
+page = st.navigation(PAGES, position="hidden")
+
+
+@st.fragment(key="links")
+def links() -> None:
+    """The five pages; a link carries the choices along, in this window and in another."""
+    query = session.to_query(scene.current().choices)
+    with st.container(horizontal=True, key="pages"):
+        for number, target in enumerate(PAGES, start=1):
+            st.page_link(target, label=f"{number} {target.title}", query_params=query)
+
+
+with layout.errors_as_sentences():
+    current = scene.current()
+    links()
+    with st.sidebar:
+        sidebar.show(current)
+    for sentence in current.notices:
+        st.warning(sentence, icon=":material/link_off:")
+    page.run()

@@ -1,0 +1,95 @@
+"""What is loaded or computed once and shared by every visitor: models, data sets, traces."""
+
+from __future__ import annotations
+
+import streamlit as st
+import torch
+
+from capsviz import compare, data, zoo
+from capsviz.data import DATASETS, ImageSet
+from capsviz.network import CapsNet
+from capsviz.trace import Trace
+from capsviz.trace import trace as record
+
+BROWSABLE = tuple(name for name in DATASETS if name != "multi-mnist")
+"""Data sets of one labelled object per image."""
+
+
+@st.cache_resource(show_spinner=False)
+def entries() -> dict[str, zoo.Entry]:
+    """The models of pretrained/, by name, data set by data set. Raises ZooError."""
+    found = zoo.models().values()
+    order = {name: place for place, name in enumerate(("mnist", "fashion-mnist", "cifar10", "multi-mnist", "digits"))}
+    routings = ("dr", "em", "l2", "l1")
+    return {
+        entry.name: entry
+        for entry in sorted(
+            found,
+            key=lambda entry: (
+                order.get(entry.data, len(order)),
+                not entry.config.decoder,
+                routings.index(entry.routing),
+                entry.name,
+            ),
+        )
+    }
+
+
+@st.cache_resource(show_spinner="Loading the model …")
+def model(name: str) -> CapsNet:
+    """A pretrained model in evaluation mode; it is never written to. Raises ZooError."""
+    return zoo.load(name)
+
+
+@st.cache_resource(show_spinner="Reading the images …", max_entries=6)
+def image_set(name: str, split: str) -> ImageSet:
+    """A data set that is on this machine. Raises DatasetMissing."""
+    loaded = data.load(name, split)
+    assert isinstance(loaded, ImageSet)  # BROWSABLE holds no generated set
+    return loaded
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def indices_of(name: str, split: str, label: int) -> tuple[int, ...]:
+    """Where in a data set the images of one class stand."""
+    return tuple(torch.nonzero(image_set(name, split).labels == label).flatten().tolist())
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def exemplars(name: str) -> torch.Tensor:
+    """Stored class capsules of a model, "class exemplar dim". Raises ZooError."""
+    return zoo.exemplars(name)
+
+
+@st.cache_resource(show_spinner="Routing …", max_entries=32)
+def trace(name: str, pixels: bytes, iterations: int | None) -> Trace:
+    """One image (the bytes of "channel height width") through a model, recorded."""
+    network = model(name)
+    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(network.config.image)
+    classes = entries()[name].classes
+    return record(network, data.to_float(image)[None], iterations=iterations, name=name, classes=classes)
+
+
+@st.cache_resource(show_spinner="Asking every model …", max_entries=32)
+def comparison(names: tuple[tuple[str, str], ...], pixels: bytes) -> compare.Comparison:
+    """One image through several models; names: what each is called in the comparison, and the model's own name."""
+    models = {called: model(name) for called, name in names}
+    shape = next(iter(models.values())).config.image
+    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(shape)
+    return compare.compare(models, data.to_float(image)[None])
+
+
+@st.cache_resource(show_spinner="Drawing the capsules of the test images …", max_entries=4)
+def redrawing(encoder: str, decoder: str, name: str, count: int) -> compare.Redrawing:
+    """The first test images of a data set: their capsules under one model, drawn by the decoder of another."""
+    test = image_set(name, "test")
+    return compare.redraw_all(model(encoder), model(decoder), test.images[:count], test.labels[:count])
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def redrawn_examples(
+    encoder: str, decoder: str, name: str, searched: int, count: int
+) -> tuple[compare.Redrawing, compare.Drawing]:
+    """The most telling of them, and what the drawing model makes of the same images by itself."""
+    examples = redrawing(encoder, decoder, name, searched).examples(count)
+    return examples, compare.compare({decoder: model(decoder)}, examples.images).drawings[decoder]

@@ -1,0 +1,97 @@
+"""What is on stage: the choices of the URL with the model, the image and the traces that they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from app import images, resources, session
+from app.images import Picture
+from app.session import Catalogue, Choices
+from capsviz import data
+from capsviz.errors import CapsvizError
+from capsviz.network import ROUTING_TITLES
+from capsviz.trace import Trace
+from capsviz.zoo import Entry
+
+
+class SceneError(CapsvizError):
+    """A page cannot be shown with what is on this machine."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The choices, resolved."""
+
+    choices: Choices
+    entry: Entry
+    picture: Picture
+    notices: tuple[str, ...]
+    """Sentences on what in the link could not be met."""
+    dark: bool
+
+    def sibling(self, routing: str, *, of: Entry | None = None, decoder: bool = False) -> tuple[Entry, str]:
+        """The model to run on a page about `routing`, and a sentence where it is not the chosen one.
+
+        The chosen model itself (or `of`), else one of the same data set, else one of another set that takes the same
+        images. decoder: it has to reconstruct. Raises SceneError where there is none.
+        """
+        base = of or self.entry
+        if base.routing == routing and (base.config.decoder or not decoder):
+            return base, ""
+        able = [
+            entry
+            for entry in resources.entries().values()
+            if entry.routing == routing
+            and (entry.config.decoder or not decoder)
+            and entry.config.image == base.config.image
+        ]
+        title, own = ROUTING_TITLES[routing], images.title_of(base.data)
+        command = f"`capsviz train --data {base.data} --routing {routing}`"
+        if not able:
+            raise SceneError(f"No {title} model that takes these images is in pretrained/; {command} trains one.")
+        entry = min(able, key=lambda entry: (entry.data != base.data, entry.data != "digits", not entry.config.decoder))
+        if entry.data != base.data:
+            return entry, (
+                f"There is no {title} model of {own} in pretrained/ yet, so **{entry.name}** runs on the same image "
+                f"({command} trains one)."
+            )
+        why = "has no decoder" if base.routing == routing else f"is {ROUTING_TITLES[base.routing]}"
+        return entry, f"{base.name} {why}; here **{entry.name}** runs on the same image."
+
+    def trace(self, entry: Entry) -> Trace:
+        """The image through a model, recorded; the chosen iterations count where the routing has any."""
+        iterations = self.choices.iterations if entry.routing in ("dr", "em") else None
+        return resources.trace(entry.name, self.picture.key, iterations)
+
+    def upper(self, trace: Trace) -> int:
+        """The class capsule to look at: the chosen one, else the predicted one."""
+        chosen = self.choices.upper
+        return int(trace.predicted[0]) if chosen is None or chosen >= len(trace.classes) else chosen
+
+    def choose(self, **changes: object) -> None:
+        """Write changed choices to the URL."""
+        session.update(self.choices, **changes)
+
+
+@st.cache_resource(show_spinner=False)
+def catalogue() -> Catalogue:
+    """What may be chosen on this machine; start with MNIST where it is here. Raises ZooError, SceneError."""
+    entries = resources.entries()
+    if not entries:
+        raise SceneError(
+            "There is no model in pretrained/; get the repository whole, or train one with `capsviz train`."
+        )
+    wanted = ["mnist-dr", "digits-dr"] if data.available("mnist") else ["digits-dr"]
+    start = next((name for name in wanted if name in entries), next(iter(entries)))
+    classes = {name: len(entry.classes) for name, entry in entries.items()}
+    return Catalogue(start, classes, resources.BROWSABLE)
+
+
+def current() -> Scene:
+    """The scene that the URL stands for. Raises ZooError, DatasetMissing, SceneError."""
+    choices, notices = session.parse(st.query_params, catalogue())
+    entry = resources.entries()[choices.model]
+    picture, more = images.resolve(choices, entry)
+    return Scene(choices, entry, picture, (*notices, *more), st.context.theme.type == "dark")

@@ -1,0 +1,188 @@
+"""What the visitor has chosen: one typed place, mirrored in the URL, so that a link is a demonstration."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+SOURCES = ("data", "upload", "drawn")
+SPLITS = ("test", "train")
+MAX_ITERATIONS = 10
+NARROW, WIDE = 0.25, 1.0
+"""Half-ranges of the Perturb sliders: the paper's, and one in which the digit visibly breaks."""
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Every choice of the visitor. The URL holds those that differ from these defaults, and always the model."""
+
+    model: str
+    source: str = "data"
+    """`data` (a data set on this machine), `upload`, or `drawn` (by the model's own decoder)."""
+    data: str = ""
+    """Data set to take the image from; empty: the model's own where it is on this machine, else the embedded digits."""
+    split: str = "test"
+    image: int = 0
+    only: int | None = None
+    """Class to browse; None: all of them."""
+    upper: int | None = None
+    """Class capsule to look at; None: the one that the model predicts."""
+    iterations: int = 3
+    penalty: str = ""
+    """`l2` or `l1` on the discriminative page; empty: the model's own, else `l2`."""
+    offsets: tuple[float, ...] = ()
+    """What Perturb adds to each dimension of the capsule; empty: nothing."""
+    wide: bool = False
+    """The wider range of the Perturb sliders."""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What may be chosen on this machine."""
+
+    start: str
+    """Model to begin with."""
+    classes: Mapping[str, int]
+    """Number of classes of each model, by name."""
+    data: tuple[str, ...]
+    """Data sets known by name, on this machine or not."""
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    """How one field is called in the URL, read from it and written to it. `read` raises ValueError with a sentence."""
+
+    key: str
+    read: Callable[[str, Choices, Catalogue], Any]
+    write: Callable[[Any], str] = field(default=str)
+
+
+def _one_of(values: tuple[str, ...], what: str) -> Callable[[str, Choices, Catalogue], str]:
+    def read(text: str, _choices: Choices, _catalogue: Catalogue) -> str:
+        if text not in values:
+            raise ValueError(f"There is no {what} “{text}” ({', '.join(values)})")
+        return text
+
+    return read
+
+
+def _model(text: str, _choices: Choices, catalogue: Catalogue) -> str:
+    if text not in catalogue.classes:
+        raise ValueError(f"There is no model “{text}”")
+    return text
+
+
+def _data(text: str, _choices: Choices, catalogue: Catalogue) -> str:
+    if text not in catalogue.data:
+        raise ValueError(f"There is no data set “{text}” ({', '.join(catalogue.data)})")
+    return text
+
+
+def _image(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        raise ValueError(f"There is no image “{text}”")
+    return int(text)
+
+
+def _class(text: str, choices: Choices, catalogue: Catalogue) -> int:
+    classes = catalogue.classes[choices.model]
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) >= classes:
+        raise ValueError(f"{choices.model} has no class “{text}” (0 to {classes - 1})")
+    return int(text)
+
+
+def _iterations(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= MAX_ITERATIONS:
+        raise ValueError(f"Routing cannot run “{text}” times here (1 to {MAX_ITERATIONS})")
+    return int(text)
+
+
+def _offsets(text: str, _choices: Choices, _catalogue: Catalogue) -> tuple[float, ...]:
+    try:
+        values = tuple(round(float(value or 0), 2) for value in text.split(","))
+    except ValueError:
+        raise ValueError("The capsule offsets in the link are not numbers") from None
+    if not all(abs(value) <= WIDE for value in values):  # also false for NaN
+        raise ValueError(f"Capsule offsets go from −{WIDE:g} to {WIDE:g}")
+    return values
+
+
+def _write_offsets(offsets: tuple[float, ...]) -> str:
+    return ",".join(f"{value:g}" if value else "" for value in offsets)
+
+
+PARAMETERS: dict[str, _Parameter] = {
+    "model": _Parameter("model", _model),
+    "source": _Parameter("source", _one_of(SOURCES, "source of images")),
+    "data": _Parameter("data", _data),
+    "split": _Parameter("split", _one_of(SPLITS, "split")),
+    "image": _Parameter("image", _image),
+    "only": _Parameter("only", _class),
+    "upper": _Parameter("class", _class),
+    "iterations": _Parameter("T", _iterations),
+    "penalty": _Parameter("penalty", _one_of(("l2", "l1"), "penalty")),
+    "offsets": _Parameter("offsets", _offsets, _write_offsets),
+    "wide": _Parameter(
+        "range", lambda text, *_: _one_of(("wide",), "slider range")(text, *_) == "wide", lambda _: "wide"
+    ),
+}
+"""Fields of `Choices` in the order in which they are read: the model first, because classes depend on it."""
+
+
+def parse(query: Mapping[str, str], catalogue: Catalogue) -> tuple[Choices, tuple[str, ...]]:
+    """The choices that a URL query stands for, and one sentence for each part of it that means nothing here."""
+    choices, notices = Choices(catalogue.start), []
+    for name, parameter in PARAMETERS.items():
+        if parameter.key not in query:
+            continue
+        try:
+            value = parameter.read(query[parameter.key], choices, catalogue)
+        except ValueError as error:
+            notices.append(f"{error}; showing {_default(name, choices)} instead.")
+        else:
+            choices = dataclasses.replace(choices, **{name: value})
+    return choices, tuple(notices)
+
+
+def _default(name: str, choices: Choices) -> str:
+    """What stands on screen where a field keeps its default, in words."""
+    sentences = {
+        "model": choices.model,
+        "source": "images of a data set",
+        "data": "the model's own data set",
+        "image": "image 0",
+        "only": "all classes",
+        "upper": "the class that the model predicts",
+        "iterations": f"{choices.iterations} iterations",
+        "penalty": "L2",
+        "offsets": "the capsule as it is",
+        "wide": "the paper's range",
+    }
+    return sentences.get(name) or f"“{getattr(choices, name)}”"
+
+
+def to_query(choices: Choices) -> dict[str, str]:
+    """The URL query that `parse` turns back into these choices."""
+    default = Choices(choices.model)
+    changed = {name for name in PARAMETERS if getattr(choices, name) != getattr(default, name)} | {"model"}
+    return {p.key: p.write(getattr(choices, name)) for name, p in PARAMETERS.items() if name in changed}
+
+
+def update(choices: Choices, **changes: Any) -> None:
+    """Write changed choices to the URL; what depends on a changed one goes back to its default.
+
+    To be called from a widget's callback: the script then reads them back from the URL, the only place they live.
+    """
+    if "model" in changes:
+        changes = {"data": "", "only": None, "upper": None, "penalty": "", **changes}
+    if {"source", "data", "split", "only"} & changes.keys():
+        changes = {"image": 0, **changes}
+    if {"source", "data", "split", "only", "image"} & changes.keys():
+        changes = {"upper": None, **changes}
+    if "offsets" in changes:
+        changes["offsets"] = tuple(round(offset, 2) for offset in changes["offsets"])
+    st.query_params.from_dict(to_query(dataclasses.replace(choices, **changes)))

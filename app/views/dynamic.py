@@ -1,0 +1,64 @@
+"""Dynamic routing: primary capsules vote, and turn to the classes that agree with them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import layout, scene
+from capsviz import measures
+from capsviz.figures import dynamic
+
+current = scene.current()
+entry, other = current.sibling("dr")
+trace = current.trace(entry)
+rounds = trace.layer.iterations
+summary = measures.summarise(trace)
+
+layout.headline(
+    "Dynamic routing",
+    f"{entry.config.lower} small capsules each cast a vote for every class. They start undecided and, "
+    "round by round, give more of themselves to the classes that <b>agree</b> with their vote.",
+)
+layout.note(other)
+layout.strip(trace, "routing", current.dark)
+
+left, right = st.columns([3, 1], vertical_alignment="bottom")
+with left:
+    upper = layout.class_picker(current, trace)
+with right:
+    layout.iterations_picker(current)
+
+layout.show(dynamic.routing_player(trace, upper=upper, dark=current.dark), "player")
+
+layout.numbers(
+    {
+        "Predicted": trace.classes[summary.predicted],
+        "Length ‖v‖, first → last round": f"{summary.first_activation:.2f} → {summary.activation:.2f}",
+        "Runner-up": f"{trace.classes[summary.runner_up]} ({summary.runner_up_activation:.2f})",
+        "Indecision, first → last round": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",
+    }
+)
+
+left, right = st.columns(2)
+with left:
+    st.subheader("Length of every class capsule", anchor=False)
+    layout.show(dynamic.lengths_over_iterations(trace, dark=current.dark), "lengths")
+with right:
+    st.subheader("Indecision of the primary capsules", anchor=False)
+    layout.show(dynamic.coupling_entropy(trace, dark=current.dark), "entropy")
+
+st.subheader(f"Where on the image the capsules turn to class {trace.classes[upper]}", anchor=False)
+for column, iteration in zip(st.columns(2), sorted({1, rounds}), strict=False):
+    with column:
+        layout.show(dynamic.coupling_geometry(trace, 0, upper, iteration, current.dark), f"geometry-{iteration}")
+
+layout.explain(
+    "A primary capsule *i* predicts the pose of every class capsule *j*: its vote û. All logits *b* start at zero, so "
+    "each capsule shares itself out equally (maximum confusion). The class capsule is the squashed sum of the votes, "
+    "weighted by the couplings *c*; each vote's inner product with it, the **agreement**, is added to its logit. The "
+    "softmax runs over the classes: what a capsule gives to one it takes from the others. The length of *v* is the "
+    "probability that the class is there.",
+    r"c_{i\cdot}=\operatorname{softmax}_j(b_{i\cdot}),\quad s_j=\sum_i c_{ij}\,\hat u_{ij},\quad "
+    r"v_j=\frac{\|s_j\|^2}{1+\|s_j\|^2}\frac{s_j}{\|s_j\|},\quad b_{ij}\leftarrow b_{ij}+\hat u_{ij}\cdot v_j",
+    "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017; seed 000, and seed 002, equations 7 to 11.",
+)

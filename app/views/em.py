@@ -1,0 +1,55 @@
+"""EM routing: every class capsule is a Gaussian, fitted to the votes that it is responsible for."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import layout, scene
+from capsviz import measures
+from capsviz.figures import em
+
+current = scene.current()
+entry, other = current.sibling("em")
+trace = current.trace(entry)
+summary = measures.summarise(trace)
+
+layout.headline(
+    "EM routing",
+    "Every class capsule is a <b>Gaussian</b> over the votes. It claims the votes that lie close together, moves to "
+    "their mean, tightens around them, and switches on where the cluster is tight.",
+)
+layout.note(other)
+layout.strip(trace, "routing", current.dark)
+
+left, right = st.columns([3, 1], vertical_alignment="bottom")
+with left:
+    upper = layout.class_picker(current, trace)
+with right:
+    layout.iterations_picker(current)
+
+layout.show(em.em_player(trace, upper=upper, dark=current.dark), "player")
+
+spread = measures.gaussian_summary(trace, upper)
+layout.numbers(
+    {
+        "Predicted": f"{trace.classes[summary.predicted]} (a = {summary.activation:.2f})",
+        f"Spread σ of class {trace.classes[upper]}": f"{spread.deviation[0]:.2f} → {spread.deviation[-1]:.2f}",
+        f"Cost of class {trace.classes[upper]}": f"{spread.cost[0]:.2f} → {spread.cost[-1]:.2f}",
+        "Indecision, first → last round": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",
+    }
+)
+
+st.subheader(f"The Gaussian of class {trace.classes[upper]} in each of its 16 pose numbers", anchor=False)
+layout.show(em.em_curves(trace, upper=upper, dark=current.dark), "curves")
+
+layout.explain(
+    "Poses are 4 × 4 matrices, votes are poses times a learned matrix. The **M-step** fits each class's Gaussian to "
+    "the votes, weighted by the responsibilities *R*: a narrow Gaussian is cheap to describe, and a low cost switches "
+    "the class on. The **E-step** gives each vote to the classes whose Gaussian explains it. The inverse temperature λ "
+    "rises from round to round, so the decision hardens.",
+    r"\mu_j^h=\frac{\sum_i R_{ij}V_{ij}^h}{\sum_i R_{ij}},\quad "
+    r"\mathrm{cost}_j^h=(\beta_u+\log\sigma_j^h)\sum_i R_{ij},\quad "
+    r"a_j=\operatorname{logistic}\!\Big(\lambda\big(\beta_a-\sum_h\mathrm{cost}_j^h\big)\Big),\quad "
+    r"R_{ij}\propto a_j\,\mathcal N(V_{ij};\mu_j,\sigma_j^2)",
+    "Hinton, Sabour & Frosst, *Matrix Capsules with EM Routing*, 2018; seed 002, equations 20 to 29.",
+)

@@ -1,0 +1,44 @@
+"""The app as AppTest runs it: the real script on the real models, on a machine without any downloaded data set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+MAIN = Path(__file__).resolve().parents[2] / "app" / "main.py"
+Visit = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session")
+def empty_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with nothing in it; what the app remembered of another machine is forgotten."""
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture
+def bare_machine(monkeypatch: pytest.MonkeyPatch, empty_folder: Path) -> Path:
+    """A machine on which only the embedded digits are: where its downloads would lie."""
+    monkeypatch.setenv("CAPSVIZ_DATA", str(empty_folder))
+    return empty_folder
+
+
+@pytest.fixture
+def visit(bare_machine: Path) -> Visit:
+    """Open a page at a link: `visit("perturb", image=7)`; nothing may have gone wrong in the script."""
+
+    def open_page(page: str = "dynamic", **query: object) -> AppTest:
+        app = AppTest.from_file(MAIN, default_timeout=120)
+        app.switch_page(f"views/{page}.py")
+        for key, value in query.items():
+            app.query_params[key] = str(value)
+        app.run()
+        assert not app.exception, [error.value for error in app.exception]
+        return app
+
+    return open_page

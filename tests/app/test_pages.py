@@ -1,0 +1,211 @@
+"""Every page on real models: it stands, follows the visitor, and stays usable whatever the link says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from capsviz.perturb import OFFSETS
+from tests.app.conftest import Visit
+
+PAGES = ("dynamic", "em", "discriminative", "perturb", "compare")
+
+
+def charts(app: AppTest) -> dict[str, dict]:
+    """The figures on the page by the end of their key."""
+    return {chart.proto.id.rsplit("-", 1)[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+
+
+def spoken(app: AppTest) -> str:
+    """All running text of the page."""
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+@pytest.mark.parametrize(
+    ("page", "figures"),
+    [
+        ("dynamic", {"strip", "player", "lengths", "entropy"}),
+        ("em", {"strip", "player", "curves"}),
+        ("discriminative", {"strip", "map", "histogram", "agreement", "signs"}),
+        ("perturb", {"strip", "before", "after", "difference", "sheet"}),
+        ("compare", {"strip", "reconstructions"}),
+    ],
+)
+def test_a_page_shows_its_figures_its_explanation_and_its_source(visit: Visit, page: str, figures: set[str]):
+    app = visit(page)
+    assert figures <= charts(app).keys()
+    assert all(chart.proto.alt for chart in app.get("plotly_chart"))
+    assert not app.error
+    assert not app.warning
+    assert app.header[0].value
+    assert app.latex
+    assert "Source:" in spoken(app)
+
+
+def test_without_mnist_the_app_starts_with_the_digits(visit: Visit):
+    app = visit()
+    assert app.radio(key="model").value == "digits-dr"
+    assert "Digits test image 0" in spoken(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_to_a_page_carries_the_choices_along(visit: Visit, page: str):
+    app = visit(page, model="digits-em", image=17, T=5, **{"class": 2})
+    links = app.get("page_link")
+    assert len(links) == len(PAGES)
+    for link in links:
+        assert link.proto.query_string == "model=digits-em&image=17&class=2&T=5"
+
+
+def test_the_player_has_a_frame_for_every_iteration(visit: Visit):
+    frames = charts(visit("dynamic", model="digits-dr", T=5))["player"]["frames"]
+    assert [frame["name"] for frame in frames] == ["1", "2", "3", "4", "5"]
+
+
+def test_moving_the_iterations_routes_again_and_goes_to_the_url(visit: Visit):
+    app = visit("em", model="digits-em")
+    app.slider(key="iterations").set_value(6).run()
+    assert app.query_params["T"] == "6"
+    assert len(charts(app)["player"]["frames"]) == 6
+
+
+def test_a_chosen_class_goes_to_the_url_and_back_to_the_predicted_one_with_another_image(visit: Visit):
+    app = visit("dynamic", model="digits-dr")
+    app.button_group(key="upper").set_value(3).run()
+    assert app.query_params["class"] == "3"
+    app.button(key="random").click().run()
+    assert "class" not in app.query_params
+    assert not app.exception
+
+
+def test_a_page_about_another_algorithm_runs_the_sibling_and_says_so(visit: Visit):
+    app = visit("em", model="digits-dr")
+    assert "digits-dr is Dynamic routing; here **digits-em** runs on the same image." in spoken(app)
+    assert app.radio(key="model").value == "digits-dr"
+
+
+def test_a_model_without_decoder_is_perturbed_through_its_sibling(visit: Visit):
+    assert "digits-l2-fc has no decoder; here **digits-l2** runs" in spoken(visit("perturb", model="digits-l2-fc"))
+
+
+def test_the_sentence_on_agreement_is_on_screen(visit: Visit):
+    text = spoken(visit("discriminative", model="digits-l2"))
+    assert "û · s is the very agreement that dynamic routing adds to its logits" in text
+    assert "signed by the label, averaged over a batch and kept" in text
+
+
+def test_the_penalty_can_be_changed_on_the_page(visit: Visit):
+    app = visit("discriminative", model="digits-l2")
+    app.button_group(key="penalty").set_value("l1").run()
+    assert app.query_params["penalty"] == "l1"
+    assert "**digits-l1** runs" in spoken(app)
+
+
+def test_a_slider_moves_the_drawing_and_nothing_else(visit: Visit):
+    app = visit("perturb", model="digits-dr")
+    before = charts(app)
+    app.slider(key="offset-3").set_value(0.25).run()
+    after = charts(app)
+    assert app.query_params["offsets"] == ",,,0.25" + "," * 12
+    assert after["before"] == before["before"]
+    assert after["after"] != before["after"]
+    app.button(key="reset").click().run()
+    assert "offsets" not in app.query_params
+    assert charts(app)["after"] == before["after"]
+
+
+def test_the_wider_range_is_wider_and_narrowing_it_keeps_the_sliders_inside(visit: Visit):
+    app = visit("perturb", model="digits-dr", range="wide", offsets="0.8" + "," * 15)
+    assert app.slider(key="offset-0").value == 0.8
+    app.toggle(key="wide").set_value(False).run()
+    assert app.slider(key="offset-0").value == 0.25
+    assert not app.exception
+
+
+def test_the_sheet_has_a_cell_per_dimension_and_offset(visit: Visit):
+    texts = next(trace["text"] for trace in charts(visit("perturb"))["sheet"]["data"] if "text" in trace)
+    assert (len(texts), len(texts[0])) == (16, len(OFFSETS))
+
+
+def test_compare_asks_every_method_and_shows_capsules_drawn_wrong(visit: Visit):
+    app = visit("compare", model="digits-dr")
+    answers = app.dataframe[0].value
+    assert list(answers["Method"]) == ["Dynamic routing", "EM routing", "L1", "L2"]
+    assert answers["SSIM"].between(-1, 1).all()
+    assert "wrong" in charts(app)
+    assert "digits-l2-fc</b> was trained without a decoder" in spoken(app)
+
+
+def test_browsing_a_class_shows_only_its_images(visit: Visit):
+    app = visit(model="digits-dr", image=0)
+    app.selectbox(key="only").set_value(4).run()
+    assert app.query_params["only"] == "4"
+    thumbnails = [option.content for option in app.button_group(key="image_thumbs").proto.options]
+    assert len(thumbnails) == 15
+    assert all(", 4](data:image/png" in label for label in thumbnails)
+    assert "class 4" in spoken(app)
+
+
+def test_leafing_through_the_thumbnails_changes_no_image(visit: Visit):
+    app = visit(model="digits-dr", image=20)
+    leaf = app.get("pagination")[0]
+    assert leaf.value == 2
+    leaf.set_value(5).run()
+    assert app.get("pagination")[0].value == 5
+    assert app.query_params["image"] == "20"
+    first = app.button_group(key="image_thumbs")
+    first.set_value(60).run()
+    assert app.query_params["image"] == "60"
+    assert "Digits test image 60" in spoken(app)
+
+
+def test_another_model_of_the_same_data_set_keeps_the_image(visit: Visit):
+    app = visit(model="digits-dr", image=33)
+    app.radio(key="model").set_value("digits-l1").run()
+    assert (app.query_params["model"], app.query_params["image"]) == ("digits-l1", "33")
+
+
+def test_drawn_images_are_labelled_as_generated(visit: Visit):
+    app = visit(model="digits-dr", source="drawn", image=70)
+    assert "generated 8, exemplar 6" in spoken(app)
+    assert "Generated: no photograph" in spoken(app)
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"model": "resnet"}, "There is no model “resnet”; showing digits-dr instead."),
+        ({"image": 360}, "There is no image 360 (0 to 359); showing image 0 instead."),
+        ({"image": "x"}, "There is no image “x”; showing image 0 instead."),
+        ({"class": 10}, "digits-dr has no class “10” (0 to 9); showing the class that the model predicts instead."),
+        ({"T": 99}, "Routing cannot run “99” times here (1 to 10); showing 3 iterations instead."),
+    ],
+)
+@pytest.mark.parametrize("page", ["dynamic", "compare"])
+def test_what_a_link_cannot_have_is_said_and_the_default_shown(visit: Visit, page: str, query: dict, sentence: str):
+    app = visit(page, **query)
+    assert [warning.value for warning in app.warning] == [sentence]
+    assert "strip" in charts(app)
+    assert "Digits test image 0" in spoken(app)
+
+
+def test_a_model_whose_data_set_is_absent_works_on_the_digits_and_offers_the_download(visit: Visit):
+    app = visit(model="mnist-dr")
+    assert "MNIST is not on this machine." in spoken(app)
+    assert app.button(key="download-mnist").label == "Download MNIST (11.6 MB)"
+    assert "Digits test image 0" in spoken(app)
+    assert "player" in charts(app)
+
+
+def test_a_download_that_fails_is_one_sentence_and_the_page_stays(visit: Visit, monkeypatch, tmp_path):
+    app = visit(model="mnist-dr")
+    blocked = tmp_path / "a-file"
+    blocked.write_text("where a folder ought to be")
+    monkeypatch.setenv("CAPSVIZ_DATA", str(blocked))
+    app.button(key="download-mnist").click().run()
+    assert not app.exception
+    assert len(app.error) == 1
+    assert app.error[0].value.startswith("MNIST could not be written to")
+    assert "player" in charts(app)

@@ -1,0 +1,95 @@
+"""The URL holds every choice, and means something whatever it says."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.session import Catalogue, Choices, parse, to_query
+
+CATALOGUE = Catalogue("mnist-dr", {"mnist-dr": 10, "mnist-em": 10, "shapes-l2": 3}, ("mnist", "digits"))
+
+
+def choices() -> st.SearchStrategy[Choices]:
+    return st.builds(
+        Choices,
+        model=st.sampled_from(["mnist-dr", "mnist-em"]),
+        source=st.sampled_from(["data", "upload", "drawn"]),
+        data=st.sampled_from(["", "mnist", "digits"]),
+        split=st.sampled_from(["test", "train"]),
+        image=st.integers(0, 59_999),
+        only=st.none() | st.integers(0, 9),
+        upper=st.none() | st.integers(0, 9),
+        iterations=st.integers(1, 10),
+        penalty=st.sampled_from(["", "l2", "l1"]),
+        offsets=st.just(())
+        | st.lists(st.integers(-20, 20), min_size=16, max_size=16).map(
+            lambda steps: tuple(round(step * 0.05, 2) for step in steps)
+        ),
+        wide=st.booleans(),
+    )
+
+
+@given(choices())
+def test_a_link_reproduces_every_choice(chosen: Choices):
+    assert parse(to_query(chosen), CATALOGUE) == (chosen, ())
+
+
+def test_the_link_of_the_start_names_only_the_model():
+    assert to_query(Choices("mnist-dr")) == {"model": "mnist-dr"}
+
+
+def test_an_empty_query_is_the_start():
+    assert parse({}, CATALOGUE) == (Choices("mnist-dr"), ())
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"model": "resnet"}, "There is no model “resnet”; showing mnist-dr instead."),
+        ({"image": "-1"}, "There is no image “-1”; showing image 0 instead."),
+        ({"image": "seven"}, "There is no image “seven”; showing image 0 instead."),
+        ({"image": "9" * 40}, f"There is no image “{'9' * 40}”; showing image 0 instead."),
+        ({"class": "10"}, "mnist-dr has no class “10” (0 to 9); showing the class that the model predicts instead."),
+        (
+            {"model": "shapes-l2", "class": "3"},
+            "shapes-l2 has no class “3” (0 to 2); showing the class that the model predicts instead.",
+        ),
+        ({"only": "x"}, "mnist-dr has no class “x” (0 to 9); showing all classes instead."),
+        ({"T": "11"}, "Routing cannot run “11” times here (1 to 10); showing 3 iterations instead."),
+        ({"T": "0"}, "Routing cannot run “0” times here (1 to 10); showing 3 iterations instead."),
+        (
+            {"data": "imagenet"},
+            "There is no data set “imagenet” (mnist, digits); showing the model's own data set instead.",
+        ),
+        ({"split": "validation"}, "There is no split “validation” (test, train); showing “test” instead."),
+        (
+            {"source": "camera"},
+            "There is no source of images “camera” (data, upload, drawn); showing images of a data set instead.",
+        ),
+        ({"penalty": "l3"}, "There is no penalty “l3” (l2, l1); showing L2 instead."),
+        (
+            {"offsets": "0.1,much"},
+            "The capsule offsets in the link are not numbers; showing the capsule as it is instead.",
+        ),
+        ({"offsets": "nan"}, "Capsule offsets go from −1 to 1; showing the capsule as it is instead."),
+        ({"offsets": "9"}, "Capsule offsets go from −1 to 1; showing the capsule as it is instead."),
+        ({"range": "huge"}, "There is no slider range “huge” (wide); showing the paper's range instead."),
+    ],
+)
+def test_what_means_nothing_is_said_in_one_sentence_and_the_default_shown(query: dict[str, str], sentence: str):
+    parsed, notices = parse(query, CATALOGUE)
+    assert notices == (sentence,)
+    assert parsed == Choices(query["model"] if query.get("model") in CATALOGUE.classes else "mnist-dr")
+
+
+@given(
+    st.dictionaries(st.sampled_from(["model", "image", "class", "T", "offsets", "data", "only", "range"]), st.text())
+)
+def test_no_query_whatever_breaks_the_parser(query: dict[str, str]):
+    parsed, notices = parse(query, CATALOGUE)
+    assert dataclasses.asdict(parsed) == dataclasses.asdict(parse(to_query(parsed), CATALOGUE)[0])
+    assert all(notice.endswith("instead.") for notice in notices)

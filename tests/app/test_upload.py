@@ -1,0 +1,82 @@
+"""Whatever a visitor uploads: the right picture or one clear sentence, and a page that stays usable."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app import pictures
+from tests.app.conftest import Visit
+
+PNG = pictures.encoded(pictures.digit())
+
+
+def upload(app: AppTest, content: bytes, name: str = "picture.png") -> AppTest:
+    app.file_uploader(key="file").upload(name, content, "image/png").run()
+    assert not app.exception
+    assert len(app.get("plotly_chart")) > 3, "the page stays usable"
+    return app
+
+
+def captions(app: AppTest) -> str:
+    return "\n".join(caption.value for caption in app.caption)
+
+
+@pytest.fixture
+def app(visit: Visit) -> AppTest:
+    return visit(model="digits-dr", source="upload")
+
+
+def test_before_a_picture_is_there_the_page_shows_one_of_the_data_set(app: AppTest):
+    assert "Until a picture is here" in captions(app)
+    assert any("Digits test image 0" in text.value for text in app.markdown)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "The file is empty (0 bytes): choose another one."),
+        (b"Not a picture at all.", "This is not a picture that can be read: choose a file in PNG"),
+        (PNG[: len(PNG) // 2], "The picture is truncated or damaged"),
+        (pictures.enormous(), "The picture has more than 64 million pixels"),
+    ],
+    ids=["empty", "text", "truncated", "30000x30000"],
+)
+def test_what_is_no_picture_gets_one_sentence(app: AppTest, content: bytes, sentence: str):
+    upload(app, content)
+    assert len(app.error) == 1
+    assert app.error[0].value.startswith(sentence)
+    assert app.error[0].value.count(". ") == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "note"),
+    [
+        (PNG, "scaled to"),
+        (pictures.animated(), "The file holds several frames: the first one is used."),
+        (pictures.sixteen_bit(), "The grey levels were scaled to 8 bits."),
+        (pictures.transparent(), "Transparent parts were filled with white."),
+        (pictures.turned(), "The picture was turned as its camera recorded."),
+    ],
+    ids=["plain", "animated", "16-bit", "alpha", "exif"],
+)
+def test_a_strange_picture_becomes_the_right_one_and_says_what_was_done(app: AppTest, content: bytes, note: str):
+    upload(app, content)
+    assert not app.error
+    assert note in captions(app)
+    assert any("your picture picture.png" in text.value for text in app.markdown)
+
+
+def test_an_uploaded_picture_stays_on_stage_on_the_other_pages(app: AppTest):
+    upload(app, PNG)
+    app.switch_page("views/compare.py").run()
+    assert not app.exception
+    assert any("your picture picture.png" in text.value for text in app.markdown)
+
+
+def test_after_a_bad_picture_a_good_one_is_welcome(app: AppTest):
+    upload(app, b"nothing")
+    assert app.error
+    upload(app, PNG, "second.png")
+    assert not app.error
+    assert any("your picture second.png" in text.value for text in app.markdown)

@@ -1,0 +1,246 @@
+"""The app in Chromium, started as `make app` starts it: every page, a slider, the player, uploads, links.
+
+Whatever a test does, no exception box may appear, nothing may be logged as an error, no other host be asked.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.app import pictures
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = Path(os.environ.get("CAPSVIZ_CHROMIUM", "/usr/bin/chromium"))
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+PAGES = {"Dynamic routing": "", "EM": "em", "L2 / L1": "discriminative", "Perturb": "perturb", "Compare": "compare"}
+WAIT = 60_000  # milliseconds: generous for a busy machine
+
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="Chromium is not on this machine: set CAPSVIZ_CHROMIUM")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the app answers, on a machine that holds no data set but the embedded digits."""
+    folder = tmp_path_factory.mktemp("server")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)]
+    log = folder / "log"
+    with log.open("wb") as file:
+        environment = {**os.environ, "CAPSVIZ_DATA": str(folder)}
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT)
+    try:
+        _wait_for_health(f"http://localhost:{port}", server, log)
+        yield f"http://localhost:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def _wait_for_health(address: str, server: subprocess.Popen, log: Path) -> None:
+    for _ in range(240):
+        assert server.poll() is None, log.read_text()
+        try:
+            urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).close()
+        except OSError:
+            time.sleep(0.25)
+        else:
+            return
+    raise AssertionError(log.read_text())
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[sync_api.Browser]:
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Visitor:
+    """A visitor with a window of their own, who notices everything that goes wrong in it."""
+
+    def __init__(self, window: sync_api.Page, address: str) -> None:
+        self.window, self.address = window, address
+        self.problems: list[str] = []
+        self.messages_sent = 0
+        window.set_default_timeout(WAIT)
+        window.on("console", self._heard)
+        window.on("pageerror", lambda error: self.problems.append(f"uncaught: {error}"))
+        window.on("request", self._asked)
+        window.on("websocket", lambda socket: socket.on("framesent", self._sent))
+
+    def _heard(self, message: sync_api.ConsoleMessage) -> None:
+        # Opened at /em, Streamlit looks for its server below /em/ first and finds it one level up.
+        probing = "/_stcore/" in message.location.get("url", "") and "404" in message.text
+        if message.type == "error" and not probing:
+            self.problems.append(f"console: {message.text} {message.location.get('url', '')}")
+
+    def _asked(self, request: sync_api.Request) -> None:
+        if urlsplit(request.url).scheme.startswith(("http", "ws")) and not request.url.startswith(self.address):
+            self.problems.append(f"another host was asked: {request.url}")
+
+    def _sent(self, _frame: object) -> None:
+        self.messages_sent += 1
+
+    def open(self, path: str = "") -> Visitor:
+        """Go to a link and wait until the page stands."""
+        self.window.goto(f"{self.address}/{path}")
+        self.settle()
+        return self
+
+    def settle(self) -> None:
+        """Wait until the script has run and every figure is drawn."""
+        self.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        self.window.wait_for_selector("h2")
+        self.window.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length > 0")
+        self.window.wait_for_function("document.querySelectorAll('[data-stale=\"true\"]').length === 0")
+        assert not self.window.query_selector_all('[data-testid="stException"]')
+
+    def figure(self, key: str) -> str:
+        """All numbers that a figure shows at the moment."""
+        script = "plot => JSON.stringify(plot.data.map(trace => [trace.z, trace.x, trace.y, trace.marker?.size]))"
+        # For a moment a figure that was drawn anew stands beside the one that it replaces.
+        return self.window.locator(f'.st-key-{key}[data-stale="false"] .js-plotly-plot').evaluate(script)
+
+    def eventually(self, question: Callable[[], bool], what: str) -> None:
+        """Wait until something is so."""
+        end = time.monotonic() + WAIT / 1000
+        while not question():
+            assert time.monotonic() < end, f"never happened: {what}"
+            self.window.wait_for_timeout(100)
+
+    def query(self) -> str:
+        """The part of the address that holds the choices."""
+        return urlsplit(self.window.url).query
+
+
+@pytest.fixture
+def visitor(chromium: sync_api.Browser, address: str) -> Iterator[Visitor]:
+    window = chromium.new_page(viewport={"width": 1280, "height": 720})
+    visitor = Visitor(window, address)
+    yield visitor
+    boxes = [box.inner_text() for box in window.query_selector_all('[data-testid="stException"]')]
+    window.close()
+    assert boxes == []
+    assert visitor.problems == []
+
+
+def test_the_first_visit_of_a_fresh_server_may_be_a_link_to_any_page(visitor: Visitor):
+    visitor.open("em?model=digits-em&image=5")
+    expect = sync_api.expect
+    expect(visitor.window.locator("h2")).to_have_text("EM routing")
+    expect(visitor.window.locator('[data-testid="stSidebar"]')).to_be_visible()
+    expect(visitor.window.get_by_text("Digits test image 5")).to_be_visible()
+
+
+def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=12&class=3")
+    for number, (title, path) in enumerate(PAGES.items(), start=1):
+        visitor.window.get_by_role("link", name=f"{number} {title}").click()
+        visitor.window.wait_for_url(re.compile(rf"/{path}\?model=digits-dr&image=12&class=3$"))
+        sync_api.expect(visitor.window.locator("h2")).to_contain_text(title.split(" ")[0])
+        visitor.settle()
+        assert visitor.window.locator(".js-plotly-plot").count() >= 2
+        assert visitor.window.locator(".st-key-strip .js-plotly-plot").is_visible()
+
+
+@pytest.mark.parametrize("page", ["", "em"])
+def test_the_player_plays_in_the_browser_without_asking_the_server(visitor: Visitor, page: str):
+    visitor.open(f"{page}?model=digits-dr")
+    first = visitor.figure("player")
+    sent = visitor.messages_sent
+    visitor.window.locator(".st-key-player .updatemenu-button", has_text="Play").click()
+    visitor.eventually(lambda: visitor.figure("player") != first, "the second frame")
+    label = visitor.window.locator(".st-key-player .slider-label").first
+    sync_api.expect(label).to_contain_text("iteration 3 of 3", timeout=WAIT)
+    assert visitor.messages_sent == sent
+
+
+def test_a_slider_of_perturb_moves_the_drawing(visitor: Visitor):
+    visitor.open("perturb?model=digits-dr")
+    drawing, plain = visitor.figure("after"), visitor.figure("before")
+    handle = visitor.window.locator(".st-key-offset-4").get_by_role("slider")
+    handle.focus()
+    for _ in range(5):
+        handle.press("ArrowRight")
+    visitor.eventually(lambda: visitor.query().endswith("offsets=%2C%2C%2C%2C0.25" + "%2C" * 11), "the link")
+    visitor.eventually(lambda: visitor.figure("after") != drawing, "another drawing")
+    assert visitor.figure("before") == plain
+    link = visitor.window.get_by_role("link", name="5 Compare").get_attribute("href")
+    visitor.eventually(
+        lambda: "0.25" in (visitor.window.get_by_role("link", name="5 Compare").get_attribute("href") or ""),
+        f"the offsets in the links to the other pages, first {link}",
+    )
+
+
+def test_a_link_opened_elsewhere_shows_the_same(visitor: Visitor, chromium: sync_api.Browser, address: str):
+    visitor.open("?model=digits-dr")
+    visitor.window.locator(".st-key-upper").get_by_role("radio", name="3", exact=True).click()
+    visitor.eventually(lambda: "class=3" in visitor.query(), "the class in the link")
+    visitor.settle()
+    here = visitor.figure("player")
+    other = Visitor(chromium.new_page(), address)
+    other.open(f"?{visitor.query()}")
+    assert other.figure("player") == here
+    other.window.close()
+
+
+def test_back_undoes_a_choice_and_forward_repeats_it(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=7")
+    visitor.window.locator(".st-key-image_thumbs button").nth(2).click()
+    visitor.eventually(lambda: "image=2" in visitor.query(), "another image")
+    sync_api.expect(visitor.window.get_by_text("Digits test image 2")).to_be_visible()
+    visitor.window.go_back()
+    sync_api.expect(visitor.window.get_by_text("Digits test image 7")).to_be_visible()
+    visitor.window.go_forward()
+    sync_api.expect(visitor.window.get_by_text("Digits test image 2")).to_be_visible()
+    visitor.settle()
+
+
+def test_a_good_and_a_bad_picture_are_uploaded(visitor: Visitor):
+    visitor.open("?model=digits-dr&source=upload")
+    chooser = visitor.window.locator('[data-testid="stFileUploaderDropzoneInput"]')
+    before = visitor.figure("player")
+    good = pictures.encoded(pictures.digit())
+    chooser.set_input_files({"name": "mine.png", "mimeType": "image/png", "buffer": good})
+    sync_api.expect(visitor.window.get_by_text("your picture mine.png")).to_be_visible()
+    visitor.settle()
+    assert visitor.figure("player") != before
+    chooser.set_input_files({"name": "no.png", "mimeType": "image/png", "buffer": b"no picture"})
+    sync_api.expect(visitor.window.get_by_text("This is not a picture that can be read")).to_be_visible()
+    visitor.settle()
+    visitor.window.get_by_role("link", name="4 Perturb").click()
+    sync_api.expect(visitor.window.locator("h2")).to_have_text("Perturb")
+    visitor.settle()
+
+
+def test_the_dark_page_has_dark_figures(chromium: sync_api.Browser, address: str):
+    window = chromium.new_page(color_scheme="dark")
+    visitor = Visitor(window, address).open("compare?model=digits-dr")
+    ground = window.locator('[data-testid="stApp"]').evaluate("app => getComputedStyle(app).backgroundColor")
+    assert ground == "rgb(14, 17, 23)"
+    colour = window.locator(".st-key-strip .js-plotly-plot").evaluate("plot => plot.layout.font.color")
+    assert colour == "#f2f5f9"
+    window.close()
+    assert visitor.problems == []
