@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 import torch
 
+from app.components.live_decoder import pack_weights
 from capsviz import compare, data, zoo
 from capsviz.data import DATASETS, ImageSet
 from capsviz.network import CapsNet
@@ -39,6 +40,12 @@ def entries() -> dict[str, zoo.Entry]:
 def model(name: str) -> CapsNet:
     """A pretrained model in evaluation mode; it is never written to. Raises ZooError."""
     return zoo.load(name)
+
+
+@st.cache_resource(show_spinner=False)
+def decoder(name: str) -> bytes:
+    """A model's decoder as the browser takes it. Raises PerturbError where it has none."""
+    return pack_weights(model(name))
 
 
 @st.cache_resource(show_spinner="Reading the images …", max_entries=6)

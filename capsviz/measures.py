@@ -144,6 +144,8 @@ class RoutingSummary:
     runner_up_activation: float
     entropy: tuple[float, ...]
     """Mean coupling entropy over the lower capsules, as a share of ln J, per iteration; empty for L2 and L1."""
+    largest_share: tuple[float, ...]
+    """The largest coupling (EM: responsibility) of any capsule pair, per iteration; empty for L2 and L1."""
 
 
 def summarise(trace: Trace, image: int = 0) -> RoutingSummary:
@@ -152,14 +154,15 @@ def summarise(trace: Trace, image: int = 0) -> RoutingSummary:
     order = activations[-1].argsort(descending=True).tolist()
     runner_up = order[min(1, len(order) - 1)]
     shares = {"dr": "couplings", "em": "responsibilities"}.get(trace.layer.routing)
-    entropy = () if shares is None else tuple(coupling_entropy(trace.layer[shares][:, image]).mean(dim=-1).tolist())
+    iterations = trace.layer[shares][:, image] if shares else torch.empty(0, 1, trace.activations.shape[1])
     return RoutingSummary(
         predicted=order[0],
         activation=float(activations[-1, order[0]]),
         first_activation=float(activations[0, order[0]]),
         runner_up=runner_up,
         runner_up_activation=float(activations[-1, runner_up]),
-        entropy=entropy,
+        entropy=tuple(coupling_entropy(iterations).mean(dim=-1).tolist()),
+        largest_share=tuple(iterations.flatten(1).max(dim=1).values.tolist()),
     )
 
 

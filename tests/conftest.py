@@ -57,3 +57,17 @@ def mnist(mnist_root: Path):
     from capsviz.data import load
 
     return load("mnist", "test", root=mnist_root)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The one browser whose windows the tests open; skips where there is none."""
+    from tests.serving import CHROMIUM, FLAGS
+
+    if not CHROMIUM.exists():
+        pytest.skip("Chromium is not on this machine: install it or set CAPSVIZ_CHROMIUM")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield browser
+        browser.close()

@@ -91,15 +91,17 @@ def test_a_summary_repeats_what_the_trace_holds(routing: str):
     assert summary.predicted == int(lengths.argmax())
     assert summary.activation == pytest.approx(float(lengths.max()))
     assert summary.runner_up_activation == pytest.approx(float(lengths.sort().values[-2]))
-    assert len(summary.entropy) == (0 if routing == "l2" else 3)
+    assert len(summary.entropy) == len(summary.largest_share) == (0 if routing == "l2" else 3)
 
 
 def test_dynamic_routing_starts_in_maximum_confusion():
     model = CapsNet(preset("tiny", "digits", "dr")).eval()
     model.transform.data *= 10  # votes loud enough to agree about something without training
-    entropy = measures.summarise(trace(model, torch.rand(1, 1, 28, 28))).entropy
-    assert entropy[0] == pytest.approx(1, abs=1e-5)
-    assert entropy[-1] < entropy[0]
+    summary = measures.summarise(trace(model, torch.rand(1, 1, 28, 28)))
+    assert summary.entropy[0] == pytest.approx(1, abs=1e-5)
+    assert summary.entropy[-1] < summary.entropy[0]
+    assert summary.largest_share[0] == pytest.approx(0.1)
+    assert summary.largest_share[-1] > 0.1
 
 
 def test_the_width_of_a_gaussian_is_the_geometric_mean_of_its_deviations():

@@ -124,8 +124,7 @@ classes = first.classes
 
 layout.headline(
     "Compare",
-    "One image, four ways to route it. Every method draws what its longest capsule stands for; <b>blue</b> is what the "
-    "drawing misses, <b>orange</b> what it adds.",
+    "One image, four ways to route it, each drawn from its longest capsule: <b>blue</b> is missing, <b>orange</b> new.",
 )
 layout.note(current.sibling("dr", decoder=True)[1] if first.data != current.entry.data else "")
 layout.strip(current.trace(current.entry), "reconstruction", current.dark)

@@ -21,8 +21,8 @@ dynamic_trace = current.trace(dynamic_entry)
 
 layout.headline(
     "L2 / L1: discriminative routing",
-    "No rounds per image: one coefficient <b>b</b> per capsule pair, learned over the whole training set, free to be "
-    "<b>negative</b>. A feature may speak against a class.",
+    "No rounds: one learned coefficient <b>b</b> per capsule pair, free to be <b>negative</b>. A feature may speak "
+    "against a class.",
 )
 layout.note(other)
 layout.strip(trace, "routing", current.dark)
@@ -38,13 +38,8 @@ with right:
 coefficients = trace.layer["coefficients"][0]
 name = trace.classes[upper]
 share, signs = sparsity(coefficients[:, upper]), measures.sign_counts(coefficients[:, upper])
-left, right = st.columns(2)
-with left:
-    st.subheader(f"b of class {name}, over the primary capsules", anchor=False)
-    layout.show(discriminative.coefficient_map(coefficients, trace.grid, upper=upper, dark=current.dark), "map")
-with right:
-    st.subheader(f"How b of class {name} is spread", anchor=False)
-    layout.show(discriminative.coefficient_histogram(coefficients[:, upper], dark=current.dark), "histogram")
+st.subheader(f"b of class {name}, over the primary capsules", anchor=False)
+layout.show(discriminative.coefficient_map(coefficients, trace.grid, upper=upper, dark=current.dark), "map")
 
 layout.numbers(
     {
@@ -54,6 +49,9 @@ layout.numbers(
         "Near zeros, |b| < 0.001 max |b|": f"{share.near:.1%}",
     }
 )
+
+st.subheader("How b is spread, and its signs class by class", anchor=False)
+layout.show(discriminative.coefficient_histogram(coefficients, dark=current.dark, classes=trace.classes), "histogram")
 
 st.subheader("The same agreement, kept or spent", anchor=False)
 layout.say(
@@ -73,9 +71,6 @@ layout.show(
     ),
     "agreement",
 )
-
-st.subheader("Signs of b, class by class", anchor=False)
-layout.show(discriminative.coefficient_histogram(coefficients, dark=current.dark, classes=trace.classes), "signs")
 
 layout.explain(
     "The class capsule is a sum of votes with fixed coefficients. They climb the objective that asks for long capsules "

@@ -16,8 +16,8 @@ summary = measures.summarise(trace)
 
 layout.headline(
     "Dynamic routing",
-    f"{entry.config.lower} small capsules each cast a vote for every class. They start undecided and, "
-    "round by round, give more of themselves to the classes that <b>agree</b> with their vote.",
+    f"{entry.config.lower} small capsules vote for every class; round by round, they turn to the classes that "
+    "<b>agree</b> with their vote.",
 )
 layout.note(other)
 layout.strip(trace, "routing", current.dark)
@@ -33,9 +33,9 @@ layout.show(dynamic.routing_player(trace, upper=upper, dark=current.dark), "play
 layout.numbers(
     {
         "Predicted": trace.classes[summary.predicted],
-        "Length ‖v‖, first → last round": f"{summary.first_activation:.2f} → {summary.activation:.2f}",
+        "Length ‖v‖, first → last": f"{summary.first_activation:.2f} → {summary.activation:.2f}",
         "Runner-up": f"{trace.classes[summary.runner_up]} ({summary.runner_up_activation:.2f})",
-        "Indecision, first → last round": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",
+        "Largest coupling, first → last": f"{summary.largest_share[0]:.2f} → {summary.largest_share[-1]:.2f}",
     }
 )
 

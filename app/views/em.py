@@ -15,8 +15,7 @@ summary = measures.summarise(trace)
 
 layout.headline(
     "EM routing",
-    "Every class capsule is a <b>Gaussian</b> over the votes. It claims the votes that lie close together, moves to "
-    "their mean, tightens around them, and switches on where the cluster is tight.",
+    "Every class capsule is a <b>Gaussian</b> over the votes: it claims those that lie close together, and tightens.",
 )
 layout.note(other)
 layout.strip(trace, "routing", current.dark)
@@ -35,7 +34,7 @@ layout.numbers(
         "Predicted": f"{trace.classes[summary.predicted]} (a = {summary.activation:.2f})",
         f"Spread σ of class {trace.classes[upper]}": f"{spread.deviation[0]:.2f} → {spread.deviation[-1]:.2f}",
         f"Cost of class {trace.classes[upper]}": f"{spread.cost[0]:.2f} → {spread.cost[-1]:.2f}",
-        "Indecision, first → last round": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",
+        "Indecision, first → last": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",
     }
 )
 

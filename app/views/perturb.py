@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from app import layout, resources, scene, session
+from app.components.live_decoder import live_decoder
 from app.session import NARROW, WIDE, Choices
 from capsviz import perturb
-from capsviz.figures.compare import error_map
-from capsviz.figures.perturb import dimension_sheet, reconstruction_figure
-
-STEP = 0.05
+from capsviz.figures.perturb import dimension_sheet
 
 
 def offsets_of(choices: Choices, dimensions: int) -> tuple[float, ...]:
@@ -22,68 +18,29 @@ def offsets_of(choices: Choices, dimensions: int) -> tuple[float, ...]:
     return tuple(max(-reach, min(reach, offset)) for offset in given)
 
 
-def slider(dimension: int, value: float, offsets: tuple[float, ...], wide: bool) -> None:
-    """What is added to one dimension; its label says the number that the capsule has there."""
-    reach = WIDE if wide else NARROW
-
-    def moved(offset: float, choices: Choices) -> dict[str, Any]:
-        others = offsets_of(choices, len(offsets))
-        return {"offsets": (*others[:dimension], offset, *others[dimension + 1 :])}
-
-    layout.chosen(
-        st.slider,
-        f"{dimension}: {value:+.2f}",
-        "offsets",
-        offsets[dimension],
-        -reach,
-        reach,
-        step=STEP,
-        key=f"offset-{dimension}",
-        format="%+.2f",
-        read=moved,
-        then=["links", "sliders"],
-    )
-
-
-def reset() -> None:
-    """Put every slider back to zero."""
-    session.update(session.parse(st.query_params, scene.catalogue())[0], offsets=())
+def heard(offsets: tuple[float, ...]) -> None:
+    """Keep where the visitor left the sliders; the page itself does not run again."""
+    changed = offsets if any(offsets) else ()
+    session.update(session.parse(st.query_params, scene.catalogue())[0], offsets=changed)
     st.rerun(["links", "sliders"])
 
 
 @st.fragment(key="sliders")
 def sliders() -> None:
-    """The sliders and the reconstruction that follows them; nothing else of the page runs again."""
+    """The sliders and the reconstruction that follows them, in the browser; nothing else of the page runs again."""
     current = scene.current()
     entry, _ = current.sibling(current.entry.routing, decoder=True)
     trace = current.trace(entry)
-    upper, model = current.upper(trace), resources.model(entry.name)
-    pose = trace.poses[0, upper]
-    offsets = offsets_of(current.choices, len(pose))
-    before = perturb.draw(model, pose[None], upper)[0]
-    after = perturb.draw(model, perturb.shift(pose, offsets)[None], upper)[0]
-
-    pictures, controls = st.columns([2, 3], gap="medium")
-    with pictures:
-        left, right = st.columns(2)
-        with left:
-            layout.show(reconstruction_figure(before, title="as it is", dark=current.dark, height=230), "before")
-        with right:
-            layout.show(reconstruction_figure(after, title="moved", dark=current.dark, height=230), "after")
-        layout.show(error_map(before, after, dark=current.dark).update_layout(height=190), "difference")
-    with controls:
-        for row in range(0, len(pose), 4):
-            for column, dimension in zip(st.columns(4), range(row, min(row + 4, len(pose))), strict=False):
-                with column:
-                    slider(dimension, pose[dimension].item(), offsets, current.choices.wide)
-        left, right = st.columns(2, vertical_alignment="center")
-        with left:
-            layout.chosen(
-                st.toggle, f"Wider range (±{WIDE:g})", "wide", current.choices.wide, then=["links", "sliders"]
-            )
-        right.button(
-            "All to zero", icon=":material/restart_alt:", on_click=reset, key="reset", disabled=not any(offsets)
-        )
+    live_decoder(
+        {entry.name: resources.decoder(entry.name)},
+        {entry.name: trace.poses[0]},
+        current.upper(trace),
+        offsets_of(current.choices, trace.poses.shape[-1]),
+        wide=current.choices.wide,
+        key="live",
+        on_change=heard,
+    )
+    layout.chosen(st.toggle, f"Wider range (±{WIDE:g})", "wide", current.choices.wide, then=["links", "sliders"])
 
 
 current = scene.current()
@@ -92,8 +49,7 @@ trace = current.trace(entry)
 
 layout.headline(
     "Perturb",
-    "A class capsule is <b>16 numbers</b>: not just that a digit is there, but how it is drawn. Move one, and the "
-    "decoder shows what it stands for: slant, stroke, width …",
+    "A class capsule is <b>16 numbers</b>: how the digit is drawn. Move one, and the decoder shows what it stands for.",
 )
 layout.note(other)
 layout.strip(trace, "class", current.dark)

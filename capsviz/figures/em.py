@@ -143,15 +143,16 @@ def _player_frame(run: _Run, step: int, dark: bool) -> dict[str, Any]:
 
 
 def _player_notes(run: _Run, step: int, dark: bool) -> list[dict]:
-    votes_title = f"Votes for class {run.name}: area and colour = R, mean σ = {run.spread[step]:.3f}"
-    if far := int(_far(run).sum()):
-        votes_title += f" ({far} far ones outside)"
-    return [
+    votes_title = f"Votes for class {run.name}: size and colour = R, σ {run.spread[step]:.3f}"
+    notes = [
         caption(_headline(run, step), 0, 1.015, dark=dark, size=TEXT + 1),
         caption(votes_title, 0, 0.6, dark=dark),
         caption("Activation a", 0.66, 0.6, dark=dark),
-        caption("Cost, summed over h", 0.865, 0.6, dark=dark),
+        caption("Cost Σₕ", 0.865, 0.6, dark=dark),
     ]
+    if far := int(_far(run).sum()):
+        notes.append(caption(f"{far} far votes outside", 0.005, 0.005, dark=dark, size=TICK))
+    return notes
 
 
 def _player_layout(run: _Run, dark: bool) -> dict[str, Any]:
@@ -164,7 +165,7 @@ def _player_layout(run: _Run, dark: bool) -> dict[str, Any]:
         **panels.plane_axes(run.plane, span, (0, 0.53), (0, 0.58)),
         "xaxis3": {**bar_x, "domain": [0.66, 0.81], "anchor": "y3"},
         "yaxis3": {**bar_y, "domain": [0, 0.58], "anchor": "x3"},
-        "xaxis4": {**cost_x, "domain": [0.865, 1], "anchor": "y4"},
+        "xaxis4": {**cost_x, "nticks": 4, "tickangle": 0, "domain": [0.865, 1], "anchor": "y4"},
         "yaxis4": {**cost_y, "domain": [0, 0.58], "anchor": "x4", "showticklabels": False},
         "shapes": [panels.row_marker(run.upper, 1, dark=dark)],
         "annotations": _player_notes(run, 0, dark),
@@ -184,13 +185,8 @@ def _headline(run: _Run, step: int) -> str:
     shares, upper, temperature = run.shares[step], len(run.classes), f"λ = {run.temperatures[step]:.3g}"
     if step == 0:
         return f"Iteration 1: every responsibility is 1/{upper} = {1 / upper:.3f}; {temperature}"
-    capsule, winner = divmod(int(shares.argmax()), upper)
-    row, column, kind = run.grid.place(capsule)
     decided = 100 * float((shares.max(axis=1) > 0.5).mean())
-    return (
-        f"Iteration {step + 1}: {decided:.0f} % of the capsules give one class more than half; largest R = "
-        f"{shares.max():.2f} (row {row} column {column} type {kind} to {run.classes[winner]}); {temperature}"
-    )
+    return f"Iteration {step + 1}: {decided:.0f} % of the capsules give one class more than half; {temperature}"
 
 
 def _gaussian(run: _Run, sigmas: int) -> go.Scatter:

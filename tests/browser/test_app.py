@@ -5,76 +5,27 @@ Whatever a test does, no exception box may appear, nothing may be logged as an e
 
 from __future__ import annotations
 
-import os
 import re
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.app import pictures
+from tests.serving import WAIT, served
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
-ROOT = Path(__file__).resolve().parents[2]
-CHROMIUM = Path(os.environ.get("CAPSVIZ_CHROMIUM", "/usr/bin/chromium"))
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 PAGES = {"Dynamic routing": "", "EM": "em", "L2 / L1": "discriminative", "Perturb": "perturb", "Compare": "compare"}
-WAIT = 60_000  # milliseconds: generous for a busy machine
-
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="Chromium is not on this machine: set CAPSVIZ_CHROMIUM")
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the app answers, on a machine that holds no data set but the embedded digits."""
     folder = tmp_path_factory.mktemp("server")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)]
-    log = folder / "log"
-    with log.open("wb") as file:
-        environment = {**os.environ, "CAPSVIZ_DATA": str(folder)}
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=file, stderr=subprocess.STDOUT)
-    try:
-        _wait_for_health(f"http://localhost:{port}", server, log)
-        yield f"http://localhost:{port}"
-    finally:
-        server.terminate()
-        server.wait(timeout=20)
-
-
-def _wait_for_health(address: str, server: subprocess.Popen, log: Path) -> None:
-    for _ in range(240):
-        assert server.poll() is None, log.read_text()
-        try:
-            urllib.request.urlopen(f"{address}/_stcore/health", timeout=2).close()
-        except OSError:
-            time.sleep(0.25)
-        else:
-            return
-    raise AssertionError(log.read_text())
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[sync_api.Browser]:
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield browser
-        browser.close()
+    with served("app/main.py", folder, CAPSVIZ_DATA=str(folder)) as address:
+        yield address
 
 
 class Visitor:
@@ -122,6 +73,10 @@ class Visitor:
         script = "plot => JSON.stringify(plot.data.map(trace => [trace.z, trace.x, trace.y, trace.marker?.size]))"
         # For a moment a figure that was drawn anew stands beside the one that it replaces.
         return self.window.locator(f'.st-key-{key}[data-stale="false"] .js-plotly-plot').evaluate(script)
+
+    def canvas(self, row: str) -> str:
+        """The picture on a canvas of the live decoder, as a data address."""
+        return self.window.locator(f".live-decoder canvas.{row}").first.evaluate("canvas => canvas.toDataURL()")
 
     def eventually(self, question: Callable[[], bool], what: str) -> None:
         """Wait until something is so."""
@@ -177,21 +132,24 @@ def test_the_player_plays_in_the_browser_without_asking_the_server(visitor: Visi
     assert visitor.messages_sent == sent
 
 
-def test_a_slider_of_perturb_moves_the_drawing(visitor: Visitor):
+def test_a_slider_of_perturb_moves_the_drawing_and_goes_to_the_links(visitor: Visitor):
     visitor.open("perturb?model=digits-dr")
-    drawing, plain = visitor.figure("after"), visitor.figure("before")
-    handle = visitor.window.locator(".st-key-offset-4").get_by_role("slider")
+    visitor.window.locator('.live-decoder[data-ready="true"]').wait_for()
+    still, plain = visitor.canvas("after"), visitor.canvas("before")
+    assert still == plain
+    handle = visitor.window.locator('.live-decoder input[type="range"]').nth(4)
     handle.focus()
     for _ in range(5):
         handle.press("ArrowRight")
+    visitor.eventually(lambda: visitor.canvas("after") != still, "another drawing")
     visitor.eventually(lambda: visitor.query().endswith("offsets=%2C%2C%2C%2C0.25" + "%2C" * 11), "the link")
-    visitor.eventually(lambda: visitor.figure("after") != drawing, "another drawing")
-    assert visitor.figure("before") == plain
-    link = visitor.window.get_by_role("link", name="5 Compare").get_attribute("href")
-    visitor.eventually(
-        lambda: "0.25" in (visitor.window.get_by_role("link", name="5 Compare").get_attribute("href") or ""),
-        f"the offsets in the links to the other pages, first {link}",
-    )
+    assert visitor.canvas("before") == plain
+    link = visitor.window.get_by_role("link", name="5 Compare")
+    visitor.eventually(lambda: "0.25" in (link.get_attribute("href") or ""), "the offsets in the other pages' links")
+    moved = visitor.canvas("after")
+    visitor.window.reload()
+    visitor.settle()
+    visitor.eventually(lambda: visitor.canvas("after") == moved, "the same drawing after a reload")
 
 
 def test_a_link_opened_elsewhere_shows_the_same(visitor: Visitor, chromium: sync_api.Browser, address: str):

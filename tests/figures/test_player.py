@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from capsviz.figures import describe, routing_player, standalone_html
 
-CHROMIUM = Path("/usr/bin/chromium")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-
 
 @pytest.fixture
-def page(dr, tmp_path):
-    if not CHROMIUM.exists():
-        pytest.skip("there is no /usr/bin/chromium; install Debian's chromium")
-    api = pytest.importorskip("playwright.sync_api")
+def page(dr, tmp_path, chromium):
     file = tmp_path / "player.html"
     file.write_text(standalone_html(routing_player(dr, upper=2, dark=True)), encoding="utf-8")
-    with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=[*ARGUMENTS, "--disable-sync"])
-        page = browser.new_page(viewport={"width": 1280, "height": 720})
-        page.complaints = []
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.on("console", lambda line: page.complaints.append(line.text) if line.type == "error" else None)
-        page.on("request", lambda asked: page.complaints.append(asked.url) if asked.url.startswith("http") else None)
-        page.goto(file.as_uri(), timeout=90_000)
-        page.wait_for_selector(".slider-label", timeout=60_000)
-        yield page
-        browser.close()
+    page = chromium.new_page(viewport={"width": 1280, "height": 720})
+    page.complaints = []
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("console", lambda line: page.complaints.append(line.text) if line.type == "error" else None)
+    page.on("request", lambda asked: page.complaints.append(asked.url) if asked.url.startswith("http") else None)
+    page.goto(file.as_uri(), timeout=90_000)
+    page.wait_for_selector(".slider-label", timeout=60_000)
+    yield page
+    page.close()
 
 
 def current(page) -> str:

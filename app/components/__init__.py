@@ -1,0 +1,1 @@
+"""What must run in the browser: one .py each, with its .js and .css beside it."""

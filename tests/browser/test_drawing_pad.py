@@ -1,0 +1,267 @@
+"""The drawing pad in Chromium: what is drawn is what Python receives, and what a model reads."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from capsviz import data, zoo
+from tests.serving import WAIT, served
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+SIDE = 280  # of the PNG
+PEN = 20  # thickness at the start, of 280
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[tuple[str, Path]]:
+    """The page, served: its address, and the folder in which it leaves what it received."""
+    folder = tmp_path_factory.mktemp("received")
+    with served("tests/browser/pad_page.py", folder, CAPSVIZ_RECEIVED=str(folder)) as address:
+        yield address, folder
+
+
+class Pad:
+    """The page as a visitor handles it; places on the pad go from 0 to 1."""
+
+    def __init__(self, page: sync_api.Page, folder: Path) -> None:
+        self.page, self.folder = page, folder
+        self.canvas = page.locator("canvas")
+        self.undo = page.get_by_role("button", name="Undo")
+        self.clear = page.get_by_role("button", name="Clear")
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        box = self.canvas.bounding_box()
+        return box["x"] + x * box["width"], box["y"] + y * box["height"]
+
+    def stroke(self, *places: tuple[float, float]) -> None:
+        """Draw with the mouse, in straight lines from place to place."""
+        self.page.mouse.move(*self.at(*places[0]))
+        self.page.mouse.down()
+        for place in places[1:]:
+            self.page.mouse.move(*self.at(*place), steps=4)
+        self.page.mouse.up()
+
+    @property
+    def said(self) -> str:
+        """What the page says of the last run: a digest, or “nothing”."""
+        text = self.page.get_by_text("received").inner_text(timeout=WAIT)
+        return re.fullmatch(r"received (\w+) in run \d+", text)[1]
+
+    def after(self, before: str) -> str:
+        """What Python receives as soon as that is something else than before."""
+        pattern = re.compile(rf"received (?!{before} )\w+ in run \d+")
+        sync_api.expect(self.page.get_by_text(pattern)).to_be_visible(timeout=WAIT)
+        return self.said
+
+    def png(self, digest: str) -> bytes:
+        return (self.folder / f"{digest}.png").read_bytes()
+
+    def ink(self, digest: str) -> np.ndarray:
+        """Where there is ink on the drawing, "height width"."""
+        return np.asarray(Image.open(io.BytesIO(self.png(digest))).convert("L")) > 127
+
+    def shown(self) -> np.ndarray:
+        """Where there is ink on the screen."""
+        picture = Image.open(io.BytesIO(self.canvas.screenshot())).convert("L")
+        return np.asarray(picture.resize((SIDE, SIDE))) > 127
+
+    def again(self) -> None:
+        """Run the script again, from the page."""
+        run = int(self.page.get_by_text("received").inner_text().split()[-1])
+        self.page.get_by_role("button", name="Run again").click()
+        self.page.get_by_text(f"in run {run + 1}").wait_for(timeout=WAIT)
+
+    def toggle(self) -> None:
+        self.page.get_by_text("Show the pad").click()
+
+
+@contextmanager
+def visit(chromium: sync_api.Browser, server: tuple[str, Path], **options) -> Iterator[Pad]:
+    """A visitor's tab; fails afterwards if the console had errors or another host was asked for anything."""
+    address, folder = server
+    context = chromium.new_context(viewport={"width": 900, "height": 640}, **options)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    hosts = ("http://localhost", "ws://localhost", "data:", "blob:")
+    page.on("request", lambda request: request.url.startswith(hosts) or wrong.append(request.url))
+    page.goto(address)
+    page.locator("canvas").wait_for(timeout=WAIT)
+    pad = Pad(page, folder)
+    assert pad.said  # the first run has ended
+    try:
+        yield pad
+        assert wrong == []
+    finally:
+        context.close()
+
+
+@pytest.fixture
+def pad(chromium, server) -> Iterator[Pad]:
+    with visit(chromium, server) as pad:
+        yield pad
+
+
+ONE = [(0.36, 0.3), (0.52, 0.14), (0.52, 0.86)]
+ZERO = [(0.5 + 0.24 * math.sin(turn), 0.5 - 0.36 * math.cos(turn)) for turn in np.linspace(0, 2 * math.pi, 17)]
+
+
+def read_by_a_model(png: bytes) -> int:
+    model = zoo.load("digits-dr")
+    prepared = data.prepare(data.read_image(png), model.config.image, layout="digit", invert=False)
+    return int(model(data.to_float(prepared.pixels)[None]).activations.argmax())
+
+
+def test_a_drawn_one_is_read_as_one(pad):
+    pad.stroke(*ONE)
+    assert read_by_a_model(pad.png(pad.after("nothing"))) == 1
+
+
+def test_a_drawn_zero_is_read_as_zero(pad):
+    pad.stroke(*ZERO)
+    assert read_by_a_model(pad.png(pad.after("nothing"))) == 0
+
+
+def test_the_ink_is_where_it_was_drawn_and_as_thick_as_the_pen(pad):
+    pad.stroke((0.25, 0.2), (0.25, 0.8))
+    ink = pad.ink(pad.after("nothing"))
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    wanted = [0.25 * SIDE - PEN / 2, 0.25 * SIDE + PEN / 2, 0.2 * SIDE - PEN / 2, 0.8 * SIDE + PEN / 2]
+    assert [columns[0], columns[-1], rows[0], rows[-1]] == pytest.approx(wanted, abs=2)
+    assert (pad.shown() != ink).mean() < 0.03  # screen and drawing differ at most in rounded corners and edges
+
+
+def test_the_empty_pad_sends_nothing_and_offers_nothing_to_undo(pad):
+    assert pad.said == "nothing"
+    assert pad.undo.is_disabled() and pad.clear.is_disabled()
+
+
+def test_undo_takes_the_last_stroke_by_button_and_by_keys(pad):
+    pad.stroke((0.2, 0.2), (0.2, 0.8))
+    first = pad.after("nothing")
+    pad.stroke((0.8, 0.2), (0.8, 0.8))
+    second = pad.after(first)
+    pad.undo.click()
+    assert pad.after(second) == first
+    pad.stroke((0.5, 0.5), (0.7, 0.5))
+    third = pad.after(first)
+    assert pad.canvas.evaluate("canvas => canvas.matches(':focus:not(:focus-visible)')")  # no ring over the drawing
+    pad.page.keyboard.press("Control+z")
+    assert pad.after(third) == first
+    pad.page.keyboard.press("Control+z")
+    assert pad.after(first) == "nothing"
+
+
+def test_clear_sends_nothing_and_can_be_undone(pad):
+    pad.stroke(*ZERO)
+    drawing = pad.after("nothing")
+    pad.clear.click()
+    assert pad.after(drawing) == "nothing"
+    assert not pad.shown().any() or pad.shown().mean() < 0.02  # the hint
+    pad.undo.click()
+    assert pad.after("nothing") == drawing
+
+
+def test_everything_but_drawing_works_by_keyboard(pad):
+    pad.stroke((0.5, 0.2), (0.5, 0.8))
+    thin = pad.after("nothing")
+    pad.page.keyboard.press("Tab")
+    pad.page.keyboard.press("Tab")
+    pad.page.keyboard.press("Space")  # Clear
+    assert pad.after(thin) == "nothing"
+    slider = pad.page.get_by_role("slider", name="Pen thickness")
+    slider.press("End")
+    pad.stroke((0.5, 0.2), (0.5, 0.8))
+    thick = pad.after("nothing")
+    assert pad.ink(thick).any(axis=0).sum() == pytest.approx(40, abs=2)
+
+
+def test_strokes_outlast_a_rerun_a_change_of_theme_and_another_page(pad):
+    pad.stroke(*ZERO)
+    drawing = pad.after("nothing")
+    shown = pad.shown()
+    pad.again()
+    assert pad.said == drawing
+    pad.page.emulate_media(color_scheme="dark")
+    pad.again()
+    pad.toggle()
+    assert pad.after(drawing) == "nothing"
+    pad.toggle()
+    assert pad.after("nothing") == drawing  # the pad is back, and has told Python again
+    assert (pad.shown() == shown).mean() > 0.99
+    pad.page.reload()
+    pad.canvas.wait_for(timeout=WAIT)
+    assert pad.after("nothing") == drawing
+    pad.undo.click()
+    assert pad.after(drawing) == "nothing"
+
+
+def test_reruns_add_no_listeners(pad):
+    before = listeners(pad)
+    for scheme in ("dark", "light", "dark"):
+        pad.page.emulate_media(color_scheme=scheme)
+        pad.again()
+    assert listeners(pad) == before
+    assert before.count("pointerdown") == 1
+
+
+def listeners(pad: Pad) -> list[str]:
+    """The types of all event listeners on the pad's canvas."""
+    session = pad.page.context.new_cdp_session(pad.page)
+    find = "document.querySelector('[data-testid=stBidiComponentIsolated]').shadowRoot.querySelector('canvas')"
+    canvas = session.send("Runtime.evaluate", {"expression": find})["result"]["objectId"]
+    found = session.send("DOMDebugger.getEventListeners", {"objectId": canvas})["listeners"]
+    return sorted(listener["type"] for listener in found)
+
+
+def test_a_finger_draws_and_does_not_scroll_and_a_second_one_is_ignored(chromium, server):
+    with visit(chromium, server, has_touch=True, device_scale_factor=2) as pad:
+        session = pad.page.context.new_cdp_session(pad.page)
+
+        def touch(kind: str, *places: tuple[float, float]) -> None:
+            points = [
+                {"id": number, **dict(zip("xy", pad.at(*place), strict=True))} for number, place in enumerate(places)
+            ]
+            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+        top = pad.at(0, 0)
+        touch("touchStart", (0.3, 0.2))
+        for step in range(1, 7):
+            touch("touchMove", (0.3, 0.2 + step * 0.1))
+        touch("touchStart", (0.3, 0.8), (0.8, 0.5))  # a palm
+        touch("touchEnd")
+        ink = pad.ink(pad.after("nothing"))
+        assert pad.at(0, 0) == top
+        rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+        wanted = [0.3 * SIDE - PEN / 2, 0.3 * SIDE + PEN / 2, 0.2 * SIDE - PEN / 2, 0.8 * SIDE + PEN / 2]
+        assert [columns[0], columns[-1], rows[0], rows[-1]] == pytest.approx(wanted, abs=4)
+        assert pad.canvas.evaluate("canvas => canvas.width / canvas.clientWidth") == pytest.approx(2, abs=0.02)
+
+
+def test_a_pen_presses_thick_and_thin(pad):
+    pad.canvas.evaluate(
+        """canvas => {
+            const box = canvas.getBoundingClientRect();
+            const pen = (type, y, pressure) => canvas.dispatchEvent(new PointerEvent(type, {
+                pointerId: 7, pointerType: "pen", pressure, button: 0,
+                clientX: box.left + box.width / 2, clientY: box.top + y * box.height,
+            }));
+            canvas.setPointerCapture = () => {}; // a pen that is not there cannot be captured
+            pen("pointerdown", 0.2, 0.1);
+            for (let step = 1; step <= 20; step++) pen("pointermove", 0.2 + step * 0.03, 0.1 + step * 0.045);
+            pen("pointerup", 0.8, 0);
+        }"""
+    )
+    widths = pad.ink(pad.after("nothing")).sum(axis=1)
+    assert widths[int(0.75 * SIDE)] > 1.8 * widths[int(0.25 * SIDE)] > 0
