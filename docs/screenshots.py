@@ -88,8 +88,12 @@ def main() -> None:
                 if name in ("dynamic", "em"):
                     play(page)
                     page.wait_for_timeout(4000)
-                shot = Image.open(io.BytesIO(page.screenshot()))
-                shot.quantize(192).save(arguments.out / f"{name}-{scheme}.png", optimize=True)
+                if name == "perturb":
+                    page.wait_for_selector('.live-decoder[data-ready="true"]', timeout=120_000)
+                page.mouse.move(5, height - 5)
+                page.locator("h2").first.scroll_into_view_if_needed()
+                page.wait_for_timeout(500)
+                Image.open(io.BytesIO(page.screenshot())).save(arguments.out / f"{name}-{scheme}.png", optimize=True)
                 page.close()
             context.close()
         browser.close()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import torch
 
 from capsviz.benchmarks.plain import PlainCapsNet
@@ -24,3 +27,9 @@ def test_a_missed_bar_is_written_as_missed():
     bar = {"what": "a", "seconds": 1.0, "against": "b", "against_seconds": 2.0, "ratio": 2.0, "asked": "at least 4"}
     assert "| missed |" in table({"bars": [bar | {"met": False}]})
     assert "| met |" in table({"bars": [bar | {"met": True}]})
+
+
+def test_the_readme_shows_the_measured_speed():
+    root = Path(__file__).resolve().parents[1]
+    result = json.loads((root / "benchmarks" / "results" / "speed-paper.json").read_text())
+    assert table(result) in (root / "README.md").read_text(encoding="utf-8"), "paste what `capsviz benchmark` prints"

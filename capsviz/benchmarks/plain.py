@@ -7,7 +7,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from capsviz.network import CapsNet
-from capsviz.routing import squash
+
+
+def plain_squash(sums: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch dim"]:
+    """Squash by torch's own norm (seed 002, eq. 10)."""
+    length = torch.linalg.vector_norm(sums, dim=-1, keepdim=True)
+    return sums * length / (1 + length**2)
 
 
 class PlainCapsNet(torch.nn.Module):
@@ -29,7 +34,7 @@ class PlainCapsNet(torch.nn.Module):
         encoder = self.network.encoder
         features = encoder.primary(encoder.rectifier(encoder.conv(images)))
         capsules = features.unflatten(1, (-1, self.config.primary_types)).permute(0, 3, 4, 2, 1)
-        return squash(capsules.flatten(1, 3).contiguous())
+        return plain_squash(capsules.flatten(1, 3).contiguous())
 
     def route(self, primary: Float[Tensor, "batch lower d"]) -> Float[Tensor, "batch upper dim"]:
         """Votes and all iterations of dynamic routing (seed 002, eq. 7-11)."""
@@ -37,7 +42,7 @@ class PlainCapsNet(torch.nn.Module):
         logits = torch.zeros(votes.shape[:3])
         for iteration in range(self.config.iterations):
             couplings = logits.softmax(dim=2)
-            poses = squash((couplings.unsqueeze(-1) * votes).sum(dim=1))
+            poses = plain_squash((couplings.unsqueeze(-1) * votes).sum(dim=1))
             if iteration + 1 < self.config.iterations:
                 logits = logits + (votes * poses.unsqueeze(1)).sum(dim=-1)
         return poses
