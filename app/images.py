@@ -11,10 +11,14 @@ from PIL import Image
 from torch import Tensor
 
 from app import resources
+from app.components.drawing_pad import drawn
 from app.session import Choices
 from capsviz import data, zoo
 from capsviz.data import DATASETS, ImageError, ImageSet, VisitorImage
 from capsviz.perturb import draw
+
+PAD = "pad"
+"""The drawing pad's key."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,8 @@ def source_of(choices: Choices, entry: zoo.Entry) -> str:
     """
     stranger = choices.source == "data" and not choices.data and not data.available(entry.data)
     if stranger and layout_of(entry) != "digit" and entry.config.decoder:
-        return "drawn"
-    if choices.source == "drawn" and not entry.config.decoder:
+        return "generated"
+    if choices.source == "generated" and not entry.config.decoder:
         return "data"
     return choices.source
 
@@ -84,7 +88,7 @@ def count(choices: Choices, entry: zoo.Entry) -> int:
     source = source_of(choices, entry)
     if source == "data":
         return len(resources.image_set(data_of(choices, entry), choices.split))
-    if source == "drawn":
+    if source == "generated":
         classes, each = resources.exemplars(entry.name).shape[:2]
         return classes * each
     return 1
@@ -94,7 +98,7 @@ def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
     """The indices to browse: all of them, or those of the chosen class."""
     if choices.only is None:
         return range(count(choices, entry))
-    if source_of(choices, entry) == "drawn":
+    if source_of(choices, entry) == "generated":
         each = resources.exemplars(entry.name).shape[1]
         return range(choices.only * each, (choices.only + 1) * each)
     return resources.indices_of(data_of(choices, entry), choices.split, choices.only)
@@ -103,18 +107,21 @@ def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
 def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...]]:
     """The picture that the choices stand for, and one sentence for each choice that could not be met.
 
-    Raises DatasetMissing, ZooError.
+    Raises DatasetMissing, ImageError, ZooError.
     """
     source = source_of(choices, entry)
+    if source == "pad" and (ink := drawn(PAD)) is not None:
+        return _visitors("drawing", data.read_image(ink), entry), ()
     if source == "upload":
         upload: Upload | None = st.session_state.get("upload")
         if upload is not None and upload.image is not None:
-            return _uploaded(upload.name, upload.image, entry), ()
-        index, notices = 0, tuple[str, ...]()
-    else:
-        index, notices = _within(choices, entry)
-    if source == "drawn":
-        return drawn(entry, index), notices
+            return _visitors(f"picture {upload.name}", upload.image, entry), ()
+    if source in ("upload", "pad"):
+        # Nothing is there yet: the first image of the data set stands in.
+        return from_data(data_of(choices, entry), choices.split, 0, entry), ()
+    index, notices = _within(choices, entry)
+    if source == "generated":
+        return generated(entry, index), notices
     return from_data(data_of(choices, entry), choices.split, index, entry), notices
 
 
@@ -146,12 +153,12 @@ def _as_pil(pixels: Tensor) -> Image.Image:
     return Image.fromarray(pixels.permute(1, 2, 0).squeeze(-1).numpy())
 
 
-def _uploaded(name: str, image: VisitorImage, entry: zoo.Entry) -> Picture:
+def _visitors(name: str, image: VisitorImage, entry: zoo.Entry) -> Picture:
     prepared = data.prepare(image, entry.config.image, layout=layout_of(entry))
-    return Picture(prepared.pixels, f"your picture {name}", None, prepared.notes)
+    return Picture(prepared.pixels, f"your {name}", None, prepared.notes)
 
 
-def drawn(entry: zoo.Entry, index: int) -> Picture:
+def generated(entry: zoo.Entry, index: int) -> Picture:
     """An image that the model's own decoder draws from a stored class capsule. Raises ZooError."""
     capsules = resources.exemplars(entry.name)
     label, number = divmod(index, capsules.shape[1])

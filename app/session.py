@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-SOURCES = ("data", "upload", "drawn")
+SOURCES = ("data", "upload", "pad", "generated")
 SPLITS = ("test", "train")
 MAX_ITERATIONS = 10
 NARROW, WIDE = 0.25, 1.0
@@ -22,7 +22,7 @@ class Choices:
 
     model: str
     source: str = "data"
-    """`data` (a data set on this machine), `upload`, or `drawn` (by the model's own decoder)."""
+    """`data` (a data set on this machine), `upload`, `pad` (drawn by hand), `generated` (by the model itself)."""
     data: str = ""
     """Data set to take the image from; empty: the model's own where it is on this machine, else the embedded digits."""
     split: str = "test"

@@ -11,6 +11,7 @@ import streamlit as st
 from PIL import Image
 
 from app import images, resources
+from app.components.drawing_pad import drawing_pad
 from app.layout import chosen
 from app.scene import Scene
 from app.session import Choices
@@ -21,7 +22,7 @@ from capsviz.network import ROUTING_TITLES
 from capsviz.zoo import Entry
 
 THUMBNAILS = 15
-_SOURCES = {"data": "Data set", "upload": "Upload", "drawn": "Drawn"}
+_SOURCES = {"data": "Data set", "upload": "Upload", "pad": "Draw", "generated": "Generated"}
 
 
 def show(scene: Scene) -> None:
@@ -82,7 +83,7 @@ def _model_changes(name: str, choices: Choices) -> dict[str, object]:
 
 def _source(scene: Scene) -> None:
     choices, entry = scene.choices, scene.entry
-    possible = [name for name in _SOURCES if name != "drawn" or entry.config.decoder]
+    possible = [name for name in _SOURCES if name != "generated" or entry.config.decoder]
     source = images.source_of(choices, entry)
     chosen(
         st.segmented_control,
@@ -97,6 +98,10 @@ def _source(scene: Scene) -> None:
     )
     if source == "upload":
         _upload()
+        return
+    if source == "pad":
+        drawing_pad(key=images.PAD)
+        st.caption("Until something is drawn, the pages show the first image of the data set.")
         return
     if source == "data":
         _data_set(scene)
@@ -238,8 +243,8 @@ def _class_names(scene: Scene) -> tuple[str, ...]:
 
 def _thumbnail(scene: Scene, index: int) -> str:
     choices, entry = scene.choices, scene.entry
-    if images.source_of(choices, entry) == "drawn":
-        return _as_markdown(*_drawn(entry.name, index))
+    if images.source_of(choices, entry) == "generated":
+        return _as_markdown(*_generated(entry.name, index))
     return _as_markdown(*_data_image(images.data_of(choices, entry), choices.split, index))
 
 
@@ -250,8 +255,8 @@ def _data_image(name: str, split: str, index: int) -> tuple[str, bytes]:
 
 
 @st.cache_data(show_spinner=False, max_entries=500)
-def _drawn(model: str, index: int) -> tuple[str, bytes]:
-    picture = images.drawn(resources.entries()[model], index)
+def _generated(model: str, index: int) -> tuple[str, bytes]:
+    picture = images.generated(resources.entries()[model], index)
     return picture.title, _png(picture.pixels)
 
 

@@ -173,7 +173,7 @@ def test_another_model_of_the_same_data_set_keeps_the_image(visit: Visit):
 
 
 def test_drawn_images_are_labelled_as_generated(visit: Visit):
-    app = visit(model="digits-dr", source="drawn", image=70)
+    app = visit(model="digits-dr", source="generated", image=70)
     assert "generated 8, exemplar 6" in spoken(app)
     assert "Generated: no photograph" in spoken(app)
 

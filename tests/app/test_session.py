@@ -17,7 +17,7 @@ def choices() -> st.SearchStrategy[Choices]:
     return st.builds(
         Choices,
         model=st.sampled_from(["mnist-dr", "mnist-em"]),
-        source=st.sampled_from(["data", "upload", "drawn"]),
+        source=st.sampled_from(["data", "upload", "pad", "generated"]),
         data=st.sampled_from(["", "mnist", "digits"]),
         split=st.sampled_from(["test", "train"]),
         image=st.integers(0, 59_999),
@@ -68,7 +68,8 @@ def test_an_empty_query_is_the_start():
         ({"split": "validation"}, "There is no split “validation” (test, train); showing “test” instead."),
         (
             {"source": "camera"},
-            "There is no source of images “camera” (data, upload, drawn); showing images of a data set instead.",
+            "There is no source of images “camera” (data, upload, pad, generated); "
+            "showing images of a data set instead.",
         ),
         ({"penalty": "l3"}, "There is no penalty “l3” (l2, l1); showing L2 instead."),
         (

@@ -193,6 +193,29 @@ def test_a_good_and_a_bad_picture_are_uploaded(visitor: Visitor):
     visitor.settle()
 
 
+def test_a_digit_drawn_on_the_pad_flows_through_the_pages(visitor: Visitor):
+    visitor.open("?model=digits-dr&source=pad")
+    first = visitor.figure("player")
+    paper = visitor.window.locator('[data-testid="stSidebar"] canvas')
+    paper.scroll_into_view_if_needed()
+    box = paper.bounding_box()
+    assert box is not None
+    x = box["x"] + box["width"] / 2
+    visitor.window.mouse.move(x, box["y"] + 0.15 * box["height"])
+    visitor.window.mouse.down()
+    visitor.window.mouse.move(x, box["y"] + 0.85 * box["height"], steps=8)
+    visitor.window.mouse.up()
+    sync_api.expect(visitor.window.get_by_text("your drawing")).to_be_visible()
+    visitor.eventually(lambda: visitor.figure("player") != first, "the drawing routed")
+    visitor.settle()
+    drawn = visitor.figure("strip")
+    visitor.window.get_by_role("link", name="5 Compare").click()
+    sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
+    visitor.settle()
+    sync_api.expect(visitor.window.get_by_text("your drawing")).to_be_visible()
+    assert visitor.figure("strip") == drawn
+
+
 def test_the_dark_page_has_dark_figures(chromium: sync_api.Browser, address: str):
     window = chromium.new_page(color_scheme="dark")
     visitor = Visitor(window, address).open("compare?model=digits-dr")
