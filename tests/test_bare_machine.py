@@ -1,0 +1,52 @@
+"""The library and its command line run where Streamlit and Plotly are absent: a bare GPU machine, a cluster's node."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ABSENT = ("streamlit", "plotly", "torchmetrics", "lightning_fabric", "tensorboard", "beartype")
+BLOCK = f"""
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {ABSENT!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+"""
+
+
+def run(code: str) -> str:
+    """What a Python without the absent packages prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", BLOCK + code], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_digit_is_routed_and_recorded(tmp_path):
+    code = f"""
+import torch, capsviz
+images, _ = capsviz.data.load("digits", "test").batch(torch.arange(2))
+trace = capsviz.trace(capsviz.load("digits-em"), capsviz.data.to_float(images))
+trace.save({str(tmp_path / "trace.safetensors")!r})
+print(capsviz.Trace.open({str(tmp_path / "trace.safetensors")!r}).layer.iterations)
+"""
+    assert run(code).strip() == "3"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (["zoo", "verify"], "digits-dr: as the manifest says"),
+        (["evaluate", "--model", "digits-l2"], "it agrees"),
+        (["data", "list"], "digits"),
+    ],
+)
+def test_the_command_line_answers(arguments, answer):
+    assert answer in run(f"sys.argv = {['capsviz', *arguments]!r}\nfrom capsviz.cli import main\nmain()")
