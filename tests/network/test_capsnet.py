@@ -1,4 +1,4 @@
-"""CapsNet from a config (SPEC 4): shapes, the decoder's mask, receptive fields, and gradients for every routing."""
+"""CapsNet from a config: shapes (seed 003, Table I), the decoder's mask, receptive fields, gradients of each routing."""
 
 from __future__ import annotations
 

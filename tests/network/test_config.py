@@ -1,4 +1,4 @@
-"""Presets as data: the capsules that SPEC 4 counts, configs that survive JSON, and errors that say what to change."""
+"""Presets as data: the capsules that seed 003 counts, configs that survive JSON, and errors that say what to change."""
 
 from __future__ import annotations
 

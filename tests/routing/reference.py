@@ -1,7 +1,7 @@
 """The routing algorithms once more, as plain loops in float64, written from the formulas and not from the library.
 
 Slow on purpose: every sum over lower capsules i, upper capsules j, dimensions h and samples k is a loop that can be
-read next to SPEC 1-3. Arrays are numpy float64, one sample at a time unless a docstring says otherwise.
+read next to the seeds. Arrays are numpy float64, one sample at a time unless a docstring says otherwise.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def softmax(logits: ndarray) -> ndarray:
 
 
 def dynamic_routing(votes: ndarray, iterations: int) -> list[dict[str, ndarray]]:
-    """SPEC 1 line by line; votes "lower upper dim"; one dictionary per iteration."""
+    """Seed 002, eq. 7-11, line by line; votes "lower upper dim"; one dictionary per iteration."""
     lower, upper, dim = votes.shape
     logits = np.zeros((lower, upper))
     steps = []
@@ -84,17 +84,21 @@ def em_routing(
     inverse_temperatures: list[float],
     variance_floor: float,
     empty: float,
+    starts: list[ndarray],
 ) -> list[dict[str, ndarray]]:
-    """SPEC 2 line by line; votes "lower upper dim", activations "lower", one λ per iteration.
+    """Seed 002, eq. 20-29, line by line; votes "lower upper dim", activations "lower", one λ per iteration.
 
-    SPEC leaves to the library how the data that a parent receives is normalised; it is taken here as the library
+    The seed leaves to the library how the data that a parent receives is normalised; it is taken here as the library
     states it: Σ_i R_ij a_i as a share of an even split of the N lower capsules over the J upper ones, times J / N.
     A Gaussian that receives less than `empty` divides by `empty`, where eq. 22 divides by nearly nothing.
+    starts: R "lower upper" that each iteration after the first begins with. Left to itself, the map from one iteration
+    to the next doubles rounding errors many times over where a Gaussian is as narrow as the floor.
     """
     lower, upper, dim = votes.shape
     responsibilities = np.full((lower, upper), 1 / upper)
     steps = []
-    for inverse_temperature in inverse_temperatures:
+    for inverse_temperature, start in zip(inverse_temperatures, starts, strict=True):
+        responsibilities = start if steps else responsibilities
         means, variances, cost = np.zeros((upper, dim)), np.zeros((upper, dim)), np.zeros((upper, dim))
         upper_activations = np.zeros(upper)
         for j in range(upper):
@@ -138,7 +142,7 @@ def em_routing(
 
 
 def discriminative_routing(votes: ndarray, coefficients: ndarray) -> dict[str, ndarray]:
-    """SPEC 3 forward: s_j = Σ_i b_ij û_ij without softmax, v_j = squash(s_j); agreement is û_ij · s_j."""
+    """Seed 003, eq. 6: s_j = Σ_i b_ij û_ij without softmax, v_j = squash(s_j); agreement is û_ij · s_j."""
     lower, upper, dim = votes.shape
     sums, poses = np.zeros((upper, dim)), np.zeros((upper, dim))
     for j in range(upper):
@@ -169,7 +173,7 @@ def ascent_gradient(votes: ndarray, coefficients: ndarray, signs: ndarray) -> nd
 
 
 def ascend(coefficients: ndarray, g: ndarray, step: float, regularisation: float, penalty: str) -> ndarray:
-    """One ascent step on b as SPEC 3 prescribes it (seed 003 eq. 13 for "l2", eq. 15 for "l1")."""
+    """One ascent step on b as seed 003 prescribes it (eq. 13 for "l2", eq. 15 for "l1")."""
     lower, upper = coefficients.shape
     updated = np.zeros((lower, upper))
     for i in range(lower):

@@ -1,10 +1,10 @@
-"""Discriminative routing, L2 and L1 (SPEC 3; seed 003 eq. 5-15): the forward pass, the objective and its ascent.
+"""Discriminative routing, L2 and L1 (seed 003 eq. 5-15): the forward pass, the objective and its ascent.
 
 How the prescribed update relates to the gradient of the objective O_j = Σ_k δ_jk ‖s_jk‖² − λ ‖b_j‖₂² or − λ ‖b_j‖₁
 of eq. 10 and 14, with g_ij = Σ_k δ_jk û_ijk · s_jk:
 
     true gradient        L2: ∂O_j/∂b_ij = 2 g_ij − 2 λ b_ij        L1: 2 g_ij −   λ sign(b_ij)
-    paper, SPEC          L2: eq. 13      2 g_ij −   λ b_ij         L1: 2 g_ij − 2 λ sign(b_ij)     (eq. 15)
+    the paper            L2: eq. 13      2 g_ij −   λ b_ij         L1: 2 g_ij − 2 λ sign(b_ij)     (eq. 15)
 
 The data term is the gradient exactly, factor 2 included. The regularisation is not: eq. 13 takes half of what eq. 12
 gives, eq. 15 twice. So the paper's step is the exact ascent of the objective with λ/2 in the place of λ for L2, and
@@ -113,7 +113,7 @@ def test_ascent_gradient_agrees_with_the_plain_loops_with_and_without_votes(samp
 
 @given(capsules(), seeds)
 def test_ascent_gradient_is_the_signed_agreement_summed_over_the_batch(sample, seed):
-    """The heart of the comparison: û · s is the agreement, here signed by the label (SPEC 3)."""
+    """The heart of the comparison: û · s is the agreement, here signed by the label."""
     b, delta = coefficients_for(sample, seed), signs_for(sample, seed)
     step = route(LinearVotes(sample.poses, sample.weight), b, agreement=True)
     g = ascent_gradient(sample.poses, sample.weight, step.sums, delta)

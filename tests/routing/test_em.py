@@ -1,4 +1,4 @@
-"""EM routing (SPEC 2): a mixture of Gaussians fitted to votes, also where naive versions break."""
+"""EM routing (seed 002 eq. 20-29): a mixture of Gaussians fitted to votes, also where naive versions break."""
 
 from __future__ import annotations
 
@@ -65,9 +65,13 @@ def test_every_step_agrees_with_the_plain_loops(kind, sample, seed, iterations):
     presence, (beta_u, beta_a) = presence_of(sample, seed), betas_of(sample, seed)
     steps = list(em_routing(votes, presence, beta_u, beta_a, iterations, final_posteriors=True, variance_floor=FLOOR))
     temperatures = [step.inverse_temperature for step in steps]
+    for before, after in pairwise(steps):
+        assert torch.equal(before.posteriors, after.responsibilities)
     for k, sample_votes in enumerate(sample.votes.numpy()):
+        starts = [step.responsibilities[k].numpy() for step in steps]
+        betas = beta_u.numpy(), beta_a.numpy()
         loops = reference.em_routing(
-            sample_votes, presence[k].numpy(), beta_u.numpy(), beta_a.numpy(), temperatures, FLOOR, mixture.EMPTY
+            sample_votes, presence[k].numpy(), *betas, temperatures, FLOOR, mixture.EMPTY, starts
         )
         for step, expected in zip(steps, loops, strict=True):
             for name, value in expected.items():
