@@ -1,4 +1,4 @@
-"""CapsNet from a config: shapes (seed 003, Table I), the decoder's mask, receptive fields, gradients of each routing."""
+"""CapsNet from a config: shapes (seed 003, Table I), the decoder's mask, receptive fields, gradients per routing."""
 
 from __future__ import annotations
 
