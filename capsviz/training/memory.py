@@ -10,7 +10,8 @@ def keep_freed_memory() -> bool:
     """Tell glibc's allocator to reuse large blocks; returns whether there was one to tell.
 
     By default every tensor of some megabytes is mapped and unmapped anew, and the kernel zeroes its pages each time:
-    a third of a training step on two cores. Elsewhere than on glibc nothing happens.
+    one batched product over 128 images, forward and back, took 54 ms so and 21 ms without (two cores, float32,
+    128 × 10 × 9216 numbers). Elsewhere than on glibc nothing happens.
     """
     if not sys.platform.startswith("linux"):
         return False
