@@ -31,7 +31,7 @@ class ZooError(CapsvizError):
 class Entry:
     """What the manifest says of one model.
 
-    test_error in percent, over test_count images that no choice was made on; command: what trained it; file,
+    test_error in percent, over test_count images that chose no epoch; command: what trained it; file,
     sha256, bytes: the weights in float16; curves: the metrics of the training run; parameters: learned numbers.
     """
 
