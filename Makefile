@@ -26,7 +26,7 @@ lint: .venv/dev
 	touch $@
 
 screenshots: .venv/dev
-	$(BIN)/python docs/screenshots.py
+	$(BIN)/python -m docs.screenshots
 
 clean:
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

@@ -125,6 +125,15 @@ def iterations_picker(current: Scene) -> None:
     )
 
 
+def routing_pickers(current: Scene, trace: Trace) -> int:
+    """The class capsule to look at, chosen in a row with the iterations T."""
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    with right:
+        iterations_picker(current)
+    with left:
+        return class_picker(current, trace)
+
+
 def note(sentence: str) -> None:
     """A sentence on which model runs here, where it is not the chosen one."""
     if sentence:

@@ -7,52 +7,17 @@ from __future__ import annotations
 
 import argparse
 import io
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
 from pathlib import Path
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.serving import CHROMIUM, FLAGS, ROOT, served
+
 IMAGES = ROOT / "docs" / "images"
 PAGES = {"dynamic": "", "em": "em", "discriminative": "discriminative", "perturb": "perturb", "compare": "compare"}
 """Each picture's name and its page's path; the first page is the app's address itself."""
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-
-@contextmanager
-def app() -> Iterator[str]:
-    """The app, served as `make app` serves it; yields its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app/main.py", "--server.port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
-    try:
-        address = f"http://localhost:{port}"
-        for _ in range(120):
-            try:
-                urllib.request.urlopen(f"{address}/_stcore/health", timeout=1)
-                break
-            except OSError:
-                time.sleep(0.5)
-        yield address
-    finally:
-        server.terminate()
-        server.wait(20)
 
 
 def settle(page: Page) -> None:
@@ -77,8 +42,9 @@ def main() -> None:
     arguments = parser.parse_args()
     width, height = map(int, arguments.size.split("x"))
     arguments.out.mkdir(parents=True, exist_ok=True)
-    with app() as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    log = tempfile.TemporaryDirectory()
+    with log, served("app/main.py", Path(log.name)) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
         for scheme in ("light", "dark"):
             context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
             for name, path in PAGES.items():

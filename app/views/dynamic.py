@@ -22,12 +22,7 @@ layout.headline(
 layout.note(other)
 layout.strip(trace, "routing", current.dark)
 
-left, right = st.columns([3, 1], vertical_alignment="bottom")
-with left:
-    upper = layout.class_picker(current, trace)
-with right:
-    layout.iterations_picker(current)
-
+upper = layout.routing_pickers(current, trace)
 layout.show(dynamic.routing_player(trace, upper=upper, dark=current.dark), "player")
 
 layout.numbers(

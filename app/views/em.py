@@ -20,12 +20,7 @@ layout.headline(
 layout.note(other)
 layout.strip(trace, "routing", current.dark)
 
-left, right = st.columns([3, 1], vertical_alignment="bottom")
-with left:
-    upper = layout.class_picker(current, trace)
-with right:
-    layout.iterations_picker(current)
-
+upper = layout.routing_pickers(current, trace)
 layout.show(em.em_player(trace, upper=upper, dark=current.dark), "player")
 
 spread = measures.gaussian_summary(trace, upper)

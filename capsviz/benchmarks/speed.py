@@ -18,6 +18,7 @@ from capsviz.network import CapsNet, PrimaryCapsules, preset
 from capsviz.routing import discriminative, lengths
 from capsviz.trace import trace
 from capsviz.training import losses
+from capsviz.training.feed import multi_hot
 from capsviz.training.memory import keep_freed_memory
 
 SECONDS = 4.0
@@ -121,16 +122,12 @@ def _route(network: CapsNet, primary: PrimaryCapsules) -> None:
         pass
 
 
-def _targets(labels: Tensor) -> Tensor:
-    return torch.nn.functional.one_hot(labels, 10).bool()
-
-
 def _plain_step(plain: PlainCapsNet, images: Tensor, labels: Tensor) -> Callable[[], None]:
     optimizer = torch.optim.Adam(plain.parameters(), lr=1e-3)
 
     def step() -> None:
         poses, drawn = plain(images, labels)
-        loss = losses.margin_loss(lengths(poses), _targets(labels))
+        loss = losses.margin_loss(lengths(poses), multi_hot(labels.unsqueeze(1), 10))
         loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(drawn, images)
         optimizer.zero_grad()
         loss.backward()
@@ -142,7 +139,7 @@ def _plain_step(plain: PlainCapsNet, images: Tensor, labels: Tensor) -> Callable
 def _step(network: CapsNet, images: Tensor, labels: Tensor) -> Callable[[], None]:
     """One training step as `capsviz train` takes it, the ascent of the coefficients included."""
     optimizer = torch.optim.Adam(network.parameters(), lr=1e-3, fused=True)
-    targets = _targets(labels)
+    targets = multi_hot(labels.unsqueeze(1), 10)
 
     def step() -> None:
         with _bfloat16():

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from capsviz.errors import CapsvizError
+from capsviz.network import ROUTING_TITLES
 from capsviz.training.schedules import SCHEDULES
 
-ROUTINGS = ("dr", "em", "l2", "l1")
 PRECISIONS = ("auto", "32-true", "bf16-mixed", "16-mixed")
 
 
@@ -52,7 +52,7 @@ class TrainingConfig:
     warm_up_steps: int | None = None
 
     def __post_init__(self) -> None:
-        self._one_of("routing", ROUTINGS)
+        self._one_of("routing", tuple(ROUTING_TITLES))
         self._one_of("schedule", SCHEDULES)
         self._one_of("precision", PRECISIONS)
         self._at_least("epochs", 1)
