@@ -63,9 +63,15 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     return tensors, header
 
 
-def save_checkpoint(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, header: dict[str, Any]) -> None:
-    """Write everything that the next step depends on: weights, buffers, Adam's moments, and `header`."""
-    tensors = {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
+def save_checkpoint(
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    header: dict[str, Any],
+    more: dict[str, Tensor] | None = None,
+) -> None:
+    """Write everything that the next step depends on: weights, buffers, Adam's moments, `header`; and `more`."""
+    tensors = dict(more or {}) | {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
     for name, parameter in model.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
             tensors[f"adam/{name}/{key}"] = value

@@ -4,8 +4,9 @@ capsviz train --data digits --routing dr --preset tiny --epochs 30
 capsviz train --data mnist --routing l2 --preset compact --epochs 10 --shift 2
 torchrun --nproc-per-node 2 -m capsviz train --data mnist --routing dr      (a batch is that of both processes together)
 
-A run leaves metrics.jsonl, model.safetensors and summary.json, and checkpoint.safetensors while it is under way; the
-same command with --resume goes on with one that was cut off.
+A run leaves metrics.jsonl, model.safetensors, summary.json and, where b was learned, its history in
+coefficients.safetensors; checkpoint.safetensors while it is under way. The same command with --resume goes on with one
+that was cut off.
 """
 
 import json
@@ -35,6 +36,7 @@ from capsviz.training.checkpoint import (
 from capsviz.training.config import ConfigError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import Batch, Feed, training_sets
+from capsviz.training.history import Snapshots
 from capsviz.training.interrupt import listening
 from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
@@ -117,10 +119,13 @@ def train(
     model = build(config, train_set.image, len(train_set.classes)).to(fabric.device)
     optimizer = torch.optim.Adam(model.parameters(), lr=config.learning_rate, fused=True)
     state: dict[str, Any] = {"step": 0, "seconds": 0.0, "validation_error": None}
+    snapshots = Snapshots(total)
+    snapshots.see(0, model)
     if resume and (folder / CHECKPOINT).is_file():
         tensors, state = read_tensors(folder / CHECKPOINT)
         check_same_run(config, state)
         restore_checkpoint(tensors, model, optimizer)
+        snapshots.restore(tensors)
     start, seconds_before, validation_error = state["step"], state["seconds"], state["validation_error"]
     forward_pass, fabric_optimizer = fabric.setup(ForwardPass(model), optimizer)
 
@@ -140,6 +145,7 @@ def train(
             window.add(config.batch, *taken)
 
             done = step + 1
+            snapshots.see(done, model)
             seconds = seconds_before + time.monotonic() - began
             epoch_over = done % feed.steps_per_epoch == 0 or done == total
             position = {"step": done, "epoch": done / feed.steps_per_epoch, "seconds": round(seconds, 2)}
@@ -160,7 +166,7 @@ def train(
             if journal and (stopped or epoch_over or time.monotonic() - saved >= checkpoint_seconds):
                 state = {"step": done, "seconds": seconds, "validation_error": validation_error}
                 state |= {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}
-                save_checkpoint(folder / CHECKPOINT, model, optimizer, state)
+                save_checkpoint(folder / CHECKPOINT, model, optimizer, state, snapshots.tensors())
                 saved = time.monotonic()
             if stopped and done < total:
                 if journal:
@@ -172,6 +178,7 @@ def train(
         journal.close()
         seconds = seconds_before + time.monotonic() - began
         measured = {"validation_error": validation_error, "seconds": round(seconds, 1), "steps": total}
+        snapshots.write(folder)
         summary = finish(config, model, measured, folder, data_root)
     fabric.barrier()
     return Outcome(folder, total, "", summary)
