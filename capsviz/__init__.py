@@ -10,6 +10,7 @@ torch.Size([3, 1, 288, 10])
 
 from . import data
 from .errors import CapsvizError
+from .intervene import Intervention
 from .network import CapsNet, CapsNetConfig, preset
 from .trace import LayerTrace, Trace, trace
 from .zoo import load, models
@@ -18,6 +19,7 @@ __all__ = [
     "CapsNet",
     "CapsNetConfig",
     "CapsvizError",
+    "Intervention",
     "LayerTrace",
     "Trace",
     "data",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import torch
@@ -14,8 +14,9 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from capsviz.errors import CapsvizError
+from capsviz.intervene import Intervention, intervene
 from capsviz.network import CapsNet, CapsNetConfig
-from capsviz.routing import Step
+from capsviz.routing import InverseTemperature, Step
 
 FORMAT = "capsviz-trace-1"
 
@@ -60,7 +61,9 @@ class Trace:
     Shapes: images "batch channel height width" in 0..1; primary_poses u "batch lower d"; primary_activations
     "batch lower"; poses "batch upper dim" and activations "batch upper" of the class capsules; predicted "batch";
     reconstruction "batch channel height width", drawn from the most active capsule, None without a decoder.
-    layers: one per routed layer, in order. name: of the model; classes: what the upper capsules stand for.
+    layers: one per routed layer, in order. name: of the model; classes: what the upper capsules stand for. gains:
+    what an intervention multiplied the strength of each primary capsule by, None where there was none; poses and
+    activations of the primary capsules are those after it.
     """
 
     config: CapsNetConfig
@@ -73,6 +76,7 @@ class Trace:
     poses: Float[Tensor, "batch upper dim"]
     activations: Float[Tensor, "batch upper"]
     reconstruction: Float[Tensor, "batch channel height width"] | None
+    gains: Float[Tensor, " lower"] | None = None
 
     @property
     def layer(self) -> LayerTrace:
@@ -138,6 +142,7 @@ class Trace:
                 tensors["poses"],
                 tensors["activations"],
                 tensors.get("reconstruction"),
+                tensors.get("gains"),
             )
         except SafetensorError as error:
             raise TraceError(
@@ -147,7 +152,7 @@ class Trace:
             raise TraceError(f"{path.name} lacks a part of a trace ({error}); record it again.") from error
 
 
-_TENSORS = ("images", "primary_poses", "primary_activations", "poses", "activations", "reconstruction")
+_TENSORS = ("images", "primary_poses", "primary_activations", "poses", "activations", "reconstruction", "gains")
 
 
 def _layer(routing: str, prefix: str, tensors: Mapping[str, Tensor]) -> LayerTrace:
@@ -170,29 +175,39 @@ def trace(
     images: Float[Tensor, "batch channel height width"],
     *,
     iterations: int | None = None,
+    intervention: Intervention | None = None,
+    inverse_temperature: InverseTemperature | None = None,
     votes: bool = True,
     name: str = "",
     classes: tuple[str, ...] | None = None,
 ) -> Trace:
     """Run a model once and record every iteration of its routing.
 
-    images: "batch channel height width" in 0..1. iterations T: the model's own unless given. votes: also keep the
+    images: "batch channel height width" in 0..1. iterations T and, for EM, the schedule of λ: the model's own unless
+    given. intervention: primary capsules to mute, boost or isolate before they vote. votes: also keep the
     votes, lower × upper × dim numbers an image. name, classes: for captions; the classes are numbered unless given.
-    Nothing is left on the model: it may serve others at the same time.
+    Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
+    network has not.
     """
+    config = model.config
+    if inverse_temperature is not None:
+        config = replace(config, inverse_temperature=inverse_temperature)
+    gains = intervention.gains(config.lower) if intervention else None
     device = next(model.parameters()).device
     with torch.inference_mode():
         images = images.to(device)
         primary = model.encode(images)
-        steps = list(model.route(primary, iterations, record=True))
+        if gains is not None:
+            primary = intervene(primary, gains, matrix=config.routing == "em")
+        steps = list(model.route(primary, iterations, record=True, inverse_temperature=inverse_temperature))
         last = steps[-1]
         drawn = model.decode(last.poses, last.activations.argmax(1)) if model.decoder is not None else None
         kept = model.votes(primary).materialise().float().cpu() if votes else None
-        layer = LayerTrace(model.config.routing, _stack(steps), kept)
+        layer = LayerTrace(config.routing, _stack(steps), kept)
         return Trace(
-            config=model.config,
+            config=config,
             name=name,
-            classes=classes or tuple(str(number) for number in range(model.config.classes)),
+            classes=classes or tuple(str(number) for number in range(config.classes)),
             images=images.float().cpu(),
             primary_poses=primary.poses.float().cpu(),
             primary_activations=primary.activations.float().cpu(),
@@ -200,4 +215,5 @@ def trace(
             poses=last.poses.float().cpu(),
             activations=last.activations.float().cpu(),
             reconstruction=None if drawn is None else drawn.float().cpu(),
+            gains=gains,
         )

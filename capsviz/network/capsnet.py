@@ -12,6 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from capsviz.routing import (
+    InverseTemperature,
     LinearVotes,
     MatrixVotes,
     Step,
@@ -149,12 +150,19 @@ class CapsNet(nn.Module):
         return LinearVotes(primary.poses, self.weight)
 
     def route(
-        self, primary: PrimaryCapsules, iterations: int | None = None, *, record: bool = False, progress: float = 1.0
+        self,
+        primary: PrimaryCapsules,
+        iterations: int | None = None,
+        *,
+        record: bool = False,
+        progress: float = 1.0,
+        inverse_temperature: InverseTemperature | None = None,
     ) -> Iterator[Step]:
         """The steps of this network's routing, one per iteration.
 
         iterations T: the config's unless given. record: also what the algorithm does not need and a trace shows, the
-        last iteration's agreement or posteriors. progress 0..1: how far training is, for EM's λ.
+        last iteration's agreement or posteriors. progress 0..1: how far training is, for EM's λ, whose schedule is the
+        config's unless given.
         """
         config, votes = self.config, self.votes(primary)
         iterations = config.iterations if iterations is None else iterations
@@ -167,7 +175,7 @@ class CapsNet(nn.Module):
                 self.beta_u,
                 self.beta_a,
                 iterations,
-                inverse_temperature=config.inverse_temperature,
+                inverse_temperature=inverse_temperature or config.inverse_temperature,
                 progress=progress,
                 final_posteriors=record,
             )
