@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 import torch
 
 from app.components.live_decoder import pack_weights
 from capsviz import compare, data, zoo
 from capsviz.data import DATASETS, ImageSet
+from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.network import CapsNet
 from capsviz.trace import Trace
 from capsviz.trace import trace as record
@@ -69,12 +72,26 @@ def exemplars(name: str) -> torch.Tensor:
 
 
 @st.cache_resource(show_spinner="Routing …", max_entries=32)
-def trace(name: str, pixels: bytes, iterations: int | None) -> Trace:
-    """One image (the bytes of "channel height width") through a model, recorded."""
+def trace(
+    name: str,
+    pixels: bytes,
+    iterations: int | None,
+    intervention: Intervention = UNTOUCHED,
+    temperature: float | None = None,
+) -> Trace:
+    """One image (the bytes of "channel height width") through a model, recorded; temperature: what EM's λ rises to."""
     network = model(name)
     image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(network.config.image)
-    classes = entries()[name].classes
-    return record(network, data.to_float(image)[None], iterations=iterations, name=name, classes=classes)
+    schedule = network.config.inverse_temperature
+    return record(
+        network,
+        data.to_float(image)[None],
+        iterations=iterations,
+        intervention=intervention,
+        inverse_temperature=None if temperature is None else replace(schedule, final=temperature),
+        name=name,
+        classes=entries()[name].classes,
+    )
 
 
 @st.cache_resource(show_spinner="Asking every model …", max_entries=32)

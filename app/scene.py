@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app import images, resources, session
+from app import capsule_sets, images, resources, session
 from app.images import Picture
 from app.session import Catalogue, Choices
 from capsviz import data
 from capsviz.errors import CapsvizError
+from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.network import ROUTING_TITLES
 from capsviz.trace import Trace
 from capsviz.zoo import Entry
@@ -60,10 +61,24 @@ class Scene:
         why = "has no decoder" if base.routing == routing else f"is {ROUTING_TITLES[base.routing]}"
         return entry, f"{base.name} {why}; here **{entry.name}** runs on the same image."
 
-    def trace(self, entry: Entry) -> Trace:
-        """The image through a model, recorded; the chosen iterations count where the routing has any."""
+    def trace(self, entry: Entry, *, touched: bool = False) -> Trace:
+        """The image through a model, recorded; the chosen iterations count where the routing has any.
+
+        touched: with the visitor's intervention, where the model has the capsules that it names.
+        """
         iterations = self.choices.iterations if entry.routing in ("dr", "em") else None
-        return resources.trace(entry.name, self.picture.key, iterations)
+        intervention = self.intervention(entry) if touched else UNTOUCHED
+        temperature = self.choices.temperature if entry.routing == "em" else None
+        return resources.trace(entry.name, self.picture.key, iterations, intervention, temperature)
+
+    def intervention(self, entry: Entry) -> Intervention:
+        """The visitor's intervention as far as the model has the capsules."""
+        return self.choices.touched.without(range(entry.config.lower, capsule_sets.MOST))
+
+    def capsule(self, entry: Entry) -> int | None:
+        """The primary capsule to look at, None where nobody chose one that the model has."""
+        chosen = self.choices.capsule
+        return None if chosen is None or chosen >= entry.config.lower else chosen
 
     def upper(self, trace: Trace) -> int:
         """The class capsule to look at: the chosen one, else the predicted one."""

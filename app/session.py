@@ -9,9 +9,13 @@ from typing import Any
 
 import streamlit as st
 
+from app import capsule_sets
+from capsviz.intervene import Intervention
+
 SOURCES = ("data", "upload", "pad", "generated")
 SPLITS = ("test", "train")
 MAX_ITERATIONS = 10
+MAX_TEMPERATURE = 10.0
 NARROW, WIDE = 0.25, 1.0
 """Half-ranges of the Perturb sliders: the paper's, and one in which the digit visibly breaks."""
 
@@ -31,6 +35,12 @@ class Choices:
     """Class to browse; None: all of them."""
     upper: int | None = None
     """Class capsule to look at; None: the one that the model predicts."""
+    capsule: int | None = None
+    """Primary capsule to look at, the same on every page; None: none, or where a page needs one, its strongest."""
+    touched: Intervention = Intervention()
+    """Primary capsules that are muted, boosted or isolated before they vote."""
+    temperature: float | None = None
+    """EM: what λ rises to; None: what the model was trained with."""
     iterations: int = 3
     penalty: str = ""
     """`l2` or `l1` on the discriminative page; empty: the model's own, else `l2`."""
@@ -95,6 +105,26 @@ def _class(text: str, choices: Choices, catalogue: Catalogue) -> int:
     return int(text)
 
 
+def _capsule(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
+    if not text.isascii() or not text.isdigit() or int(text[:9]) >= capsule_sets.MOST:
+        raise ValueError(f"There is no primary capsule “{text}”")
+    return int(text)
+
+
+def _touched(text: str, _choices: Choices, _catalogue: Catalogue) -> Intervention:
+    return capsule_sets.read_intervention(text)
+
+
+def _temperature(text: str, _choices: Choices, _catalogue: Catalogue) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"λ cannot be “{text}”") from None
+    if not 0 < value <= MAX_TEMPERATURE:
+        raise ValueError(f"λ goes from 0 to {MAX_TEMPERATURE:g}")
+    return value
+
+
 def _iterations(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= MAX_ITERATIONS:
         raise ValueError(f"Routing cannot run “{text}” times here (1 to {MAX_ITERATIONS})")
@@ -123,6 +153,9 @@ PARAMETERS: dict[str, _Parameter] = {
     "image": _Parameter("image", _image),
     "only": _Parameter("only", _class),
     "upper": _Parameter("class", _class),
+    "capsule": _Parameter("capsule", _capsule),
+    "touched": _Parameter("touch", _touched, capsule_sets.write_intervention),
+    "temperature": _Parameter("lambda", _temperature, lambda value: f"{value:g}"),
     "iterations": _Parameter("T", _iterations),
     "penalty": _Parameter("penalty", _one_of(("l2", "l1"), "penalty")),
     "offsets": _Parameter("offsets", _offsets, _write_offsets),
@@ -157,6 +190,9 @@ def _default(name: str, choices: Choices) -> str:
         "image": "image 0",
         "only": "all classes",
         "upper": "the class that the model predicts",
+        "capsule": "no capsule",
+        "touched": "the network untouched",
+        "temperature": "the model's own λ",
         "iterations": f"{choices.iterations} iterations",
         "penalty": "L2",
         "offsets": "the capsule as it is",
@@ -178,7 +214,15 @@ def update(choices: Choices, **changes: Any) -> None:
     To be called from a widget's callback: the script then reads them back from the URL, the only place they live.
     """
     if "model" in changes:
-        changes = {"data": "", "only": None, "upper": None, "penalty": "", **changes}
+        changes = {
+            "data": "",
+            "only": None,
+            "upper": None,
+            "penalty": "",
+            "capsule": None,
+            "touched": Intervention(),
+            **changes,
+        }
     if {"source", "data", "split", "only"} & changes.keys():
         changes = {"image": 0, **changes}
     if {"source", "data", "split", "only", "image"} & changes.keys():

@@ -68,6 +68,9 @@ class Intervention:
         return self.muted, self.boosted, self.isolated
 
 
+UNTOUCHED = Intervention()
+
+
 def intervene(primary: PrimaryCapsules, gains: Float[Tensor, " lower"], *, matrix: bool) -> PrimaryCapsules:
     """The primary capsules with their strengths multiplied by gains.
 

@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app import capsule_sets
 from app.session import Catalogue, Choices, parse, to_query
+from capsviz.intervene import Intervention
 
 CATALOGUE = Catalogue("mnist-dr", {"mnist-dr": 10, "mnist-em": 10, "shapes-l2": 3}, ("mnist", "digits"))
+
+
+def capsules() -> st.SearchStrategy[tuple[int, ...]]:
+    return st.sets(st.integers(0, 1151), max_size=20).map(lambda found: tuple(sorted(found)))
 
 
 def choices() -> st.SearchStrategy[Choices]:
@@ -23,6 +29,9 @@ def choices() -> st.SearchStrategy[Choices]:
         image=st.integers(0, 59_999),
         only=st.none() | st.integers(0, 9),
         upper=st.none() | st.integers(0, 9),
+        capsule=st.none() | st.integers(0, 1151),
+        touched=st.builds(Intervention, muted=capsules(), boosted=capsules(), isolated=capsules()),
+        temperature=st.none() | st.sampled_from([0.25, 1.0, 4.5]),
         iterations=st.integers(1, 10),
         penalty=st.sampled_from(["", "l2", "l1"]),
         offsets=st.just(())
@@ -50,6 +59,12 @@ def test_an_empty_query_is_the_start():
     ("query", "sentence"),
     [
         ({"model": "resnet"}, "There is no model “resnet”; showing mnist-dr instead."),
+        ({"capsule": "-3"}, "There is no primary capsule “-3”; showing no capsule instead."),
+        (
+            {"touch": "mute:x"},
+            "“x” names no capsules; write them like 3,12,40-44; showing the network untouched instead.",
+        ),
+        ({"lambda": "-1"}, "λ goes from 0 to 10; showing the model's own λ instead."),
         ({"image": "-1"}, "There is no image “-1”; showing image 0 instead."),
         ({"image": "seven"}, "There is no image “seven”; showing image 0 instead."),
         ({"image": "9" * 40}, f"There is no image “{'9' * 40}”; showing image 0 instead."),
@@ -94,3 +109,14 @@ def test_no_query_whatever_breaks_the_parser(query: dict[str, str]):
     parsed, notices = parse(query, CATALOGUE)
     assert dataclasses.asdict(parsed) == dataclasses.asdict(parse(to_query(parsed), CATALOGUE)[0])
     assert all(notice.endswith("instead.") for notice in notices)
+
+
+@given(capsules() | st.builds(lambda kind: tuple(range(kind, 1152, 32)), st.integers(0, 31)))
+def test_a_set_of_capsules_survives_the_link(chosen: tuple[int, ...]):
+    assert not chosen or capsule_sets.read(capsule_sets.write(chosen)) == chosen
+
+
+def test_all_capsules_of_a_type_or_of_a_layer_are_a_few_characters():
+    assert capsule_sets.write(range(5, 1152, 32)) == "5-1125/32"
+    assert capsule_sets.write([*range(1152)]) == "0-1151"
+    assert capsule_sets.write([3, 12, 40, 41, 42]) == "3,12,40-42"
