@@ -1,0 +1,35 @@
+"""How a component is put together: shared scripts in front of its own, and numbers packed for the browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy import ndarray
+
+FOLDER = Path(__file__).parent
+
+
+def component(name: str, *scripts: str, styles: tuple[str, ...] = ()) -> Any:
+    """The component of these scripts, in this order: paths below app/components, the last one with `export default`.
+
+    The scripts become one module, so what one declares at its top the later ones see. Mount it as what
+    `st.components.v2.component` gives. It is defined anew each time, so that a new runtime knows it as well.
+    """
+    return st.components.v2.component(name, js=_joined(scripts), css=_joined(styles) or None)
+
+
+def _joined(paths: tuple[str, ...]) -> str:
+    return "\n".join((FOLDER / path).read_text(encoding="utf-8") for path in paths)
+
+
+def pack(fields: Mapping[str, Any], arrays: Mapping[str, ndarray]) -> bytes:
+    """Fields (what JSON can hold) and arrays (sent as float32, flat) as the bytes that shared/packed.js opens."""
+    header = json.dumps({**fields, "arrays": [[name, int(array.size)] for name, array in arrays.items()]}).encode()
+    header += b" " * (-len(header) % 4)
+    numbers = b"".join(np.ascontiguousarray(array, dtype="<f4").tobytes() for array in arrays.values())
+    return np.array(len(header), "<u4").tobytes() + header + numbers
