@@ -23,6 +23,7 @@ from capsviz.routing import (
     lengths,
     squash,
 )
+from capsviz.routing.discriminative import initial_coefficients
 
 from .config import CapsNetConfig
 
@@ -131,8 +132,7 @@ class CapsNet(nn.Module):
             # d before lower, as the encoder lays out the poses.
             self.transform = nn.Parameter(torch.randn(config.primary_dim, lower, upper, config.class_dim) * 0.1)
         if config.routing in ("l2", "l1"):
-            # Seed 003 gives no start; 0.1 is what DR's softmax starts with, and the noise breaks the tie.
-            self.register_buffer("coefficients", 0.1 + 0.01 * torch.randn(lower, upper))
+            self.register_buffer("coefficients", initial_coefficients(lower, upper))
 
     @property
     def weight(self) -> Float[Tensor, "lower d upper dim"]:

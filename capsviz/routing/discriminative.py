@@ -50,6 +50,16 @@ def discriminative_routing(
     yield DiscriminativeStep(1, coefficients, sums, poses, activations, votes.agreement(sums) if agreement else None)
 
 
+def initial_coefficients(
+    lower: int, upper: int, generator: torch.Generator | None = None
+) -> Float[Tensor, "lower upper"]:
+    """b before any training, 0.1 + N(0, 0.01²), from the generator or from torch's own.
+
+    Seed 003 gives no start; 0.1 is what the softmax of dynamic routing starts with, and the noise breaks the tie.
+    """
+    return 0.1 + 0.01 * torch.randn(lower, upper, generator=generator)
+
+
 def signs(targets: Tensor) -> Tensor:
     """δ_jk: +1 where upper capsule j is a label of image k, −1 elsewhere (seed 003, eq. 5b).
 

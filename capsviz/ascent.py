@@ -1,0 +1,217 @@
+"""The ascent of b, alone: a trained L2 or L1 network, its weights and primary capsules fixed, b free to climb.
+
+model = capsviz.load("digits-l2")
+train = capsviz.data.load("digits", "train")
+footing = fix(model, capsviz.data.to_float(train.images[:128]), train.labels[:128])
+record = climb(footing, model.coefficients, step=0.005, regularisation=1e-3, penalty="l2", steps=60)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from capsviz.errors import CapsvizError
+from capsviz.network import ROUTING_TITLES, CapsNet
+from capsviz.routing import LinearVotes, discriminative_routing
+from capsviz.routing.discriminative import (
+    Penalty,
+    ascend,
+    ascent_gradient,
+    initial_coefficients,
+    objective,
+    signs,
+    sparsity,
+)
+
+Start = Literal["trained", "fresh"]
+
+
+class AscentError(CapsvizError):
+    """An ascent that cannot be run."""
+
+
+@dataclass(frozen=True)
+class Footing:
+    """What stays as it is while b climbs: the primary capsules of a batch, the weights, the labels' signs.
+
+    Shapes: poses u "batch lower d"; weight W "lower d upper dim"; signs δ "batch upper", +1 at the label.
+    """
+
+    poses: Float[Tensor, "batch lower d"]
+    weight: Float[Tensor, "lower d upper dim"]
+    signs: Float[Tensor, "batch upper"]
+
+
+@dataclass(frozen=True)
+class AscentStep:
+    """Where b stands after `step` ascent steps, and what it does to the batch from there.
+
+    Shapes: coefficients b "lower upper"; objective O_j "upper", its data term averaged over the batch. exact, near,
+    negative: shares 0..1 of all coefficients that are zero, within a thousandth of the largest, and below zero.
+    true_length, other_length: mean ‖v‖ of the labels' class capsules and of all others. error: share of the images
+    whose longest capsule is not the label's.
+    """
+
+    step: int
+    coefficients: Float[Tensor, "lower upper"]
+    objective: Float[Tensor, "upper"]
+    exact: float
+    near: float
+    negative: float
+    true_length: float
+    other_length: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Ascent:
+    """A recorded ascent: the fields of `AscentStep` stacked, the start first, so that 60 steps are 61 records."""
+
+    coefficients: Float[Tensor, "record lower upper"]
+    objective: Float[Tensor, "record upper"]
+    exact: Float[Tensor, "record"]
+    near: Float[Tensor, "record"]
+    negative: Float[Tensor, "record"]
+    true_length: Float[Tensor, "record"]
+    other_length: Float[Tensor, "record"]
+    error: Float[Tensor, "record"]
+
+    @property
+    def steps(self) -> int:
+        """How many steps b took."""
+        return len(self.coefficients) - 1
+
+
+def fix(model: CapsNet, images: Float[Tensor, "batch channel height width"], labels: Int[Tensor, "batch"]) -> Footing:
+    """Fix the primary capsules of labelled images, images in 0..1, and the weights of an L2 or L1 network.
+
+    Raises AscentError for a network without coefficients, for images of another size, for labels that do not fit.
+    """
+    _of_coefficients(model)
+    if tuple(images.shape[1:]) != tuple(model.config.image):
+        given, wanted = (" × ".join(map(str, shape)) for shape in (images.shape[1:], model.config.image))
+        raise AscentError(f"The images are {given} and the model takes {wanted}; bring them into that form.")
+    if len(images) != len(labels) or not len(images):
+        raise AscentError(f"{len(images)} images came with {len(labels)} labels; give one label for each, and some.")
+    if not 0 <= int(labels.min()) <= int(labels.max()) < model.config.classes:
+        raise AscentError(f"A label is outside 0 to {model.config.classes - 1}; give labels of the model's classes.")
+    targets = torch.nn.functional.one_hot(labels.long(), model.config.classes).bool()
+    with torch.inference_mode():
+        return Footing(model.encode(images).poses, model.weight.detach(), signs(targets))
+
+
+def starting_point(model: CapsNet, start: Start, seed: int = 0) -> Float[Tensor, "lower upper"]:
+    """b to begin with: as the model was trained, or fresh, 0.1 + N(0, 0.01²) drawn by the seed, as a training begins.
+
+    Raises AscentError for a network without coefficients and for another start.
+    """
+    _of_coefficients(model)
+    if start not in get_args(Start):
+        raise AscentError(f"b starts “trained” or “fresh”; got “{start}”.")
+    if start == "trained":
+        return model.get_buffer("coefficients").clone()
+    generator = torch.Generator().manual_seed(seed)
+    return initial_coefficients(model.config.lower, model.config.classes, generator)
+
+
+def ascent(
+    footing: Footing,
+    start: Float[Tensor, "lower upper"],
+    *,
+    step: float,
+    regularisation: float,
+    penalty: Penalty,
+    proximal: bool = False,
+    steps: int = 60,
+) -> Iterator[AscentStep]:
+    """Climb with b, the weights fixed, and yield the start and every step (seed 003, Algorithm 1 with n_b = 0).
+
+    step γ, regularisation λ, penalty and proximal: as `routing.discriminative.ascend`; g is averaged over the batch,
+    as in training, so that γ and λ mean there what they mean here. Raises AscentError for a choice that no ascent can
+    be run with, and where b leaves what float32 can hold: for a fixed batch the objective has no upper bound.
+    """
+    _check(footing, start, step, regularisation, penalty, proximal, steps)
+    votes, coefficients, count = LinearVotes(footing.poses, footing.weight), start, len(footing.poses)
+    with torch.inference_mode():
+        for number in range(steps + 1):
+            routed = next(discriminative_routing(votes, coefficients))
+            if not bool(routed.sums.square().sum().isfinite()):
+                raise AscentError(f"b has outgrown the numbers of float32 after {number} steps; choose a smaller γ.")
+            # λ counts once for every image of the batch, so that the mean is taken of the data term alone.
+            value = objective(routed.sums, footing.signs, coefficients, regularisation * count, penalty) / count
+            yield _measured(number, coefficients, value, routed.activations, footing.signs)
+            if number < steps:
+                gradient = ascent_gradient(footing.poses, footing.weight, routed.sums, footing.signs) / count
+                coefficients = ascend(
+                    coefficients,
+                    gradient,
+                    step=step,
+                    regularisation=regularisation,
+                    penalty=penalty,
+                    proximal=proximal,
+                )
+
+
+def climb(
+    footing: Footing,
+    start: Float[Tensor, "lower upper"],
+    *,
+    step: float,
+    regularisation: float,
+    penalty: Penalty,
+    proximal: bool = False,
+    steps: int = 60,
+) -> Ascent:
+    """Run `ascent` to its end and record it; same choices, same errors."""
+    options = {"step": step, "regularisation": regularisation, "penalty": penalty, "proximal": proximal, "steps": steps}
+    records = list(ascent(footing, start, **options))  # type: ignore[arg-type]
+    fields = [name for name in AscentStep.__dataclass_fields__ if name != "step"]
+    return Ascent(**{name: torch.stack([torch.as_tensor(getattr(one, name)) for one in records]) for name in fields})
+
+
+def _measured(number: int, coefficients: Tensor, value: Tensor, activations: Tensor, signs: Tensor) -> AscentStep:
+    share, present = sparsity(coefficients), signs > 0
+    wrong = ~present.gather(1, activations.argmax(1, keepdim=True)).squeeze(1)
+    return AscentStep(
+        step=number,
+        coefficients=coefficients,
+        objective=value,
+        exact=share.exact,
+        near=share.near,
+        negative=float((coefficients < 0).float().mean()),
+        true_length=float(activations[present].mean()),
+        other_length=float(activations[~present].mean()),
+        error=float(wrong.float().mean()),
+    )
+
+
+def _of_coefficients(model: CapsNet) -> None:
+    if model.config.routing not in ("l2", "l1"):
+        title = ROUTING_TITLES[model.config.routing]
+        raise AscentError(f"A model of {title} has no coefficients b; choose one of L2 or L1.")
+
+
+def _check(
+    footing: Footing, start: Tensor, step: float, regularisation: float, penalty: str, proximal: bool, steps: int
+) -> None:
+    _, lower, upper, _ = LinearVotes(footing.poses, footing.weight).shape
+    if tuple(start.shape) != (lower, upper):
+        shape = " × ".join(map(str, start.shape))
+        raise AscentError(f"b is {shape} and the layer {lower} × {upper}; start from b of the same model.")
+    if not (math.isfinite(step) and step > 0):
+        raise AscentError(f"γ is {step:g}; give a number above 0.")
+    if not (math.isfinite(regularisation) and regularisation >= 0):
+        raise AscentError(f"λ is {regularisation:g}; give 0 or a number above it.")
+    if penalty not in get_args(Penalty):
+        raise AscentError(f"The penalty is l2 or l1; got “{penalty}”.")
+    if proximal and penalty == "l2":
+        raise AscentError("The proximal step belongs to the L1 penalty; choose L1 for it.")
+    if steps < 1:
+        raise AscentError(f"An ascent of {steps} steps goes nowhere; give at least 1.")
