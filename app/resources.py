@@ -21,8 +21,8 @@ BROWSABLE = tuple(name for name in DATASETS if name != "multi-mnist")
 
 @st.cache_resource(show_spinner=False)
 def entries() -> dict[str, zoo.Entry]:
-    """The models of pretrained/, by name, data set by data set. Raises ZooError."""
-    found = zoo.models().values()
+    """The capsule networks of pretrained/, by name, data set by data set. Raises ZooError."""
+    found = [entry for entry in zoo.models().values() if entry.has_capsules]
     order = {name: place for place, name in enumerate(("mnist", "fashion-mnist", "cifar10", "multi-mnist", "digits"))}
     routings = ("dr", "em", "l2", "l1")
     return {

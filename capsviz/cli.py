@@ -49,7 +49,7 @@ def duration(text: str) -> float:
 @app.command()
 def train(
     data: Annotated[str, typer.Option(help="digits, mnist, fashion-mnist, cifar10, multi-mnist or folder:PATH.")],
-    routing: Annotated[str, typer.Option(help="dr, em, l2 or l1.")],
+    routing: Annotated[str, typer.Option(help="dr, em, l2, l1, or cnn: the baseline without capsules.")],
     preset: Annotated[str, typer.Option(help="paper, compact or tiny.")] = "compact",
     epochs: Annotated[int, typer.Option(help="Passes over the training set.")] = 10,
     steps: Annotated[int | None, typer.Option(help="Steps, instead of epochs.")] = None,
@@ -128,7 +128,10 @@ Model = Annotated[str, typer.Option(help="A pretrained model's name, or a run's 
 
 
 def open_model(name: str) -> tuple[Any, dict[str, Any]]:
-    """A network in eval mode and what is known of it: name, data; of a pretrained one also test_error, test_count."""
+    """A network, the CNN baseline too, in eval mode, and what is known of it.
+
+    That is name and data; of a pretrained one also test_error and test_count.
+    """
     from capsviz import zoo
     from capsviz.training.runs import open_run
 
@@ -136,7 +139,7 @@ def open_model(name: str) -> tuple[Any, dict[str, Any]]:
     if name not in zoo.models() and (path.exists() or path.suffix or len(path.parts) > 1):
         model, header = open_run(path)
         return model, {"name": header["name"], "data": header["training"]["data"]}
-    model = zoo.load(name)
+    model = zoo.load_network(name)
     entry = zoo.models()[name]
     return model, {
         "name": name,

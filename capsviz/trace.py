@@ -15,7 +15,7 @@ from torch import Tensor
 
 from capsviz.errors import CapsvizError
 from capsviz.intervene import Intervention, intervene
-from capsviz.network import CapsNet, CapsNetConfig
+from capsviz.network import CapsNet, CapsNetConfig, NoCapsulesError
 from capsviz.routing import InverseTemperature, Step
 
 FORMAT = "capsviz-trace-1"
@@ -187,8 +187,10 @@ def trace(
     given. intervention: primary capsules to mute, boost or isolate before they vote. votes: also keep the
     votes, lower × upper × dim numbers an image. name, classes: for captions; the classes are numbered unless given.
     Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
-    network has not.
+    network has not, NoCapsulesError for the CNN baseline.
     """
+    if not isinstance(model, CapsNet):
+        raise NoCapsulesError(name)
     config = model.config
     if inverse_temperature is not None:
         config = replace(config, inverse_temperature=inverse_temperature)

@@ -17,7 +17,16 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from capsviz.errors import CapsvizError
-from capsviz.network import ROUTING_TITLES, CapsNet, CapsNetConfig
+from capsviz.network import (
+    NETWORK_TITLES,
+    CapsNet,
+    CapsNetConfig,
+    Network,
+    NetworkConfig,
+    NoCapsulesError,
+    assemble,
+    config_from_dict,
+)
 
 EXEMPLARS = 8
 """Class capsules of real training images kept with each model, per class."""
@@ -33,6 +42,7 @@ class Entry:
 
     test_error in percent, over test_count images that chose no epoch; command: what trained it; file,
     sha256, bytes: the weights in float16; curves: the metrics of the training run; parameters: learned numbers.
+    network: what it is made of, a capsule network or the CNN baseline, whose `routing` is "cnn".
     """
 
     name: str
@@ -40,7 +50,7 @@ class Entry:
     classes: tuple[str, ...]
     routing: str
     preset: str
-    config: CapsNetConfig
+    network: NetworkConfig
     test_error: float
     test_count: int
     command: str
@@ -50,6 +60,18 @@ class Entry:
     parameters: int
     curves: str
     note: str = ""
+
+    @property
+    def has_capsules(self) -> bool:
+        """Whether there is a routing to look at: not so for the CNN baseline."""
+        return isinstance(self.network, CapsNetConfig)
+
+    @property
+    def config(self) -> CapsNetConfig:
+        """What a capsule network is made of; raises NoCapsulesError for the CNN baseline."""
+        if not isinstance(self.network, CapsNetConfig):
+            raise NoCapsulesError(self.name)
+        return self.network
 
     @property
     def path(self) -> Path:
@@ -69,12 +91,7 @@ def models() -> dict[str, Entry]:
         return {}
     try:
         rows = json.loads(manifest.read_text())["models"]
-        return {
-            row["name"]: Entry(
-                **{**row, "classes": tuple(row["classes"]), "config": CapsNetConfig.from_dict(row["config"])}
-            )
-            for row in rows
-        }
+        return {row["name"]: _entry(row) for row in rows}
     except (ValueError, KeyError, TypeError) as error:
         raise ZooError(f"{manifest} is damaged ({error}); restore it with `git checkout {manifest.name}`.") from error
 
@@ -107,9 +124,23 @@ def _tensors(name: str) -> tuple[Entry, dict[str, Tensor]]:
 
 
 def load(name: str) -> CapsNet:
-    """A pretrained model by name, in float32 on the CPU and in evaluation mode; raises ZooError."""
+    """A pretrained capsule network by name, in float32 on the CPU and in evaluation mode.
+
+    Raises ZooError, and NoCapsulesError for the CNN baseline, which `load_network` opens.
+    """
+    network = load_network(name)
+    if not isinstance(network, CapsNet):
+        raise NoCapsulesError(name)
+    return network
+
+
+def load_network(name: str) -> Network:
+    """A pretrained model by name, the CNN baseline too, in float32 on the CPU and in evaluation mode.
+
+    Raises ZooError.
+    """
     model, tensors = _tensors(name)
-    network = CapsNet(model.config)
+    network = assemble(model.network)
     weights = {key.removeprefix("model."): value.float() for key, value in tensors.items() if key.startswith("model.")}
     try:
         network.load_state_dict(weights)
@@ -121,14 +152,22 @@ def load(name: str) -> CapsNet:
 def exemplars(name: str) -> Float[Tensor, "upper exemplar dim"]:
     """Class capsules of training images, stored with a model so that its decoder can draw without the data set.
 
-    Shape "upper exemplar dim": the images of each class that the model is surest of, in falling order.
+    Shape "upper exemplar dim": the images of each class that the model is surest of, in falling order. Raises ZooError,
+    and NoCapsulesError for the CNN baseline.
     """
-    return _tensors(name)[1]["capsules.exemplars"].float()
+    return _capsules(name, "exemplars")
 
 
 def capsule_spread(name: str) -> Float[Tensor, "upper dim"]:
     """Standard deviation of each number of each class capsule over the training images of that class."""
-    return _tensors(name)[1]["capsules.spread"].float()
+    return _capsules(name, "spread")
+
+
+def _capsules(name: str, what: str) -> Tensor:
+    model, tensors = _tensors(name)
+    if not model.has_capsules:
+        raise NoCapsulesError(name)
+    return tensors[f"capsules.{what}"].float()
 
 
 def class_capsules(
@@ -158,15 +197,15 @@ def class_capsules(
     return torch.stack(chosen), torch.stack(spread)
 
 
-def shipped(network: CapsNet) -> CapsNet:
+def shipped(network: Network) -> Network:
     """The network with its weights rounded to float16, as the zoo stores and every measurement must see it."""
-    rounded = CapsNet(network.config)
+    rounded = assemble(network.config)
     rounded.load_state_dict({name: value.half().float() for name, value in network.state_dict().items()})
     return rounded.eval().requires_grad_(False)
 
 
 def save(
-    network: CapsNet,
+    network: Network,
     *,
     name: str,
     data: str,
@@ -182,12 +221,13 @@ def save(
 ) -> Entry:
     """Write a model's weights in float16, its exemplars and its line in the manifest; a line of that name is replaced.
 
-    test_error: measured on `shipped(network)`. images (uint8) and labels: training images for the exemplars. curves:
-    the metrics file, below `pretrained/`.
+    test_error: measured on `shipped(network)`. images (uint8) and labels: training images for the exemplars, which a
+    network without capsules has not. curves: the metrics file, below `pretrained/`.
     """
-    chosen, spread = class_capsules(shipped(network), images, labels)
     tensors = {f"model.{key}": value.half().contiguous() for key, value in network.state_dict().items()}
-    tensors |= {"capsules.exemplars": chosen.half().contiguous(), "capsules.spread": spread.half().contiguous()}
+    if isinstance(rounded := shipped(network), CapsNet):
+        chosen, spread = class_capsules(rounded, images, labels)
+        tensors |= {"capsules.exemplars": chosen.half().contiguous(), "capsules.spread": spread.half().contiguous()}
     folder().mkdir(parents=True, exist_ok=True)
     path = folder() / f"{name}.safetensors"
     path.write_bytes(save_tensors(tensors))  # `save_file` would make the file private
@@ -197,7 +237,7 @@ def save(
         classes=classes,
         routing=network.config.routing,
         preset=preset,
-        config=network.config,
+        network=network.config,
         test_error=test_error,
         test_count=test_count,
         command=command,
@@ -224,7 +264,8 @@ def markdown() -> str:
     ]
     for model in models().values():
         wrong = round(model.test_error * model.test_count / 100)
-        routing = ROUTING_TITLES[model.routing] + ("" if model.config.decoder else ", no decoder")
+        bare = model.has_capsules and not model.config.decoder
+        routing = NETWORK_TITLES[model.routing] + (", no decoder" if bare else "")
         lines.append(
             f"| `{model.name}` | {model.data} | {routing} | {model.preset} | {model.parameters / 1e6:.2f} M "
             f"| {model.bytes / 1e6:.1f} MB | {model.test_error:.2f} % ({wrong} of {model.test_count}) |"
@@ -233,4 +274,12 @@ def markdown() -> str:
 
 
 def _row(model: Entry) -> dict[str, Any]:
-    return {**asdict(model), "config": model.config.to_dict()}
+    """An entry as the manifest writes it: the network's config stands under "config"."""
+    return {("config" if key == "network" else key): value for key, value in asdict(model).items()}
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    """The entry that `_row` wrote."""
+    network = config_from_dict(row["config"])
+    fields = {key: value for key, value in row.items() if key != "config"}
+    return Entry(**{**fields, "classes": tuple(row["classes"]), "network": network})

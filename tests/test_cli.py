@@ -73,7 +73,7 @@ def test_main_turns_an_error_into_its_sentence(monkeypatch, capsys):
     with pytest.raises(SystemExit) as left:
         cli.main()
     assert left.value.code == 1
-    assert capsys.readouterr().err == "routing is 'magic'; choose one of dr, em, l2, l1.\n"
+    assert capsys.readouterr().err == "routing is 'magic'; choose one of dr, em, l2, l1, cnn.\n"
 
 
 def test_help_names_every_command(capsviz):

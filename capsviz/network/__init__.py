@@ -1,17 +1,31 @@
-"""Capsule networks: presets as data, and the modules built from them."""
+"""Capsule networks and the baseline beside them: presets as data, and the modules built from them."""
 
+from .assemble import NETWORK_TITLES, Network, NetworkConfig, assemble, config_from_dict, configure
 from .capsnet import CapsNet, CapsOutput, Decoder, Encoder, PrimaryCapsules
+from .cnn import CNN, CNN_PRESETS, CNNConfig, CNNOutput, NoCapsulesError, cnn_preset
 from .config import PRESETS, ROUTING_TITLES, CapsNetConfig, ConfigError, preset
 
 __all__ = [
+    "CNN",
+    "CNN_PRESETS",
+    "NETWORK_TITLES",
     "PRESETS",
     "ROUTING_TITLES",
+    "CNNConfig",
+    "CNNOutput",
     "CapsNet",
     "CapsNetConfig",
     "CapsOutput",
     "ConfigError",
     "Decoder",
     "Encoder",
+    "Network",
+    "NetworkConfig",
+    "NoCapsulesError",
     "PrimaryCapsules",
+    "assemble",
+    "cnn_preset",
+    "config_from_dict",
+    "configure",
     "preset",
 ]

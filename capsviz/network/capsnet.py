@@ -60,6 +60,11 @@ class CapsOutput:
         """‖v_j‖, or a_j under EM."""
         return self.step.activations
 
+    @property
+    def scores(self) -> Float[Tensor, "batch upper"]:
+        """What the classification loss reads: the activations."""
+        return self.step.activations
+
 
 class Encoder(nn.Module):
     """Image to primary capsules: 9 × 9 convolution, then 9 × 9 with stride 2, whose channels are capsules."""

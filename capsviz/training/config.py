@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from capsviz.errors import CapsvizError
-from capsviz.network import ROUTING_TITLES
+from capsviz.network import NETWORK_TITLES
 from capsviz.training.schedules import SCHEDULES
 
 PRECISIONS = ("auto", "32-true", "bf16-mixed", "16-mixed")
@@ -19,7 +19,8 @@ class ConfigError(CapsvizError):
 class TrainingConfig:
     """One training run: the images, the network and how its weights are found.
 
-    data, routing, preset, decoder  what is trained on, and which network (capsviz.network.preset)
+    data, routing, preset, decoder  what is trained on, and which network (capsviz.network.configure); routing "cnn" is
+                           the baseline without capsules, which has no decoder either way
     epochs, steps          length; `steps` wins when it is given
     batch                  images a step, over all processes together
     learning_rate, schedule  Adam's peak rate and how it moves (schedules.py)
@@ -52,7 +53,7 @@ class TrainingConfig:
     warm_up_steps: int | None = None
 
     def __post_init__(self) -> None:
-        self._one_of("routing", tuple(ROUTING_TITLES))
+        self._one_of("routing", tuple(NETWORK_TITLES))
         self._one_of("schedule", SCHEDULES)
         self._one_of("precision", PRECISIONS)
         self._at_least("epochs", 1)
@@ -69,6 +70,8 @@ class TrainingConfig:
                 raise ConfigError(f"{name} is {getattr(self, name)}; give a number above 0.")
         if not 0 < self.validation_share < 1:
             raise ConfigError(f"validation_share is {self.validation_share}; give a share between 0 and 1.")
+        if self.routing == "cnn" and not self.decoder:
+            raise ConfigError("The CNN has no decoder to leave out; drop --no-decoder.")
         if self.proximal and self.routing != "l1":
             raise ConfigError(f"The proximal step belongs to L1 and the routing is {self.routing}; use routing l1.")
 

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from capsviz.data import ImageSet, MultiDigits, to_float
-from capsviz.network import CapsNet
+from capsviz.network import Network
 from capsviz.training import losses
 from capsviz.training.feed import multi_hot
 
@@ -19,7 +19,8 @@ class Evaluation:
 
     error  share of images answered wrongly, in percent; an image with two digits counts as wrong unless both are found
     count  images looked at
-    loss   mean loss on the class capsules' activations (margin loss; spread loss with margin 0.9 for EM)
+    loss   mean loss on what the network says of the classes (margin loss; EM: spread loss with margin 0.9; CNN:
+           cross-entropy)
     confusion  images of a class (row) that were taken for a class (column), "upper upper"; an image with two
            digits adds one count for each digit found, and one from each missed digit to each wrongly found one
     """
@@ -31,10 +32,10 @@ class Evaluation:
 
 
 @torch.inference_mode()
-def evaluate(model: CapsNet, data: ImageSet | MultiDigits, batch: int = 128) -> Evaluation:
-    """Classify every image of a set by the longest class capsule, in float32 and in order: the same answer each time.
+def evaluate(model: Network, data: ImageSet | MultiDigits, batch: int = 128) -> Evaluation:
+    """Classify every image of a set by the most active class, in float32 and in order: the same answer each time.
 
-    model: a CapsNet, left in the mode it came in. data: an ImageSet on the model's device.
+    model: left in the mode it came in. data: an ImageSet on the model's device.
     """
     was_training = model.training
     model.eval()
@@ -43,15 +44,12 @@ def evaluate(model: CapsNet, data: ImageSet | MultiDigits, batch: int = 128) -> 
     confusion = torch.zeros(classes, classes, dtype=torch.int64)
     try:
         for images, labels in batches(data, batch):
-            activations = model(to_float(images), reconstruct=False).activations.float()
+            output = model(to_float(images), reconstruct=False)
             targets = multi_hot(labels.unsqueeze(1) if labels.ndim == 1 else labels, classes)
-            found = most_active(activations, targets)
+            found = most_active(output.activations.float(), targets)
             wrong += int((found != targets).any(dim=1).sum())
             count += len(targets)
-            if model.config.routing == "em":
-                mean = losses.spread_loss(activations, targets, 0.9)
-            else:
-                mean = losses.margin_loss(activations, targets)
+            mean = losses.classification_loss(model.config.routing, output.scores.float(), targets)
             loss += float(mean) * len(targets)
             confusion += confusions(found, targets).cpu()
     finally:

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from capsviz.network import CapsNet
+from capsviz.network import Network
 from capsviz.training.checkpoint import read_tensors, write_tensors
 
 HISTORY = "coefficients.safetensors"
@@ -23,13 +23,13 @@ class CoefficientHistory(NamedTuple):
 
 
 class Snapshots:
-    """Gathers b while a network trains, more often at first, when it moves most; nothing for DR and EM."""
+    """Gathers b while a network trains, more often at first, when it moves most; nothing where no b is learned."""
 
     def __init__(self, total: int) -> None:
         self.due = {round(total * (number / (SNAPSHOTS - 1)) ** 2) for number in range(SNAPSHOTS)}
         self.taken: dict[int, Tensor] = {}
 
-    def see(self, step: int, model: CapsNet) -> None:
+    def see(self, step: int, model: Network) -> None:
         """Keep b as it is after `step` steps, where that is one of the moments to keep."""
         if step in self.due and model.config.routing in ("l2", "l1"):
             self.taken[step] = model.get_buffer("coefficients").detach().to("cpu", torch.float16, copy=True)

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from capsviz.data import load, to_float
-from capsviz.network import CapsNet, preset
+from capsviz.network import CapsNet, Network, assemble, configure
 from capsviz.routing import discriminative
 from capsviz.training import losses, schedules
 from capsviz.training.checkpoint import (
@@ -60,7 +60,7 @@ class Outcome:
 class Outputs(NamedTuple):
     """What a training step needs of a forward pass; the last two only where coefficients are learned."""
 
-    activations: Tensor  # batch upper
+    scores: Tensor  # batch upper; activations, or the baseline's logits
     reconstructions: Tensor | None  # batch present channel height width
     primary_poses: Tensor | None  # batch lower d
     sums: Tensor | None  # batch upper dim
@@ -69,7 +69,7 @@ class Outputs(NamedTuple):
 class ForwardPass(nn.Module):
     """The network as one differentiable call on bytes: what Fabric wraps for precision and processes."""
 
-    def __init__(self, model: CapsNet) -> None:
+    def __init__(self, model: Network) -> None:
         super().__init__()
         self.model = model
 
@@ -79,9 +79,9 @@ class ForwardPass(nn.Module):
         drawn = None
         if self.model.decoder is not None:
             drawn = torch.stack([self.model.decode(output.poses, present) for present in labels.unbind(1)], dim=1)
-        if isinstance(output.step, discriminative.DiscriminativeStep):
-            return Outputs(output.activations, drawn, output.primary.poses, output.step.sums)
-        return Outputs(output.activations, drawn, None, None)
+        if self.model.config.routing in ("l2", "l1"):
+            return Outputs(output.scores, drawn, output.primary.poses, output.step.sums)
+        return Outputs(output.scores, drawn, None, None)
 
 
 def train(
@@ -187,7 +187,7 @@ def train(
 def take_step(
     config: TrainingConfig,
     fabric: Any,
-    model: CapsNet,
+    model: Network,
     forward_pass: nn.Module,
     optimizer: Any,
     batch: Batch,
@@ -196,19 +196,19 @@ def take_step(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One training step of `model`, which `forward_pass` wraps.
 
-    Returns the whole loss, that on the class capsules, and the reconstruction's, unweighted.
-    The weights move by Adam on margin loss (EM: spread loss) + 0.0005 × reconstruction. For L2 and L1 the coefficients
-    then move by one ascent step (seed 003, Algorithm 1 with n_r = n_b = 1). The ascent's gradient g takes votes and
-    sums from the same forward pass as the weights' gradient: Algorithm 1 shares its mini-batch between the two, and a
-    second forward pass would double the price of a step. g is averaged over the batch and over all processes, so that
-    γ does not depend on the batch size. γ falls with the learning rate: where the weights have come to rest and b has
-    not, b drifts away from them (on MNIST the margin loss of the last of ten epochs doubled, 0.018 to 0.033).
+    Returns the whole loss, that on the classes, and the reconstruction's, unweighted.
+    The weights move by Adam on margin loss (EM: spread loss, CNN: cross-entropy) + 0.0005 × reconstruction. For L2 and
+    L1 the coefficients then move by one ascent step (seed 003, Algorithm 1 with n_r = n_b = 1). The ascent's gradient
+    g takes votes and sums from the same forward pass as the weights' gradient: Algorithm 1 shares its mini-batch
+    between the two, and a second forward pass would double the price of a step. g is averaged over the batch and over
+    all processes, so that γ does not depend on the batch size. γ falls with the learning rate: where the weights have
+    come to rest and b has not, b drifts away from them (on MNIST the margin loss of the last of ten epochs doubled,
+    0.018 to 0.033).
     """
     output = forward_pass(batch.images, batch.labels, progress)
-    if config.routing == "em":
-        routing_loss = losses.spread_loss(output.activations, batch.targets, schedules.spread_margin(progress))
-    else:
-        routing_loss = losses.margin_loss(output.activations, batch.targets)
+    routing_loss = losses.classification_loss(
+        config.routing, output.scores, batch.targets, schedules.spread_margin(progress)
+    )
     reconstruction = torch.zeros_like(routing_loss)
     if output.reconstructions is not None:
         drawings = to_float(batch.drawings)
@@ -241,23 +241,23 @@ def take_step(
 
 
 @torch.no_grad()
-def ascent_direction(model: CapsNet, output: Outputs, targets: Tensor, fabric: Any) -> Tensor:
+def ascent_direction(model: Network, output: Outputs, targets: Tensor, fabric: Any) -> Tensor:
     """g of seed 003, eq. 13, in float32, averaged over the batch and over all processes; shape "lower upper"."""
-    assert output.primary_poses is not None and output.sums is not None
+    assert isinstance(model, CapsNet) and output.primary_poses is not None and output.sums is not None
     gradient = discriminative.ascent_gradient(
         output.primary_poses.float(), model.weight.float(), output.sums.float(), discriminative.signs(targets)
     )
     return fabric.all_reduce(gradient / len(targets), reduce_op="mean")
 
 
-def build(config: TrainingConfig, image: tuple[int, int, int], classes: int) -> CapsNet:
+def build(config: TrainingConfig, image: tuple[int, int, int], classes: int) -> Network:
     """The network that a config asks for, with weights drawn from the run's seed."""
-    model_config = preset(
+    model_config = configure(
         config.preset, config.data, config.routing, decoder=config.decoder, image=image, classes=classes
     )
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
-        return CapsNet(model_config)
+        return assemble(model_config)
 
 
 def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict[str, Any] | None:
@@ -282,7 +282,7 @@ def check_same_run(config: TrainingConfig, saved: dict[str, Any]) -> None:
             )
 
 
-def sparsity_of(model: CapsNet) -> dict[str, float]:
+def sparsity_of(model: Network) -> dict[str, float]:
     """Shares of exactly and nearly zero coefficients, for L2 and L1."""
     if model.config.routing not in ("l2", "l1"):
         return {}
@@ -290,7 +290,7 @@ def sparsity_of(model: CapsNet) -> dict[str, float]:
     return {"exact_zero_share": found.exact, "near_zero_share": found.near}
 
 
-def greeting(config: TrainingConfig, model: CapsNet, fabric: Any, start: int, total: int) -> str:
+def greeting(config: TrainingConfig, model: Network, fabric: Any, start: int, total: int) -> str:
     """One line on what is about to happen."""
     parameters = sum(parameter.numel() for parameter in model.parameters())
     processes = f"{fabric.world_size} process{'es' if fabric.world_size > 1 else ''}"
@@ -301,7 +301,7 @@ def greeting(config: TrainingConfig, model: CapsNet, fabric: Any, start: int, to
 
 
 def finish(
-    config: TrainingConfig, model: CapsNet, measured: dict[str, Any], folder: Path, data_root: Path | None
+    config: TrainingConfig, model: Network, measured: dict[str, Any], folder: Path, data_root: Path | None
 ) -> dict[str, Any]:
     """Measure the test error, once, and write the final weights and the summary; the checkpoint goes."""
     test = load(config.data, "test", root=data_root).to(next(model.parameters()).device)

@@ -1,4 +1,4 @@
-"""What a capsule network is trained on: margin, spread and reconstruction losses."""
+"""What a network is trained on: margin, spread and reconstruction losses; cross-entropy for the baseline."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -7,6 +7,7 @@ from torch import Tensor
 PRESENT_MARGIN = 0.9
 ABSENT_MARGIN = 0.1
 ABSENT_WEIGHT = 0.5
+FINAL_SPREAD_MARGIN = 0.9
 RECONSTRUCTION_WEIGHT = 0.0005
 
 
@@ -33,6 +34,33 @@ def spread_loss(
     pairs = targets.unsqueeze(2) & ~targets.unsqueeze(1)
     violations = (margin - gaps).clamp(min=0).square()
     return (violations * pairs).sum(dim=(1, 2)).mean()
+
+
+def cross_entropy(logits: Float[Tensor, "batch upper"], targets: Bool[Tensor, "batch upper"]) -> Float[Tensor, ""]:
+    """Punish probability, by softmax over the classes, that does not lie on the present classes in equal parts.
+
+    Mean over the batch. Where several classes are present each should get its equal share of the probability.
+    """
+    shares = targets / targets.sum(dim=1, keepdim=True)
+    return -(shares * logits.log_softmax(dim=1)).sum(dim=1).mean()
+
+
+def classification_loss(
+    routing: str,
+    scores: Float[Tensor, "batch upper"],
+    targets: Bool[Tensor, "batch upper"],
+    spread_margin: float = FINAL_SPREAD_MARGIN,
+) -> Float[Tensor, ""]:
+    """The loss that a kind of network is trained on, reconstruction aside.
+
+    Spread loss with the given margin for EM, cross-entropy for the CNN, margin loss for all others. scores: what the
+    network's output calls so.
+    """
+    if routing == "em":
+        return spread_loss(scores, targets, spread_margin)
+    if routing == "cnn":
+        return cross_entropy(scores, targets)
+    return margin_loss(scores, targets)
 
 
 def reconstruction_loss(

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from capsviz.network import CapsNet, CapsNetConfig
+from capsviz.network import Network, assemble, config_from_dict
 from capsviz.training.checkpoint import CheckpointError, model_tensors, read_tensors, restore_model
 
 CHECKPOINT, WEIGHTS, SUMMARY = "checkpoint.safetensors", "model.safetensors", "summary.json"
 
 
-def open_run(path: Path) -> tuple[CapsNet, dict[str, Any]]:
+def open_run(path: Path) -> tuple[Network, dict[str, Any]]:
     """The network of a run, in eval mode on the CPU, and the run's JSON header (name, config, training).
 
     path: a run's folder (its final weights, else its checkpoint) or one of these files.
@@ -25,6 +25,6 @@ def open_run(path: Path) -> tuple[CapsNet, dict[str, Any]]:
     tensors, header = read_tensors(path)
     if "config" not in header:
         raise CheckpointError(f"{path} does not say which network it belongs to; give a file that training wrote.")
-    model = CapsNet(CapsNetConfig.from_dict(header["config"]))
+    model = assemble(config_from_dict(header["config"]))
     restore_model(model_tensors(tensors), model)
     return model.eval(), header
