@@ -59,6 +59,7 @@ def train(
         str, typer.Option(help="constant, one-cycle, paper-fashion, paper-mnist-fc or paper-multi-mnist.")
     ] = "paper-fashion",
     shift: Annotated[int, typer.Option(help="Augment by random shifts of up to this many pixels.")] = 0,
+    mirror: Annotated[bool, typer.Option("--mirror", help="Augment by mirroring half of the images.")] = False,
     seed: Annotated[int, typer.Option(help="Everything random follows from it.")] = 0,
     no_decoder: Annotated[bool, typer.Option("--no-decoder", help="Train without the reconstruction network.")] = False,
     name: Annotated[str | None, typer.Option(help="The run's folder below --out; by default data-routing.")] = None,
@@ -94,6 +95,7 @@ def train(
         learning_rate=lr,
         schedule=schedule,
         shift=shift,
+        mirror=mirror,
         seed=seed,
         precision=precision,
         ascent_step=gamma,

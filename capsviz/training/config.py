@@ -25,6 +25,7 @@ class TrainingConfig:
     batch                  images a step, over all processes together
     learning_rate, schedule  Adam's peak rate and how it moves (schedules.py)
     shift                  augmentation: random shifts of up to this many pixels
+    mirror                 augmentation: half of the images, drawn at random, with left and right exchanged
     ascent_step            γ of seed 003, eq. 13, for L2 and L1, at the peak learning rate: it moves as that does
     regularisation         λ of seed 003, eq. 10 and 14, for an ascent gradient averaged over the batch
     proximal               soft-threshold step instead of L1's subgradient
@@ -44,6 +45,7 @@ class TrainingConfig:
     learning_rate: float = 1e-3
     schedule: str = "paper-fashion"
     shift: int = 0
+    mirror: bool = False
     seed: int = 0
     precision: str = "auto"
     ascent_step: float = 0.005
@@ -140,6 +142,7 @@ OPTIONS = {
     "learning_rate": "--lr",
     "schedule": "--schedule",
     "shift": "--shift",
+    "mirror": "--mirror",
     "seed": "--seed",
     "precision": "--precision",
     "ascent_step": "--gamma",

@@ -16,7 +16,7 @@ from capsviz.training.config import ConfigError, TrainingConfig
 VIRTUAL_EPOCH = 60_000
 LARGEST_SHUFFLED = 1_000_000
 # Streams of random numbers that must not depend on one another.
-SPLIT, ORDER, SHIFT = 0, 1, 2
+SPLIT, ORDER, SHIFT, MIRROR = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Feed:
             raise ConfigError(f"There are {len(data)} images to train on; choose a batch of at most that many.")
         if config.batch % ranks:
             raise ConfigError(f"A batch of {config.batch} does not split over {ranks} processes; choose a multiple.")
-        if config.shift and isinstance(data, MultiDigits):
-            raise ConfigError("multi-mnist moves its digits itself; leave out the shift.")
+        if (config.shift or config.mirror) and isinstance(data, MultiDigits):
+            raise ConfigError("multi-mnist moves its digits itself; leave out the shift and the mirror.")
         self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
 
     def batch(self, step: int) -> Batch:
@@ -56,6 +56,9 @@ class Feed:
         if self.config.shift:
             moves = self._share(draw_shifts(size, self.config.shift, self.config.seed, step)).to(images.device)
             images = shift(images, moves[:, 0], moves[:, 1])
+        if self.config.mirror:
+            turned = self._share(draw_mirrors(size, self.config.seed, step)).to(images.device)
+            images = torch.where(turned[:, None, None, None], images.flip(-1), images)
         drawings = self.data.parts(indices)[0] if isinstance(self.data, MultiDigits) else images.unsqueeze(1)
         return Batch(images, labels, multi_hot(labels, len(self.data.classes)), drawings)
 
@@ -102,6 +105,11 @@ def epoch_order(count: int, length: int, seed: int, epoch: int) -> Int64[Tensor,
 def draw_shifts(batch: int, pixels: int, seed: int, step: int) -> Int64[Tensor, "batch 2"]:
     """Shifts (right, down) of a step's whole batch, in pixels."""
     return torch.randint(-pixels, pixels + 1, (batch, 2), generator=generator(seed, SHIFT, step))
+
+
+def draw_mirrors(batch: int, seed: int, step: int) -> Bool[Tensor, "batch"]:
+    """Which images of a step's whole batch are mirrored."""
+    return torch.randint(2, (batch,), generator=generator(seed, MIRROR, step)).bool()
 
 
 def multi_hot(labels: Int64[Tensor, "batch present"], classes: int) -> Bool[Tensor, "batch upper"]:

@@ -273,12 +273,13 @@ def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict
 
 def check_same_run(config: TrainingConfig, saved: dict[str, Any]) -> None:
     """Raise CheckpointError, naming the setting, when a run on disk was started with another one."""
-    before, now = saved["training"], config.to_dict()
+    started = TrainingConfig.from_dict(saved["training"])
+    before, now = started.to_dict(), config.to_dict()
     for name in now:
-        if before.get(name) != now[name]:
+        if before[name] != now[name]:
             raise CheckpointError(
-                f"The run was started with {name} {before.get(name)} and not {now[name]}; repeat its command "
-                f"({TrainingConfig.from_dict(before).command()}) or give another --name."
+                f"The run was started with {name} {before[name]} and not {now[name]}; repeat its command "
+                f"({started.command()}) or give another --name."
             )
 
 

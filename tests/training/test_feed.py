@@ -91,6 +91,16 @@ def test_a_batch_that_cannot_be_is_refused_in_one_sentence(digits, settings, ran
         Feed(digits, config(**settings), 0, ranks)
 
 
+def test_about_half_of_the_images_are_mirrored_and_their_drawings_with_them(digits):
+    plain, mirrored = (Feed(digits, config(mirror=mirror)).batch(0) for mirror in (False, True))
+    turned = feed.draw_mirrors(len(plain.images), config().seed, 0)
+    assert 0.3 < turned.float().mean() < 0.7
+    assert torch.equal(mirrored.images[turned], plain.images[turned].flip(-1))
+    assert torch.equal(mirrored.images[~turned], plain.images[~turned])
+    assert torch.equal(mirrored.drawings[:, 0], mirrored.images)
+    assert torch.equal(mirrored.labels, plain.labels)
+
+
 def test_pairs_of_digits_are_not_shifted_once_more(digits):
     with pytest.raises(ConfigError, match="leave out the shift"):
         Feed(MultiDigits(digits), config(shift=2))
