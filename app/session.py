@@ -16,6 +16,12 @@ SOURCES = ("data", "upload", "pad", "generated")
 SPLITS = ("test", "train")
 MAX_ITERATIONS = 10
 MAX_TEMPERATURE = 10.0
+VIEWS = ("image", "many", "distributions", "confusions", "wrong")
+"""Of Compare: this image, many images, distributions, confusions, classified right and drawn wrong."""
+ORDERS = ("next", "different", "worst")
+MEASURES = ("mse", "ssim", "drawings")
+FEWEST, MOST = 4, 12
+"""Images side by side on Compare."""
 NARROW, WIDE = 0.25, 1.0
 """Half-ranges of the Perturb sliders: the paper's, and one in which the digit visibly breaks."""
 
@@ -48,6 +54,28 @@ class Choices:
     """What Perturb adds to each dimension of the capsule; empty: nothing."""
     wide: bool = False
     """The wider range of the Perturb sliders."""
+    view: str = "image"
+    """What Compare shows, one of VIEWS."""
+    order: str = "next"
+    """Which images Compare puts side by side: those from the one on stage on, the most different, the worst drawn."""
+    count: int = 5
+    """How many of them."""
+    pair: tuple[str, str] | None = None
+    """The two models whose difference counts; None: the first two of the data set."""
+    measure: str = "mse"
+    """By what models differ, and what is distributed: `mse`, `ssim`, or `drawings` (the drawings themselves)."""
+    errors: bool = False
+    """Error maps instead of reconstructions."""
+    chart: str = "violin"
+    """Form of the distributions: `violin` or `ecdf`."""
+    sort: str = "method"
+    """Order of the methods: `method` (as everywhere) or `median`."""
+    method: str = ""
+    """Model whose confusions or drawings are looked at; empty: all, or the first that suits."""
+    cell: tuple[int, int] | None = None
+    """Class shown and class named: the cell of the confusion matrix whose images are looked at."""
+    sample: str = "wrong"
+    """Which drawings stand for Figure 2 (c): those read as another class first, or simply the `first` ones."""
 
 
 @dataclass(frozen=True)
@@ -141,6 +169,24 @@ def _offsets(text: str, _choices: Choices, _catalogue: Catalogue) -> tuple[float
     return values
 
 
+def _count(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
+    if not text.isascii() or not text.isdigit() or not FEWEST <= int(text[:9]) <= MOST:
+        raise ValueError(f"“{text}” images do not fit side by side ({FEWEST} to {MOST})")
+    return int(text)
+
+
+def _pair(text: str, _choices: Choices, catalogue: Catalogue) -> tuple[str, str]:
+    names = tuple(text.split(","))
+    if len(names) != 2 or names[0] == names[1] or not set(names) <= catalogue.classes.keys():
+        raise ValueError(f"“{text}” is no pair of models")
+    return names
+
+
+def _cell(text: str, choices: Choices, catalogue: Catalogue) -> tuple[int, int]:
+    shown, _, named = text.partition("-")
+    return _class(shown, choices, catalogue), _class(named, choices, catalogue)
+
+
 def _write_offsets(offsets: tuple[float, ...]) -> str:
     return ",".join(f"{value:g}" if value else "" for value in offsets)
 
@@ -162,6 +208,19 @@ PARAMETERS: dict[str, _Parameter] = {
     "wide": _Parameter(
         "range", lambda text, *_: _one_of(("wide",), "slider range")(text, *_) == "wide", lambda _: "wide"
     ),
+    "view": _Parameter("view", _one_of(VIEWS, "view")),
+    "order": _Parameter("order", _one_of(ORDERS, "order")),
+    "count": _Parameter("n", _count),
+    "pair": _Parameter("pair", _pair, ",".join),
+    "measure": _Parameter("measure", _one_of(MEASURES, "measure")),
+    "errors": _Parameter(
+        "show", lambda text, *_: _one_of(("errors",), "picture")(text, *_) == "errors", lambda _: "errors"
+    ),
+    "chart": _Parameter("chart", _one_of(("violin", "ecdf"), "chart")),
+    "sort": _Parameter("sort", _one_of(("method", "median"), "order of methods")),
+    "method": _Parameter("method", _model),
+    "cell": _Parameter("cell", _cell, lambda cell: f"{cell[0]}-{cell[1]}"),
+    "sample": _Parameter("sample", _one_of(("wrong", "first"), "sample")),
 }
 """Fields of `Choices` in the order in which they are read: the model first, because classes depend on it."""
 
@@ -197,6 +256,15 @@ def _default(name: str, choices: Choices) -> str:
         "penalty": "L2",
         "offsets": "the capsule as it is",
         "wide": "the paper's range",
+        "view": "one image",
+        "order": "the images that follow",
+        "count": f"{choices.count} images",
+        "pair": "the first two methods",
+        "errors": "reconstructions",
+        "sort": "the usual order",
+        "method": "the first method",
+        "cell": "all cells",
+        "sample": "those drawn wrong",
     }
     return sentences.get(name) or f"“{getattr(choices, name)}”"
 
@@ -221,6 +289,9 @@ def update(choices: Choices, **changes: Any) -> None:
             "penalty": "",
             "capsule": None,
             "touched": Intervention(),
+            "pair": None,
+            "method": "",
+            "cell": None,
             **changes,
         }
     if {"source", "data", "split", "only"} & changes.keys():

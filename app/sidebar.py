@@ -77,7 +77,7 @@ def _model_changes(name: str, choices: Choices) -> dict[str, object]:
     entries = resources.entries()
     if entries[name].data != entries[choices.model].data:
         return {"model": name}
-    keep = ("source", "data", "split", "only", "image", "upper")
+    keep = ("source", "data", "split", "only", "image", "upper", "pair", "method", "cell")
     return {"model": name, **{field: getattr(choices, field) for field in keep}}
 
 

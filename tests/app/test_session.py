@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import capsule_sets
-from app.session import Catalogue, Choices, parse, to_query
+from app.session import VIEWS, Catalogue, Choices, parse, to_query
 from capsviz.intervene import Intervention
 
 CATALOGUE = Catalogue("mnist-dr", {"mnist-dr": 10, "mnist-em": 10, "shapes-l2": 3}, ("mnist", "digits"))
@@ -39,6 +39,17 @@ def choices() -> st.SearchStrategy[Choices]:
             lambda steps: tuple(round(step * 0.05, 2) for step in steps)
         ),
         wide=st.booleans(),
+        view=st.sampled_from(["image", "many", "distributions", "confusions", "wrong"]),
+        order=st.sampled_from(["next", "different", "worst"]),
+        count=st.integers(4, 12),
+        pair=st.sampled_from([None, ("mnist-dr", "mnist-em"), ("mnist-em", "mnist-dr")]),
+        measure=st.sampled_from(["mse", "ssim", "drawings"]),
+        errors=st.booleans(),
+        chart=st.sampled_from(["violin", "ecdf"]),
+        sort=st.sampled_from(["method", "median"]),
+        method=st.sampled_from(["", "mnist-dr", "shapes-l2"]),
+        cell=st.none() | st.tuples(st.integers(0, 9), st.integers(0, 9)),
+        sample=st.sampled_from(["wrong", "first"]),
     )
 
 
@@ -93,6 +104,15 @@ def test_an_empty_query_is_the_start():
         ),
         ({"offsets": "nan"}, "Capsule offsets go from −1 to 1; showing the capsule as it is instead."),
         ({"offsets": "9"}, "Capsule offsets go from −1 to 1; showing the capsule as it is instead."),
+        ({"view": "all"}, f"There is no view “all” ({', '.join(VIEWS)}); showing one image instead."),
+        ({"n": "40"}, "“40” images do not fit side by side (4 to 12); showing 5 images instead."),
+        (
+            {"pair": "mnist-dr,mnist-dr"},
+            "“mnist-dr,mnist-dr” is no pair of models; showing the first two methods instead.",
+        ),
+        ({"cell": "4-12"}, "mnist-dr has no class “12” (0 to 9); showing all cells instead."),
+        ({"cell": "4"}, "mnist-dr has no class “” (0 to 9); showing all cells instead."),
+        ({"method": "resnet"}, "There is no model “resnet”; showing the first method instead."),
         ({"range": "huge"}, "There is no slider range “huge” (wide); showing the paper's range instead."),
     ],
 )
