@@ -281,6 +281,7 @@ def zoo_verify() -> None:
     for name, entry in zoo.models().items():
         try:
             zoo.verify(entry)
+            zoo.verify_history(entry)
         except zoo.ZooError as error:
             wrong += 1
             print(error, file=sys.stderr)
@@ -295,7 +296,7 @@ def zoo_add(
     run: Annotated[Path, typer.Argument(help="The folder of a finished training run.")],
     name: Annotated[str | None, typer.Option(help="The model's name; the run's unless given.")] = None,
 ) -> None:
-    """Put a finished run into the zoo: float16 weights, curves, and its line in the manifest."""
+    """Put a finished run into the zoo: float16 weights, curves, snapshots of b, and its line in the manifest."""
     from capsviz.training.publish import publish
 
     entry = publish(run, name)

@@ -27,6 +27,7 @@ from capsviz.network import (
     assemble,
     config_from_dict,
 )
+from capsviz.training.history import CoefficientHistory, read_history
 
 EXEMPLARS = 8
 """Class capsules of real training images kept with each model, per class."""
@@ -42,7 +43,8 @@ class Entry:
 
     test_error in percent, over test_count images that chose no epoch; command: what trained it; file,
     sha256, bytes: the weights in float16; curves: the metrics of the training run; parameters: learned numbers.
-    network: what it is made of, a capsule network or the CNN baseline, whose `routing` is "cnn".
+    network: what it is made of, a capsule network or the CNN baseline, whose `routing` is "cnn". history,
+    history_sha256: the snapshots of b over the training, empty where none were kept.
     """
 
     name: str
@@ -60,6 +62,8 @@ class Entry:
     parameters: int
     curves: str
     note: str = ""
+    history: str = ""
+    history_sha256: str = ""
 
     @property
     def has_capsules(self) -> bool:
@@ -106,12 +110,24 @@ def entry(name: str) -> Entry:
 
 def verify(model: Entry) -> None:
     """Raise ZooError, naming the file, where a model's weights are missing or not those of the manifest."""
-    if not model.path.is_file():
-        raise ZooError(f"The weights {model.file} of {model.name} are missing; restore them with git.")
-    if hashlib.sha256(model.path.read_bytes()).hexdigest() != model.sha256:
-        raise ZooError(
-            f"The weights {model.file} of {model.name} are not those of the manifest; restore them with git."
-        )
+    _check(model.file, model.sha256, f"The weights {model.file} of {model.name}")
+
+
+def verify_history(model: Entry) -> None:
+    """Raise ZooError, naming the file, where a model's history of b is missing or not that of the manifest.
+
+    A model without a history has nothing to verify.
+    """
+    if model.history:
+        _check(model.history, model.history_sha256, f"The snapshots {model.history} of {model.name}")
+
+
+def _check(file: str, sha256: str, what: str) -> None:
+    path = folder() / file
+    if not path.is_file():
+        raise ZooError(f"{what} are missing; restore them with git.")
+    if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
+        raise ZooError(f"{what} are not those of the manifest; restore them with git.")
 
 
 def _tensors(name: str) -> tuple[Entry, dict[str, Tensor]]:
@@ -161,6 +177,18 @@ def exemplars(name: str) -> Float[Tensor, "upper exemplar dim"]:
 def capsule_spread(name: str) -> Float[Tensor, "upper dim"]:
     """Standard deviation of each number of each class capsule over the training images of that class."""
     return _capsules(name, "spread")
+
+
+def history(name: str) -> CoefficientHistory | None:
+    """How b of an L2 or L1 model came to be, snapshot by snapshot; None where no snapshots were kept.
+
+    Raises ZooError where the file is missing or altered.
+    """
+    model = entry(name)
+    if not model.history:
+        return None
+    verify_history(model)
+    return read_history(folder() / model.history)
 
 
 def _capsules(name: str, what: str) -> Tensor:
@@ -218,11 +246,12 @@ def save(
     images: Tensor,
     labels: Tensor,
     note: str = "",
+    history: str = "",
 ) -> Entry:
     """Write a model's weights in float16, its exemplars and its line in the manifest; a line of that name is replaced.
 
     test_error: measured on `shipped(network)`. images (uint8) and labels: training images for the exemplars, which a
-    network without capsules has not. curves: the metrics file, below `pretrained/`.
+    network without capsules has not. curves: the metrics file, history: the snapshots of b, both below `pretrained/`.
     """
     tensors = {f"model.{key}": value.half().contiguous() for key, value in network.state_dict().items()}
     if isinstance(rounded := shipped(network), CapsNet):
@@ -247,6 +276,8 @@ def save(
         parameters=sum(value.numel() for value in network.state_dict().values()),
         curves=curves,
         note=note,
+        history=history,
+        history_sha256=hashlib.sha256((folder() / history).read_bytes()).hexdigest() if history else "",
     )
     rows = {key: _row(value) for key, value in models().items()} | {name: _row(written)}
     manifest = folder() / "manifest.json"

@@ -50,12 +50,22 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
     Raises CheckpointError when the file is missing, damaged or not one of capsviz's.
     """
+    return _read(path, with_tensors=True)
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """The JSON header alone of a file that `write_tensors` wrote; raises CheckpointError as `read_tensors` does."""
+    return _read(path, with_tensors=False)[1]
+
+
+def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], dict[str, Any]]:
     if not path.is_file():
         raise CheckpointError(f"There is no file {path}; check the path or train the model first.")
     try:
         with safe_open(path, framework="pt") as file:
             header = json.loads((file.metadata() or {}).get(HEADER, "null"))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (a reader, not a dict)
+            names = list(file.keys()) if with_tensors else []
+            tensors = {name: file.get_tensor(name) for name in names}
     except (SafetensorError, json.JSONDecodeError, OSError) as error:
         raise CheckpointError(f"{path} is damaged or no safetensors file; train the model again.") from error
     if not isinstance(header, dict):

@@ -12,6 +12,7 @@ from capsviz.training.checkpoint import CheckpointError
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import training_sets
+from capsviz.training.history import HISTORY
 from capsviz.training.journal import METRICS
 from capsviz.training.runs import SUMMARY, open_run
 
@@ -19,8 +20,9 @@ EXEMPLAR_IMAGES = 5_000
 
 
 def publish(run: Path, name: str | None = None, data_root: Path | None = None) -> zoo.Entry:
-    """Put a finished run's weights, rounded to float16, into the zoo with its curves and its line in the manifest.
+    """Put a finished run's weights, rounded to float16, into the zoo, with its curves and its line in the manifest.
 
+    A run that learned b and kept its snapshots brings these along.
     The test error of the manifest is measured on the rounded weights, which are what everybody gets. name: the
     model's, the run's unless given. Raises CheckpointError when the run is not finished.
     """
@@ -39,9 +41,6 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None) -
         images, labels = parts[:, 0], pair[:, 0]
     else:
         images, labels = train.batch(torch.arange(min(EXEMPLAR_IMAGES, len(train))))
-    curves = Path("curves") / f"{name}.jsonl"
-    (zoo.folder() / curves).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(run / METRICS, zoo.folder() / curves)
     return zoo.save(
         network,
         name=name,
@@ -51,8 +50,16 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None) -
         test_error=result.error,
         test_count=result.count,
         command=summary["command"],
-        curves=str(curves),
+        curves=_copied(run / METRICS, f"curves/{name}.jsonl"),
         images=images,
         labels=labels,
         note=test.note,
+        history=_copied(run / HISTORY, f"histories/{name}.safetensors") if (run / HISTORY).is_file() else "",
     )
+
+
+def _copied(file: Path, place: str) -> str:
+    """The place of a run's file below `pretrained/`, where it now lies."""
+    (zoo.folder() / place).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, zoo.folder() / place)
+    return place

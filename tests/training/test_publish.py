@@ -1,0 +1,81 @@
+"""From a finished run to the zoo: what travels with the weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from capsviz import zoo
+from capsviz.cli import app
+from capsviz.training import loop
+from capsviz.training.config import TrainingConfig
+from capsviz.training.history import HISTORY, read_history
+from capsviz.training.publish import publish
+
+CONFIG = TrainingConfig("digits", "l1", "tiny", epochs=3, batch=32, decoder=False)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    """The folder of a run of a few seconds."""
+    return loop.train(CONFIG, tmp_path_factory.mktemp("runs") / "digits-l1-fc", device="cpu", quiet=True).folder
+
+
+@pytest.fixture
+def empty_zoo(tmp_path, monkeypatch) -> Path:
+    """A zoo without any model."""
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+    return tmp_path / "zoo"
+
+
+def test_the_history_of_b_travels_with_the_weights_and_ends_in_them(run, empty_zoo):
+    entry = publish(run)
+    assert entry.history == "histories/digits-l1-fc.safetensors"
+    assert zoo.entry("digits-l1-fc") == entry
+    found = zoo.history("digits-l1-fc")
+    assert found is not None
+    original = read_history(run / HISTORY)
+    assert found.steps == original.steps and torch.equal(found.coefficients, original.coefficients)
+    # The zoo's weights are float16, and so is the history.
+    assert torch.equal(found.coefficients[-1].float(), zoo.load("digits-l1-fc").get_buffer("coefficients"))
+
+
+def test_an_altered_or_missing_history_is_named(run, empty_zoo):
+    entry = publish(run)
+    path = empty_zoo / entry.history
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    with pytest.raises(zoo.ZooError, match=r"histories/digits-l1-fc\.safetensors of digits-l1-fc are not those"):
+        zoo.history("digits-l1-fc")
+    result = CliRunner().invoke(app, ["zoo", "verify"])
+    assert result.exit_code == 1 and entry.history in result.output
+    path.unlink()
+    with pytest.raises(zoo.ZooError, match="are missing"):
+        zoo.history("digits-l1-fc")
+    zoo.load("digits-l1-fc")
+
+
+def test_a_model_without_history_says_none(run, empty_zoo):
+    (run / HISTORY).rename(run / "elsewhere")
+    try:
+        entry = publish(run, name="plain")
+    finally:
+        (run / "elsewhere").rename(run / HISTORY)
+    assert entry.history == entry.history_sha256 == ""
+    assert zoo.history("plain") is None
+    zoo.verify_history(entry)
+
+
+def test_a_manifest_from_before_histories_stays_valid(run, empty_zoo):
+    publish(run)
+    manifest = empty_zoo / "manifest.json"
+    rows = json.loads(manifest.read_text())
+    for row in rows["models"]:
+        del row["history"], row["history_sha256"]
+    manifest.write_text(json.dumps(rows))
+    assert zoo.history("digits-l1-fc") is None
+    zoo.verify(zoo.entry("digits-l1-fc"))
