@@ -118,7 +118,7 @@ def starting_point(model: CapsNet, start: Start, seed: int = 0) -> Float[Tensor,
     if start == "trained":
         return model.get_buffer("coefficients").clone()
     generator = torch.Generator().manual_seed(seed)
-    return initial_coefficients(model.config.lower, model.config.classes, generator)
+    return initial_coefficients(model.config.lower, model.config.classes, generator=generator)
 
 
 def ascent(

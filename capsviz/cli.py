@@ -75,6 +75,12 @@ def train(
     warm_up_steps: Annotated[
         int | None, typer.Option(help="EM: steps over which margin and lambda rise; half of all unless given.")
     ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="DR and EM: routing iterations; the preset's unless given.")
+    ] = None,
+    coefficient_start: Annotated[
+        float | None, typer.Option(help="L2 and L1: around which b is drawn; 0.1 unless given.")
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
     threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop with a checkpoint after, say, 9m.")] = None,
@@ -103,6 +109,8 @@ def train(
         proximal=proximal,
         validation_share=validation_share,
         warm_up_steps=warm_up_steps,
+        iterations=iterations,
+        coefficient_start=coefficient_start,
     )
     limit = None if time_limit is None else duration(time_limit)
     folder = out / (name or config.name)

@@ -137,7 +137,7 @@ class CapsNet(nn.Module):
             # d before lower, as the encoder lays out the poses.
             self.transform = nn.Parameter(torch.randn(config.primary_dim, lower, upper, config.class_dim) * 0.1)
         if config.routing in ("l2", "l1"):
-            self.register_buffer("coefficients", initial_coefficients(lower, upper))
+            self.register_buffer("coefficients", initial_coefficients(lower, upper, config.coefficient_start))
 
     @property
     def weight(self) -> Float[Tensor, "lower d upper dim"]:

@@ -23,7 +23,8 @@ class CapsNetConfig:
     image: channels, height, width. kernel: of both convolutions, in pixels; primary_stride: of the second one.
     primary_dim d and class_dim D: numbers per capsule (EM reads its 16 as a 4 × 4 matrix, in both layers).
     decoder: hidden widths, empty for a network without reconstruction. leaky: LeakyReLU in place of ReLU.
-    iterations T: of the routing; discriminative routing has none and ignores it. Raises ConfigError.
+    iterations T: of the routing; discriminative routing has none and ignores it. coefficient_start: around which the
+    coefficients b of L2 and L1 are drawn. Raises ConfigError.
     """
 
     image: tuple[int, int, int] = (1, 28, 28)
@@ -39,6 +40,7 @@ class CapsNetConfig:
     decoder: tuple[int, ...] = (512, 1024)
     leaky: bool = False
     inverse_temperature: InverseTemperature = InverseTemperature()
+    coefficient_start: float = 0.1
 
     def __post_init__(self) -> None:
         if self.routing not in get_args(RoutingName):

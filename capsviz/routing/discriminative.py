@@ -51,13 +51,13 @@ def discriminative_routing(
 
 
 def initial_coefficients(
-    lower: int, upper: int, generator: torch.Generator | None = None
+    lower: int, upper: int, start: float = 0.1, generator: torch.Generator | None = None
 ) -> Float[Tensor, "lower upper"]:
-    """b before any training, 0.1 + N(0, 0.01²), from the generator or from torch's own.
+    """b before any training, start + N(0, 0.01²), from the generator or from torch's own.
 
     Seed 003 gives no start; 0.1 is what the softmax of dynamic routing starts with, and the noise breaks the tie.
     """
-    return 0.1 + 0.01 * torch.randn(lower, upper, generator=generator)
+    return start + 0.01 * torch.randn(lower, upper, generator=generator)
 
 
 def signs(targets: Tensor) -> Tensor:

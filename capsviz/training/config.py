@@ -31,6 +31,8 @@ class TrainingConfig:
     proximal               soft-threshold step instead of L1's subgradient
     validation_share       part of the training set held out; the same images for every seed
     warm_up_steps          EM: steps over which the spread loss's margin and λ rise; None: half of all
+    iterations             T of the routing that is trained; None: the preset's
+    coefficient_start      around which b is drawn, for L2 and L1; None: the preset's
     precision              "auto": bf16-mixed where the device multiplies bfloat16 natively, else 32-true
     Raises ConfigError, with one sentence, for a value outside its range.
     """
@@ -53,6 +55,8 @@ class TrainingConfig:
     proximal: bool = False
     validation_share: float = 1 / 12
     warm_up_steps: int | None = None
+    iterations: int | None = None
+    coefficient_start: float | None = None
 
     def __post_init__(self) -> None:
         self._one_of("routing", tuple(NETWORK_TITLES))
@@ -67,6 +71,12 @@ class TrainingConfig:
             self._at_least("steps", 1)
         if self.warm_up_steps is not None:
             self._at_least("warm_up_steps", 1)
+        if self.iterations is not None:
+            self._at_least("iterations", 1)
+            if self.routing not in ("dr", "em"):
+                raise ConfigError(f"Only DR and EM iterate and the routing is {self.routing}; leave out iterations.")
+        if self.coefficient_start is not None and not self.discriminative:
+            raise ConfigError(f"Only L2 and L1 learn b and the routing is {self.routing}; leave out its start.")
         for name in ("learning_rate", "ascent_step"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; give a number above 0.")
@@ -150,4 +160,6 @@ OPTIONS = {
     "proximal": "--proximal",
     "validation_share": "--validation-share",
     "warm_up_steps": "--warm-up-steps",
+    "iterations": "--iterations",
+    "coefficient_start": "--coefficient-start",
 }

@@ -25,6 +25,9 @@ from capsviz.training.config import ConfigError, TrainingConfig
         ({"regularisation": -1.0}, "at least 0"),
         ({"validation_share": 1.0}, "between 0 and 1"),
         ({"proximal": True}, "routing l1"),
+        ({"iterations": 0}, "at least 1"),
+        ({"iterations": 3, "routing": "l2"}, "leave out iterations"),
+        ({"coefficient_start": 0.5}, "leave out its start"),
     ],
 )
 def test_a_wrong_setting_gets_one_sentence_that_says_what_to_do(wrong, says):

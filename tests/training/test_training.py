@@ -179,3 +179,10 @@ def test_a_time_limit_leaves_a_checkpoint_that_goes_on(tmp_path):
 def test_a_missing_device_gets_one_sentence(tmp_path):
     with pytest.raises(ConfigError, match=r"choose one of .*cpu"):
         loop.train(tiny(), tmp_path / "run", device="abacus", quiet=True)
+
+
+def test_iterations_and_the_start_of_b_reach_the_network():
+    assert loop.build(tiny(iterations=5), (1, 28, 28), 10).config.iterations == 5
+    assert loop.build(tiny(), (1, 28, 28), 10).config.iterations == 3
+    b = loop.build(tiny(routing="l2", coefficient_start=0.7), (1, 28, 28), 10).get_buffer("coefficients")
+    assert abs(float(b.mean()) - 0.7) < 0.01
