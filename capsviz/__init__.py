@@ -13,6 +13,7 @@ from .errors import CapsvizError
 from .intervene import Intervention
 from .network import CapsNet, CapsNetConfig, preset
 from .trace import LayerTrace, Trace, trace
+from .traceset import TraceSet
 from .zoo import load, models
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Intervention",
     "LayerTrace",
     "Trace",
+    "TraceSet",
     "data",
     "load",
     "models",

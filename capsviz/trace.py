@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -93,63 +95,82 @@ class Trace:
         """Rows, columns and types of the primary capsules; capsule i is (row · columns + column) · types + type."""
         return self.config.grid
 
-    def save(self, path: str | Path) -> None:
-        """Write the trace as one safetensors file whose header is JSON; opens again with `Trace.open`."""
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything recorded, by the names that files use: those of the fields, and "layer0.couplings" and so on."""
         tensors = {name: value for name in _TENSORS if (value := getattr(self, name)) is not None}
         for number, layer in enumerate(self.layers):
             tensors |= {f"layer{number}.{name}": value for name, value in layer.steps.items()}
             if layer.votes is not None:
                 tensors[f"layer{number}.votes"] = layer.votes
-        header = {
+        return tensors
+
+    def header(self) -> dict[str, Any]:
+        """What a file says of the tensors in it, as what JSON can hold."""
+        return {
             "config": self.config.to_dict(),
             "name": self.name,
             "classes": self.classes,
             "layers": [layer.routing for layer in self.layers],
         }
-        metadata = {"format": FORMAT, "trace": json.dumps(header)}
-        contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
+
+    def save(self, path: str | Path) -> None:
+        """Write the trace as one safetensors file whose header is JSON; opens again with `Trace.open`."""
+        metadata = {"format": FORMAT, "trace": json.dumps(self.header())}
+        contiguous = {name: tensor.contiguous() for name, tensor in self.tensors().items()}
         Path(path).write_bytes(save_tensors(contiguous, metadata))  # `save_file` would make the file private
 
     @classmethod
     def open(cls, path: str | Path) -> Trace:
         """The trace in a file; raises TraceError, in one sentence, for a missing, truncated or foreign one."""
         path = Path(path)
+        if path.is_dir():
+            raise TraceError(f"{path} is a folder; open a whole data set's traces with `capsviz.TraceSet.open`.")
         if not path.is_file():
             raise TraceError(f"There is no trace file {path}; record one with `capsviz trace IMAGE -o FILE`.")
-        try:
-            with safe_open(str(path), framework="pt") as file:
-                metadata = file.metadata() or {}
-                if not metadata.get("format", "").startswith("capsviz-trace-"):
-                    raise TraceError(f"{path.name} holds tensors, but no capsviz trace; open it with what wrote it.")
-                if metadata["format"] != FORMAT:
-                    raise TraceError(
-                        f"{path.name} is a {metadata['format']} and this capsviz reads {FORMAT}; record it again."
-                    )
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-            header = json.loads(metadata["trace"])
-            layers = tuple(
-                _layer(routing, f"layer{number}.", tensors) for number, routing in enumerate(header["layers"])
-            )
-            config = CapsNetConfig.from_dict(header["config"])
-            return cls(
-                config,
-                header["name"],
-                tuple(header["classes"]),
-                tensors["images"],
-                tensors["primary_poses"],
-                tensors["primary_activations"],
-                layers,
-                tensors["poses"],
-                tensors["activations"],
-                tensors.get("reconstruction"),
-                tensors.get("gains"),
-            )
-        except SafetensorError as error:
-            raise TraceError(
-                f"{path.name} is no safetensors file, or was cut short ({error}); copy or record it again."
-            ) from error
-        except (KeyError, ValueError, TypeError) as error:
-            raise TraceError(f"{path.name} lacks a part of a trace ({error}); record it again.") from error
+        with damage_as_sentences(path), safe_open(str(path), framework="pt") as file:
+            header = read_header(file.metadata(), path)
+            return assemble(header, {name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
+
+
+@contextmanager
+def damage_as_sentences(path: Path) -> Iterator[None]:
+    """Raise TraceError, in one sentence, where reading a trace file fails."""
+    try:
+        yield
+    except SafetensorError as error:
+        raise TraceError(
+            f"{path.name} is no safetensors file, or was cut short ({error}); copy or record it again."
+        ) from error
+    except (KeyError, ValueError, TypeError) as error:
+        raise TraceError(f"{path.name} lacks a part of a trace ({error}); record it again.") from error
+
+
+def read_header(metadata: Mapping[str, str] | None, path: Path) -> dict[str, Any]:
+    """What `Trace.header` gave, from a file's metadata; raises TraceError where that is of something else."""
+    found = (metadata or {}).get("format", "")
+    if not found.startswith("capsviz-trace-"):
+        raise TraceError(f"{path.name} holds tensors, but no capsviz trace; open it with what wrote it.")
+    if found != FORMAT:
+        raise TraceError(f"{path.name} is a {found} and this capsviz reads {FORMAT}; record it again.")
+    return json.loads((metadata or {})["trace"])
+
+
+def assemble(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Trace:
+    """The trace of a header and the tensors that belong to it, in float32 whatever they were kept in."""
+    tensors = {name: tensor.float() if tensor.dtype == torch.float16 else tensor for name, tensor in tensors.items()}
+    return Trace(
+        CapsNetConfig.from_dict(header["config"]),
+        header["name"],
+        tuple(header["classes"]),
+        tensors["images"],
+        tensors["primary_poses"],
+        tensors["primary_activations"],
+        tuple(_layer(routing, f"layer{number}.", tensors) for number, routing in enumerate(header["layers"])),
+        tensors["poses"],
+        tensors["activations"],
+        tensors.get("reconstruction"),
+        tensors.get("gains"),
+    )
 
 
 _TENSORS = ("images", "primary_poses", "primary_activations", "poses", "activations", "reconstruction", "gains")
