@@ -1,0 +1,82 @@
+"""Where results lie, `benchmarks/results/`, and how they are read, written and averaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from capsviz.errors import CapsvizError
+from capsviz.training.checkpoint import write_json
+
+
+class ResultError(CapsvizError):
+    """A result that is not there, or cannot be read."""
+
+
+def folder() -> Path:
+    """`benchmarks/results/`, beside the package, or what the environment variable CAPSVIZ_RESULTS names."""
+    return Path(
+        os.environ.get("CAPSVIZ_RESULTS", Path(__file__).resolve().parent.parent.parent / "benchmarks" / "results")
+    )
+
+
+def read(name: str) -> dict[str, Any] | None:
+    """The result file of an experiment, None where it was not run here; raises ResultError for a damaged one."""
+    path = folder() / f"{name}.json"
+    if not path.is_file():
+        return None
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ResultError(f"{path} is damaged ({error}); restore it with git or run the experiment again.") from error
+
+
+def write(name: str, result: Mapping[str, Any]) -> Path:
+    """Write a result file whole or not at all, and say where it is."""
+    folder().mkdir(parents=True, exist_ok=True)
+    path = folder() / f"{name}.json"
+    write_json(path, dict(result))
+    return path
+
+
+def machine() -> dict[str, Any]:
+    """What a measurement was made on."""
+    return {
+        "machine": f"{platform.machine()}, {torch.backends.cpu.get_cpu_capability()}",
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+    }
+
+
+@dataclass(frozen=True)
+class Average:
+    """Mean of `count` runs, with the smallest and the largest of them."""
+
+    mean: float
+    low: float
+    high: float
+    count: int
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Average:
+        """The average of at least one number."""
+        found = list(values)
+        return cls(statistics.fmean(found), min(found), max(found), len(found))
+
+
+def averages(
+    rows: Iterable[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], Hashable], value: Callable[..., float]
+) -> dict[Any, Average]:
+    """The average of a value over the rows that share a key, by that key, in the order of first appearance."""
+    groups: dict[Any, list[float]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(value(row))
+    return {group: Average.of(values) for group, values in groups.items()}

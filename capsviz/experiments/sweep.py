@@ -1,0 +1,109 @@
+"""Training the same network under one setting after another: what is done is skipped, what was cut off is resumed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from capsviz.experiments import results
+from capsviz.routing.discriminative import sparsity
+from capsviz.training.config import TrainingConfig
+from capsviz.training.evaluate import evaluate
+from capsviz.training.feed import training_sets
+from capsviz.training.journal import read_metrics
+from capsviz.training.loop import train
+from capsviz.training.runs import open_run
+
+RUNS = Path("runs") / "experiments"
+
+
+def digits(routing: str, **settings: Any) -> TrainingConfig:
+    """The recipe of every sweep: seconds a run on one core, on images that come with capsviz.
+
+    15 epochs, half of what the shipped digits models had, and float32, so that every machine does the same.
+    """
+    recipe = {"epochs": 15, "batch": 32, "learning_rate": 0.002, "schedule": "one-cycle", "shift": 1}
+    return TrainingConfig("digits", routing, "tiny", **{**recipe, "precision": "32-true", **settings})
+
+
+def sweep(
+    name: str,
+    configs: Sequence[TrainingConfig],
+    *,
+    runs: Path = RUNS,
+    threads: int | None = None,
+    time_limit: float | None = None,
+    data_root: Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Train every config that the result file of this name does not hold yet, and add a row for each as it ends.
+
+    Returns the result: "rows", one for each config that is done, and "complete". Ctrl-C or the time limit (seconds,
+    for each run) stop the sweep with a checkpoint; the same call goes on. The runs' folders go when their row stands.
+    """
+    result = results.read(name) or {"experiment": name, "rows": []}
+    done = {row["command"] for row in result["rows"]}
+    wanted = [config for config in configs if config.command() not in done]
+    for number, config in enumerate(wanted, start=1):
+        say(f"{number} of {len(wanted)}: {config.command()}")
+        folder = runs / name / f"{number_of(configs, config):03d}"
+        outcome = train(
+            config,
+            folder,
+            resume=True,
+            device="cpu",
+            threads=threads,
+            time_limit=time_limit,
+            data_root=data_root,
+            quiet=True,
+        )
+        if outcome.stopped:
+            say(f"Stopped ({outcome.stopped}); the same command goes on from here.")
+            break
+        result |= results.machine()
+        result["rows"].append(row_of(config, folder, outcome.summary or {}, data_root))
+        result["complete"] = {config.command() for config in configs} <= {row["command"] for row in result["rows"]}
+        results.write(name, result)
+        shutil.rmtree(folder)
+    return result
+
+
+def number_of(configs: Sequence[TrainingConfig], config: TrainingConfig) -> int:
+    """The place of a config in its sweep, by which its folder is called."""
+    return list(configs).index(config)
+
+
+def row_of(config: TrainingConfig, folder: Path, summary: dict[str, Any], data_root: Path | None) -> dict[str, Any]:
+    """What is kept of a finished run: losses and errors on images as they are, validation by epoch, what b became."""
+    model, _ = open_run(folder)
+    seen = evaluate(model, training_sets(config, data_root)[0], 256)
+    from capsviz.data import load
+
+    unseen = evaluate(model, load(config.data, "test", root=data_root), 256)
+    row: dict[str, Any] = {
+        "command": config.command(),
+        "training": config.to_dict(),
+        "steps": summary["steps"],
+        "seconds": summary["seconds"],
+        "train": {"error": seen.error, "loss": seen.loss, "count": seen.count},
+        "test": {"error": unseen.error, "loss": unseen.loss, "count": unseen.count},
+        "validation": [
+            [line["step"], line["validation_error"], line["validation_loss"]]
+            for line in read_metrics(folder)
+            if line["kind"] == "epoch"
+        ],
+    }
+    if config.discriminative:
+        b = model.get_buffer("coefficients")
+        share = sparsity(b)
+        row["coefficients"] = {
+            "exact_zero_share": share.exact,
+            "near_zero_share": share.near,
+            "negative_share": float((b < 0).float().mean()),
+            "mean": float(b.mean()),
+            "deviation": float(b.std()),
+            "largest": float(b.abs().max()),
+        }
+    return row
