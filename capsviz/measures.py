@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -100,10 +100,14 @@ class ImageMoments:
     """Columns to the right per row upwards: the shear that would set the digit upright, positive leaning right."""
     stroke: Float[Tensor, " batch"]
     """Stroke width: twice the ink over its total variation (width w and length L make ink wL and edges 2L)."""
+    curvature: Float[Tensor, " batch"]
+    """Curvature, per pixel, of the parabola column(row) that fits the ink best: 1 / radius of an upright arc, positive
+    where it opens to the right, like a bracket (; 0 for ink in fewer than three rows."""
 
 
 def image_moments(images: Float[Tensor, "batch channel height width"]) -> ImageMoments:
-    """Image moments up to the second order of the mean over channels, ink being what is bright."""
+    """Image moments of the mean over channels, ink being what is bright: up to the second order, curvature up to the
+    fourth along the rows."""
     ink = images.double().mean(dim=1)
     rows = torch.arange(ink.shape[1], dtype=ink.dtype, device=ink.device)[None, :, None]
     columns = torch.arange(ink.shape[2], dtype=ink.dtype, device=ink.device)[None, None, :]
@@ -127,8 +131,19 @@ def image_moments(images: Float[Tensor, "batch channel height width"]) -> ImageM
         variance_right.sqrt(),
         -covariance / variance_down,
         2 * mass / variation,
+        _curvature(mean, down, right),
     )
     return ImageMoments(*(field.float() for field in fields))
+
+
+def _curvature(mean: Callable[[Tensor], Tensor], down: Tensor, right: Tensor) -> Tensor:
+    """Twice the coefficient of row² in the least-squares fit column ≈ a + b row + c row², weighted by the ink."""
+    second, third, fourth = mean(down.square()), mean(down**3), mean(down**4)
+    # row², freed of what a constant and row say already: what is left of it decides on c alone.
+    spread = fourth - second.square() - third.square() / second
+    slope = mean(down.square() * right) - third / second * mean(down * right)
+    flat = spread <= 1e-9 * fourth  # ink in one or two rows: every parabola through them fits
+    return torch.where(flat, 0.0, 2 * slope / spread)
 
 
 @dataclass(frozen=True)

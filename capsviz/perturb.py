@@ -1,7 +1,8 @@
-"""What one number of a class capsule means: move it, and decode again (Sabour, Frosst & Hinton 2017, Figure 4)."""
+"""Class capsules moved and drawn again: one number at a time (Sabour, Frosst & Hinton 2017, Figure 4), or on a walk."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -13,6 +14,11 @@ from capsviz.network.capsnet import CapsNet
 
 OFFSETS: tuple[float, ...] = tuple(round(step * 0.05 - 0.25, 2) for step in range(11))
 """Offsets of the paper's figure: −0.25 to 0.25 in steps of 0.05."""
+
+
+PARALLEL = 1e-6
+"""Sine of an angle at which two capsules no longer span a great circle."""
+NO_DECODER = "This model was trained without a decoder; choose one whose name does not end in -fc."
 
 
 class PerturbError(CapsvizError):
@@ -48,12 +54,70 @@ def draw(model: CapsNet, poses: Float[Tensor, "batch dim"], label: int) -> Float
     Raises PerturbError where the model was trained without a decoder or has no such class.
     """
     if not model.config.decoder:
-        raise PerturbError("This model was trained without a decoder; choose one whose name does not end in -fc.")
+        raise PerturbError(NO_DECODER)
     if not 0 <= label < model.config.classes:
         raise PerturbError(f"The model has no class {label}; choose one from 0 to {model.config.classes - 1}.")
-    capsules = poses.new_zeros(poses.shape[0], model.config.classes, poses.shape[1])
+    return model.decode(
+        masked(poses, label, model.config.classes),
+        torch.full((poses.shape[0],), label, dtype=torch.long, device=poses.device),
+    )
+
+
+def masked(poses: Float[Tensor, "batch dim"], label: int, classes: int) -> Float[Tensor, "batch upper dim"]:
+    """What the decoder sees of a class capsule: these poses at class `label`, zero at every other class."""
+    capsules = poses.new_zeros(poses.shape[0], classes, poses.shape[1])
     capsules[:, label] = poses
-    return model.decode(capsules, torch.full((poses.shape[0],), label, dtype=torch.long, device=poses.device))
+    return capsules
+
+
+def lerp(start: Float[Tensor, "*shape"], end: Float[Tensor, "*shape"], share: float) -> Float[Tensor, "*shape"]:
+    """The point of the straight line from `start` (share 0) to `end` (share 1): (1 − t) start + t end.
+
+    Between two capsules of about the same length it cuts the corner: halfway the length falls to cos(Ω/2) of theirs,
+    Ω being the angle between them, and a short capsule stands for something less probable.
+    """
+    return (1 - share) * start + share * end
+
+
+def slerp(start: Float[Tensor, "*shape"], end: Float[Tensor, "*shape"], share: float) -> Float[Tensor, "*shape"]:
+    """The point of the great circle from `start` to `end`, all axes taken as one vector: direction and length apart.
+
+    The direction turns evenly, sin((1 − t)Ω)/sin Ω of the one and sin(tΩ)/sin Ω of the other (Shoemake, Animating
+    Rotation with Quaternion Curves, 1985); the length goes evenly from that of `start` to that of `end`. Where no great
+    circle is given by the two (one is zero, they are parallel or opposite) it is `lerp`.
+    """
+    lengths = [float(torch.linalg.vector_norm(vector)) for vector in (start, end)]
+    if min(lengths) == 0:
+        return lerp(start, end, share)
+    first, last = start / lengths[0], end / lengths[1]
+    cosine = max(-1.0, min(1.0, float((first * last).sum())))
+    angle = math.acos(cosine)
+    if math.sin(angle) < PARALLEL:
+        return lerp(start, end, share)
+    direction = (math.sin((1 - share) * angle) * first + math.sin(share * angle) * last) / math.sin(angle)
+    return direction * ((1 - share) * lengths[0] + share * lengths[1])
+
+
+@torch.inference_mode()
+def walk(
+    model: CapsNet,
+    start: Float[Tensor, "upper dim"],
+    end: Float[Tensor, "upper dim"],
+    shares: Sequence[float],
+    *,
+    sphere: bool = False,
+) -> Float[Tensor, "share channel height width"]:
+    """Images on the way between two masked capsules (see `masked`), straight on or along the sphere.
+
+    Within one class only its 16 numbers move; between two classes both capsules reach the decoder on the way, the one
+    growing shorter and the other longer: the two are orthogonal, and along the sphere Ω is a right angle.
+    Raises PerturbError where the model was trained without a decoder.
+    """
+    if model.decoder is None:
+        raise PerturbError(NO_DECODER)
+    step = slerp if sphere else lerp
+    capsules = torch.stack([step(start, end, share) for share in shares])
+    return model.decoder.layers(capsules.flatten(1)).float().unflatten(1, model.config.image)
 
 
 def sheet(

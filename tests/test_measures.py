@@ -78,6 +78,46 @@ def test_a_thicker_stroke_measures_thicker():
     assert widths[0] * 2 < widths[1]
 
 
+def bar(angle: float, *, thickness: float = 3.0, size: int = 28) -> torch.Tensor:
+    """A bar of 16 pixels through the middle, leaning right by `angle` degrees, drawn with soft edges."""
+    rows, columns = torch.meshgrid(torch.arange(size) - 13.5, torch.arange(size) - 13.5, indexing="ij")
+    lean = math.radians(angle)
+    along = columns * math.sin(lean) - rows * math.cos(lean)
+    across = columns * math.cos(lean) + rows * math.sin(lean)
+    ink = (thickness / 2 + 0.5 - across.abs()).clamp(0, 1) * (8.5 - along.abs()).clamp(0, 1)
+    return ink[None, None]
+
+
+@pytest.mark.parametrize("angle", [-30, -10, 0, 20, 35])
+def test_slant_is_the_tangent_of_the_angle_at_which_a_bar_was_drawn(angle: float):
+    slant = measures.image_moments(bar(angle)).slant.item()
+    assert slant == pytest.approx(math.tan(math.radians(angle)), abs=0.05)
+
+
+@pytest.mark.parametrize("thickness", [2, 3, 4])
+def test_the_stroke_of_a_drawn_bar_is_its_thickness_less_what_its_ends_take(thickness: float):
+    # w L over an outline of 2 (w + L), times two.
+    expected = thickness * 17 / (thickness + 17)
+    assert measures.image_moments(bar(0, thickness=thickness)).stroke.item() == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("radius", [-20, -12, 12, 20])
+def test_curvature_is_one_over_the_radius_of_a_drawn_arc(radius: float):
+    rows, columns = torch.meshgrid(torch.arange(28) - 13.5, torch.arange(28) - 13.5, indexing="ij")
+    distance = ((columns - radius).square() + rows.square()).sqrt()  # an arc through the middle, centre on the right
+    ink = (2 - (distance - abs(radius)).abs()).clamp(0, 1) * (rows.abs() < 6)
+    curvature = measures.image_moments(ink[None, None]).curvature.item()
+    assert curvature == pytest.approx(1 / radius, rel=0.15)
+
+
+def test_a_straight_bar_has_no_curvature_however_it_leans():
+    images = torch.cat([bar(angle) for angle in (-30, 0, 30)])
+    assert measures.image_moments(images).curvature.abs().max() < 1e-3
+    flat = torch.zeros(1, 1, 28, 28)
+    flat[0, 0, 13:15, 5:20] = 1
+    assert measures.image_moments(flat).curvature.item() == 0
+
+
 def test_an_empty_image_has_no_position():
     moments = measures.image_moments(torch.zeros(1, 1, 28, 28))
     assert moments.ink.item() == 0 and math.isnan(moments.row.item())
