@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from app.session import Choices
 from capsviz.errors import CapsvizError
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Stage, network_strip
+from capsviz.measures import RoutingSummary
 from capsviz.trace import Trace
 
 STYLE = Path(__file__).with_name("style.css")
@@ -132,6 +133,16 @@ def routing_pickers(current: Scene, trace: Trace) -> int:
         iterations_picker(current)
     with left:
         return class_picker(current, trace)
+
+
+def routing_numbers(summary: RoutingSummary, classes: Sequence[str]) -> dict[str, str]:
+    """What routing did for the predicted class, in four numbers."""
+    return {
+        "Predicted": classes[summary.predicted],
+        "Length ‖v‖, first → last": f"{summary.first_activation:.2f} → {summary.activation:.2f}",
+        "Runner-up": f"{classes[summary.runner_up]} ({summary.runner_up_activation:.2f})",
+        "Largest coupling, first → last": f"{summary.largest_share[0]:.2f} → {summary.largest_share[-1]:.2f}",
+    }
 
 
 def note(sentence: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 import torch
+from numpy import ndarray
 
 from app.components.live_decoder import pack_weights
 from capsviz import compare, data, zoo
@@ -43,6 +44,11 @@ def entries() -> dict[str, zoo.Entry]:
 def model(name: str) -> CapsNet:
     """A pretrained model in evaluation mode; it is never written to. Raises ZooError."""
     return zoo.load(name)
+
+
+def em_threshold(name: str) -> dict[str, ndarray]:
+    """β_a of an EM model, "upper": the cost at which a class is half on."""
+    return {"beta_a": model(name).beta_a.detach().numpy()}
 
 
 @st.cache_resource(show_spinner=False)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, scene
+from app import boards, layout, scene
 from capsviz import measures
 from capsviz.figures import dynamic
 
 current = scene.current()
 entry, other = current.sibling("dr")
-trace = current.trace(entry)
-rounds = trace.layer.iterations
-summary = measures.summarise(trace)
+trace = current.trace(entry, touched=True)
 
 layout.headline(
     "Dynamic routing",
@@ -23,16 +21,9 @@ layout.note(other)
 layout.strip(trace, "routing", current.dark)
 
 upper = layout.routing_pickers(current, trace)
-layout.show(dynamic.routing_player(trace, upper=upper, dark=current.dark), "player")
+boards.board("dr")
 
-layout.numbers(
-    {
-        "Predicted": trace.classes[summary.predicted],
-        "Length ‖v‖, first → last": f"{summary.first_activation:.2f} → {summary.activation:.2f}",
-        "Runner-up": f"{trace.classes[summary.runner_up]} ({summary.runner_up_activation:.2f})",
-        "Largest coupling, first → last": f"{summary.largest_share[0]:.2f} → {summary.largest_share[-1]:.2f}",
-    }
-)
+layout.numbers(layout.routing_numbers(measures.summarise(trace), trace.classes))
 
 left, right = st.columns(2)
 with left:
@@ -41,11 +32,6 @@ with left:
 with right:
     st.subheader("Indecision of the primary capsules", anchor=False)
     layout.show(dynamic.coupling_entropy(trace, dark=current.dark), "entropy")
-
-st.subheader(f"Where on the image the capsules turn to class {trace.classes[upper]}", anchor=False)
-for column, iteration in zip(st.columns(2), sorted({1, rounds}), strict=False):
-    with column:
-        layout.show(dynamic.coupling_geometry(trace, 0, upper, iteration, current.dark), f"geometry-{iteration}")
 
 layout.explain(
     "A primary capsule *i* predicts the pose of every class capsule *j*: its vote û. All logits *b* start at zero, so "

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
-from app import layout, scene
+from app import boards, layout, scene
 from capsviz import measures
-from capsviz.figures import em
 
 current = scene.current()
 entry, other = current.sibling("em")
-trace = current.trace(entry)
+trace = current.trace(entry, touched=True)
 summary = measures.summarise(trace)
 
 layout.headline(
@@ -21,7 +18,7 @@ layout.note(other)
 layout.strip(trace, "routing", current.dark)
 
 upper = layout.routing_pickers(current, trace)
-layout.show(em.em_player(trace, upper=upper, dark=current.dark), "player")
+boards.board("em")
 
 spread = measures.gaussian_summary(trace, upper)
 layout.numbers(
@@ -32,9 +29,6 @@ layout.numbers(
         "Indecision, first → last": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",
     }
 )
-
-st.subheader(f"The Gaussian of class {trace.classes[upper]} in each of its 16 pose numbers", anchor=False)
-layout.show(em.em_curves(trace, upper=upper, dark=current.dark), "curves")
 
 layout.explain(
     "Poses are 4 × 4 matrices, votes are poses times a learned matrix. The **M-step** fits each class's Gaussian to "

@@ -1,4 +1,4 @@
-"""The plane in which votes and poses of 16 dimensions are looked at."""
+"""The plane, or space of three dimensions, in which votes and poses of 16 are looked at."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from capsviz.figures.errors import FigureError
 
 @dataclass(frozen=True)
 class Plane:
-    """Two orthonormal axes through the mean of the points that they were fitted to."""
+    """Orthonormal axes, two unless more were asked for, through the mean of the points that they were fitted to."""
 
     mean: Float[ndarray, " dim"]
-    axes: Float[ndarray, "2 dim"]
-    explained: Float[ndarray, " 2"]
+    axes: Float[ndarray, "seen dim"]
+    explained: Float[ndarray, " seen"]
     """Share of the points' variance along each axis."""
 
-    def project(self, points: Float[ndarray, "*batch dim"]) -> Float[ndarray, "*batch 2"]:
+    def project(self, points: Float[ndarray, "*batch dim"]) -> Float[ndarray, "*batch seen"]:
         """Points of the pose space as seen in the plane."""
         return (points - self.mean) @ self.axes.T
 
-    def covariance(self, variances: Float[ndarray, " dim"]) -> Float[ndarray, "2 2"]:
+    def covariance(self, variances: Float[ndarray, "*batch dim"]) -> Float[ndarray, "*batch seen seen"]:
         """Covariance in the plane of a Gaussian with these variances along the pose's own axes: A diag(σ²) Aᵀ.
 
         Exact: a linear image of a Gaussian is a Gaussian, here with correlated axes.
         """
-        return (self.axes * variances) @ self.axes.T
+        return (self.axes * variances[..., None, :]) @ self.axes.T
 
     def axis_title(self, axis: int) -> str:
         """ "PC 1 (41 % of variance)"."""
         return f"PC {axis + 1} ({100 * self.explained[axis]:.0f} % of variance)"
 
 
-def fit_plane(*points: Float[ndarray, "_ dim"]) -> Plane:
+def fit_plane(*points: Float[ndarray, "_ dim"], seen: int = 2) -> Plane:
     """Fit the plane of largest variance to all points at once (scikit-learn PCA).
 
-    Give it the votes and the poses of every iteration: what moves must move, and what stands still must stay.
-    Raises FigureError where the points have fewer than two dimensions.
+    Give it the votes and the poses of every iteration: what moves must move, and what stands still must stay. seen: how
+    many axes. Raises FigureError where the points have fewer than two dimensions.
     """
     everything = np.concatenate([np.asarray(part, dtype=np.float64) for part in points])
     if everything.shape[1] < 2 or len(everything) < 2:
@@ -50,8 +50,8 @@ def fit_plane(*points: Float[ndarray, "_ dim"]) -> Plane:
         )
     if np.ptp(everything, axis=0).max() == 0:
         # All points coincide: any plane shows them as one, and no variance is there to be explained.
-        return Plane(everything[0], np.eye(2, everything.shape[1]), np.zeros(2))
-    fitted = PCA(n_components=2, svd_solver="full").fit(everything)
+        return Plane(everything[0], np.eye(seen, everything.shape[1]), np.zeros(seen))
+    fitted = PCA(n_components=seen, svd_solver="full").fit(everything)
     return Plane(fitted.mean_, fitted.components_, fitted.explained_variance_ratio_)
 
 

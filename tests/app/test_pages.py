@@ -25,6 +25,13 @@ def live(app: AppTest) -> dict:
     return next(data for data in given if "decoders" in data)
 
 
+def board(app: AppTest) -> dict:
+    """The fields that the routing board was given."""
+    packed = next(element.proto.bytes for element in app.get("bidi_component") if b'"routing"' in element.proto.bytes)
+    size = int.from_bytes(packed[:4], "little")
+    return json.loads(packed[4 : 4 + size])
+
+
 def spoken(app: AppTest) -> str:
     """All running text of the page."""
     return "\n".join(element.value for element in [*app.markdown, *app.caption])
@@ -33,8 +40,8 @@ def spoken(app: AppTest) -> str:
 @pytest.mark.parametrize(
     ("page", "figures"),
     [
-        ("dynamic", {"strip", "player", "lengths", "entropy"}),
-        ("em", {"strip", "player", "curves"}),
+        ("dynamic", {"strip", "lengths", "entropy"}),
+        ("em", {"strip"}),
         ("discriminative", {"strip", "map", "histogram", "agreement"}),
         ("perturb", {"strip", "sheet"}),
         ("compare", {"strip", "reconstructions"}),
@@ -66,16 +73,22 @@ def test_every_link_to_a_page_carries_the_choices_along(visit: Visit, page: str)
         assert link.proto.query_string == "model=digits-em&image=17&class=2&T=5"
 
 
-def test_the_player_has_a_frame_for_every_iteration(visit: Visit):
-    frames = charts(visit("dynamic", model="digits-dr", T=5))["player"]["frames"]
-    assert [frame["name"] for frame in frames] == ["1", "2", "3", "4", "5"]
+def test_the_board_has_the_iterations_of_the_link(visit: Visit):
+    assert board(visit("dynamic", model="digits-dr", T=5))["iterations"] == 5
+
+
+def test_an_intervention_of_the_link_is_on_the_board_and_held_against_the_untouched_run(visit: Visit):
+    given = board(visit("dynamic", model="digits-dr", touch="mute:0-7;boost:9"))
+    assert given["touched"] == "8 muted, 1 boosted"
+    assert "base_shares" in dict(given["arrays"])
+    assert "base_shares" not in dict(board(visit("dynamic", model="digits-dr"))["arrays"])
 
 
 def test_moving_the_iterations_routes_again_and_goes_to_the_url(visit: Visit):
     app = visit("em", model="digits-em")
     app.slider(key="iterations").set_value(6).run()
     assert app.query_params["T"] == "6"
-    assert len(charts(app)["player"]["frames"]) == 6
+    assert board(app)["iterations"] == 6
 
 
 def test_a_chosen_class_goes_to_the_url_and_back_to_the_predicted_one_with_another_image(visit: Visit):
@@ -201,7 +214,7 @@ def test_a_model_whose_data_set_is_absent_works_on_the_digits_and_offers_the_dow
     assert "MNIST is not on this machine." in spoken(app)
     assert app.button(key="download-mnist").label == "Download MNIST (11.6 MB)"
     assert "Digits test image 0" in spoken(app)
-    assert "player" in charts(app)
+    assert board(app)["routing"] == "dr"
 
 
 def test_a_download_that_fails_is_one_sentence_and_the_page_stays(visit: Visit, monkeypatch, tmp_path):
@@ -213,4 +226,4 @@ def test_a_download_that_fails_is_one_sentence_and_the_page_stays(visit: Visit, 
     assert not app.exception
     assert len(app.error) == 1
     assert app.error[0].value.startswith("MNIST could not be written to")
-    assert "player" in charts(app)
+    assert board(app)["routing"] == "dr"

@@ -74,6 +74,14 @@ class Visitor:
         # For a moment a figure that was drawn anew stands beside the one that it replaces.
         return self.window.locator(f'.st-key-{key}[data-stale="false"] .js-plotly-plot').evaluate(script)
 
+    def board(self) -> str:
+        """What the routing board shows: its numbers and its frame."""
+        board = self.window.locator('[data-stale="false"] section.routing')
+        return board.evaluate(
+            "root => JSON.stringify([root.dataset.frame, root.capsvizBoard.run.upper,"
+            " [...root.capsvizBoard.run.shares.slice(0, 4000)], [...root.capsvizBoard.run.image]])"
+        )
+
     def canvas(self, row: str) -> str:
         """The picture on a canvas of the live decoder, as a data address."""
         return self.window.locator(f".live-decoder canvas.{row}").first.evaluate("canvas => canvas.toDataURL()")
@@ -120,18 +128,6 @@ def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
         assert visitor.window.locator(".st-key-strip .js-plotly-plot").is_visible()
 
 
-@pytest.mark.parametrize("page", ["", "em"])
-def test_the_player_plays_in_the_browser_without_asking_the_server(visitor: Visitor, page: str):
-    visitor.open(f"{page}?model=digits-dr")
-    first = visitor.figure("player")
-    sent = visitor.messages_sent
-    visitor.window.locator(".st-key-player .updatemenu-button", has_text="Play").click()
-    visitor.eventually(lambda: visitor.figure("player") != first, "the second frame")
-    label = visitor.window.locator(".st-key-player .slider-label").first
-    sync_api.expect(label).to_contain_text("iteration 3 of 3", timeout=WAIT)
-    assert visitor.messages_sent == sent
-
-
 def test_a_slider_of_perturb_moves_the_drawing_and_goes_to_the_links(visitor: Visitor):
     visitor.open("perturb?model=digits-dr")
     visitor.window.locator('.live-decoder[data-ready="true"]').wait_for()
@@ -157,10 +153,10 @@ def test_a_link_opened_elsewhere_shows_the_same(visitor: Visitor, chromium: sync
     visitor.window.locator(".st-key-upper").get_by_role("radio", name="3", exact=True).click()
     visitor.eventually(lambda: "class=3" in visitor.query(), "the class in the link")
     visitor.settle()
-    here = visitor.figure("player")
+    here = visitor.board()
     other = Visitor(chromium.new_page(), address)
     other.open(f"?{visitor.query()}")
-    assert other.figure("player") == here
+    assert other.board() == here
     other.window.close()
 
 
@@ -179,12 +175,12 @@ def test_back_undoes_a_choice_and_forward_repeats_it(visitor: Visitor):
 def test_a_good_and_a_bad_picture_are_uploaded(visitor: Visitor):
     visitor.open("?model=digits-dr&source=upload")
     chooser = visitor.window.locator('[data-testid="stFileUploaderDropzoneInput"]')
-    before = visitor.figure("player")
+    before = visitor.board()
     good = pictures.encoded(pictures.digit())
     chooser.set_input_files({"name": "mine.png", "mimeType": "image/png", "buffer": good})
     sync_api.expect(visitor.window.get_by_text("your picture mine.png")).to_be_visible()
     visitor.settle()
-    assert visitor.figure("player") != before
+    assert visitor.board() != before
     chooser.set_input_files({"name": "no.png", "mimeType": "image/png", "buffer": b"no picture"})
     sync_api.expect(visitor.window.get_by_text("This is not a picture that can be read")).to_be_visible()
     visitor.settle()
@@ -195,7 +191,7 @@ def test_a_good_and_a_bad_picture_are_uploaded(visitor: Visitor):
 
 def test_a_digit_drawn_on_the_pad_flows_through_the_pages(visitor: Visitor):
     visitor.open("?model=digits-dr&source=pad")
-    first = visitor.figure("player")
+    first = visitor.board()
     paper = visitor.window.locator('[data-testid="stSidebar"] canvas')
     paper.scroll_into_view_if_needed()
     box = paper.bounding_box()
@@ -206,7 +202,7 @@ def test_a_digit_drawn_on_the_pad_flows_through_the_pages(visitor: Visitor):
     visitor.window.mouse.move(x, box["y"] + 0.85 * box["height"], steps=8)
     visitor.window.mouse.up()
     sync_api.expect(visitor.window.get_by_text("your drawing")).to_be_visible()
-    visitor.eventually(lambda: visitor.figure("player") != first, "the drawing routed")
+    visitor.eventually(lambda: visitor.board() != first, "the drawing routed")
     visitor.settle()
     drawn = visitor.figure("strip")
     visitor.window.get_by_role("link", name="5 Compare").click()

@@ -1,0 +1,128 @@
+// Length of every class, and how the selected capsule turns from class to class.
+
+/** ‖v‖ (EM: a) of every class as bars; the untouched run as an outline. */
+class Bars {
+  constructor(onClass) {
+    this.canvas = element("canvas", { role: "img", className: "pointable" });
+    this.canvas.addEventListener("click", (event) => {
+      const box = this.canvas.getBoundingClientRect();
+      const j = Math.floor((event.clientY - box.top - 24) / this.row);
+      if (j >= 0 && j < this.run.upperCount) onClass(j);
+    });
+  }
+
+  load(run) {
+    this.run = run;
+    // A length is seen against 1; the activations of EM may all be small.
+    this.top = run.routing === "dr" ? 1 : Math.max(0.05, ...run.lengths);
+  }
+
+  layout(width, height) {
+    Object.assign(this, { width, height, row: (height - 26) / this.run.upperCount });
+  }
+
+  draw(view, look) {
+    const { run, row } = this, pen = surface(this.canvas, this.width, this.height), left = 44, right = 46;
+    const across = this.width - left - right;
+    pen.font = `600 15px ${look.font}`;
+    pen.fillStyle = look.text;
+    pen.fillText(run.routing === "dr" ? "Length ‖v‖ of each class" : "Activation a of each class", 0, 16);
+    for (let j = 0; j < run.upperCount; j++) {
+      const y = 24 + j * row, value = view.lengths ? view.lengths[j] : null;
+      pen.font = `${j === run.upper ? "bold " : ""}14px ${look.font}`;
+      pen.textAlign = "right";
+      pen.fillStyle = j === run.upper ? look.accent : look.text;
+      pen.fillText(fitted(pen, run.classes[j], left - 6), left - 6, y + row / 2 + 5);
+      pen.textAlign = "left";
+      if (value === null) continue;
+      pen.fillStyle = look.classes[j];
+      pen.fillRect(left, y + 2, (across * value) / this.top, row - 4);
+      if (view.baseLengths) {
+        pen.strokeStyle = look.text;
+        pen.lineWidth = 1.6;
+        pen.setLineDash([3, 2]);
+        pen.strokeRect(left, y + 2, (across * view.baseLengths[j]) / this.top, row - 4);
+        pen.setLineDash([]);
+      }
+      const moved = view.baseLengths ? value - view.baseLengths[j] : 0;
+      pen.fillStyle = look.text;
+      const text = shown(value, 2) + (Math.abs(moved) >= 0.005 ? ` (${moved > 0 ? "+" : ""}${shown(moved, 2)})` : "");
+      const end = left + (across * Math.max(value, view.baseLengths?.[j] ?? 0)) / this.top + 5;
+      pen.fillText(text, Math.min(end, this.width - pen.measureText(text).width), y + row / 2 + 5);
+    }
+  }
+}
+
+/** What the selected capsule gives to every class, iteration by iteration. */
+class ShareLines {
+  constructor() {
+    this.canvas = element("canvas", { role: "img" });
+  }
+
+  load(run) {
+    this.run = run;
+    this.times = run.shares.length / run.pairs;
+  }
+
+  layout(width, height) {
+    Object.assign(this, { width, height });
+  }
+
+  draw(view, { capsule }, look) {
+    const { run, times } = this, J = run.upperCount, pen = surface(this.canvas, this.width, this.height);
+    const frame = { left: 46, right: 34, top: 28, bottom: 24 };
+    const rows = [...Array(J).keys()].map((j) => [...Array(times).keys()].map((t) => run.share(t, capsule, j)));
+    const all = rows.flat(), even = 1 / J;
+    let low = Math.min(even, ...all), high = Math.max(even, ...all);
+    const margin = Math.max(0.004, 0.08 * (high - low));
+    [low, high] = [Math.max(0, low - margin), Math.min(1, high + margin)];
+    const x = (t) => frame.left + (times === 1 ? 0.5 : t / (times - 1)) * (this.width - frame.left - frame.right);
+    const y = (value) => this.height - frame.bottom - ((value - low) / (high - low)) * (this.height - frame.top - frame.bottom);
+    pen.font = `600 15px ${look.font}`;
+    pen.fillStyle = look.text;
+    pen.fillText(fitted(pen, `${run.symbol} of capsule ${capsule} to each class`, this.width), 0, 16);
+    pen.font = `13px ${look.font}`;
+    pen.strokeStyle = look.grid;
+    pen.lineWidth = 1;
+    pen.fillStyle = look.muted;
+    pen.textAlign = "right";
+    const step = niceStep((high - low) / 3);
+    for (let k = Math.ceil(low / step); k * step <= high; k++) {
+      line(pen, frame.left, y(k * step), this.width - frame.right, y(k * step));
+      pen.fillText(shown(k * step, decimals(step)), frame.left - 6, y(k * step) + 4);
+    }
+    pen.textAlign = "center";
+    for (let t = 0; t < times; t++) pen.fillText(t < run.iterations ? t + 1 : "end", x(t), this.height - 6);
+    const now = run.routing === "dr" || view.line < 2 ? view.t : view.t + 1;
+    pen.strokeStyle = look.muted;
+    line(pen, x(now), frame.top, x(now), this.height - frame.bottom);
+    const order = [...Array(J).keys()].sort((a, b) => rows[a][times - 1] - rows[b][times - 1]);
+    for (const j of order) {
+      pen.strokeStyle = pen.fillStyle = look.classes[j];
+      pen.lineWidth = j === run.upper ? 4.5 : 2;
+      pen.beginPath();
+      rows[j].forEach((value, t) => pen.lineTo(x(t), y(value)));
+      pen.stroke();
+      for (const [t, value] of rows[j].entries()) {
+        pen.beginPath();
+        pen.arc(x(t), y(value), t === now ? 5 : 2.5, 0, 2 * Math.PI);
+        pen.fill();
+      }
+    }
+    this.names(pen, order, rows, y, look);
+  }
+
+  /** The classes that end at the top and the chosen one are named, where they do not overlap. */
+  names(pen, order, rows, y, look) {
+    const taken = [];
+    pen.textAlign = "left";
+    for (const j of [this.run.upper, ...order.toReversed()]) {
+      const at = y(rows[j].at(-1)) + 5;
+      if (taken.some((other) => Math.abs(other - at) < 14)) continue;
+      taken.push(at);
+      pen.font = `${j === this.run.upper ? "bold " : ""}14px ${look.font}`;
+      pen.fillStyle = look.text;
+      pen.fillText(fitted(pen, this.run.classes[j], 26), this.width - 27, at);
+    }
+  }
+}

@@ -1,0 +1,317 @@
+// The votes for the chosen class, and the class among them: flat, or turned in three dimensions.
+
+// Radius in pixels of a vote whose share is 1; areas are in proportion. Responsibilities come close to 1, where couplings
+// seldom pass a fifth.
+const POINT = { dr: 13, em: 7 };
+const FRAME = { left: 46, right: 12, top: 30, bottom: 40 };
+
+/** From where to where: all fixed values and the votes but the farthest percent on either side. */
+function span(values, fixed) {
+  const sorted = values.toSorted((a, b) => a - b), last = sorted.length - 1;
+  return [Math.min(sorted[Math.floor(0.01 * last)], ...fixed), Math.max(sorted[Math.ceil(0.99 * last)], ...fixed)];
+}
+
+class Cloud {
+  constructor(onSelect, onPick) {
+    Object.assign(this, { onSelect, onPick, solid: false, yaw: 0.6, pitch: 0.35, loop: null });
+    this.canvas = element("canvas", { role: "img", tabIndex: -1 });
+    this.canvas.addEventListener("pointerdown", (event) => this.press(event));
+    this.canvas.addEventListener("pointermove", (event) => this.drag(event));
+    this.canvas.addEventListener("pointerup", (event) => this.release(event));
+    this.canvas.addEventListener("pointerleave", () => this.point(-1));
+    this.hovered = -1;
+  }
+
+  /** The numbers of another run: where everything lies, and how large it is drawn. */
+  load(run) {
+    this.run = run;
+    this.size = Array.from(run.places).length / 3;
+    this.solid &&= run.explained.length > 2;
+  }
+
+  layout(width, height) {
+    Object.assign(this, { width, height });
+    const seen = [...Array(this.size).keys()].map((i) => this.turned(this.run.places.subarray(3 * i, 3 * i + 3)));
+    const heads = [...Array(this.run.iterations).keys()].map((t) => this.turned(this.run.heads.subarray(3 * t, 3 * t + 3)));
+    const fixed = [...heads, this.turned(this.run.origin)];
+    let [left, right] = span(seen.map(([x]) => x), fixed.map(([x]) => x));
+    let [low, high] = span(seen.map(([, y]) => y), fixed.map(([, y]) => y));
+    if (this.solid) { // as far in every direction, so that nothing jumps while it is turned
+      const reach = span(seen.map((point) => Math.hypot(...point)), fixed.map((point) => Math.hypot(...point)))[1];
+      [left, right, low, high] = [-reach, reach, -reach, reach];
+    }
+    const across = width - FRAME.left - FRAME.right, down = height - FRAME.top - FRAME.bottom;
+    this.unit = 0.92 * Math.min(across / (right - left || 1), down / (high - low || 1));
+    this.middle = [(left + right) / 2, (low + high) / 2];
+    this.centre = [FRAME.left + across / 2, FRAME.top + down / 2];
+  }
+
+  turned([x, y, z]) {
+    if (!this.solid) return [x, y, z];
+    const [cy, sy, cp, sp] = [Math.cos(this.yaw), Math.sin(this.yaw), Math.cos(this.pitch), Math.sin(this.pitch)];
+    const [across, deep] = [cy * x + sy * z, cy * z - sy * x];
+    return [across, cp * y - sp * deep, cp * deep + sp * y];
+  }
+
+  screen(point) {
+    const [x, y] = this.turned(point);
+    return [this.centre[0] + (x - this.middle[0]) * this.unit, this.centre[1] - (y - this.middle[1]) * this.unit];
+  }
+
+  draw(view, selection, look) {
+    const { run } = this, pen = surface(this.canvas, this.width, this.height);
+    Object.assign(this, { view, selection, look });
+    const [left, top, right, bottom] = [FRAME.left + 4, FRAME.top + 4, this.width - FRAME.right - 4, this.height - FRAME.bottom - 4];
+    this.outside = new Set();
+    this.spots = Array.from({ length: this.size }, (_, i) => {
+      const [x, y] = this.screen(run.places.subarray(3 * i, 3 * i + 3));
+      if (x < left || x > right || y < top || y > bottom) this.outside.add(i);
+      return [Math.max(left, Math.min(right, x)), Math.max(top, Math.min(bottom, y))]; // a far vote waits at the border
+    });
+    this.axes(pen);
+    pen.save();
+    pen.beginPath();
+    pen.rect(FRAME.left, FRAME.top, this.width - FRAME.left - FRAME.right, this.height - FRAME.top - FRAME.bottom);
+    pen.clip();
+    if (view.covariance) this.ellipses(pen, view);
+    this.points(pen, view);
+    this.marks(pen, selection);
+    if (this.loop) this.outline(pen);
+    pen.restore();
+    if (view.head) this.arrow(pen, view);
+    this.title(pen, view);
+    if (this.hovered >= 0) this.tell(pen, this.hovered);
+  }
+
+  axes(pen) {
+    const { look, run } = this;
+    pen.font = `13px ${look.font}`;
+    pen.strokeStyle = look.grid;
+    pen.fillStyle = look.muted;
+    pen.lineWidth = 1;
+    if (this.solid) return this.triad(pen);
+    const step = niceStep(90 / this.unit), bottom = this.height - FRAME.bottom;
+    pen.textAlign = "center";
+    for (let k = Math.ceil(this.world(FRAME.left, 0)[0] / step); k * step <= this.world(this.width - FRAME.right, 0)[0]; k++) {
+      const [x] = this.screen([k * step, 0, 0]);
+      line(pen, x, FRAME.top, x, bottom);
+      pen.fillText(shown(k * step, decimals(step)), x, bottom + 15);
+    }
+    pen.textAlign = "right";
+    for (let k = Math.ceil(this.world(0, bottom)[1] / step); k * step <= this.world(0, FRAME.top)[1]; k++) {
+      const [, y] = this.screen([0, k * step, 0]);
+      line(pen, FRAME.left, y, this.width - FRAME.right, y);
+      pen.fillText(shown(k * step, decimals(step)), FRAME.left - 5, y + 4);
+    }
+    pen.textAlign = "center";
+    pen.fillText(`PC 1 (${Math.round(100 * run.explained[0])} % of variance)`, this.centre[0], this.height - 6);
+    pen.save();
+    pen.translate(11, this.centre[1]);
+    pen.rotate(-Math.PI / 2);
+    pen.fillText(`PC 2 (${Math.round(100 * run.explained[1])} %)`, 0, 0);
+    pen.restore();
+  }
+
+  /** The three axes at the origin, for a space that is being turned. */
+  triad(pen) {
+    const reach = 0.45 * Math.min(this.width, this.height) / this.unit, from = this.screen([0, 0, 0]);
+    for (let k = 0; k < 3; k++) {
+      const end = [0, 0, 0];
+      end[k] = reach;
+      const [x, y] = this.screen(end);
+      line(pen, ...from, x, y);
+      pen.fillText(`PC ${k + 1} (${Math.round(100 * this.run.explained[k])} %)`, x + 4, y - 4);
+    }
+    pen.textAlign = "center";
+    pen.fillText("drag to turn", this.centre[0], this.height - 8);
+    pen.textAlign = "left";
+  }
+
+  world(x, y) {
+    return [this.middle[0] + (x - this.centre[0]) / this.unit, this.middle[1] - (y - this.centre[1]) / this.unit];
+  }
+
+  points(pen, view) {
+    const { run, look } = this, J = run.upperCount;
+    let order = [...Array(this.size).keys()];
+    if (this.solid) {
+      const depth = order.map((i) => this.turned(run.places.subarray(3 * i, 3 * i + 3))[2]);
+      order.sort((a, b) => depth[b] - depth[a]);
+    }
+    pen.strokeStyle = look.muted;
+    for (const i of order) {
+      const [x, y] = this.spots[i], share = view.shares[i * J + run.upper];
+      const radius = Math.max(1.1, POINT[run.routing] * Math.sqrt(share));
+      pen.beginPath();
+      if (this.outside.has(i)) pen.rect(x - radius, y - radius, 2 * radius, 2 * radius);
+      else pen.arc(x, y, radius, 0, 2 * Math.PI);
+      pen.lineWidth = 0.7;
+      if (run.gains[i] !== 0) {
+        pen.globalAlpha = 0.88;
+        pen.fillStyle = run.routing === "dr"
+          ? look.diverging.css[look.diverging.at(view.agreement ? view.agreement[i * J + run.upper] : 0, -run.agreement_reach, run.agreement_reach)]
+          : look.sequential.css[look.sequential.at(share * run.presence[i], 0, 1)];
+        pen.fill();
+        pen.globalAlpha = 1;
+      }
+      pen.stroke();
+    }
+  }
+
+  marks(pen, { capsule, picked }) {
+    pen.strokeStyle = this.look.text;
+    pen.lineWidth = 1.6;
+    for (const i of picked) ring(pen, this.spots[i], 7);
+    const [x, y] = this.spots[capsule];
+    pen.strokeStyle = this.look.accent;
+    pen.lineWidth = 2;
+    pen.setLineDash([5, 4]);
+    line(pen, ...this.screen(this.run.origin), x, y);
+    pen.setLineDash([]);
+    pen.lineWidth = 3;
+    ring(pen, [x, y], 9);
+  }
+
+  /** One and two σ of the class's Gaussian, seen from here: a linear image of a Gaussian is a Gaussian. */
+  ellipses(pen, view) {
+    const rows = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((axis) => this.turned(axis));
+    const across = rows.map((row) => row[0]), up = rows.map((row) => row[1]), c = view.covariance;
+    const form = (a, b) => {
+      let sum = 0;
+      for (let m = 0; m < 3; m++) for (let n = 0; n < 3; n++) sum += a[m] * c[3 * m + n] * b[n];
+      return sum;
+    };
+    const [xx, xy, yy] = [form(across, across), form(across, up), form(up, up)];
+    const mean = (xx + yy) / 2, spread = Math.hypot((xx - yy) / 2, xy), angle = Math.atan2(2 * xy, xx - yy) / 2;
+    const [x, y] = this.screen(view.head), colour = this.look.classes[this.run.upper];
+    for (const sigmas of [2, 1]) {
+      pen.beginPath();
+      pen.ellipse(x, y, sigmas * this.unit * Math.sqrt(mean + spread), sigmas * this.unit * Math.sqrt(Math.max(0, mean - spread)), -angle, 0, 2 * Math.PI);
+      pen.globalAlpha = 0.1;
+      pen.fillStyle = colour;
+      pen.fill();
+      pen.globalAlpha = 1;
+      pen.lineWidth = sigmas === 1 ? 3 : 1.5;
+      pen.strokeStyle = colour;
+      pen.stroke();
+    }
+  }
+
+  /** From the origin to s, v or μ; one that leaves the picture ends at its border, and says so. */
+  arrow(pen, view) {
+    const from = this.screen(this.run.origin), tip = this.screen(view.head), colour = this.look.classes[this.run.upper];
+    const [to, cut] = within(from, tip, FRAME.left, FRAME.top, this.width - FRAME.right, this.height - FRAME.bottom);
+    const angle = Math.atan2(to[1] - from[1], to[0] - from[0]), far = Math.hypot(to[0] - from[0], to[1] - from[1]);
+    const head = Math.min(18, far);
+    for (const [colours, wide] of [[this.look.ground, 8], [colour, 5]]) {
+      pen.strokeStyle = pen.fillStyle = colours;
+      pen.lineWidth = wide;
+      line(pen, ...from, to[0] - 0.7 * head * Math.cos(angle), to[1] - 0.7 * head * Math.sin(angle));
+      pen.beginPath();
+      for (const turn of [0, 2.6, -2.6]) {
+        const reach = turn ? head + (wide - 5) / 2 : (wide - 5) / 2;
+        pen.lineTo(to[0] + (turn ? reach * Math.cos(angle + turn) : 0), to[1] + (turn ? reach * Math.sin(angle + turn) : 0));
+      }
+      pen.closePath();
+      pen.fill();
+      if (wide === 8) pen.stroke();
+    }
+    pen.font = `bold 20px ${this.look.font}`;
+    const label = cut ? `${view.headName} →` : view.headName;
+    const x = Math.min(this.width - 30, Math.max(FRAME.left + 14, to[0] + (cut ? -24 : 17) * Math.cos(angle)));
+    const y = Math.min(this.height - FRAME.bottom - 6, Math.max(FRAME.top + 18, to[1] + 7 + (cut ? -24 : 17) * Math.sin(angle)));
+    haloed(pen, label, x, y, this.look);
+  }
+
+  title(pen) {
+    const { run, look } = this;
+    pen.textAlign = "left";
+    pen.font = `600 16px ${look.font}`;
+    pen.fillStyle = look.text;
+    pen.fillText(`Votes û for ${run.classes[run.upper]}`, FRAME.left, 18);
+    const wide = pen.measureText(`Votes û for ${run.classes[run.upper]}`).width;
+    pen.font = `14px ${look.font}`;
+    pen.fillStyle = look.muted;
+    pen.fillText(run.routing === "dr" ? "area = c, colour = û·v" : "area = R, colour = R a", FRAME.left + wide + 12, 18);
+  }
+
+  tell(pen, i) {
+    const { run, view } = this, share = view.shares[i * run.upperCount + run.upper];
+    const agreement = view.agreement ? `   û·v = ${shown(view.agreement[i * run.upperCount + run.upper])}` : "";
+    const lines = [run.label(i), `${run.symbol} = ${shown(share)}${agreement}`];
+    if (this.outside.has(i)) lines.push("its vote lies farther out, beyond the border");
+    bubble(pen, lines, this.spots[i], this.width, this.look);
+  }
+
+  // ---------------------------------------------------------------------------------------------------- the pointer
+
+  nearest(event) {
+    const box = this.canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+    let best = -1, least = 14 ** 2;
+    this.spots?.forEach(([px, py], i) => {
+      const far = (px - x) ** 2 + (py - y) ** 2;
+      if (far < least) [best, least] = [i, far];
+    });
+    return { best, x, y };
+  }
+
+  press(event) {
+    this.canvas.setPointerCapture(event.pointerId);
+    const { x, y } = this.nearest(event);
+    this.start = { x, y, yaw: this.yaw, pitch: this.pitch, turning: this.solid && !event.shiftKey };
+    this.path = [[x, y]];
+  }
+
+  drag(event) {
+    const { best, x, y } = this.nearest(event);
+    if (!this.start) return this.point(best);
+    if (Math.hypot(x - this.start.x, y - this.start.y) < 5 && !this.loop && !this.start.moved) return;
+    this.start.moved = true;
+    if (this.start.turning) {
+      this.yaw = this.start.yaw + (x - this.start.x) / 120;
+      this.pitch = Math.max(-1.5, Math.min(1.5, this.start.pitch + (y - this.start.y) / 120));
+    } else {
+      this.path.push([x, y]);
+      this.loop = this.path;
+    }
+    this.redraw();
+  }
+
+  release(event) {
+    if (!this.start) return;
+    const { moved, turning } = this.start;
+    this.start = null;
+    if (moved && !turning) {
+      const inside = this.spots.map((spot, i) => (contains(this.path, spot) ? i : -1)).filter((i) => i >= 0);
+      this.loop = null;
+      this.onPick(inside, event.shiftKey);
+    } else if (!moved) {
+      const { best } = this.nearest(event);
+      if (best >= 0) this.onSelect(best, event.shiftKey);
+    }
+  }
+
+  point(i) {
+    if (this.hovered === i) return;
+    this.hovered = i;
+    this.canvas.style.cursor = i >= 0 ? "pointer" : "crosshair";
+    this.redraw();
+  }
+
+  outline(pen) {
+    pen.beginPath();
+    for (const [x, y] of this.loop) pen.lineTo(x, y);
+    pen.closePath();
+    pen.fillStyle = this.look.accent;
+    pen.globalAlpha = 0.14;
+    pen.fill();
+    pen.globalAlpha = 1;
+    pen.strokeStyle = this.look.accent;
+    pen.lineWidth = 2;
+    pen.stroke();
+  }
+
+  redraw() {
+    if (this.view) this.draw(this.view, this.selection, this.look);
+  }
+}

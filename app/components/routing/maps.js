@@ -1,0 +1,233 @@
+// Who gives how much to whom: all capsules × all classes, the chosen class over the grid, and over the image.
+
+/** Couplings (EM: responsibilities) of every capsule, grouped by type, for every class. */
+class ShareMap {
+  constructor(onSelect, onClass) {
+    Object.assign(this, { onSelect, onClass });
+    this.canvas = element("canvas", { role: "img", className: "pointable" });
+    this.canvas.addEventListener("click", (event) => this.click(event));
+  }
+
+  load(run) {
+    this.run = run;
+    const places = run.rows * run.columns;
+    this.order = [...Array(run.lower).keys()].map((x) => (x % places) * run.types + Math.floor(x / places));
+  }
+
+  layout(width, height) {
+    Object.assign(this, { width, height, left: 40, top: 24, bottom: 20 });
+  }
+
+  draw(view, { capsule }, look, difference) {
+    const { run } = this, J = run.upperCount, pen = surface(this.canvas, this.width, this.height);
+    const values = new Float32Array(run.pairs), compared = difference && view.baseShares;
+    for (let x = 0; x < run.lower; x++) {
+      for (let j = 0; j < J; j++) {
+        const at = this.order[x] * J + j;
+        values[j * run.lower + x] = compared ? view.shares[at] - view.baseShares[at] : view.shares[at] - 1 / J;
+      }
+    }
+    const across = this.width - this.left - 4, down = this.height - this.top - this.bottom, row = down / J;
+    pen.imageSmoothingEnabled = false;
+    pen.drawImage(raster(values, run.lower, J, look.diverging, -run.reach, run.reach), this.left, this.top, across, down);
+    pen.font = `13px ${look.font}`;
+    pen.textAlign = "right";
+    for (let j = 0; j < J; j++) {
+      pen.fillStyle = j === run.upper ? look.accent : look.muted;
+      pen.font = `${j === run.upper ? "bold " : ""}13px ${look.font}`;
+      pen.fillText(fitted(pen, run.classes[j], this.left - 6), this.left - 5, this.top + (j + 0.5) * row + 4.5);
+    }
+    pen.strokeStyle = look.accent;
+    pen.lineWidth = 2;
+    pen.strokeRect(this.left, this.top + run.upper * row, across, row);
+    const x = this.left + ((this.order.indexOf(capsule) + 0.5) * across) / run.lower;
+    line(pen, x, this.top - 3, x, this.top + down + 3);
+    pen.textAlign = "left";
+    pen.font = `13px ${look.font}`;
+    pen.fillStyle = look.muted;
+    const every = Math.max(1, Math.ceil(run.types / 8));
+    for (let kind = 0; kind < run.types; kind += every) {
+      pen.fillText(`type ${kind}`, this.left + (kind * across) / run.types, this.height - 5);
+    }
+    this.title(pen, look, compared);
+  }
+
+  title(pen, look, compared) {
+    const { run } = this, [low, high] = [-run.reach, run.reach];
+    pen.fillStyle = look.text;
+    pen.font = `600 15px ${look.font}`;
+    const name = run.routing === "dr" ? "Couplings c" : "Responsibilities R";
+    pen.fillText(`${name} of all ${run.lower} capsules${compared ? ": difference to the untouched run" : ""}`, this.left, 16);
+    const middle = compared ? 0 : 1 / run.upperCount;
+    scaleBar(pen, this.width - 4, 5, look.diverging, shown(Math.max(compared ? low : 0, middle + low), 3), shown(middle + high, 3), look);
+  }
+
+  click(event) {
+    const box = this.canvas.getBoundingClientRect(), { run } = this;
+    const x = event.clientX - box.left - this.left, across = this.width - this.left - 4;
+    const j = Math.floor(((event.clientY - box.top - this.top) / (this.height - this.top - this.bottom)) * run.upperCount);
+    if (j < 0 || j >= run.upperCount) return;
+    if (x < 0) this.onClass(j);
+    else this.onSelect(this.order[Math.min(run.lower - 1, Math.floor((x / across) * run.lower))], event.shiftKey);
+  }
+}
+
+/** The chosen class's shares in the geometry of the primary capsules: one tile of rows × columns per type. */
+class Tiles {
+  constructor(onSelect, onPick) {
+    Object.assign(this, { onSelect, onPick });
+    this.canvas = element("canvas", { role: "img", className: "pointable" });
+    this.canvas.addEventListener("click", (event) => this.hit(event, (i) => this.onSelect(i, event.shiftKey)));
+    this.canvas.addEventListener("dblclick", (event) => this.hit(event, (i) => this.onPick(this.type(i), event.shiftKey)));
+  }
+
+  load(run) {
+    this.run = run;
+    this.across = Math.min(run.types, Math.ceil(Math.sqrt(2 * run.types)));
+    this.down = Math.ceil(run.types / this.across);
+  }
+
+  layout(width) {
+    const { run } = this;
+    this.cell = Math.max(3, Math.floor((width - 8) / (this.across * (run.columns + 1))));
+    this.width = width;
+    this.height = this.down * (run.rows + 1) * this.cell + 26;
+  }
+
+  corner(kind) {
+    const { run, cell } = this;
+    return [(kind % this.across) * (run.columns + 1) * cell, 26 + Math.floor(kind / this.across) * (run.rows + 1) * cell];
+  }
+
+  draw(view, { capsule, picked }, look, difference) {
+    const { run, cell } = this, J = run.upperCount, pen = surface(this.canvas, this.width, this.height);
+    const compared = difference && view.baseShares;
+    for (let i = 0; i < run.lower; i++) {
+      const [x, y] = this.spot(i), at = i * J + run.upper;
+      const value = compared ? view.shares[at] - view.baseShares[at] : view.shares[at] - 1 / J;
+      pen.fillStyle = look.diverging.css[look.diverging.at(value, -run.reach, run.reach)];
+      pen.fillRect(x, y, cell - 0.5, cell - 0.5);
+      if (run.gains[i] === 0) cross(pen, x, y, cell - 0.5, look.muted);
+    }
+    pen.lineWidth = 2;
+    pen.strokeStyle = look.text;
+    for (const i of picked) pen.strokeRect(...this.spot(i), cell - 0.5, cell - 0.5);
+    pen.lineWidth = 3;
+    pen.strokeStyle = look.accent;
+    const [x, y] = this.spot(capsule);
+    pen.strokeRect(x - 1.5, y - 1.5, cell + 2.5, cell + 2.5);
+    pen.font = `600 15px ${look.font}`;
+    pen.fillStyle = look.text;
+    pen.fillText(`${run.symbol} to ${run.classes[run.upper]}, ${run.rows} × ${run.columns} × ${run.types} types`, 0, 16);
+  }
+
+  spot(i) {
+    const [row, column, kind] = this.run.place(i), [x, y] = this.corner(kind);
+    return [x + column * this.cell, y + row * this.cell];
+  }
+
+  type(i) {
+    return [...Array(this.run.rows * this.run.columns).keys()].map((p) => p * this.run.types + (i % this.run.types));
+  }
+
+  hit(event, act) {
+    const box = this.canvas.getBoundingClientRect(), { run, cell } = this;
+    const x = event.clientX - box.left, y = event.clientY - box.top - 26;
+    const tileX = Math.floor(x / ((run.columns + 1) * cell)), tileY = Math.floor(y / ((run.rows + 1) * cell));
+    const column = Math.floor(x / cell) % (run.columns + 1), row = Math.floor(y / cell) % (run.rows + 1);
+    const kind = tileY * this.across + tileX;
+    if (x < 0 || y < 0 || tileX >= this.across || column >= run.columns || row >= run.rows || kind >= run.types) return;
+    act((row * run.columns + column) * run.types + kind);
+  }
+}
+
+/** The image, how much each place of it gives to the chosen class, and what the selected capsule sees of it. */
+class Retina {
+  constructor(onSelect) {
+    this.onSelect = onSelect;
+    this.canvas = element("canvas", { role: "img" });
+  }
+
+  load(run, look) {
+    this.run = run;
+    const [channels, height, width] = run.image_shape, image = new ImageData(width, height), size = width * height;
+    for (let p = 0; p < size; p++) {
+      for (let c = 0; c < 3; c++) image.data[4 * p + c] = Math.round(255 * run.image[(channels === 3 ? c : 0) * size + p]);
+      image.data[4 * p + 3] = 255;
+    }
+    this.picture = new OffscreenCanvas(width, height);
+    this.picture.getContext("2d").putImageData(image, 0, 0);
+    // The same colours in every iteration, so that one can be compared with the next.
+    const times = run.shares.length / run.pairs;
+    this.farthest = 1e-4;
+    for (let t = 0; t < times; t++) {
+      for (const mean of this.means(run.part(run.shares, t, run.pairs))) {
+        this.farthest = Math.max(this.farthest, Math.abs(mean - 1 / run.upperCount));
+      }
+    }
+  }
+
+  /** Mean share of each place for the chosen class. */
+  means(shares) {
+    const { run } = this, J = run.upperCount, means = new Float32Array(run.rows * run.columns);
+    for (let i = 0; i < run.lower; i++) means[Math.floor(i / run.types)] += shares[i * J + run.upper] / run.types;
+    return means;
+  }
+
+  layout(width) {
+    Object.assign(this, { width, height: width * (this.run.image_shape[1] / this.run.image_shape[2]) + 24 });
+  }
+
+  draw(view, { capsule }, look, mass) {
+    const { run } = this, pen = surface(this.canvas, this.width, this.height);
+    const unit = this.width / run.image_shape[2], { stride, size } = run.field;
+    pen.imageSmoothingEnabled = false;
+    pen.drawImage(this.picture, 0, 24, this.width, this.height - 24);
+    pen.font = `600 15px ${look.font}`;
+    pen.fillStyle = look.text;
+    pen.fillText(fitted(pen, mass ? `Mean ${run.symbol} to ${run.classes[run.upper]}, by place` : "The image", this.width), 0, 16);
+    if (mass) {
+      this.means(view.shares).forEach((mean, p) => {
+        const middle = (size - 1) / 2, row = Math.floor(p / run.columns), column = p % run.columns;
+        const share = Math.max(-1, Math.min(1, (mean - 1 / run.upperCount) / this.farthest));
+        pen.fillStyle = share < 0 ? `rgba(70,160,255,${-0.85 * share})` : `rgba(255,150,40,${0.85 * share})`;
+        const left = (column * stride + middle + 0.5 - stride / 2) * unit, top = 24 + (row * stride + middle + 0.5 - stride / 2) * unit;
+        pen.fillRect(left, top, stride * unit - 1, stride * unit - 1);
+      });
+    }
+    const [top, left, side] = run.field_of(capsule);
+    pen.strokeStyle = "#ff9628";
+    pen.lineWidth = 3;
+    pen.strokeRect(left * unit + 1.5, 24 + top * unit + 1.5, side * unit - 3, side * unit - 3);
+  }
+}
+
+function cross(pen, x, y, size, colour) {
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1;
+  line(pen, x, y, x + size, y + size);
+  line(pen, x + size, y, x, y + size);
+}
+
+/** Text cut to a width. */
+function fitted(pen, text, width) {
+  let short = text;
+  while (short.length > 1 && pen.measureText(short).width > width) short = short.slice(0, -1);
+  return short;
+}
+
+/** A colour scale that ends at x, with its ends in numbers. */
+function scaleBar(pen, x, y, table, low, high, look) {
+  pen.font = `13px ${look.font}`;
+  pen.fillStyle = look.muted;
+  pen.textAlign = "right";
+  pen.fillText(high, x, y + 11);
+  const right = x - pen.measureText(high).width - 6, wide = 110;
+  for (let k = 0; k < wide; k++) {
+    pen.fillStyle = table.css[Math.round((255 * k) / (wide - 1))];
+    pen.fillRect(right - wide + k, y, 1.5, 13);
+  }
+  pen.fillStyle = look.muted;
+  pen.fillText(low, right - wide - 6, y + 11);
+  pen.textAlign = "left";
+}

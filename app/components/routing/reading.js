@@ -1,0 +1,104 @@
+// The algorithm with the numbers of one capsule pair in it, and the capsules as a list.
+
+/** The lines of the algorithm, the current one lit, with the numbers of capsule i and the chosen class j. */
+class Algorithm {
+  constructor() {
+    this.root = element("div", { className: "algorithm", role: "group", "aria-label": "The algorithm, line by line" });
+  }
+
+  load(run, go) {
+    this.run = run;
+    this.heading = element("div", { className: "pair" });
+    this.rows = run.lines.map(({ math }, k) => {
+      const numbers = element("span", { className: "numbers" });
+      const row = element("button", { type: "button", className: "line" }, element("span", { className: "math", innerHTML: math }), numbers);
+      row.addEventListener("click", () => go(k));
+      return { row, numbers };
+    });
+    this.says = element("div", { className: "says", "aria-live": "polite" });
+    this.root.replaceChildren(this.heading, ...this.rows.map(({ row }) => row), this.says);
+  }
+
+  draw(view, { capsule }) {
+    const { run } = this, written = run.routing === "dr" ? this.dynamic(view, capsule) : this.em(view, capsule);
+    this.heading.textContent = `i = capsule ${capsule}, j = ${run.classes[run.upper]}`;
+    this.rows.forEach(({ row, numbers }, k) => {
+      row.classList.toggle("lit", k === view.line);
+      row.setAttribute("aria-current", k === view.line ? "step" : "false");
+      numbers.textContent = k <= view.line ? written[k] : "…";
+    });
+    const confused = run.routing === "dr" && view.t === 0 && view.line === 0;
+    this.says.textContent = confused
+      ? `All b are 0: every coupling is 1/${run.upperCount}, maximum confusion.` : run.lines[view.line].says;
+  }
+
+  dynamic(view, i) {
+    const { run } = this, { t } = view, j = run.upper, at = t * run.upperCount + j;
+    const b = run.logit(t, i, j), agreement = run.agreement[t * run.pairs + i * run.upperCount + j];
+    return [
+      `b = ${shown(b)}  →  c = ${shown(run.share(t, i, j))}`,
+      `‖s‖ = ${shown(run.sums[at])},  c‖û‖ = ${shown(run.share(t, i, j) * run.vote_lengths[i], 4)}`,
+      `‖v‖ = ${shown(run.lengths[at])}`,
+      `û·v = ${shown(agreement)}  →  b = ${shown(b + agreement)}`,
+    ];
+  }
+
+  em(view, i) {
+    const { run } = this, { t } = view, j = run.upper, at = t * run.upperCount + j, dim = run.means.length / run.iterations;
+    const deviation = run.part(run.variances, t, dim).reduce((sum, value) => sum + Math.sqrt(value), 0) / dim;
+    return [
+      `R = ${shown(run.share(t, i, j))},  a_i = ${shown(run.presence[i])},  mean σ = ${shown(deviation)}`,
+      `λ = ${shown(run.temperature[t], 2)},  Σcost = ${shown(run.cost[at], 2)}  →  a = ${shown(run.lengths[at])}`,
+      `R = ${shown(run.share(t, i, j))}  →  ${shown(run.share(t + 1, i, j))}`,
+    ];
+  }
+}
+
+/** The capsules that give the chosen class most, or agree with it most or least. */
+class List {
+  constructor(onSelect) {
+    this.onSelect = onSelect;
+    this.order = "share";
+    this.root = element("div", { className: "list" });
+  }
+
+  load(run) {
+    this.run = run;
+    this.written = "";
+  }
+
+  columns() {
+    const { run } = this;
+    return [
+      ["share", run.symbol, (view, i) => view.shares[i * run.upperCount + run.upper]],
+      run.routing === "dr"
+        ? ["agreement", "û·v", (view, i) => (view.agreement ? view.agreement[i * run.upperCount + run.upper] : 0)]
+        : ["presence", "a", (_, i) => run.presence[i]],
+      ["length", "‖û‖", (_, i) => run.vote_lengths[i]],
+    ];
+  }
+
+  draw(view, { capsule }, count = 9) {
+    const stamp = [view.frame, capsule, this.order, count].join();
+    if (stamp === this.written) return;
+    this.written = stamp;
+    const columns = this.columns(), { run } = this;
+    const read = (columns.find(([name]) => name === this.order) ?? columns[0])[2];
+    const first = [...Array(run.lower).keys()].sort((a, b) => read(view, b) - read(view, a)).slice(0, count);
+    const head = element("tr", {}, element("th", { textContent: "capsule", scope: "col" }), ...columns.map(([name, title]) => {
+      const button = element("button", { type: "button", textContent: title + (name === this.order ? " ▾" : ""), title: `Sort by ${title}` });
+      button.addEventListener("click", () => ((this.order = name), this.draw(view, { capsule }, count)));
+      return element("th", { scope: "col", "aria-sort": name === this.order ? "descending" : "none" }, button);
+    }));
+    const rows = first.map((i) => {
+      const [r, c, kind] = run.place(i);
+      const open = element("button", { type: "button", textContent: `${i}`, title: run.label(i) });
+      const row = element("tr", { className: i === capsule ? "chosen" : "" },
+        element("td", {}, open, element("span", { textContent: ` ${r},${c} type ${kind}` })),
+        ...columns.map(([, , value]) => element("td", { textContent: shown(value(view, i)) })));
+      row.addEventListener("click", (event) => this.onSelect(i, event.shiftKey));
+      return row;
+    });
+    this.root.replaceChildren(element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows)));
+  }
+}

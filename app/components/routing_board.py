@@ -1,0 +1,76 @@
+"""The player of dynamic and EM routing, drawn in the browser: play, step, scrub, point, pick."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+from numpy import ndarray
+
+from app import capsule_sets
+from app.components.bundle import component, pack
+from capsviz.figures.stage import Stage
+from capsviz.intervene import UNTOUCHED, Intervention
+
+_SHARED = ("packed", "canvas", "shapes", "transport")
+_OWN = ("run", "cloud", "maps", "charts", "reading", "gaussians", "board")
+_SCRIPTS = (*(f"shared/{name}.js" for name in _SHARED), *(f"routing/{name}.js" for name in _OWN))
+_STYLES = ("shared/transport.css", "routing/board.css")
+
+
+def routing_board(
+    stage: Stage,
+    *,
+    capsule: int | None,
+    key: str,
+    alt: str,
+    more: Mapping[str, ndarray] | None = None,
+    group: str = "",
+    touched: Intervention = UNTOUCHED,
+    on_action: Callable[[dict[str, Any]], None] | None = None,
+) -> None:
+    """Draw one routing, every line of every iteration of it.
+
+    capsule: the selected primary capsule, the strongest unless given; alt: the picture in words; more: further arrays
+    (EM: beta_a "upper"); group: boards of the same group play in step; touched: the intervention that `stage` has.
+    on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
+    `capsule`, `upper`, or `touched`.
+    """
+    lower, upper = stage.arrays["presence"].size, len(stage.fields["classes"])
+    fields = {**stage.fields, "capsule": capsule, "group": group, "alt": alt, "touched": _summary(touched)}
+
+    def acted() -> None:
+        action = changes(st.session_state[key].get("acted"), lower, upper, touched)
+        if action and on_action is not None:
+            on_action(action)
+
+    mount = component("capsviz_routing_board", *_SCRIPTS, styles=_STYLES)
+    mount(data=pack(fields, {**stage.arrays, **(more or {})}), key=key, on_acted_change=acted)
+
+
+def changes(action: object, lower: int, upper: int, touched: Intervention) -> dict[str, Any]:
+    """What the browser asked for as changes to the choices; empty where it makes no sense here."""
+    if not isinstance(action, dict) or len(action) != 1:
+        return {}
+    [(name, value)] = action.items()
+    if name == "untouched":
+        return {"touched": Intervention()}
+    if name == "capsule" and _is_index(value, lower):
+        return {"capsule": value}
+    if name == "upper" and _is_index(value, upper):
+        return {"upper": value}
+    if name in capsule_sets.KINDS and isinstance(value, list) and value and all(_is_index(i, lower) for i in value):
+        # A capsule is one thing at a time: what is boosted now is no longer muted.
+        return {"touched": touched.without(value).with_(capsule_sets.KINDS[name], value)}
+    return {}
+
+
+def _is_index(value: object, count: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
+
+
+def _summary(touched: Intervention) -> str:
+    """ "2 muted, 36 boosted", for the button that takes it back."""
+    parts = [(len(getattr(touched, field)), field) for field in capsule_sets.KINDS.values()]
+    return ", ".join(f"{count} {field}" for count, field in parts if count)

@@ -1,0 +1,33 @@
+"""What a visitor's action on the board changes, whatever the browser sends."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.components.routing_board import changes
+from capsviz.intervene import Intervention
+
+UNTOUCHED = Intervention()
+
+
+def test_a_capsule_and_a_class_are_chosen():
+    assert changes({"capsule": 17}, 288, 10, UNTOUCHED) == {"capsule": 17}
+    assert changes({"upper": 9}, 288, 10, UNTOUCHED) == {"upper": 9}
+
+
+def test_capsules_are_muted_boosted_and_isolated_and_everything_is_undone():
+    muted = changes({"mute": [3, 1]}, 288, 10, UNTOUCHED)["touched"]
+    assert muted == Intervention(muted=(1, 3))
+    boosted = changes({"boost": [3]}, 288, 10, muted)["touched"]
+    assert boosted == Intervention(muted=(1,), boosted=(3,))
+    assert changes({"only": [5]}, 288, 10, boosted)["touched"] == Intervention((1,), (3,), (5,))
+    assert changes({"untouched": True}, 288, 10, boosted) == {"touched": UNTOUCHED}
+
+
+@pytest.mark.parametrize(
+    "action",
+    [None, 7, {}, {"capsule": 288}, {"capsule": -1}, {"capsule": True}, {"capsule": "1"}, {"upper": 10}, {"mute": []},
+     {"mute": [288]}, {"mute": 3}, {"model": "x"}, {"capsule": 1, "upper": 2}],
+)  # fmt: skip
+def test_what_makes_no_sense_changes_nothing(action):
+    assert changes(action, 288, 10, UNTOUCHED) == {}

@@ -1,0 +1,121 @@
+"""The routing board in Chromium: it plays without the server, obeys keys, and what is picked goes to the link."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.browser.test_app import Visitor, address, visitor
+from tests.serving import WAIT
+
+sync_api = pytest.importorskip("playwright.sync_api")
+__all__ = ["address", "visitor"]  # fixtures
+
+FRAME_MS = 1000 / 30
+
+
+def at(visitor: Visitor, script: str):
+    """What an expression of `board` gives on the board."""
+    visitor.window.locator('[data-stale="false"] section.routing[data-frame]').wait_for()
+    return visitor.window.evaluate(
+        "script => { const find = (root) => { for (const at of root.querySelectorAll('*')) {"
+        " if (at.capsvizBoard) return at.capsvizBoard; if (at.shadowRoot) { const found = find(at.shadowRoot);"
+        " if (found) return found; } } }; const board = find(document); return eval(script); }",
+        script,
+    )
+
+
+def press(visitor: Visitor, key: str) -> float:
+    visitor.window.keyboard.press(key)
+    return at(visitor, "board.transport.position")
+
+
+@pytest.mark.parametrize(("page", "frames"), [("", 12), ("em", 9)])
+def test_it_plays_every_line_of_every_iteration_without_asking_the_server(visitor: Visitor, page: str, frames: int):
+    visitor.open(f"{page}?model=digits-dr")
+    assert at(visitor, "board.run.count") == frames
+    sent = visitor.messages_sent
+    assert press(visitor, "Home") == 0
+    at(visitor, "(board.drawings.length = 0, board.transport.root.querySelector('button').click())")
+    visitor.eventually(lambda: at(visitor, "board.transport.position") == frames - 1, "the last frame")
+    assert at(visitor, "board.transport.timer") == 0
+    drawings = at(visitor, "board.drawings")
+    # It glides: many more pictures than frames. The suite's machine may be busy, so the median is held to the bar.
+    assert len(drawings) > 3 * frames
+    assert sorted(drawings)[len(drawings) // 2] < FRAME_MS
+    assert visitor.messages_sent == sent
+
+
+def test_keys_step_jump_play_and_pause(visitor: Visitor):
+    visitor.open("?model=digits-dr")
+    assert at(visitor, "board.transport.position") == 11  # what came out is seen first
+    assert press(visitor, "Home") == 0
+    assert press(visitor, "ArrowRight") == 1
+    assert press(visitor, "ArrowLeft") == 0
+    assert press(visitor, "End") == 11
+    press(visitor, "Home")
+    press(visitor, " ")
+    assert at(visitor, "board.transport.timer") > 0
+    press(visitor, " ")
+    assert at(visitor, "board.transport.timer") == 0
+
+
+def test_a_field_keeps_the_keys_that_are_typed_into_it(visitor: Visitor):
+    visitor.open("?model=digits-dr")
+    press(visitor, "Home")
+    visitor.window.evaluate("document.body.append(Object.assign(document.createElement('input'), {id: 'typing'}))")
+    visitor.window.locator("#typing").press("ArrowRight")
+    assert at(visitor, "board.transport.position") == 0
+
+
+def test_the_lines_carry_the_numbers_of_the_chosen_pair(visitor: Visitor):
+    visitor.open("?model=digits-dr&capsule=17&class=3")
+    press(visitor, "Home")
+    for _ in range(7):
+        press(visitor, "ArrowRight")
+    text = at(visitor, "board.algorithm.root.innerText")
+    shares = at(visitor, "[board.run.logit(1, 17, 3), board.run.share(1, 17, 3)]")
+    assert "capsule 17, j = 3" in text
+    assert f"b = {shares[0]:.3f}".replace("-", "−") in text
+    assert f"c = {shares[1]:.3f}" in text
+    assert at(visitor, "board.algorithm.root.querySelector('.lit').innerText").startswith("b")
+
+
+def test_a_capsule_chosen_on_one_picture_is_chosen_on_all_and_in_the_link(visitor: Visitor):
+    visitor.open("?model=digits-dr")
+    at(visitor, "board.list.root.querySelectorAll('tbody tr')[3].click()")
+    capsule = at(visitor, "board.capsule")
+    visitor.eventually(lambda: f"capsule={capsule}" in visitor.query(), "the capsule in the link")
+    visitor.settle()
+    assert at(visitor, "board.capsule") == capsule
+    assert f"capsule {capsule}," in at(visitor, "board.algorithm.root.innerText")
+
+
+def test_muted_capsules_route_again_show_the_difference_and_are_undone(visitor: Visitor):
+    visitor.open("?model=digits-dr")
+    before = at(visitor, "[...board.run.lengths]")
+    at(visitor, "board.pick(board.tiles.type(board.capsule), false)")
+    at(visitor, "[...board.tools.querySelectorAll('button')].find(b => b.textContent === 'Mute').click()")
+    visitor.eventually(lambda: "touch=mute" in visitor.query(), "the intervention in the link")
+    visitor.settle()
+    visitor.eventually(lambda: at(visitor, "board.touched") == "36 muted", "the routing without them")
+    assert at(visitor, "[...board.run.base_lengths]") == before
+    assert at(visitor, "[...board.run.lengths]") != before
+    assert at(visitor, "board.run.gains.filter(gain => gain === 0).length") == 36
+    at(visitor, "[...board.tools.querySelectorAll('button')].find(b => b.textContent.startsWith('Undo')).click()")
+    visitor.eventually(lambda: "touch" not in visitor.query(), "the network untouched in the link")
+    visitor.settle()
+    visitor.eventually(lambda: at(visitor, "[...board.run.lengths]") == before, "the first routing again")
+
+
+def test_a_class_is_chosen_by_its_bar(visitor: Visitor):
+    visitor.open("?model=digits-dr&class=3")
+    at(visitor, "board.bars.canvas.scrollIntoView()")
+    box = json.loads(at(visitor, "JSON.stringify(board.bars.canvas.getBoundingClientRect())"))
+    row = at(visitor, "board.bars.row")
+    visitor.window.mouse.click(box["x"] + 60, box["y"] + 24 + 5.5 * row)
+    visitor.eventually(lambda: "class=5" in visitor.query(), "the class in the link")
+    visitor.settle()
+    visitor.eventually(lambda: at(visitor, "board.run.upper") == 5, "the class on the board")
+    sync_api.expect(visitor.window.locator("h2")).to_be_visible(timeout=WAIT)

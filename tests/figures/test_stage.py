@@ -1,0 +1,63 @@
+"""The numbers that the browser's player draws are those of the trace."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import capsviz
+from capsviz import Intervention
+from capsviz.figures.errors import FigureError
+from capsviz.figures.stage import stage
+from tests.figures.conftest import digits
+from tests.test_trace import network
+
+
+def test_dynamic_routing_is_on_stage_as_recorded(dr):
+    staged, layer = stage(dr, image=1, upper=3), dr.layer
+    arrays = staged.arrays
+    np.testing.assert_array_equal(arrays["shares"], layer["couplings"][:, 1].numpy())
+    np.testing.assert_array_equal(arrays["lengths"], layer["activations"][:, 1].numpy())
+    np.testing.assert_array_equal(arrays["agreement"], layer["agreement"][:, 1].numpy())
+    np.testing.assert_allclose(arrays["sums"], layer["sums"][:, 1].norm(dim=-1).numpy(), rtol=1e-5)
+    assert staged.fields["iterations"] == 4
+    assert staged.fields["upper"] == 3
+
+
+def test_votes_and_poses_lie_in_one_space_whose_distances_are_those_of_the_poses_seen_along_three_axes(dr):
+    staged = stage(dr, image=0, upper=2)
+    votes = dr.layer.votes[0, :, 2].double().numpy()
+    poses = dr.layer["poses"][:, 0, 2].double().numpy()
+    apart = np.linalg.norm(votes[:, None] - poses[None], axis=-1)
+    seen = np.linalg.norm(staged.arrays["places"][:, None] - staged.arrays["heads"][None], axis=-1)
+    assert (seen <= apart + 1e-9).all()
+    assert seen.sum() > 0.2 * apart.sum()
+    assert list(staged.fields["explained"]) == sorted(staged.fields["explained"], reverse=True)
+
+
+def test_em_shows_what_every_m_step_used_and_what_the_last_e_step_left(em):
+    arrays = stage(em, image=2, upper=5).arrays
+    layer = em.layer
+    np.testing.assert_array_equal(arrays["shares"][:-1], layer["responsibilities"][:, 2].numpy())
+    np.testing.assert_array_equal(arrays["shares"][-1], layer["posteriors"][-1, 2].numpy())
+    np.testing.assert_allclose(arrays["cost"], layer["cost"][:, 2].sum(-1).numpy(), rtol=1e-5)
+    assert arrays["covariances"].shape == (3, 3, 3)
+    traces = np.trace(arrays["covariances"], axis1=1, axis2=2)
+    assert (traces <= layer["variances"][:, 2, 5].sum(-1).numpy() + 1e-6).all()
+
+
+def test_an_intervention_is_shown_in_the_space_of_the_untouched_run():
+    model = network("dr")
+    plain = capsviz.trace(model, digits())
+    touched = capsviz.trace(model, digits(), intervention=Intervention(muted=(0,)))
+    before, after = stage(plain, upper=1), stage(touched, upper=1, base=plain)
+    np.testing.assert_array_equal(after.arrays["base_shares"], before.arrays["shares"])
+    np.testing.assert_allclose(after.arrays["places"][1:], before.arrays["places"][1:])
+    np.testing.assert_allclose(after.arrays["places"][0], after.arrays["origin"], atol=1e-12)
+    assert after.arrays["gains"][0] == 0
+    assert "base_shares" not in before.arrays
+
+
+def test_discriminative_routing_has_no_iterations_to_stage(l2):
+    with pytest.raises(FigureError, match="trace a model of"):
+        stage(l2, upper=0)
