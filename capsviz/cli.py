@@ -4,14 +4,15 @@ Only typer is imported here; a command imports what it needs, so that `--help` a
 """
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from capsviz.cli_zoo import zoo_app
 from capsviz.errors import CapsvizError
+from capsviz.terminal import duration, error_of, told
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,7 +21,6 @@ app = typer.Typer(
     help="Capsule networks, routed in sight.",
 )
 data_app = typer.Typer(no_args_is_help=True, help="Data sets: which are here, and fetching the others.")
-zoo_app = typer.Typer(no_args_is_help=True, help="The pretrained models.")
 app.add_typer(data_app, name="data")
 app.add_typer(zoo_app, name="zoo")
 
@@ -36,14 +36,6 @@ def main() -> None:
         # The reader (head, less) has seen enough; closing stdout now keeps Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
-
-
-def duration(text: str) -> float:
-    """Seconds in "9m", "90s", "1.5h" or "90"; raises CapsvizError for anything else."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
-    if not match or float(match[1]) == 0:
-        raise CapsvizError(f"{text!r} is no length of time; write it like 90s, 9m or 1.5h.")
-    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 @app.command()
@@ -121,17 +113,6 @@ def train(
     if outcome.summary:
         error = error_of(outcome.summary["test_error"], outcome.summary["test_count"])
         print(f"{folder}: test error {error}")
-
-
-def told(sentence: str) -> None:
-    """One line on stderr from the first process only."""
-    if os.environ.get("RANK", "0") == "0":
-        print(sentence, file=sys.stderr)
-
-
-def error_of(percent: float, count: int) -> str:
-    """ "0.83 % (83 of 10000)"."""
-    return f"{percent:.2f} % ({round(percent * count / 100)} of {count})"
 
 
 Model = Annotated[str, typer.Option(help="A pretrained model's name, or a run's folder or weights file.")]
@@ -335,54 +316,6 @@ def data_download(name: Annotated[str, typer.Argument(help="mnist, fashion-mnist
             task = bar.add_task(name)
             download(name, lambda done, total: bar.update(task, completed=done, total=total))
     print(f"{name} is here, below {data_root()}." if name != "digits" else "digits comes with capsviz.")
-
-
-@zoo_app.command("list")
-def zoo_list(
-    markdown: Annotated[bool, typer.Option("--markdown", help="As the table of the README.")] = False,
-) -> None:
-    """List the pretrained models with the test error that the manifest states."""
-    from capsviz import zoo
-
-    if markdown:
-        print(zoo.markdown())
-        return
-    for name, entry in zoo.models().items():
-        print(
-            f"{name:20} {entry.preset:8} {entry.parameters:>10,} parameters {entry.bytes / 1e6:6.1f} MB  "
-            f"test error {error_of(entry.test_error, entry.test_count)}"
-        )
-
-
-@zoo_app.command("verify")
-def zoo_verify() -> None:
-    """Check every model's weights against the manifest's sha256; exit code 1 when one is missing or altered."""
-    from capsviz import zoo
-
-    wrong = 0
-    for name, entry in zoo.models().items():
-        try:
-            zoo.verify(entry)
-            zoo.verify_history(entry)
-        except zoo.ZooError as error:
-            wrong += 1
-            print(error, file=sys.stderr)
-        else:
-            print(f"{name}: as the manifest says")
-    if wrong:
-        raise typer.Exit(1)
-
-
-@zoo_app.command("add")
-def zoo_add(
-    run: Annotated[Path, typer.Argument(help="The folder of a finished training run.")],
-    name: Annotated[str | None, typer.Option(help="The model's name; the run's unless given.")] = None,
-) -> None:
-    """Put a finished run into the zoo: float16 weights, curves, snapshots of b, and its line in the manifest."""
-    from capsviz.training.publish import publish
-
-    entry = publish(run, name)
-    print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
 
 
 @app.command()

@@ -1,0 +1,26 @@
+"""How the command line reads and writes: lengths of time, errors, sentences."""
+
+import os
+import re
+import sys
+
+from capsviz.errors import CapsvizError
+
+
+def duration(text: str) -> float:
+    """Seconds in "9m", "90s", "1.5h" or "90"; raises CapsvizError for anything else."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
+    if not match or float(match[1]) == 0:
+        raise CapsvizError(f"{text!r} is no length of time; write it like 90s, 9m or 1.5h.")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def told(sentence: str) -> None:
+    """One line on stderr from the first process only."""
+    if os.environ.get("RANK", "0") == "0":
+        print(sentence, file=sys.stderr)
+
+
+def error_of(percent: float, count: int) -> str:
+    """ "0.83 % (83 of 10000)"."""
+    return f"{percent:.2f} % ({round(percent * count / 100)} of {count})"

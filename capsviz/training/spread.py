@@ -1,0 +1,115 @@
+"""Mean and spread of the test error over runs that differ in nothing but their seed."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from capsviz.errors import CapsvizError
+from capsviz.training.checkpoint import write_json
+from capsviz.training.loop import check_same_run
+from capsviz.training.recipes import Recipe
+from capsviz.training.runs import SUMMARY
+
+RESULT = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "seeds.json"
+
+
+class SpreadError(CapsvizError):
+    """There are no runs to average, or no readable result."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The test errors of one recipe under several seeds, in percent, each measured once on the final float32 weights.
+
+    deviation: the standard deviation of the runs (n - 1 in the denominator), None of a single one. steps: of each run.
+    command: what trains seed 0.
+    """
+
+    name: str
+    data: str
+    routing: str
+    preset: str
+    decoder: bool
+    n: int
+    mean: float
+    deviation: float | None
+    seeds: tuple[int, ...]
+    errors: tuple[float, ...]
+    test_count: int
+    steps: int
+    command: str
+
+    def __str__(self) -> str:
+        """ "0.46 ± 0.09 % (3 seeds)"."""
+        if self.deviation is None:
+            return f"{self.mean:.2f} % (1 seed)"
+        return f"{self.mean:.2f} ± {self.deviation:.2f} % ({self.n} seeds)"
+
+
+def collect(chosen: Sequence[Recipe], out: Path) -> list[Spread]:
+    """The spread of every recipe (of seed 0) that has finished runs, OUT/NAME and OUT/NAME-seed1 and so on.
+
+    Raises CheckpointError for a run with other settings than its recipe's, SpreadError where no run is finished.
+    """
+    spreads = [spread for recipe in chosen if (spread := _spread_of(recipe, out)) is not None]
+    if not spreads:
+        raise SpreadError(f"{out} holds no finished run of these models; `capsviz zoo train --seeds 3` makes some.")
+    return spreads
+
+
+def _spread_of(recipe: Recipe, out: Path) -> Spread | None:
+    found = {}
+    for folder in (out / recipe.name, *out.glob(f"{recipe.name}-seed*")):
+        number = folder.name.removeprefix(recipe.name).removeprefix("-seed") or "0"
+        if number.isdigit() and (folder / SUMMARY).is_file():
+            summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+            check_same_run(replace(recipe.config, seed=int(number)), summary)
+            found[int(number)] = summary
+    if not found:
+        return None
+    seeds = tuple(sorted(found))
+    errors = tuple(found[seed]["test_error"] for seed in seeds)
+    config, first = recipe.config, found[seeds[0]]
+    return Spread(
+        name=recipe.name,
+        data=config.data,
+        routing=config.routing,
+        preset=config.preset,
+        decoder=config.decoder,
+        n=len(seeds),
+        mean=statistics.fmean(errors),
+        deviation=statistics.stdev(errors) if len(errors) > 1 else None,
+        seeds=seeds,
+        errors=errors,
+        test_count=first["test_count"],
+        steps=first["steps"],
+        command=config.command(),
+    )
+
+
+def recorded(path: Path | None = None) -> dict[str, Spread]:
+    """The spreads in a result file (RESULT unless given), by name; empty where there is none yet.
+
+    Raises SpreadError where it is damaged.
+    """
+    path = path or RESULT
+    if not path.is_file():
+        return {}
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+        spreads = [Spread(**{**row, "seeds": tuple(row["seeds"]), "errors": tuple(row["errors"])}) for row in rows]
+    except (ValueError, KeyError, TypeError) as error:
+        raise SpreadError(f"{path} is damaged ({error}); run `capsviz zoo seeds` again.") from error
+    return {spread.name: spread for spread in spreads}
+
+
+def record(spreads: Sequence[Spread], path: Path | None = None) -> None:
+    """Put spreads into a result file (RESULT unless given); lines of the same names are replaced, the others stay."""
+    path = path or RESULT
+    rows = recorded(path) | {spread.name: spread for spread in spreads}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_json(path, {"experiment": "seeds", "rows": [asdict(rows[name]) for name in sorted(rows)]})

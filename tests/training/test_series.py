@@ -1,0 +1,140 @@
+"""One model after the other: skipped, resumed, stopped in time, and what is left is said."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from capsviz.cli import app
+from capsviz.errors import CapsvizError
+from capsviz.training import loop, recipes
+from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.recipes import Recipe
+from capsviz.training.runs import open_run
+from capsviz.training.series import State, state_of, table, train_series
+
+DR = Recipe("digits-dr", TrainingConfig("digits", "dr", "tiny", steps=6, batch=32))
+L2 = Recipe("digits-l2", TrainingConfig("digits", "l2", "tiny", steps=6, batch=32))
+CNN = Recipe("digits-cnn", TrainingConfig("digits", "cnn", "tiny", steps=6, batch=32))
+
+
+def weights(folder):
+    return open_run(folder)[0].state_dict()
+
+
+def test_a_series_trains_every_recipe_and_a_second_one_nothing(tmp_path):
+    said = []
+    series = train_series([DR, CNN], tmp_path, device="cpu", quiet=True, say=said.append)
+    assert series.stopped == "" and all(state.done for state in series.states.values())
+    assert series.summary() == "2 of 2 models are done."
+    assert "2 of 2: digits-cnn is done, test error" in said[-1]
+
+    written = (tmp_path / "digits-dr" / "model.safetensors").stat().st_mtime_ns
+    said.clear()
+    again = train_series([DR, CNN], tmp_path, device="cpu", quiet=True, say=said.append)
+    assert again.states == series.states
+    assert len(said) == 2 and all("is done, test error" in line for line in said)
+    assert (tmp_path / "digits-dr" / "model.safetensors").stat().st_mtime_ns == written
+
+
+def test_a_series_goes_on_where_a_run_was_cut_off(tmp_path):
+    cut = loop.train(L2.config, tmp_path / L2.name, device="cpu", quiet=True, threads=1, time_limit=1e-6)
+    assert state_of(L2, tmp_path) == State(cut.step) and 0 < cut.step < 6
+    said = []
+    series = train_series([L2], tmp_path, device="cpu", quiet=True, threads=1, say=said.append)
+    assert said[0] == f"1 of 1: digits-l2, from step {cut.step}"
+    assert series.states["digits-l2"].done and series.states["digits-l2"].step == 6
+    loop.train(L2.config, tmp_path / "straight", device="cpu", quiet=True, threads=1)
+    one, other = weights(tmp_path / L2.name), weights(tmp_path / "straight")
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_time_limit_holds_for_the_whole_list_and_what_is_left_is_said(tmp_path):
+    long = replace(L2, config=replace(L2.config, steps=100_000))
+    train_series([DR], tmp_path, device="cpu", quiet=True)
+    began = time.monotonic()
+    series = train_series([DR, long, CNN], tmp_path, device="cpu", quiet=True, time_limit=4.0)
+    assert time.monotonic() - began < 20
+    assert series.stopped == "time limit"
+    assert series.states["digits-dr"].done and series.states["digits-cnn"] == State()
+    step = series.states["digits-l2"].step
+    assert 0 < step < 100_000 and not series.states["digits-l2"].done
+    assert series.summary().splitlines() == [
+        "1 of 3 models are done.",
+        f"Cut off: digits-l2 (step {step}).",
+        "Not begun: digits-cnn.",
+        "Stopped (time limit); repeat the command to go on.",
+    ]
+
+
+def test_a_missing_data_set_does_not_keep_the_others_from_being_trained(tmp_path):
+    absent = Recipe("cifar10-dr", TrainingConfig("cifar10", "dr", "tiny", steps=6, batch=32))
+    series = train_series([absent, CNN], tmp_path / "runs", device="cpu", quiet=True, data_root=tmp_path)
+    assert series.states["digits-cnn"].done and not series.states["cifar10-dr"].done
+    assert "capsviz data download cifar10" in series.failed["cifar10-dr"]
+    assert "Left out: cifar10-dr." in series.summary() and "Not begun" not in series.summary()
+
+
+def test_a_run_with_other_settings_is_left_alone_and_named(tmp_path):
+    train_series([CNN], tmp_path, device="cpu", quiet=True)
+    other = replace(CNN, config=replace(CNN.config, seed=3))
+    series = train_series([other], tmp_path, device="cpu", quiet=True)
+    assert "seed 0 and not 3" in series.failed["digits-cnn"]
+    assert "other settings" in table([other], tmp_path)
+
+
+def test_a_missing_device_stops_the_whole_list(tmp_path):
+    with pytest.raises(ConfigError, match="choose one of"):
+        train_series([DR, CNN], tmp_path, device="abacus", quiet=True)
+
+
+@pytest.fixture
+def short_list(monkeypatch):
+    """A list of two trainings of a second each, in place of the long one."""
+    monkeypatch.setattr(recipes, "LIST", (recipes.Row("digits", "tiny", ("l1-fc", "cnn"), {"steps": 6, "batch": 32}),))
+
+
+def zoo(*words):
+    return CliRunner().invoke(app, ["zoo", *(str(word) for word in words)])
+
+
+def test_the_command_lists_trains_and_measures_the_spread(short_list, tmp_path, monkeypatch):
+    from capsviz.training import spread
+
+    monkeypatch.setattr(spread, "RESULT", tmp_path / "seeds.json")
+    runs = ("--out", tmp_path / "runs")
+    listed = zoo("train", "--list", *runs)
+    assert listed.output.count("not begun") == 2 and "capsviz train --data digits --routing l1" in listed.output
+    assert not (tmp_path / "runs").exists()
+
+    trained = zoo("train", "--seeds", 2, "--device", "cpu", *runs)
+    assert trained.exit_code == 0, trained.output
+    assert "4 of 4 models are done." in trained.output
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
+        "digits-cnn", "digits-cnn-seed1", "digits-l1-fc", "digits-l1-fc-seed1",
+    ]  # fmt: skip
+    assert "%" in zoo("train", "digits-cnn", "--list", *runs).output
+
+    result = zoo("seeds", *runs)
+    assert result.exit_code == 0 and "(2 seeds)" in result.output
+    rows = json.loads((tmp_path / "seeds.json").read_text())["rows"]
+    assert [row["name"] for row in rows] == ["digits-cnn", "digits-l1-fc"]
+    assert all(row["seeds"] == [0, 1] for row in rows)
+
+
+def test_the_command_leaves_0_at_its_time_limit_and_1_where_a_model_was_left_out(short_list, tmp_path, monkeypatch):
+    assert zoo("train", "--time-limit", "0.001s", "--out", tmp_path).exit_code == 0
+    monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path))
+    absent = (recipes.Row("cifar10", "tiny", ("dr",), {"steps": 6}),)
+    monkeypatch.setattr(recipes, "LIST", absent)
+    left_out = zoo("train", "--device", "cpu", "--out", tmp_path)
+    assert left_out.exit_code == 1 and "capsviz data download cifar10" in left_out.output
+
+
+def test_an_unknown_name_gets_one_sentence(tmp_path):
+    assert isinstance(zoo("train", "resnet", "--out", tmp_path).exception, CapsvizError)

@@ -1,0 +1,76 @@
+"""Mean and spread over seeds."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from capsviz.training.checkpoint import CheckpointError
+from capsviz.training.config import TrainingConfig
+from capsviz.training.recipes import Recipe
+from capsviz.training.spread import SpreadError, collect, record, recorded
+
+RECIPE = Recipe("digits-l2", TrainingConfig("digits", "l2", "tiny", steps=6))
+
+
+def finished(folder, seed: int, error: float, **changes) -> None:
+    """What a finished run leaves of its result."""
+    folder.mkdir(parents=True)
+    training = replace(RECIPE.config, seed=seed, **changes).to_dict()
+    summary = {"training": training, "test_error": error, "test_count": 360, "steps": 6}
+    (folder / "summary.json").write_text(json.dumps(summary))
+
+
+@pytest.fixture
+def runs(tmp_path):
+    finished(tmp_path / "digits-l2", 0, 1.0)
+    finished(tmp_path / "digits-l2-seed1", 1, 2.0)
+    finished(tmp_path / "digits-l2-seed2", 2, 4.5)
+    (tmp_path / "digits-l2-seed3").mkdir()  # under way
+    return tmp_path
+
+
+def test_mean_and_deviation_are_those_worked_out_by_hand(runs):
+    [spread] = collect([RECIPE], runs)
+    assert (spread.n, spread.seeds, spread.errors) == (3, (0, 1, 2), (1.0, 2.0, 4.5))
+    assert spread.mean == pytest.approx(2.5)
+    assert spread.deviation == pytest.approx(((1.5**2 + 0.5**2 + 2**2) / 2) ** 0.5)
+    assert str(spread) == "2.50 ± 1.80 % (3 seeds)"
+    assert spread.command == RECIPE.config.command()
+
+
+def test_a_single_run_has_no_spread(tmp_path):
+    finished(tmp_path / "digits-l2", 0, 1.0)
+    [spread] = collect([RECIPE], tmp_path)
+    assert spread.deviation is None and str(spread) == "1.00 % (1 seed)"
+
+
+def test_a_run_with_other_settings_is_not_averaged_in(runs):
+    finished(runs / "digits-l2-seed4", 4, 9.0, shift=2)
+    with pytest.raises(CheckpointError, match="shift 2 and not 0"):
+        collect([RECIPE], runs)
+
+
+def test_runs_of_another_model_are_not_taken_for_seeds(runs):
+    finished(runs / "digits-l2-seedling", 7, 50.0)
+    assert collect([RECIPE], runs)[0].n == 3
+
+
+def test_a_result_file_keeps_the_lines_of_other_models(runs, tmp_path):
+    path = tmp_path / "results" / "seeds.json"
+    [spread] = collect([RECIPE], runs)
+    other = replace(spread, name="digits-dr", mean=0.5)
+    record([spread, other], path)
+    record([replace(spread, mean=9.0)], path)
+    assert recorded(path) == {"digits-dr": other, "digits-l2": replace(spread, mean=9.0)}
+
+
+def test_no_runs_and_a_damaged_result_get_one_sentence_each(tmp_path):
+    with pytest.raises(SpreadError, match="zoo train --seeds 3"):
+        collect([RECIPE], tmp_path)
+    (tmp_path / "seeds.json").write_text('{"rows": [{}]}')
+    with pytest.raises(SpreadError, match="is damaged"):
+        recorded(tmp_path / "seeds.json")
+    assert recorded(tmp_path / "absent.json") == {}
