@@ -48,7 +48,10 @@ class Feed:
         epoch, position = divmod(step, self.steps_per_epoch)
         if epoch != self._epoch:
             length = self.steps_per_epoch * self.config.batch
-            self._epoch, self._order = epoch, epoch_order(len(self.data), length, self.config.seed, epoch)
+            order = epoch_order(len(self.data), length, self.config.seed, epoch)
+            # Images in a GPU's memory are indexed there: one transfer an epoch. Pairs are drawn on the CPU.
+            self._epoch = epoch
+            self._order = order.to(self.data.images.device) if isinstance(self.data, ImageSet) else order
         size = self.config.batch
         indices = self._share(self._order[position * size : (position + 1) * size])
         images, labels = self.data.batch(indices)

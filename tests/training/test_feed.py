@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from capsviz.data import MultiDigits, load
+from capsviz.data import ImageSet, MultiDigits, load
 from capsviz.training import feed
 from capsviz.training.config import ConfigError, TrainingConfig
 from capsviz.training.feed import Feed, training_sets
@@ -109,3 +109,15 @@ def test_pairs_of_digits_are_not_shifted_once_more(digits):
 def test_a_smaller_set_still_gives_whole_batches(digits):
     few = replace(digits, images=digits.images[:70], labels=digits.labels[:70])
     assert Feed(few, config()).steps_per_epoch == 1
+
+
+@pytest.mark.parametrize("settings", [{}, {"shift": 2, "mirror": True}])
+def test_batches_are_made_where_the_images_lie_and_indexed_there(digits, settings, monkeypatch):
+    """On a device other than the CPU ("meta", which has shapes alone, stands in for a GPU)."""
+    asked = []
+    batch_of = ImageSet.batch
+    monkeypatch.setattr(ImageSet, "batch", lambda self, indices: asked.append(indices) or batch_of(self, indices))
+    batch = Feed(digits.to("meta"), config(**settings)).batch(3)
+    assert [indices.device.type for indices in asked] == ["meta"]
+    parts = (batch.images, batch.labels, batch.targets, batch.drawings)
+    assert {part.device.type for part in parts} == {"meta"}

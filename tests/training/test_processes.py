@@ -10,6 +10,7 @@ import torch
 
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
+from capsviz.training.processes import allow_tf32
 from capsviz.training.runs import open_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,3 +44,14 @@ def test_two_processes_with_half_a_batch_each_train_like_one(tmp_path):
     for name in one:
         assert (one[name] - start[name]).abs().max() > 1e-3, f"{name} has not moved, so the comparison says nothing"
         torch.testing.assert_close(two[name], one[name], rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize(("device", "precision"), [("cpu", "highest"), ("cuda", "high")])
+def test_only_a_gpu_multiplies_float32_with_fewer_bits(device, precision):
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("highest")
+        allow_tf32(device)
+        assert torch.get_float32_matmul_precision() == precision
+    finally:
+        torch.set_float32_matmul_precision(before)
