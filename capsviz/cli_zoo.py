@@ -109,11 +109,10 @@ def zoo_train(
 @zoo_app.command("seeds")
 def zoo_seeds(names: Names = None, preset: Preset = None, out: Out = Path("runs")) -> None:
     """Write mean and spread of the test error over the seeds in OUT to benchmarks/results/seeds.json."""
+    from capsviz.experiments.seeds import collect, record
     from capsviz.training.recipes import choose
-    from capsviz.training.spread import RESULT, collect, record
 
     spreads = collect(choose(names or (), preset), out)
-    record(spreads)
     for spread in spreads:
         print(f"{spread.name:24} {spread}")
-    print(f"{RESULT}: {len(spreads)} models")
+    print(f"Written to {record(spreads)}.")

@@ -104,9 +104,7 @@ def zoo(*words):
 
 
 def test_the_command_lists_trains_and_measures_the_spread(short_list, tmp_path, monkeypatch):
-    from capsviz.training import spread
-
-    monkeypatch.setattr(spread, "RESULT", tmp_path / "seeds.json")
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path))
     runs = ("--out", tmp_path / "runs")
     listed = zoo("train", "--list", *runs)
     assert listed.output.count("not begun") == 2 and "capsviz train --data digits --routing l1" in listed.output

@@ -1,4 +1,8 @@
-"""Mean and spread of the test error over runs that differ in nothing but their seed."""
+"""Mean and spread of the test error over runs that differ in nothing but their seed.
+
+capsviz zoo train digits --seeds 3
+capsviz zoo seeds digits
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from capsviz.errors import CapsvizError
-from capsviz.training.checkpoint import write_json
+from capsviz.experiments import results
 from capsviz.training.loop import check_same_run
 from capsviz.training.recipes import Recipe
 from capsviz.training.runs import SUMMARY
 
-RESULT = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "seeds.json"
+RESULT = "seeds"
+"""The name of the result file."""
 
 
 class SpreadError(CapsvizError):
-    """There are no runs to average, or no readable result."""
+    """There are no runs to average."""
 
 
 @dataclass(frozen=True)
@@ -91,25 +96,21 @@ def _spread_of(recipe: Recipe, out: Path) -> Spread | None:
     )
 
 
-def recorded(path: Path | None = None) -> dict[str, Spread]:
-    """The spreads in a result file (RESULT unless given), by name; empty where there is none yet.
-
-    Raises SpreadError where it is damaged.
-    """
-    path = path or RESULT
-    if not path.is_file():
+def recorded() -> dict[str, Spread]:
+    """The spreads in the result file, by name; empty where there is none yet. Raises ResultError for a damaged one."""
+    result = results.read(RESULT)
+    if result is None:
         return {}
     try:
-        rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
-        spreads = [Spread(**{**row, "seeds": tuple(row["seeds"]), "errors": tuple(row["errors"])}) for row in rows]
-    except (ValueError, KeyError, TypeError) as error:
-        raise SpreadError(f"{path} is damaged ({error}); run `capsviz zoo seeds` again.") from error
-    return {spread.name: spread for spread in spreads}
+        rows = [{**row, "seeds": tuple(row["seeds"]), "errors": tuple(row["errors"])} for row in result["rows"]]
+        return {row["name"]: Spread(**row) for row in rows}
+    except (KeyError, TypeError) as error:
+        raise results.ResultError(
+            f"The result file of the seeds is damaged ({error}); run `capsviz zoo seeds`."
+        ) from error
 
 
-def record(spreads: Sequence[Spread], path: Path | None = None) -> None:
-    """Put spreads into a result file (RESULT unless given); lines of the same names are replaced, the others stay."""
-    path = path or RESULT
-    rows = recorded(path) | {spread.name: spread for spread in spreads}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_json(path, {"experiment": "seeds", "rows": [asdict(rows[name]) for name in sorted(rows)]})
+def record(spreads: Sequence[Spread]) -> Path:
+    """Put spreads into the result file and say where it is; lines of the same names are replaced, the others stay."""
+    rows = recorded() | {spread.name: spread for spread in spreads}
+    return results.write(RESULT, {"experiment": RESULT, "rows": [asdict(rows[name]) for name in sorted(rows)]})

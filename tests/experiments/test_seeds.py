@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from capsviz.experiments.results import ResultError
+from capsviz.experiments.seeds import SpreadError, collect, record, recorded
 from capsviz.training.checkpoint import CheckpointError
 from capsviz.training.config import TrainingConfig
 from capsviz.training.recipes import Recipe
-from capsviz.training.spread import SpreadError, collect, record, recorded
 
 RECIPE = Recipe("digits-l2", TrainingConfig("digits", "l2", "tiny", steps=6))
 
@@ -58,19 +59,25 @@ def test_runs_of_another_model_are_not_taken_for_seeds(runs):
     assert collect([RECIPE], runs)[0].n == 3
 
 
-def test_a_result_file_keeps_the_lines_of_other_models(runs, tmp_path):
-    path = tmp_path / "results" / "seeds.json"
+@pytest.fixture
+def results_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
+    return tmp_path / "results"
+
+
+def test_a_result_file_keeps_the_lines_of_other_models(runs, results_folder):
+    assert recorded() == {}
     [spread] = collect([RECIPE], runs)
     other = replace(spread, name="digits-dr", mean=0.5)
-    record([spread, other], path)
-    record([replace(spread, mean=9.0)], path)
-    assert recorded(path) == {"digits-dr": other, "digits-l2": replace(spread, mean=9.0)}
+    assert record([spread, other]) == results_folder / "seeds.json"
+    record([replace(spread, mean=9.0)])
+    assert recorded() == {"digits-dr": other, "digits-l2": replace(spread, mean=9.0)}
 
 
-def test_no_runs_and_a_damaged_result_get_one_sentence_each(tmp_path):
+def test_no_runs_and_a_damaged_result_get_one_sentence_each(tmp_path, results_folder):
     with pytest.raises(SpreadError, match="zoo train --seeds 3"):
         collect([RECIPE], tmp_path)
-    (tmp_path / "seeds.json").write_text('{"rows": [{}]}')
-    with pytest.raises(SpreadError, match="is damaged"):
-        recorded(tmp_path / "seeds.json")
-    assert recorded(tmp_path / "absent.json") == {}
+    results_folder.mkdir()
+    (results_folder / "seeds.json").write_text('{"rows": [{}]}')
+    with pytest.raises(ResultError, match="is damaged"):
+        recorded()
