@@ -6,34 +6,111 @@ from typing import Any
 
 import streamlit as st
 
-from app import resources, scene, session
+from app import layout, resources, scene, session
 from app.components.routing_board import routing_board
+from app.images import Picture
+from app.scene import Scene
 from capsviz.figures import dynamic, em
 from capsviz.figures.describe import describe
 from capsviz.figures.stage import stage
+from capsviz.trace import Trace
+from capsviz.zoo import Entry
 
 
 def acted(changes: dict[str, Any]) -> None:
-    """Keep what the visitor chose on a board; a capsule alone concerns the board and the links, the rest the page."""
+    """Keep what the visitor chose on a board; a capsule alone concerns the boards and the links, the rest the page."""
     session.update(session.parse(st.query_params, scene.catalogue())[0], **changes)
     if set(changes) == {"capsule"}:
-        st.rerun(["links", "board"])
+        st.rerun(["links", "boards"])
 
 
-@st.fragment(key="board")
-def board(routing: str) -> None:
-    """The board of the image on stage under a routing, "dr" or "em"."""
+@st.fragment(key="boards")
+def show(routing: str) -> None:
+    """The board of the image on stage under a routing, "dr" or "em", and what the visitor put beside it, in step."""
     current = scene.current()
     entry, _ = current.sibling(routing)
-    trace, touched = current.trace(entry, touched=True), current.intervention(entry)
+    second = current.second(entry)
+    if second is None:
+        _board(current, entry, current.picture, "board")
+        return
+    for column, (model, picture), key in zip(
+        st.columns(2, gap="medium"), [(entry, current.picture), second], ["board", "board-second"], strict=True
+    ):
+        with column:
+            st.markdown(f"**{model.name}** · {picture.title}")
+            _board(current, model, picture, key, group="pair")
+
+
+def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str = "") -> None:
+    trace, touched = current.trace_of(entry, picture, touched=True), current.intervention(entry)
     upper = current.upper(trace)
-    player = dynamic.routing_player if routing == "dr" else em.em_player
+    player = dynamic.routing_player if entry.routing == "dr" else em.em_player
     routing_board(
-        stage(trace, upper=upper, base=current.trace(entry) if touched else None, dark=current.dark),
+        stage(trace, upper=upper, base=current.trace_of(entry, picture) if touched else None, dark=current.dark),
         capsule=current.capsule(entry),
-        key=f"board-{routing}",
+        key=f"{key}-{entry.routing}",
         alt=describe(player(trace, upper=upper, dark=current.dark)),
-        more=resources.em_threshold(entry.name) if routing == "em" else None,
+        more=resources.em_threshold(entry.name) if entry.routing == "em" else None,
+        group=group,
         touched=touched,
         on_action=acted,
     )
+
+
+def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
+    """The class capsule to look at, chosen in a row with T, EM's λ, and what is routed beside it."""
+    em_page = entry.routing == "em"
+    first, *others = st.columns([6, 2, 2, 2] if em_page else [6, 2, 2], vertical_alignment="bottom")
+    with first:
+        upper = layout.class_picker(current, trace)
+    with others[0]:
+        layout.chosen(
+            st.slider,
+            "Iterations T",
+            "iterations",
+            current.choices.iterations,
+            1,
+            session.MAX_ITERATIONS,
+            help="The models were trained with 3 (seed 000: more tends to overfit). Another T needs no training.",
+        )
+    if em_page:
+        with others[1]:
+            _temperature_picker(current, entry)
+    with others[-1]:
+        _second_picker(current, entry)
+    return upper
+
+
+def _temperature_picker(current: Scene, entry: Entry) -> None:
+    own = entry.config.inverse_temperature.final
+    layout.chosen(
+        st.slider,
+        "λ rises to",
+        "temperature",
+        current.choices.temperature or own,
+        0.25,
+        session.MAX_TEMPERATURE,
+        step=0.25,
+        read=lambda value, _: {"temperature": None if value == own else value},
+        help=f"The inverse temperature of the logistic; the model was trained with {own:g}.",
+    )
+
+
+def _second_picker(current: Scene, entry: Entry) -> None:
+    others = [
+        name
+        for name, other in resources.entries().items()
+        if other.routing == entry.routing and other.config.image == entry.config.image and name != entry.name
+    ]
+    titles, chosen = {"": "nothing", session.ANOTHER_IMAGE: "another image"}, current.choices.second
+    layout.chosen(
+        st.selectbox,
+        "Beside it",
+        "second",
+        chosen if chosen in (*titles, *others) else "",
+        [*titles, *others],
+        format_func=lambda value: titles.get(value, value),
+        help="Two routings side by side play in step.",
+    )
+    if chosen == session.ANOTHER_IMAGE:
+        layout.chosen(st.number_input, "Other image", "second_image", current.choices.second_image, 0, None, step=1)

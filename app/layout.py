@@ -113,28 +113,6 @@ def class_picker(current: Scene, trace: Trace, what: str = "Class capsule") -> i
     return upper
 
 
-def iterations_picker(current: Scene) -> None:
-    """T, from 1 to 10."""
-    chosen(
-        st.slider,
-        "Iterations T",
-        "iterations",
-        current.choices.iterations,
-        1,
-        session.MAX_ITERATIONS,
-        help="The models were trained with 3 (seed 000: more tends to overfit). Another T needs no training.",
-    )
-
-
-def routing_pickers(current: Scene, trace: Trace) -> int:
-    """The class capsule to look at, chosen in a row with the iterations T."""
-    left, right = st.columns([3, 1], vertical_alignment="bottom")
-    with right:
-        iterations_picker(current)
-    with left:
-        return class_picker(current, trace)
-
-
 def routing_numbers(summary: RoutingSummary, classes: Sequence[str]) -> dict[str, str]:
     """What routing did for the predicted class, in four numbers."""
     return {

@@ -66,10 +66,26 @@ class Scene:
 
         touched: with the visitor's intervention, where the model has the capsules that it names.
         """
+        return self.trace_of(entry, self.picture, touched=touched)
+
+    def trace_of(self, entry: Entry, picture: Picture, *, touched: bool = False) -> Trace:
+        """As `trace`, of any picture that the model takes."""
         iterations = self.choices.iterations if entry.routing in ("dr", "em") else None
         intervention = self.intervention(entry) if touched else UNTOUCHED
         temperature = self.choices.temperature if entry.routing == "em" else None
-        return resources.trace(entry.name, self.picture.key, iterations, intervention, temperature)
+        return resources.trace(entry.name, picture.key, iterations, intervention, temperature)
+
+    def second(self, entry: Entry) -> tuple[Entry, Picture] | None:
+        """What is to be routed beside the image on stage under `entry`; None where nothing is, or nothing suits."""
+        chosen = self.choices.second
+        if chosen == session.ANOTHER_IMAGE:
+            name = images.data_of(self.choices, entry)
+            total = len(resources.image_set(name, self.choices.split))
+            return entry, images.from_data(name, self.choices.split, self.choices.second_image % total, entry)
+        other = resources.entries().get(chosen)
+        if other is None or other.routing != entry.routing or other.config.image != entry.config.image:
+            return None
+        return other, self.picture
 
     def intervention(self, entry: Entry) -> Intervention:
         """The visitor's intervention as far as the model has the capsules."""

@@ -14,6 +14,7 @@ from capsviz.intervene import Intervention
 
 SOURCES = ("data", "upload", "pad", "generated")
 SPLITS = ("test", "train")
+ANOTHER_IMAGE = "image"
 MAX_ITERATIONS = 10
 MAX_TEMPERATURE = 10.0
 VIEWS = ("image", "many", "distributions", "confusions", "wrong")
@@ -47,6 +48,10 @@ class Choices:
     """Primary capsules that are muted, boosted or isolated before they vote."""
     temperature: float | None = None
     """EM: what λ rises to; None: what the model was trained with."""
+    second: str = ""
+    """What is routed beside it: `image` (another image), or a model's name; empty: nothing."""
+    second_image: int = 1
+    """The other image's place in the data set."""
     iterations: int = 3
     penalty: str = ""
     """`l2` or `l1` on the discriminative page; empty: the model's own, else `l2`."""
@@ -133,6 +138,12 @@ def _class(text: str, choices: Choices, catalogue: Catalogue) -> int:
     return int(text)
 
 
+def _second(text: str, _choices: Choices, catalogue: Catalogue) -> str:
+    if text not in (ANOTHER_IMAGE, *catalogue.classes):
+        raise ValueError(f"There is no model “{text}” to put beside it")
+    return text
+
+
 def _capsule(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
     if not text.isascii() or not text.isdigit() or int(text[:9]) >= capsule_sets.MOST:
         raise ValueError(f"There is no primary capsule “{text}”")
@@ -202,6 +213,8 @@ PARAMETERS: dict[str, _Parameter] = {
     "capsule": _Parameter("capsule", _capsule),
     "touched": _Parameter("touch", _touched, capsule_sets.write_intervention),
     "temperature": _Parameter("lambda", _temperature, lambda value: f"{value:g}"),
+    "second": _Parameter("second", _second),
+    "second_image": _Parameter("image2", _image),
     "iterations": _Parameter("T", _iterations),
     "penalty": _Parameter("penalty", _one_of(("l2", "l1"), "penalty")),
     "offsets": _Parameter("offsets", _offsets, _write_offsets),
@@ -252,6 +265,8 @@ def _default(name: str, choices: Choices) -> str:
         "capsule": "no capsule",
         "touched": "the network untouched",
         "temperature": "the model's own λ",
+        "second": "nothing beside it",
+        "second_image": f"image {choices.second_image}",
         "iterations": f"{choices.iterations} iterations",
         "penalty": "L2",
         "offsets": "the capsule as it is",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import boards, layout, scene
 from capsviz import measures
-from capsviz.figures import dynamic
+from capsviz.figures import dynamic, flow
 
 current = scene.current()
 entry, other = current.sibling("dr")
@@ -20,8 +20,8 @@ layout.headline(
 layout.note(other)
 layout.strip(trace, "routing", current.dark)
 
-upper = layout.routing_pickers(current, trace)
-boards.board("dr")
+upper = boards.pickers(current, entry, trace)
+boards.show("dr")
 
 layout.numbers(layout.routing_numbers(measures.summarise(trace), trace.classes))
 
@@ -32,6 +32,9 @@ with left:
 with right:
     st.subheader("Indecision of the primary capsules", anchor=False)
     layout.show(dynamic.coupling_entropy(trace, dark=current.dark), "entropy")
+
+st.subheader("Which types of capsules speak for which class", anchor=False)
+layout.show(flow.type_flow(trace, dark=current.dark), "flow")
 
 layout.explain(
     "A primary capsule *i* predicts the pose of every class capsule *j*: its vote û. All logits *b* start at zero, so "

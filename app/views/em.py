@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import streamlit as st
+
 from app import boards, layout, scene
 from capsviz import measures
+from capsviz.figures import flow
 
 current = scene.current()
 entry, other = current.sibling("em")
@@ -17,8 +20,8 @@ layout.headline(
 layout.note(other)
 layout.strip(trace, "routing", current.dark)
 
-upper = layout.routing_pickers(current, trace)
-boards.board("em")
+upper = boards.pickers(current, entry, trace)
+boards.show("em")
 
 spread = measures.gaussian_summary(trace, upper)
 layout.numbers(
@@ -29,6 +32,9 @@ layout.numbers(
         "Indecision, first → last": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",
     }
 )
+
+st.subheader("Which types of capsules speak for which class", anchor=False)
+layout.show(flow.type_flow(trace, dark=current.dark), "flow")
 
 layout.explain(
     "Poses are 4 × 4 matrices, votes are poses times a learned matrix. The **M-step** fits each class's Gaussian to "

@@ -9,6 +9,7 @@ from .discriminative import agreement_side_by_side, coefficient_histogram, coeff
 from .dynamic import coupling_entropy, coupling_geometry, lengths_over_iterations, routing_player
 from .em import em_curves, em_player
 from .errors import FigureError
+from .flow import type_flow
 from .network import network_strip
 from .perturb import dimension_sheet, reconstruction_figure
 from .player import standalone_html
@@ -38,4 +39,5 @@ __all__ = [
     "routing_player",
     "standalone_html",
     "style",
+    "type_flow",
 ]

@@ -25,11 +25,16 @@ def live(app: AppTest) -> dict:
     return next(data for data in given if "decoders" in data)
 
 
+def boards(app: AppTest) -> list[dict]:
+    """The fields that each routing board was given."""
+    packed = [element.proto.bytes for element in app.get("bidi_component") if b'"routing"' in element.proto.bytes]
+    return [json.loads(one[4 : 4 + int.from_bytes(one[:4], "little")]) for one in packed]
+
+
 def board(app: AppTest) -> dict:
-    """The fields that the routing board was given."""
-    packed = next(element.proto.bytes for element in app.get("bidi_component") if b'"routing"' in element.proto.bytes)
-    size = int.from_bytes(packed[:4], "little")
-    return json.loads(packed[4 : 4 + size])
+    """The fields of the only routing board."""
+    [fields] = boards(app)
+    return fields
 
 
 def spoken(app: AppTest) -> str:
@@ -82,6 +87,19 @@ def test_an_intervention_of_the_link_is_on_the_board_and_held_against_the_untouc
     assert given["touched"] == "8 muted, 1 boosted"
     assert "base_shares" in dict(given["arrays"])
     assert "base_shares" not in dict(board(visit("dynamic", model="digits-dr"))["arrays"])
+
+
+def test_another_image_is_routed_beside_the_first_and_plays_in_step(visit: Visit):
+    app = visit("dynamic", model="digits-dr", image=3, second="image", image2=5)
+    given = boards(app)
+    assert [fields["group"] for fields in given] == ["pair", "pair"]
+    assert "Digits test image 5" in spoken(app)
+
+
+def test_the_inverse_temperature_is_moved_and_goes_to_the_url(visit: Visit):
+    app = visit("em", model="digits-em")
+    app.slider(key="temperature").set_value(4.0).run()
+    assert app.query_params["lambda"] == "4"
 
 
 def test_moving_the_iterations_routes_again_and_goes_to_the_url(visit: Visit):

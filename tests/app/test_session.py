@@ -32,6 +32,8 @@ def choices() -> st.SearchStrategy[Choices]:
         capsule=st.none() | st.integers(0, 1151),
         touched=st.builds(Intervention, muted=capsules(), boosted=capsules(), isolated=capsules()),
         temperature=st.none() | st.sampled_from([0.25, 1.0, 4.5]),
+        second=st.sampled_from(["", "image", "mnist-em"]),
+        second_image=st.integers(0, 59_999),
         iterations=st.integers(1, 10),
         penalty=st.sampled_from(["", "l2", "l1"]),
         offsets=st.just(())
@@ -75,6 +77,7 @@ def test_an_empty_query_is_the_start():
             {"touch": "mute:x"},
             "“x” names no capsules; write them like 3,12,40-44; showing the network untouched instead.",
         ),
+        ({"second": "resnet"}, "There is no model “resnet” to put beside it; showing nothing beside it instead."),
         ({"lambda": "-1"}, "λ goes from 0 to 10; showing the model's own λ instead."),
         ({"image": "-1"}, "There is no image “-1”; showing image 0 instead."),
         ({"image": "seven"}, "There is no image “seven”; showing image 0 instead."),

@@ -73,8 +73,8 @@ class Cloud {
     pen.beginPath();
     pen.rect(FRAME.left, FRAME.top, this.width - FRAME.left - FRAME.right, this.height - FRAME.top - FRAME.bottom);
     pen.clip();
-    if (view.covariance) this.ellipses(pen, view);
     this.points(pen, view);
+    if (view.covariance) this.ellipses(pen, view);
     this.marks(pen, selection);
     if (this.loop) this.outline(pen);
     pen.restore();
@@ -187,13 +187,15 @@ class Cloud {
     for (const sigmas of [2, 1]) {
       pen.beginPath();
       pen.ellipse(x, y, sigmas * this.unit * Math.sqrt(mean + spread), sigmas * this.unit * Math.sqrt(Math.max(0, mean - spread)), -angle, 0, 2 * Math.PI);
-      pen.globalAlpha = 0.1;
+      pen.globalAlpha = 0.08;
       pen.fillStyle = colour;
       pen.fill();
       pen.globalAlpha = 1;
-      pen.lineWidth = sigmas === 1 ? 3 : 1.5;
-      pen.strokeStyle = colour;
-      pen.stroke();
+      for (const [line, wider] of [[this.look.ground, 3], [colour, 0]]) {
+        pen.lineWidth = (sigmas === 1 ? 4 : 2) + wider;
+        pen.strokeStyle = line;
+        pen.stroke();
+      }
     }
   }
 

@@ -146,7 +146,7 @@ class Logistic {
       pen.stroke();
       if (j === run.upper) {
         pen.font = `bold 15px ${look.font}`;
-        haloed(pen, run.classes[j], here[0], here[1] - 14, look);
+        haloed(pen, run.classes[j], here[0], here[1] + (here[1] < 60 ? 26 : -14), look);
       }
     }
   }

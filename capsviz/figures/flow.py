@@ -1,0 +1,89 @@
+"""Who speaks for whom, type by type: a Sankey diagram from primary capsule types to classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+from numpy import ndarray
+from plotly.graph_objects import Figure
+
+from capsviz.figures.describe import remember
+from capsviz.figures.picture import numbers
+from capsviz.figures.reading import check, geometry, steps, votes
+from capsviz.figures.theme import TICK, class_colours, ink, style
+from capsviz.trace import Trace
+
+SHOWN = 12
+"""Types that are drawn one by one; the others flow together."""
+
+
+def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dark: bool = False) -> Figure:
+    """What the capsules of each type give to each class, as a Sankey diagram: Σ c_ij ‖û_ij‖ (EM: Σ R_ij a_i).
+
+    The weight of a capsule's word for a class is its coupling times the length of its vote; under EM, whose votes have
+    no length that counts, its responsibility times its activation. Σ over the positions of a type. The 12 types that
+    give the most are drawn one by one. iteration: counted from 1, the last by default.
+    Raises FigureError where the trace is of L2 or L1 routing, holds no votes or has no such iteration.
+    """
+    iteration = trace.layer.iterations if iteration is None else iteration
+    check(trace, ("dr", "em"), image=image, iteration=iteration)
+    flows = _flows(trace, image, iteration)
+    order = np.argsort(-flows.sum(axis=1), kind="stable")
+    named, rest = sorted(order[:SHOWN].tolist()), order[SHOWN:]
+    sources = [f"type {kind}" for kind in named] + ([f"{len(rest)} other types"] if len(rest) else [])
+    rows = np.concatenate([flows[named], flows[rest].sum(axis=0, keepdims=True)[: len(sources) - len(named)]])
+    figure = Figure(_sankey(rows, sources, trace.classes, dark))
+    figure.update_layout(margin={"l": 12, "r": 12, "t": 12, "b": 12}, font={"size": TICK + 1})
+    total, best = flows.sum(axis=0), int(flows.sum(axis=0).argmax())
+    text = (
+        f"Sankey diagram from {trace.grid[2]} types of primary capsules to {len(trace.classes)} classes in iteration "
+        f"{iteration}: class {trace.classes[best]} receives {100 * total[best] / max(total.sum(), 1e-12):.0f} % of "
+        f"everything, most of it from type {int(flows[:, best].argmax())}."
+    )
+    return remember(style(figure, dark=dark, height=420), text)
+
+
+def _flows(trace: Trace, image: int, iteration: int) -> Float[ndarray, "types upper"]:
+    """What each type gives to each class."""
+    grid = geometry(trace)
+    if trace.config.routing == "dr":
+        sizes = np.stack(
+            [np.linalg.norm(votes(trace, image, upper), axis=1) for upper in range(len(trace.classes))], axis=1
+        )
+        given = steps(trace, "couplings", image)[iteration - 1] * sizes
+    else:
+        presence = numbers(trace.primary_activations[image])[:, None]
+        given = steps(trace, "responsibilities", image)[iteration - 1] * presence
+    return given.reshape(grid.places, grid.types, -1).sum(axis=0)
+
+
+def _sankey(
+    rows: Float[ndarray, "source upper"], sources: list[str], classes: tuple[str, ...], dark: bool
+) -> go.Sankey:
+    pen, colours = ink(dark), class_colours(len(classes))
+    source, target = np.indices(rows.shape).reshape(2, -1)
+    return go.Sankey(
+        arrangement="fixed",
+        node={
+            "label": [*sources, *(f"class {name}" for name in classes)],
+            "color": [pen.muted] * len(sources) + colours,
+            "pad": 9,
+            "thickness": 16,
+            "line": {"width": 0},
+            "hovertemplate": "%{label}: %{value:.3f}<extra></extra>",
+        },
+        link={
+            "source": source.tolist(),
+            "target": (target + len(sources)).tolist(),
+            "value": rows.reshape(-1).tolist(),
+            "color": [_translucent(colours[j]) for j in target],
+            "hovertemplate": "%{source.label} → %{target.label}: %{value:.3f}<extra></extra>",
+        },
+        textfont={"color": pen.text, "shadow": "none"},
+    )
+
+
+def _translucent(colour: str) -> str:
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.45)"
