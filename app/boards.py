@@ -59,8 +59,8 @@ def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str 
 
 def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
     """The class capsule to look at, chosen in a row with T, EM's λ, and what is routed beside it."""
-    em_page = entry.routing == "em"
-    first, *others = st.columns([6, 2, 2, 2] if em_page else [6, 2, 2], vertical_alignment="bottom")
+    em_page, more = entry.routing == "em", current.choices.second == session.ANOTHER_IMAGE
+    first, *others = st.columns([6, 2] + [2] * em_page + [2] + [1.6] * more, vertical_alignment="bottom")
     with first:
         upper = layout.class_picker(current, trace)
     with others[0]:
@@ -76,8 +76,11 @@ def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
     if em_page:
         with others[1]:
             _temperature_picker(current, entry)
-    with others[-1]:
+    with others[1 + em_page]:
         _second_picker(current, entry)
+    if more:
+        with others[-1]:
+            layout.chosen(st.number_input, "Image", "second_image", current.choices.second_image, 0, None, step=1)
     return upper
 
 
@@ -112,5 +115,3 @@ def _second_picker(current: Scene, entry: Entry) -> None:
         format_func=lambda value: titles.get(value, value),
         help="Two routings side by side play in step.",
     )
-    if chosen == session.ANOTHER_IMAGE:
-        layout.chosen(st.number_input, "Other image", "second_image", current.choices.second_image, 0, None, step=1)

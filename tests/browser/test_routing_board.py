@@ -17,7 +17,7 @@ FRAME_MS = 1000 / 30
 
 def at(visitor: Visitor, script: str):
     """What an expression of `board` gives on the board."""
-    visitor.window.locator('[data-stale="false"] section.routing[data-frame]').wait_for()
+    visitor.window.locator('[data-stale="false"] section.routing[data-frame]').first.wait_for()
     return visitor.window.evaluate(
         "script => { const find = (root) => { for (const at of root.querySelectorAll('*')) {"
         " if (at.capsvizBoard) return at.capsvizBoard; if (at.shadowRoot) { const found = find(at.shadowRoot);"
@@ -119,3 +119,14 @@ def test_a_class_is_chosen_by_its_bar(visitor: Visitor):
     visitor.settle()
     visitor.eventually(lambda: at(visitor, "board.run.upper") == 5, "the class on the board")
     sync_api.expect(visitor.window.locator("h2")).to_be_visible(timeout=WAIT)
+
+
+def test_two_boards_play_in_step(visitor: Visitor):
+    visitor.open("?model=digits-dr&second=image&image2=5")
+    boards = visitor.window.locator('[data-stale="false"] section.routing')
+    sync_api.expect(boards).to_have_count(2)
+    press(visitor, "Home")
+    for _ in range(3):
+        press(visitor, "ArrowRight")
+    for number in range(2):
+        sync_api.expect(boards.nth(number)).to_have_attribute("data-frame", "3")

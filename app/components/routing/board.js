@@ -160,7 +160,8 @@ class Board {
     this.place.side.style.width = `${side}px`;
     this.cloud.layout(cloud, tall);
     this.retina.layout(Math.min(answer, Math.round(0.47 * tall)));
-    this.bars.layout(answer, tall - this.retina.height - 8);
+    const beside = wide ? 0 : this.retina.width + gap;
+    this.bars.layout(answer - beside, wide ? tall - this.retina.height - 8 : this.retina.height);
     this.lines.layout(side, Math.max(120, tall - this.algorithm.root.offsetHeight - 10));
     this.map.layout(whole, Math.round(Math.max(180, 0.14 * whole)));
     this.tiles.layout(wide ? Math.round(0.6 * whole) : whole);

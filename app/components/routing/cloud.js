@@ -5,10 +5,10 @@
 const POINT = { dr: 13, em: 7 };
 const FRAME = { left: 46, right: 12, top: 30, bottom: 40 };
 
-/** From where to where: all fixed values and the votes but the farthest percent on either side. */
-function span(values, fixed) {
+/** From where to where: all fixed values and the votes but the farthest on either side. */
+function span(values, fixed, far) {
   const sorted = values.toSorted((a, b) => a - b), last = sorted.length - 1;
-  return [Math.min(sorted[Math.floor(0.01 * last)], ...fixed), Math.max(sorted[Math.ceil(0.99 * last)], ...fixed)];
+  return [Math.min(sorted[Math.floor(far * last)], ...fixed), Math.max(sorted[Math.ceil((1 - far) * last)], ...fixed)];
 }
 
 class Cloud {
@@ -33,11 +33,12 @@ class Cloud {
     Object.assign(this, { width, height });
     const seen = [...Array(this.size).keys()].map((i) => this.turned(this.run.places.subarray(3 * i, 3 * i + 3)));
     const heads = [...Array(this.run.iterations).keys()].map((t) => this.turned(this.run.heads.subarray(3 * t, 3 * t + 3)));
+    const far = this.run.routing === "dr" ? 0.01 : 0.04; // a Gaussian claims the middle of a wide cloud
     const fixed = [...heads, this.turned(this.run.origin)];
-    let [left, right] = span(seen.map(([x]) => x), fixed.map(([x]) => x));
-    let [low, high] = span(seen.map(([, y]) => y), fixed.map(([, y]) => y));
+    let [left, right] = span(seen.map(([x]) => x), fixed.map(([x]) => x), far);
+    let [low, high] = span(seen.map(([, y]) => y), fixed.map(([, y]) => y), far);
     if (this.solid) { // as far in every direction, so that nothing jumps while it is turned
-      const reach = span(seen.map((point) => Math.hypot(...point)), fixed.map((point) => Math.hypot(...point)))[1];
+      const reach = span(seen.map((point) => Math.hypot(...point)), fixed.map((point) => Math.hypot(...point)), far)[1];
       [left, right, low, high] = [-reach, reach, -reach, reach];
     }
     const across = width - FRAME.left - FRAME.right, down = height - FRAME.top - FRAME.bottom;

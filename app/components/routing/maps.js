@@ -57,7 +57,8 @@ class ShareMap {
     pen.fillStyle = look.text;
     pen.font = `600 15px ${look.font}`;
     const name = run.routing === "dr" ? "Couplings c" : "Responsibilities R";
-    pen.fillText(`${name} of all ${run.lower} capsules${compared ? ": difference to the untouched run" : ""}`, this.left, 16);
+    const whole = compared ? `${name}: difference to the untouched run` : `${name} of all ${run.lower} capsules`;
+    pen.fillText(fitted(pen, whole, this.width - this.left - 240), this.left, 16);
     const middle = compared ? 0 : 1 / run.upperCount;
     scaleBar(pen, this.width - 4, 5, look.diverging, shown(Math.max(compared ? low : 0, middle + low), 3), shown(middle + high, 3), look);
   }
