@@ -11,16 +11,18 @@ from app.components.routing_board import routing_board
 from app.images import Picture
 from app.scene import Scene
 from capsviz.figures import dynamic, em
+from capsviz.figures.compare import error_map
 from capsviz.figures.describe import describe
+from capsviz.figures.perturb import reconstruction_figure
 from capsviz.figures.stage import stage
 from capsviz.trace import Trace
 from capsviz.zoo import Entry
 
 
 def acted(changes: dict[str, Any]) -> None:
-    """Keep what the visitor chose on a board; a capsule alone concerns the boards and the links, the rest the page."""
+    """Keep what the visitor chose on a board; capsule and frame concern the boards and the links, the rest the page."""
     session.update(session.parse(st.query_params, scene.catalogue())[0], **changes)
-    if set(changes) == {"capsule"}:
+    if changes.keys() <= {"capsule", "frame"}:
         st.rerun(["links", "boards"])
 
 
@@ -48,6 +50,7 @@ def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str 
     routing_board(
         stage(trace, upper=upper, base=current.trace_of(entry, picture) if touched else None, dark=current.dark),
         capsule=current.capsule(entry),
+        frame=_frame(current.choices.frame, trace),
         key=f"{key}-{entry.routing}",
         alt=describe(player(trace, upper=upper, dark=current.dark)),
         more=resources.em_threshold(entry.name) if entry.routing == "em" else None,
@@ -55,6 +58,30 @@ def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str 
         touched=touched,
         on_action=acted,
     )
+
+
+def _frame(chosen: int | None, trace: Trace) -> int | None:
+    """The chosen frame where the routing has it."""
+    lines = {"dr": 4, "em": 3}[trace.config.routing]
+    return None if chosen is None or chosen >= lines * trace.layer.iterations else chosen
+
+
+def answer(current: Scene, entry: Entry) -> None:
+    """What an intervention did to the reconstruction; nothing where there is none, or nothing is reconstructed."""
+    touched, plain = current.trace(entry, touched=True), current.trace(entry)
+    if not current.intervention(entry) or touched.reconstruction is None or plain.reconstruction is None:
+        return
+    st.subheader("What the intervention did to the reconstruction", anchor=False)
+    pictures = {"The image": plain.images[0], "Untouched": plain.reconstruction[0], "Now": touched.reconstruction[0]}
+    *columns, last = st.columns(4)
+    for (title, image), column in zip(pictures.items(), columns, strict=True):
+        with column:
+            figure = reconstruction_figure(image, title=title, dark=current.dark, height=290)
+            layout.show(figure, f"answer-{title.split()[-1].lower()}")
+    with last:
+        figure = error_map(plain.reconstruction[0], touched.reconstruction[0], dark=current.dark)
+        layout.show(figure.update_layout(height=320), "answer-difference")
+        st.caption("Now − untouched: orange is new, blue is gone.")
 
 
 def pickers(current: Scene, entry: Entry, trace: Trace) -> int:

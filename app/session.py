@@ -48,6 +48,8 @@ class Choices:
     """Primary capsules that are muted, boosted or isolated before they vote."""
     temperature: float | None = None
     """EM: what λ rises to; None: what the model was trained with."""
+    frame: int | None = None
+    """Line of the algorithm at which the players stand, counted from 0 over all iterations; None: the last."""
     second: str = ""
     """What is routed beside it: `image` (another image), or a model's name; empty: nothing."""
     second_image: int = 1
@@ -213,6 +215,7 @@ PARAMETERS: dict[str, _Parameter] = {
     "capsule": _Parameter("capsule", _capsule),
     "touched": _Parameter("touch", _touched, capsule_sets.write_intervention),
     "temperature": _Parameter("lambda", _temperature, lambda value: f"{value:g}"),
+    "frame": _Parameter("frame", _image),
     "second": _Parameter("second", _second),
     "second_image": _Parameter("image2", _image),
     "iterations": _Parameter("T", _iterations),
@@ -265,6 +268,7 @@ def _default(name: str, choices: Choices) -> str:
         "capsule": "no capsule",
         "touched": "the network untouched",
         "temperature": "the model's own λ",
+        "frame": "the last line",
         "second": "nothing beside it",
         "second_image": f"image {choices.second_image}",
         "iterations": f"{choices.iterations} iterations",
@@ -313,6 +317,8 @@ def update(choices: Choices, **changes: Any) -> None:
         changes = {"image": 0, **changes}
     if {"source", "data", "split", "only", "image"} & changes.keys():
         changes = {"upper": None, **changes}
+    if {"model", "iterations"} & changes.keys():
+        changes = {"frame": None, **changes}
     if "offsets" in changes:
         changes["offsets"] = tuple(round(offset, 2) for offset in changes["offsets"])
     st.query_params.from_dict(to_query(dataclasses.replace(choices, **changes)))

@@ -13,6 +13,8 @@ from app.components.bundle import component, pack
 from capsviz.figures.stage import Stage
 from capsviz.intervene import UNTOUCHED, Intervention
 
+MOST_FRAMES = 1000
+"""No player has more lines over all iterations."""
 _SHARED = ("packed", "canvas", "shapes", "transport")
 _OWN = ("run", "cloud", "maps", "charts", "reading", "gaussians", "board")
 _SCRIPTS = (*(f"shared/{name}.js" for name in _SHARED), *(f"routing/{name}.js" for name in _OWN))
@@ -23,6 +25,7 @@ def routing_board(
     stage: Stage,
     *,
     capsule: int | None,
+    frame: int | None,
     key: str,
     alt: str,
     more: Mapping[str, ndarray] | None = None,
@@ -32,13 +35,21 @@ def routing_board(
 ) -> None:
     """Draw one routing, every line of every iteration of it.
 
-    capsule: the selected primary capsule, the strongest unless given; alt: the picture in words; more: further arrays
+    capsule: the selected primary capsule, the strongest unless given; frame: the line at which to stand, counted from 0
+    over all iterations, the last unless given; alt: the picture in words; more: further arrays
     (EM: beta_a "upper"); group: boards of the same group play in step; touched: the intervention that `stage` has.
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
-    `capsule`, `upper`, or `touched`.
+    `capsule`, `upper`, `frame` or `touched`.
     """
     lower, upper = stage.arrays["presence"].size, len(stage.fields["classes"])
-    fields = {**stage.fields, "capsule": capsule, "group": group, "alt": alt, "touched": _summary(touched)}
+    fields = {
+        **stage.fields,
+        "capsule": capsule,
+        "frame": frame,
+        "group": group,
+        "alt": alt,
+        "touched": _summary(touched),
+    }
 
     def acted() -> None:
         action = changes(st.session_state[key].get("acted"), lower, upper, touched)
@@ -46,7 +57,7 @@ def routing_board(
             on_action(action)
 
     mount = component("capsviz_routing_board", *_SCRIPTS, styles=_STYLES)
-    mount(data=pack(fields, {**stage.arrays, **(more or {})}), key=key, on_acted_change=acted)
+    mount(data=pack({**stage.fields, **chosen}, {**stage.arrays, **(more or {})}), key=key, on_acted_change=acted)
 
 
 def changes(action: object, lower: int, upper: int, touched: Intervention) -> dict[str, Any]:
@@ -60,6 +71,8 @@ def changes(action: object, lower: int, upper: int, touched: Intervention) -> di
         return {"capsule": value}
     if name == "upper" and _is_index(value, upper):
         return {"upper": value}
+    if name == "frame" and (value is None or _is_index(value, MOST_FRAMES)):
+        return {"frame": value}
     if name in capsule_sets.KINDS and isinstance(value, list) and value and all(_is_index(i, lower) for i in value):
         # A capsule is one thing at a time: what is boosted now is no longer muted.
         return {"touched": touched.without(value).with_(capsule_sets.KINDS[name], value)}

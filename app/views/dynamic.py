@@ -22,6 +22,7 @@ layout.strip(trace, "routing", current.dark)
 
 upper = boards.pickers(current, entry, trace)
 boards.show("dr")
+boards.answer(current, entry)
 
 layout.numbers(layout.routing_numbers(measures.summarise(trace), trace.classes))
 

@@ -22,6 +22,7 @@ layout.strip(trace, "routing", current.dark)
 
 upper = boards.pickers(current, entry, trace)
 boards.show("em")
+boards.answer(current, entry)
 
 spread = measures.gaussian_summary(trace, upper)
 layout.numbers(

@@ -13,6 +13,8 @@ UNTOUCHED = Intervention()
 def test_a_capsule_and_a_class_are_chosen():
     assert changes({"capsule": 17}, 288, 10, UNTOUCHED) == {"capsule": 17}
     assert changes({"upper": 9}, 288, 10, UNTOUCHED) == {"upper": 9}
+    assert changes({"frame": 4}, 288, 10, UNTOUCHED) == {"frame": 4}
+    assert changes({"frame": None}, 288, 10, UNTOUCHED) == {"frame": None}
 
 
 def test_capsules_are_muted_boosted_and_isolated_and_everything_is_undone():

@@ -42,7 +42,7 @@ class Board {
   }
 
   update(data, send) {
-    const { capsule, group, alt, touched, ...numbers } = data;
+    const { capsule, group, alt, touched, frame, ...numbers } = data;
     this.send = send;
     this.run = new Run(numbers);
     this.touched = touched;
@@ -62,8 +62,14 @@ class Board {
       canvas.setAttribute("aria-label", alt);
     }
     if (this.transport) this.transport.resize(this.run.count);
-    else this.build(group); // and stand at the end: what came out is seen first, play starts at the beginning
+    else this.build(group);
     this.transport.group = group;
+    if (frame !== this.known) {
+      // Where the link says, else at the end: what came out is seen first, play starts at the beginning.
+      this.known = frame;
+      this.transport.stop();
+      this.transport.place(frame ?? this.run.count - 1);
+    }
     this.tool();
     this.layout();
     return ++this.calls;
@@ -90,8 +96,11 @@ class Board {
     };
     this.transport = new Transport({
       count: this.run.count, group, unit: "line", show: () => this.draw(), name: (index) => this.run.name(index),
+      rest: (index) => {
+        const frame = index === this.run.count - 1 ? null : index;
+        if (frame !== this.known) this.send({ frame: (this.known = frame) });
+      },
     });
-    this.transport.place(this.run.count - 1);
     const { cloud, side, answer, map, tiles, list } = this.place;
     this.root.append(
       this.transport.root,

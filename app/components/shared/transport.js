@@ -6,11 +6,15 @@
 
 const HOLD = 620, GLIDE = 380; // milliseconds that a frame stands, and that the way to the next one takes
 const SLOWER = 3;
+const REST = 500; // milliseconds without a move after which the place counts as chosen
 
 class Transport {
-  /** count: frames; show(position): draws; name(index): what a frame is called; group: moves in step with its like. */
-  constructor({ count, show, name, group = "", unit = "step" }) {
-    Object.assign(this, { count, show, name, group, unit, position: 0, slow: false, timer: 0 });
+  /**
+   * count: frames; show(position): draws; name(index): what a frame is called; group: moves in step with its like;
+   * rest(index): hears where the visitor left it, half a second after the last move.
+   */
+  constructor({ count, show, name, group = "", unit = "step", rest = null }) {
+    Object.assign(this, { count, show, name, group, unit, rest, position: 0, slow: false, timer: 0 });
     this.listening = new AbortController();
     const button = (label, title, act) => {
       const made = element("button", { type: "button", textContent: label, title, "aria-label": title });
@@ -65,6 +69,8 @@ class Transport {
   /** Draw at a position; players of the same group come along. */
   move(position) {
     this.place(position);
+    clearTimeout(this.resting);
+    if (this.rest) this.resting = setTimeout(() => this.timer || this.rest(this.index), REST);
     if (!this.group) return;
     const share = this.count > 1 ? this.position / (this.count - 1) : 0;
     window.dispatchEvent(new CustomEvent("capsviz:position", { detail: { group: this.group, share, from: this } }));
@@ -139,6 +145,7 @@ class Transport {
 
   destroy() {
     this.stop();
+    clearTimeout(this.resting);
     this.listening.abort();
     const known = players();
     known.all = known.all.filter((player) => player !== this);
