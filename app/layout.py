@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +44,21 @@ def say(sentence: str) -> None:
     st.markdown(f'<p class="headline">{sentence}</p>', unsafe_allow_html=True)
 
 
-def show(figure: Figure, key: str) -> None:
-    """A figure as wide as its place, in its own theme, with its description for those who do not see it."""
-    st.plotly_chart(figure, width="stretch", theme=None, key=key, config=_CHART, alt=describe(figure))
+def show(figure: Figure, key: str, *, choose: Callable[[Any], None] | None = None) -> None:
+    """A figure as wide as its place, in its own theme, with its description for those who do not see it.
+
+    choose: called, before the page runs again, with the customdata of a point that the visitor clicks.
+    """
+    options: dict[str, Any] = {}
+    if choose is not None:
+        options = {"selection_mode": "points", "on_select": partial(_clicked, key, choose)}
+    st.plotly_chart(figure, width="stretch", theme=None, key=key, config=_CHART, alt=describe(figure), **options)
+
+
+def _clicked(key: str, choose: Callable[[Any], None]) -> None:
+    points = st.session_state[key]["selection"]["points"]
+    if points:  # a second click on the same point takes the selection back, and means nothing here
+        choose(points[0]["customdata"])
 
 
 def strip(trace: Trace, highlight: Stage, dark: bool) -> None:

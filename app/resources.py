@@ -9,9 +9,10 @@ import torch
 from numpy import ndarray
 
 from app.components.live_decoder import pack_weights
-from capsviz import compare, data, zoo
+from capsviz import compare, data, differences, zoo
 from capsviz.data import DATASETS, ImageSet
 from capsviz.intervene import UNTOUCHED, Intervention
+from capsviz.measured import Measured, drawings, path_of, recorded
 from capsviz.network import CapsNet
 from capsviz.trace import Trace
 from capsviz.trace import trace as record
@@ -109,17 +110,32 @@ def comparison(names: tuple[tuple[str, str], ...], pixels: bytes) -> compare.Com
     return compare.compare(models, data.to_float(image)[None])
 
 
-@st.cache_resource(show_spinner="Drawing the capsules of the test images …", max_entries=4)
-def redrawing(encoder: str, decoder: str, name: str, count: int) -> compare.Redrawing:
-    """The first test images of a data set: their capsules under one model, drawn by the decoder of another."""
-    test = image_set(name, "test")
-    return compare.redraw_all(model(encoder), model(decoder), test.images[:count], test.labels[:count])
+@st.cache_resource(show_spinner=False)
+def measurable() -> dict[str, zoo.Entry]:
+    """All models of pretrained/ by name, those without capsules as well. Raises ZooError."""
+    return zoo.models()
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
-def redrawn_examples(
-    encoder: str, decoder: str, name: str, searched: int, count: int
-) -> tuple[compare.Redrawing, compare.Drawing]:
-    """The most telling of them, and what the drawing model makes of the same images by itself."""
-    examples = redrawing(encoder, decoder, name, searched).examples(count)
-    return examples, compare.compare({decoder: model(decoder)}, examples.images).drawings[decoder]
+@st.cache_resource(show_spinner=False, max_entries=24)
+def _measured(name: str, written: float) -> Measured:
+    return recorded(measurable()[name])
+
+
+def measured(name: str) -> Measured:
+    """What a model does with every test image of its data set, from its file. Raises MeasuredError."""
+    path = path_of(measurable()[name])
+    # The time is part of what the cache knows a record by: measured again, it is read again.
+    return _measured(name, path.stat().st_mtime if path.is_file() else 0.0)
+
+
+def drawn(name: str, chosen: torch.Tensor | None = None) -> torch.Tensor:
+    """What the recorded capsules of test images look like: "chosen channel height width". Raises MeasuredError."""
+    found = measured(name)
+    return drawings(found, model(found.drawn_by), chosen)
+
+
+@st.cache_resource(show_spinner="Comparing the test images …", max_entries=24)
+def difference(first: str, second: str, by: str) -> torch.Tensor:
+    """How far two models are apart on each test image, "count". Raises CompareError, MeasuredError."""
+    artists = (model(measured(first).drawn_by), model(measured(second).drawn_by)) if by == "drawings" else None
+    return differences.difference(measured(first), measured(second), by, artists)

@@ -50,6 +50,47 @@ def zoo_verify() -> None:
         raise typer.Exit(1)
 
 
+@zoo_app.command("measure")
+def zoo_measure(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Models; all whose record is missing or stale unless given.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
+) -> None:
+    """Run models over their whole test sets and keep what they do with each image in pretrained/measured."""
+    from functools import partial
+
+    import torch
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from capsviz import measured, zoo
+    from capsviz.data import DatasetMissing
+
+    if threads:
+        torch.set_num_threads(threads)
+    chosen = [zoo.entry(name) for name in names] if names else measured.wanting()
+    if not chosen:
+        print("Every model has been measured with the weights that are here.")
+
+    def shown(bar: Progress, task: TaskID, done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total)
+
+    with Progress(console=Console(stderr=True)) as bar:
+        for entry in chosen:
+            task = bar.add_task(entry.name, total=entry.test_count)
+            try:
+                found = measured.measure(entry, progress=partial(shown, bar, task))
+            except (DatasetMissing, measured.MeasuredError) as error:
+                if names:
+                    raise
+                bar.update(task, visible=False)
+                told(f"{entry.name} is left out: {error}")
+                continue
+            found.save(measured.path_of(entry))
+            print(measured.summary(found))
+
+
 @zoo_app.command("add")
 def zoo_add(
     run: Annotated[Path, typer.Argument(help="The folder of a finished training run.")],

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from capsviz.errors import CapsvizError
@@ -77,55 +77,25 @@ def _answer(name: str, model: CapsNet, images: Tensor) -> Answer:
 
 @dataclass(frozen=True)
 class Redrawing:
-    """Capsules of one model drawn by the decoder of another, and what the latter then reads in its own drawing."""
+    """Capsules of one model drawn by a decoder, and what the drawing model then reads in its own drawing."""
 
-    images: Float[Tensor, "batch channel height width"]
-    labels: Int[Tensor, " batch"] | None
     predicted: Int[Tensor, " batch"]
     """Class that the model whose capsules are drawn gives to the image."""
     activations: Float[Tensor, "batch upper"]
+    capsules: Float[Tensor, "batch dim"]
+    """Pose of the predicted class capsule: what is drawn."""
     drawn: Float[Tensor, "batch channel height width"]
     reread: Int[Tensor, " batch"]
     """Class that the drawing model gives to its drawing."""
 
-    @property
-    def right(self) -> Bool[Tensor, " batch"]:
-        """Images classified right. Raises CompareError where the labels are unknown."""
-        if self.labels is None:
-            raise CompareError("Right and wrong need labels; take images of a data set.")
-        return self.predicted == self.labels
-
-    @property
-    def right_but_redrawn_wrong(self) -> Bool[Tensor, " batch"]:
-        """Images classified right whose drawing reads as another class: the cases of seed 003, Figure 2 (c).
-
-        Raises CompareError where the labels are unknown.
-        """
-        return self.right & (self.reread != self.predicted)
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        """How many images there are, how many are classified right, and how many of those are redrawn wrong."""
-        return len(self.images), int(self.right.sum()), int(self.right_but_redrawn_wrong.sum())
-
-    def examples(self, count: int) -> Redrawing:
-        """Up to `count` images classified right, those redrawn wrong first, each group in the order of the set."""
-        right = torch.nonzero(self.right).flatten()
-        order = right[(~self.right_but_redrawn_wrong[right]).to(torch.uint8).argsort(stable=True)][:count]
-        return Redrawing(**{field.name: getattr(self, field.name)[order] for field in fields(Redrawing)})
-
 
 @torch.inference_mode()
-def redraw(
-    encoder: CapsNet,
-    decoder: CapsNet,
-    images: Float[Tensor, "batch channel height width"],
-    labels: Int[Tensor, " batch"] | None = None,
-) -> Redrawing:
+def redraw(encoder: CapsNet, decoder: CapsNet, images: Float[Tensor, "batch channel height width"]) -> Redrawing:
     """Give the longest class capsule of `encoder` to the decoder of `decoder`, which then classifies its own drawing.
 
     Seed 003, section IV-B: the encoder was trained without a decoder, the decoder with dynamic routing, so nothing
-    ever asked the former's capsules to be drawable by the latter.
+    ever asked the former's capsules to be drawable by the latter. Both may be the same model: then it reads its own
+    reconstructions.
 
     Raises CompareError where the second model has no decoder or the two do not fit each other or the images.
     """
@@ -143,30 +113,8 @@ def redraw(
     predicted = output.activations.argmax(dim=1)
     drawn = decoder.decode(output.poses, predicted)
     reread = decoder(drawn, reconstruct=False).activations.argmax(dim=1)
-    return Redrawing(images, labels, predicted, output.activations, drawn, reread)
-
-
-def redraw_all(
-    encoder: CapsNet,
-    decoder: CapsNet,
-    images: UInt8[Tensor, "count channel height width"],
-    labels: Int[Tensor, " count"],
-    *,
-    batch_size: int = 100,
-    progress: Callable[[int, int], None] | None = None,
-) -> Redrawing:
-    """`redraw` over many byte images, a batch at a time; progress is called with the images done and their number.
-
-    Raises CompareError as `redraw` does.
-    """
-    parts = []
-    for start in range(0, len(images), batch_size):
-        batch = slice(start, start + batch_size)
-        parts.append(redraw(encoder, decoder, images[batch].float() / 255, labels[batch]))
-        if progress is not None:
-            progress(min(start + batch_size, len(images)), len(images))
-    columns = {field.name: torch.cat([getattr(part, field.name) for part in parts]) for field in fields(Redrawing)}
-    return Redrawing(**columns)
+    capsules = output.poses[torch.arange(len(predicted)), predicted]
+    return Redrawing(predicted, output.activations, capsules, drawn, reread)
 
 
 def _check_shape(name: str, model: CapsNet, images: Tensor) -> None:

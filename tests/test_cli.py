@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from capsviz import cli
 from capsviz.cli import app, duration
-from capsviz.data import load
+from capsviz.data import DatasetMissing, load
 from capsviz.errors import CapsvizError
 from capsviz.training.checkpoint import write_json
 from capsviz.training.config import TrainingConfig
@@ -162,6 +162,33 @@ def test_zoo_verify_names_an_altered_file(capsviz, zoo_folder):
     finally:
         weights.write_bytes(content)
     assert result.exit_code == 1 and "digits-dr.safetensors" in result.output
+
+
+def test_zoo_measure_keeps_what_a_model_does_with_every_image_and_does_it_once(capsviz, zoo_folder):
+    result = capsviz("zoo", "measure")
+    assert result.exit_code == 0, result.output
+    stated = json.loads((zoo_folder / "manifest.json").read_text())["models"][0]
+    assert f"digits-dr: error {stated['test_error']:.2f} %" in result.output
+    assert (zoo_folder / "measured" / "digits-dr.safetensors").is_file()
+    assert "Every model has been measured" in capsviz("zoo", "measure").output
+    assert "digits-dr: error" in capsviz("zoo", "measure", "digits-dr").output
+
+
+def test_zoo_measure_of_an_unknown_model_names_the_known_ones(capsviz):
+    result = capsviz("zoo", "measure", "nope")
+    assert isinstance(result.exception, CapsvizError) and "digits-dr" in str(result.exception)
+
+
+def test_zoo_measure_leaves_out_what_cannot_be_measured_here(capsviz, zoo_folder, monkeypatch):
+    (zoo_folder / "measured" / "digits-dr.safetensors").unlink(missing_ok=True)
+
+    def absent(*_):
+        raise DatasetMissing("It is not here.")
+
+    monkeypatch.setattr("capsviz.measured.load", absent)
+    result = capsviz("zoo", "measure")
+    assert result.exit_code == 0 and "digits-dr is left out: It is not here." in result.output
+    assert isinstance(capsviz("zoo", "measure", "digits-dr").exception, DatasetMissing)
 
 
 def test_zoo_add_wants_a_finished_run(capsviz, tmp_path):

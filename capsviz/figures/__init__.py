@@ -3,13 +3,17 @@
 No function here runs a model. Every figure carries its own alt text (`describe`).
 """
 
-from .compare import error_map, fc_decoded_wrong, reconstruction_grid
+from .blocks import image_blocks
+from .compare import error_map, reconstruction_grid
+from .confusions import confusion_matrices, confusion_matrix
 from .describe import describe
 from .discriminative import agreement_side_by_side, coefficient_histogram, coefficient_map
+from .distributions import distribution_steps, distribution_violins
 from .dynamic import coupling_entropy, coupling_geometry, lengths_over_iterations, routing_player
 from .em import em_curves, em_player
 from .errors import FigureError
 from .flow import type_flow
+from .many import method_grid
 from .network import network_strip
 from .perturb import dimension_sheet, reconstruction_figure
 from .player import standalone_html
@@ -24,15 +28,20 @@ __all__ = [
     "agreement_side_by_side",
     "coefficient_histogram",
     "coefficient_map",
+    "confusion_matrices",
+    "confusion_matrix",
     "coupling_entropy",
     "coupling_geometry",
     "describe",
     "dimension_sheet",
+    "distribution_steps",
+    "distribution_violins",
     "em_curves",
     "em_player",
     "error_map",
-    "fc_decoded_wrong",
+    "image_blocks",
     "lengths_over_iterations",
+    "method_grid",
     "network_strip",
     "reconstruction_figure",
     "reconstruction_grid",

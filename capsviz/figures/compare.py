@@ -1,22 +1,19 @@
-"""One input, several models: what each of them draws, and how far off it is (seed 003, Figure 2)."""
+"""One input, several models: what each of them draws, and how far off it is."""
 
 from __future__ import annotations
 
-import math
-import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from jaxtyping import Float
 from numpy import ndarray
 from plotly.graph_objects import Figure
 from torch import Tensor
 
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on, picture, pixels, rounded
+from capsviz.figures.picture import image_axes, on, picture, pixels, rounded
 from capsviz.figures.theme import (
     ROUTING_COLOURS,
     TEXT,
@@ -27,7 +24,6 @@ from capsviz.figures.theme import (
     colourbar,
     colourbar_below,
     diverging,
-    ink,
     style,
 )
 from capsviz.network.config import ROUTING_TITLES
@@ -87,51 +83,6 @@ def error_map(input: Tensor | ndarray, reconstruction: Tensor | ndarray, *, dark
         f"{off.max():.2f}, mean squared {_squared(off):.4f}."
     )
     return remember(style(figure, dark=dark, height=320), text)
-
-
-def fc_decoded_wrong(
-    inputs: Float[Tensor, "count *image"],
-    reconstructions: Float[Tensor, "reconstructed *image"],
-    decoded: Float[Tensor, "decoded *image"],
-    *,
-    dark: bool = False,
-    texts: Sequence[str] | None = None,
-    wrong: Sequence[bool] | None = None,
-    decoded_title: str = "L2/FC capsules, decoded by dynamic routing's decoder",
-) -> Figure:
-    """Seed 003, Figure 2, from our models: (a) inputs, (b) DR's reconstructions, (c) capsules of a model trained
-    without a decoder, decoded by DR's decoder.
-
-    Images in [0, 1], as many in each block; texts: what the pointer says of each image; wrong: images whose drawing in
-    (c) reads as another class, framed there. Raises FigureError where the blocks differ in number.
-    """
-    blocks = [numbers(block) for block in (inputs, reconstructions, decoded)]
-    count = len(blocks[0])
-    if not count or any(len(block) != count for block in blocks):
-        raise FigureError("The three blocks need the same images in the same order, at least one.")
-    columns = math.ceil(math.sqrt(count))
-    rows = math.ceil(count / columns)
-    words = _rows_of_words(count, rows, columns, texts)
-    titles = ("(a) input", "(b) dynamic routing, reconstructed", f"(c) {decoded_title}")
-    figure, layout, notes = Figure(), dict[str, Any](), []
-    for number, (block, title) in enumerate(zip(blocks, titles, strict=True), start=1):
-        x = _column(number - 1, 3)
-        canvas, pitch = mosaic(_rectangle(block, rows, columns))
-        canvas[_beyond(count, rows, columns, pitch, canvas.shape)] = 0
-        layout |= image_axes(number, x, (0, 0.9), towards="top", size=(canvas.shape[0], canvas.shape[1]))
-        figure.add_traces(mosaic_traces(canvas, pitch, words, place=on(number)))
-        # A title may be longer than its block is wide: it breaks, and grows upwards.
-        notes.append(caption("<br>".join(textwrap.wrap(title, 34)), x[0], 0.905, dark=dark))
-    framed = [index for index, is_wrong in enumerate(wrong or []) if is_wrong]
-    shapes = [_frame(index, columns, pitch, dark) for index in framed]
-    figure.update_layout(**layout, annotations=notes, shapes=shapes, margin={"l": 4, "r": 4, "t": 12, "b": 4})
-    counted = f", {len(framed)} of them read as another class and framed" if wrong is not None else ""
-    text = (
-        f"{count} inputs, their reconstructions by dynamic routing (mean squared error "
-        f"{_squared(blocks[1] - blocks[0]):.4f}) and the capsules of a model without decoder drawn by the same decoder "
-        f"(mean squared error {_squared(blocks[2] - blocks[0]):.4f}){counted}."
-    )
-    return remember(style(figure, dark=dark, height=520), text)
 
 
 def _title(key: str) -> str:
@@ -202,38 +153,4 @@ def _underline(x: Span, y: Number, key: str) -> dict:
         "y0": y,
         "y1": y,
         "line": {"color": ROUTING_COLOURS.get(key, "rgba(0,0,0,0)"), "width": 4},
-    }
-
-
-def _rectangle(block: ndarray, rows: int, columns: int) -> ndarray:
-    empty = np.zeros((rows * columns - len(block), *block.shape[1:]))
-    return np.concatenate([block, empty]).reshape(rows, columns, *block.shape[1:])
-
-
-def _beyond(count: int, rows: int, columns: int, pitch: tuple[int, int], shape: tuple[int, ...]) -> ndarray:
-    """Pixels of the last row that hold no image."""
-    mask = np.zeros(shape[:2], dtype=bool)
-    if rows * columns > count:
-        mask[(rows - 1) * pitch[0] :, (count % columns) * pitch[1] :] = True
-    return mask
-
-
-def _rows_of_words(count: int, rows: int, columns: int, texts: Sequence[str] | None) -> list[list[str]]:
-    """What the pointer says of each image, in the rows in which the images stand; nothing beyond the last."""
-    said = [f"image {index}" + (f"<br>{texts[index]}" if texts else "") for index in range(count)]
-    said += [""] * (rows * columns - count)
-    return [said[row * columns : (row + 1) * columns] for row in range(rows)]
-
-
-def _frame(index: int, columns: int, pitch: tuple[int, int], dark: bool) -> dict:
-    row, column = divmod(index, columns)
-    return {
-        "type": "rect",
-        "xref": "x3",
-        "yref": "y3",
-        "x0": column * pitch[1] - 1.5,
-        "x1": (column + 1) * pitch[1] - 1.5,
-        "y0": row * pitch[0] - 1.5,
-        "y1": (row + 1) * pitch[0] - 1.5,
-        "line": {"color": ink(dark).accent, "width": 3},
     }

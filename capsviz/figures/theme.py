@@ -102,6 +102,14 @@ def diverging_part(low: Number, high: Number, dark: bool) -> list[list]:
     return [[(position - low) / (high - low), _mix(stops, position)] for position in (low, *inside, high)]
 
 
+def diverging_colours(values: Float[ndarray, "*shape"], dark: bool) -> Float[ndarray, "*shape 3"]:
+    """Signed values in [-1, 1] as red, green and blue in [0, 1] on the diverging scale: for pictures sent as pixels."""
+    places, colours = zip(*(DIVERGING_DARK if dark else DIVERGING), strict=True)
+    channels = np.array([_channels(colour) for colour in colours]) / 255
+    at = (np.clip(values, -1, 1) + 1) / 2
+    return np.stack([np.interp(at, places, channels[:, channel]) for channel in range(3)], axis=-1)
+
+
 @dataclass(frozen=True)
 class Ink:
     """What text and lines are drawn in on one kind of page."""

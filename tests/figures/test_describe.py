@@ -19,6 +19,7 @@ def everything(dr, em, l2):
     """Every figure of the package, by name, for a light and a dark page."""
     b, images = l2.layer["coefficients"][0] - 0.1, torch.rand(16, 3, 28, 28)
     drawn = {"dr": dr.reconstruction[0], "em": em.reconstruction[0], "l2": l2.reconstruction[0], "l1": dr.images[0]}
+    counts = torch.tensor([[90, 0, 3], [1, 80, 0], [0, 0, 70]])
     make = {
         "routing_player": lambda dark: figures.routing_player(dr, upper=3, dark=dark),
         "lengths": lambda dark: figures.lengths_over_iterations(dr, dark=dark),
@@ -33,7 +34,24 @@ def everything(dr, em, l2):
         "reconstruction": lambda dark: figures.reconstruction_figure(images[0, 0], title="moved", dark=dark),
         "grid": lambda dark: figures.reconstruction_grid(dr.images[0], drawn, captions={"dr": "MSE 0.1"}, dark=dark),
         "error": lambda dark: figures.error_map(dr.images[0], dr.reconstruction[0], dark=dark),
-        "fc": lambda dark: figures.fc_decoded_wrong(dr.images, dr.images, dr.reconstruction, dark=dark),
+        "blocks": lambda dark: figures.image_blocks(
+            {"(a) input": dr.images, "(b) drawn": dr.reconstruction}, ["", "", ""], wrong=[True, False, True], dark=dark
+        ),
+        "methods": lambda dark: figures.method_grid(
+            {"Input": dr.images, "off": dr.reconstruction - dr.images},
+            heads=["0", "1", "2"],
+            chosen=[0, 1, 2],
+            texts={"Input": ["", "", ""], "off": ["", "", ""]},
+            words={"off": ["0.1"] * 3},
+            signed=["off"],
+            dark=dark,
+        ),
+        "violins": lambda dark: figures.distribution_violins(
+            {"DR": torch.rand(9)}, "MSE", colours={}, marked={"DR": 0.5}, dark=dark
+        ),
+        "steps": lambda dark: figures.distribution_steps({"DR": torch.rand(9)}, "MSE", colours={}, dark=dark),
+        "confusion": lambda dark: figures.confusion_matrix(counts, ("a", "b", "c"), cell=(0, 1), dark=dark),
+        "confusions": lambda dark: figures.confusion_matrices({"DR": counts}, ("a", "b", "c"), dark=dark),
         "strip": lambda dark: figures.network_strip(dr, dark=dark),
     }
     return {(name, dark): draw(dark) for name, draw in make.items() for dark in (False, True)}

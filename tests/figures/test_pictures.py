@@ -15,7 +15,6 @@ from capsviz.figures import (
     describe,
     dimension_sheet,
     error_map,
-    fc_decoded_wrong,
     network_strip,
     reconstruction_figure,
     reconstruction_grid,
@@ -140,31 +139,6 @@ def test_colours_are_averaged_in_differences():
 def test_images_of_different_size_do_not_compare(dr):
     with pytest.raises(FigureError, match="28 × 28; compare like with like"):
         reconstruction_grid(dr.images[0], {"dr": torch.zeros(8, 8)})
-
-
-def test_the_three_blocks_hold_the_same_images_in_the_same_order(dr):
-    decoded = 1 - dr.images
-    figure = fc_decoded_wrong(
-        dr.images, dr.reconstruction, decoded, wrong=[False, True, False], texts=["a zero", "a one", "a two"]
-    )
-    canvases = [opened(trace) for trace in figure.data[::2]]
-    for block, canvas in zip((dr.images, dr.reconstruction, decoded), canvases, strict=True):
-        for index in range(3):
-            row, column = divmod(index, 2)
-            tile = canvas[30 * row : 30 * row + 28, 30 * column : 30 * column + 28, 0]
-            np.testing.assert_array_equal(tile, np.round(255 * block[index, 0].double().numpy()))
-        # Two by two places, three images: the fourth place is clear.
-        assert not canvas[30:, 30:, 3].any()
-    assert figure.data[1].text[0][1] == "image 1<br>a one"
-    assert figure.data[1].text[1][1] == ""
-    assert len(figure.layout.shapes) == 1
-    assert figure.layout.shapes[0].xref == "x3"
-    assert "1 of them read as another class" in describe(figure)
-
-
-def test_blocks_of_different_length_are_refused(dr):
-    with pytest.raises(FigureError, match="same images"):
-        fc_decoded_wrong(dr.images, dr.reconstruction[:2], dr.images)
 
 
 def test_the_strip_shows_the_numbers_of_the_trace(em):

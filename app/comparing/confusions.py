@@ -1,0 +1,84 @@
+"""Which class each method takes for which, and the images of a cell."""
+
+from __future__ import annotations
+
+import streamlit as st
+import torch
+
+from app import layout, resources, session
+from app.comparing import methods
+from app.layout import chosen
+from app.scene import Scene, catalogue
+from capsviz.figures.blocks import image_blocks
+from capsviz.figures.confusions import confusion_matrices, confusion_matrix
+from capsviz.measured import Measured
+
+HEADLINE = (
+    "Rows are the classes <b>shown</b>, columns the classes <b>named</b>; right answers are grey. <b>Click</b> a cell."
+)
+ALL = ""
+COMMONEST, IMAGES = 8, 16
+
+
+def show(current: Scene) -> None:
+    """All matrices, or one with the images of a cell."""
+    records = methods.records(current)
+    called = methods.titles(records)
+    method = current.choices.method if current.choices.method in records else ALL
+    chosen(
+        st.segmented_control, "Method", "method", method, [ALL, *records], label_visibility="collapsed", required=True,
+        format_func=lambda name: f"{called[name]} · {records[name].error:.2f} %" if name else "All",
+        read=lambda name, _: {"method": name, "cell": None},
+    )  # fmt: skip
+    classes = current.entry.classes
+    if method == ALL:
+        matrices = {called[name]: record.confusion(len(classes)) for name, record in records.items()}
+        by_title = {title: name for name, title in called.items()}
+        figure = confusion_matrices(matrices, classes, dark=current.dark)
+        layout.show(figure, "confusions", choose=lambda cell: choose(by_title[cell[0]], cell[1], cell[2]))
+        return
+    _one(current, records[method])
+
+
+def choose(method: str, label: int, named: int) -> None:
+    """Look at the images of a cell; for a widget's callback."""
+    choices = session.parse(st.query_params, catalogue())[0]
+    session.update(choices, method=method, cell=(int(label), int(named)))
+
+
+def _one(current: Scene, record: Measured) -> None:
+    """One matrix, its commonest errors, and the images of the chosen cell, else of the commonest."""
+    classes = current.entry.classes
+    common = record.largest_confusions(len(classes), COMMONEST)
+    commonest = common[0][:2] if common else None
+    cell = current.choices.cell or commonest
+    left, right = st.columns([11, 9])
+    with left:
+        figure = confusion_matrix(record.confusion(len(classes)), classes, cell=cell, dark=current.dark)
+        layout.show(figure, f"matrix-{record.name}-{cell}", choose=lambda at: choose(record.name, at[0], at[1]))
+    with right:
+        cells = {(label, named): f"{classes[label]} → {classes[named]} · {count}" for label, named, count in common}
+        chosen(
+            st.pills, "Commonest errors: shown → named · images", "cell", cell if cell in cells else None, list(cells),
+            format_func=cells.get, read=lambda cell, choices: {"cell": cell or choices.cell},
+        )  # fmt: skip
+        if cell:
+            _images(current, record, cell)
+
+
+def _images(current: Scene, record: Measured, cell: tuple[int, int]) -> None:
+    shown, named = (current.entry.classes[index] for index in cell)
+    found = record.taken(*cell)
+    what = f"images of {shown} named rightly" if shown == named else f"images of {shown} taken for {named}"
+    st.markdown(f"**{len(found)} {what}**" + (f", the first {IMAGES}" if len(found) > IMAGES else ""))
+    test = methods.test_images(current)
+    which = found[:IMAGES]
+    blocks: dict[str, torch.Tensor] = {} if test is None else {"input": methods.pixels(test, which)}
+    if record.reconstructs:
+        blocks["as this method draws it"] = resources.drawn(record.name, which)
+    if not len(which) or not blocks:
+        return
+    sure = record.activations[which].tolist()
+    texts = [f"image {number}, named {named} ({value:.2f})" for number, value in zip(which.tolist(), sure, strict=True)]
+    figure = image_blocks(blocks, texts, chosen=which.tolist(), dark=current.dark, height=90 + 330 // len(blocks))
+    layout.show(figure, f"cell-{current.choices.image}", choose=methods.put_on_stage if test else None)

@@ -1,0 +1,98 @@
+"""How well each method draws over the whole test set: distributions, and a table of all images to sort."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from app import layout, resources
+from app.comparing import methods
+from app.layout import chosen
+from app.scene import Scene
+from capsviz.compare import Drawing
+from capsviz.figures.distributions import distribution_steps, distribution_violins
+from capsviz.measured import Measured
+
+HEADLINE = "How well each method draws the <b>whole test set</b>; the diamond is the image on stage."
+_TITLES = {"mse": "MSE", "ssim": "SSIM"}
+
+
+def show(current: Scene) -> None:
+    """The controls, the distributions, and beside them every image in a table."""
+    records, choices = methods.records(current, drawing=True), current.choices
+    measure = choices.measure if choices.measure in _TITLES else "mse"
+    _controls(current, measure)
+    names = list(records)
+    if choices.sort == "median":
+        names.sort(key=lambda name: records[name].median(measure), reverse=measure == "ssim")
+    called = methods.titles(names)
+    picture = distribution_violins if choices.chart == "violin" else distribution_steps
+    left, right = st.columns([3, 2])
+    with left:
+        figure = picture(
+            {called[name]: records[name].figures(measure) for name in names},
+            _TITLES[measure],
+            colours=methods.colours(names),
+            marked=marks(current, records, measure),
+            mark=current.picture.title,
+            dark=current.dark,
+        )
+        layout.show(figure, "distributions")
+    with right:
+        table(current, records, names, measure)
+
+
+def _controls(current: Scene, measure: str) -> None:
+    choices = current.choices
+    first, second, third = st.columns(3, vertical_alignment="bottom")
+    with first:
+        chosen(
+            st.segmented_control, "Figure", "measure", measure, list(_TITLES), format_func=_TITLES.get, required=True
+        )
+    with second:
+        forms = {"violin": "Violins", "ecdf": "Cumulative"}
+        chosen(
+            st.segmented_control, "Drawn as", "chart", choices.chart, list(forms), format_func=forms.get, required=True
+        )
+    with third:
+        orders = {"method": "By method", "median": "Best median first"}
+        chosen(st.segmented_control, "Order", "sort", choices.sort, list(orders), format_func=orders.get, required=True)
+
+
+def marks(current: Scene, records: dict[str, Measured], measure: str) -> dict[str, float]:
+    """The figure of the image on stage by method's title: from the record, or measured now where it is another."""
+    called, index = methods.titles(records), methods.on_stage(current)
+    if index is not None:
+        return {called[name]: float(record.figures(measure)[index]) for name, record in records.items()}
+    comparison = resources.comparison(tuple((name, name) for name in records), current.picture.key)
+    drawings: dict[str, Drawing] = comparison.drawings
+    return {called[name]: float(getattr(drawing, measure)[0]) for name, drawing in drawings.items()}
+
+
+def table(current: Scene, records: dict[str, Measured], names: list[str], measure: str) -> None:
+    """Every test image with each method's figure; a click on a head sorts, a row puts its image on stage."""
+    labels = next(iter(records.values())).labels.tolist()
+    called = methods.titles(names)
+    rows = {"Image": list(range(len(labels))), "Class": [current.entry.classes[label] for label in labels]}
+    rows |= {called[name]: records[name].figures(measure).tolist() for name in names}
+    # Another image, another table: a row stays marked in the old one only.
+    key = f"images-{measure}-{current.choices.image}"
+    form = st.column_config.NumberColumn(format="%.4f" if measure == "mse" else "%.3f")
+    st.dataframe(
+        rows,
+        key=key,
+        hide_index=True,
+        width="stretch",
+        height=430,
+        selection_mode="single-row",
+        on_select=partial(_picked, key),
+        column_config={called[name]: form for name in names},
+    )
+    st.caption("A click on a head sorts; a click before a row puts its image on stage.")
+
+
+def _picked(key: str) -> None:
+    chosen_rows = st.session_state[key]["selection"]["rows"]
+    if chosen_rows:
+        methods.put_on_stage(chosen_rows[0])

@@ -1,0 +1,172 @@
+"""Many images, many methods: a grid of reconstructions or error maps, and the images on which two methods differ."""
+
+from __future__ import annotations
+
+import streamlit as st
+import torch
+
+from app import layout, resources
+from app.comparing import methods
+from app.layout import chosen
+from app.scene import Scene
+from app.session import FEWEST, MEASURES, MOST, ORDERS
+from capsviz import differences
+from capsviz.data import ImageSet
+from capsviz.figures.many import method_grid
+from capsviz.measured import Measured
+
+HEADLINE = "The same images through every method. <b>Click</b> a picture, and it is the image of every page."
+_ORDERS = {"next": "From this image on", "different": "Most different", "worst": "Worst drawn"}
+_MEASURES = {"mse": "MSE", "ssim": "SSIM", "drawings": "Drawings"}
+
+
+def show(current: Scene) -> None:
+    """The controls, and the grid."""
+    records = methods.records(current, drawing=True)
+    test = methods.test_images(current)
+    pair = pair_of(current, records)
+    measure = _controls(current, records, pair, test)
+    which = images_of(current, records, pair, measure)
+    layout.show(
+        _grid(current, records, pair, measure, which, test),
+        f"grid-{current.choices.order}-{int(which[0])}",
+        choose=methods.put_on_stage if test else None,
+    )
+
+
+def pair_of(current: Scene, records: dict[str, Measured]) -> tuple[str, str] | None:
+    """The two models whose difference counts: the chosen ones, else the first two; None where there is one only."""
+    pair = current.choices.pair
+    if pair and set(pair) <= records.keys():
+        return pair
+    names = list(records)
+    return (names[0], names[1]) if len(names) > 1 else None
+
+
+def images_of(current: Scene, records: dict[str, Measured], pair: tuple[str, str] | None, measure: str) -> torch.Tensor:
+    """The numbers of the test images to show."""
+    choices, first = current.choices, next(iter(records.values()))
+    if choices.order == "different" and pair:
+        return differences.most(resources.difference(*pair, measure), choices.count)
+    if choices.order == "worst":
+        return differences.worst_drawn(list(records.values()), measure, choices.count)
+    return differences.from_on(first, methods.on_stage(current) or 0, choices.count, choices.only)
+
+
+def _controls(current: Scene, records: dict[str, Measured], pair: tuple[str, str] | None, test: ImageSet | None) -> str:
+    """Which images, how many, by what measure; returns the measure."""
+    choices = current.choices
+    orders = [order for order in ORDERS if pair or order != "different"]
+    order = choices.order if choices.order in orders else "next"
+    left, middle, right = st.columns([5, 3, 3], vertical_alignment="bottom")
+    with left:
+        chosen(
+            st.segmented_control, "Images", "order", order, orders, format_func=_ORDERS.get, required=True,
+            read=lambda order, _: {"order": order},
+        )  # fmt: skip
+    measures = [name for name in MEASURES if name != "drawings" or order == "different"]
+    measure = choices.measure if choices.measure in measures else "mse"
+    with middle:
+        chosen(
+            st.segmented_control, "Measured by", "measure", measure, measures, format_func=_MEASURES.get, required=True
+        )
+    with right:
+        chosen(st.slider, "How many", "count", choices.count, FEWEST, MOST)
+    if order == "different" and pair:
+        _pair_picker(current, records, pair, test)
+    elif test:
+        _maps(current)
+    return measure
+
+
+def _pair_picker(current: Scene, records: dict[str, Measured], pair: tuple[str, str], test: ImageSet | None) -> None:
+    first, second, rest = st.columns([3, 3, 5], vertical_alignment="bottom")
+    with first:
+        _one_of_pair("Between", pair, 0, records)
+    with second:
+        _one_of_pair("and", pair, 1, records)
+    with rest:
+        if test:
+            _maps(current)
+
+
+def _one_of_pair(label: str, pair: tuple[str, str], place: int, records: dict[str, Measured]) -> None:
+    called = methods.titles(records)
+    chosen(
+        st.selectbox, label, "pair", pair[place], list(records), key=f"pair{place}", format_func=called.get,
+        read=lambda name, _: {"pair": _with(pair, place, name)},
+    )  # fmt: skip
+
+
+def _with(pair: tuple[str, str], place: int, name: str) -> tuple[str, str]:
+    """The pair with another model in one place; the same model in both changes places instead."""
+    other = pair[1 - place] if pair[1 - place] != name else pair[place]
+    return (name, other) if place == 0 else (other, name)
+
+
+def _maps(current: Scene) -> None:
+    chosen(
+        st.toggle, "Error maps: blue is missing, orange new", "errors", current.choices.errors,
+        help="Reconstruction minus input, from −1 to 1.",
+    )  # fmt: skip
+
+
+def _grid(
+    current: Scene,
+    records: dict[str, Measured],
+    pair: tuple[str, str] | None,
+    measure: str,
+    which: torch.Tensor,
+    test: ImageSet | None,
+):
+    """Rows: the inputs, each method, and between two methods what the second draws more and less than the first."""
+    choices, called = current.choices, methods.titles(records)
+    drawn = {name: resources.drawn(name, which) for name in records}
+    maps = choices.errors and test is not None
+    inputs = {} if test is None else {"Input": methods.pixels(test, which)}
+    rows = inputs | differences.rows(
+        {called[name]: images for name, images in drawn.items()}, inputs.get("Input") if maps else None
+    )
+    signed = list(called.values()) if maps else []
+    figures = "ssim" if measure == "ssim" else "mse"
+    words = {called[name]: _figures(record, figures, which) for name, record in records.items()}
+    texts = {called[name]: _texts(current, called[name], record, which) for name, record in records.items()}
+    strong = []
+    if choices.order == "different" and pair:
+        strong = [called[name] for name in pair]
+        last = f"{strong[1]} − {strong[0]}"
+        rows |= differences.rows({last: drawn[pair[1]]}, drawn[pair[0]])
+        signed.append(last)
+        apart = resources.difference(*pair, measure)[which].tolist()
+        words[last] = [f"<b>{value:.3f}</b>" for value in apart]
+        texts[last] = [f"{last}<br>difference in {_MEASURES[measure]}: {value:.4f}" for value in apart]
+    record = next(iter(records.values()))
+    classes = [current.entry.classes[label] for label in record.labels[which].tolist()]
+    numbers = which.tolist()
+    texts["Input"] = [f"image {number}, class {kind}" for number, kind in zip(numbers, classes, strict=True)]
+    return method_grid(
+        rows,
+        heads=[f"{number}<br><b>{kind}</b>" for number, kind in zip(numbers, classes, strict=True)],
+        chosen=numbers,
+        texts=texts,
+        words=words,
+        signed=signed,
+        strong=strong,
+        on_stage=methods.on_stage(current),
+        dark=current.dark,
+    )
+
+
+def _figures(record: Measured, measure: str, which: torch.Tensor) -> list[str]:
+    digits = 4 if measure == "mse" else 2
+    return [f"{value:.{digits}f}" for value in record.figures(measure)[which].tolist()]
+
+
+def _texts(current: Scene, called: str, record: Measured, which: torch.Tensor) -> list[str]:
+    assert record.mse is not None and record.ssim is not None  # the records of this view are of models that draw
+    columns = (record.predicted, record.activations, record.mse, record.ssim)
+    return [
+        f"{called}<br>image {number} is named {current.entry.classes[named]} ({sure:.2f})<br>"
+        f"MSE {mse:.4f}, SSIM {ssim:.2f}"
+        for number, named, sure, mse, ssim in zip(which.tolist(), *(c[which].tolist() for c in columns), strict=True)
+    ]

@@ -1,0 +1,113 @@
+"""The models of one data set beside one another, and their records over its test set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import streamlit as st
+import torch
+
+from app import images, resources, scene, session
+from app.scene import Scene
+from capsviz import data
+from capsviz.data import ImageSet
+from capsviz.errors import CapsvizError
+from capsviz.figures.theme import ROUTING_COLOURS
+from capsviz.measured import Measured, MeasuredError
+from capsviz.network import NETWORK_TITLES
+from capsviz.zoo import Entry
+
+ORDER = ("dr", "em", "l1", "l2")
+
+
+class NothingMeasured(CapsvizError):
+    """No model of the data set has a record that suits the view."""
+
+
+def title(entry: Entry) -> str:
+    """What a method is called on screen: "L2", and "L2/FC" where it was trained without a decoder (seed 003)."""
+    without = entry.has_capsules and not entry.config.decoder
+    return NETWORK_TITLES[entry.routing] + ("/FC" if without else "")
+
+
+def titles(names: Iterable[str]) -> dict[str, str]:
+    """Titles by the models' names; the preset is said where two would be called alike."""
+    entries = [resources.measurable()[name] for name in names]
+    plain = [title(entry) for entry in entries]
+    return {
+        entry.name: f"{called} ({entry.preset})" if plain.count(called) > 1 else called
+        for entry, called in zip(entries, plain, strict=True)
+    }
+
+
+def colours(names: Iterable[str]) -> dict[str, str]:
+    """The colour of each method's routing, by its title."""
+    return {
+        called: ROUTING_COLOURS[routing]
+        for name, called in titles(names).items()
+        if (routing := resources.measurable()[name].routing) in ROUTING_COLOURS
+    }
+
+
+def records(current: Scene, *, drawing: bool = False) -> dict[str, Measured]:
+    """The records of the chosen model's data set, by model, in the order of all pages.
+
+    drawing: only models that reconstruct. Raises NothingMeasured where there is none.
+    """
+    found: dict[str, Measured] = {}
+    missing: list[str] = []
+    for entry in sorted((e for e in resources.measurable().values() if e.data == current.entry.data), key=_place):
+        try:
+            record = resources.measured(entry.name)
+        except MeasuredError:
+            missing.append(entry.name)
+        else:
+            if record.reconstructs or not drawing:
+                found[entry.name] = record
+    if not found:
+        what = " that reconstructs" if drawing else ""
+        raise NothingMeasured(
+            f"No {images.title_of(current.entry.data)} model{what} has been measured image by image yet; "
+            f"`capsviz zoo measure {' '.join(missing)}` does that."
+        )
+    if missing:
+        st.caption(f"Not measured yet: {', '.join(missing)} (`capsviz zoo measure`).")
+    return found
+
+
+def _place(entry: Entry) -> tuple[bool, int, str]:
+    place = ORDER.index(entry.routing) if entry.routing in ORDER else len(ORDER)
+    return not (entry.has_capsules and entry.config.decoder), place, entry.name
+
+
+def test_images(current: Scene) -> ImageSet | None:
+    """The test images of the chosen model's data set; None, and one sentence, where they are not on this machine."""
+    name = current.entry.data
+    if data.available(name):
+        return resources.image_set(name, "test")
+    st.caption(
+        f":material/image_not_supported: {images.title_of(name)} is not on this machine, so its images cannot be "
+        "shown; figures come from the files of pretrained/measured, drawings from the capsules kept there."
+    )
+    return None
+
+
+def pixels(test: ImageSet, chosen: torch.Tensor) -> torch.Tensor:
+    """The chosen images in [0, 1]."""
+    return data.to_float(test.images[chosen])
+
+
+def on_stage(current: Scene) -> int | None:
+    """Which test image of the chosen model's data set is on stage; None where it is another picture."""
+    choices, entry = current.choices, current.entry
+    is_data = images.source_of(choices, entry) == "data" and choices.split == "test"
+    if not is_data or images.data_of(choices, entry) != entry.data:
+        return None
+    return choices.image if choices.image < images.count(choices, entry) else 0
+
+
+def put_on_stage(index: int) -> None:
+    """Make a test image of the chosen model's data set the image of all pages; for a widget's callback."""
+    choices = session.parse(st.query_params, scene.catalogue())[0]
+    if data.available(resources.measurable()[choices.model].data):
+        session.update(choices, source="data", data="", split="test", only=None, image=int(index))

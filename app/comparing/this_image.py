@@ -1,0 +1,89 @@
+"""One image through every method that reconstructs: what each says of it, and what it draws."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import images, layout, resources
+from app.comparing.methods import ORDER
+from app.scene import Scene
+from capsviz.compare import Comparison
+from capsviz.figures.compare import reconstruction_grid
+from capsviz.network import ROUTING_TITLES
+from capsviz.zoo import Entry
+
+HEADLINE = (
+    "One image, routed by every method, each drawn from its longest capsule: <b>blue</b> is missing, <b>orange</b> new."
+)
+
+
+def show(current: Scene) -> None:
+    """The strip, the reconstructions with their differences, and the numbers."""
+    names = methods(current)
+    asked = tuple((routing, entry.name) for routing, entry in names.items())
+    comparison = resources.comparison(asked, current.picture.key)
+    first = next(iter(names.values()))
+    classes = first.classes
+    layout.note(current.sibling("dr", decoder=True)[1] if first.data != current.entry.data else "")
+    layout.strip(current.trace(current.entry), "reconstruction", current.dark)
+    drawings = {routing: drawing.reconstruction[0] for routing, drawing in comparison.drawings.items()}
+    said = captions(comparison, classes, current)
+    layout.show(
+        reconstruction_grid(comparison.images[0], drawings, dark=current.dark, captions=said), "reconstructions"
+    )
+    table(names, comparison, classes, current.picture.label if classes == current.entry.classes else None)
+    if missing := [ROUTING_TITLES[routing] for routing in ORDER if routing not in names]:
+        st.caption(f"Not in pretrained/ for {images.title_of(first.data)} yet: {', '.join(missing)}.")
+
+
+def methods(current: Scene) -> dict[str, Entry]:
+    """The models of one data set that reconstruct, by routing."""
+    kind = current.sibling("dr", decoder=True)[0].data
+    able = [entry for entry in resources.entries().values() if entry.data == kind and entry.config.decoder]
+    by_routing = {entry.routing: entry for entry in reversed(able)}
+    return {routing: by_routing[routing] for routing in ORDER if routing in by_routing}
+
+
+def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, ...], label: int | None) -> None:
+    """What each method says of the image, and how well it draws it."""
+    rows = []
+    for routing, entry in names.items():
+        answer = comparison.answers[routing]
+        predicted, drawing = int(answer.predicted[0]), comparison.drawings[routing]
+        verdict = "" if label is None else (" ✓" if predicted == label else f" ✗ ({classes[label]})")
+        rows.append(
+            {
+                "Method": ROUTING_TITLES[routing],
+                "Predicted": classes[predicted] + verdict,
+                "Length ‖v‖ (EM: activation)": float(answer.activations[0, predicted]),
+                "MSE": float(drawing.mse[0]),
+                "SSIM": float(drawing.ssim[0]),
+                "Test error": entry.test_error,
+                "Model": entry.name,
+            }
+        )
+    st.dataframe(
+        rows,
+        hide_index=True,
+        width="stretch",
+        key="answers",
+        column_config={
+            "Length ‖v‖ (EM: activation)": st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.3f"),
+            "MSE": st.column_config.NumberColumn(format="%.4f"),
+            "SSIM": st.column_config.NumberColumn(format="%.3f"),
+            "Test error": st.column_config.NumberColumn(format="%.2f %%"),
+        },
+    )
+
+
+def captions(comparison: Comparison, classes: tuple[str, ...], current: Scene) -> dict[str, str]:
+    """What stands under each picture."""
+    label = current.picture.label
+    lines = {"input": "no label" if label is None else f"labelled {current.entry.classes[label]}"}
+    for routing, answer in comparison.answers.items():
+        predicted, drawing = int(answer.predicted[0]), comparison.drawings[routing]
+        lines[routing] = (
+            f"<b>{classes[predicted]}</b>, length {float(answer.activations[0, predicted]):.2f}<br>"
+            f"MSE {float(drawing.mse[0]):.4f}, SSIM {float(drawing.ssim[0]):.2f}"
+        )
+    return lines

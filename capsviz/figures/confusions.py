@@ -1,0 +1,163 @@
+"""Which class is taken for which: confusion matrices in which the errors, not the diagonal, can be seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Int
+from numpy import ndarray
+from plotly.graph_objects import Figure
+from torch import Tensor
+
+from capsviz.figures.choosing import targets
+from capsviz.figures.describe import remember
+from capsviz.figures.errors import FigureError
+from capsviz.figures.picture import numbers, on
+from capsviz.figures.theme import TEXT, TICK, caption, colourbar, ink, sequential, style
+
+Counts = Int[Tensor, "classes classes"] | Int[ndarray, "classes classes"]
+ACROSS = 4
+"""Matrices side by side in the overview."""
+
+
+def confusion_matrix(
+    counts: Counts, classes: Sequence[str], *, cell: tuple[int, int] | None = None, dark: bool = False
+) -> Figure:
+    """One matrix with its counts: rows are the classes shown, columns the classes named, `cell` framed.
+
+    Colour is the number of errors on a logarithmic scale; the diagonal, right answers, is grey. A click on a cell
+    stands for [row, column]. Raises FigureError unless the matrix has a row and a column per class.
+    """
+    matrix, pen = _checked(counts, classes), ink(dark)
+    figure = Figure([*_cells(matrix, _largest([matrix]), 1, dark, bar=True), _targets(matrix, classes, "", 1)])
+    figure.update_layout(**_axes(classes, 1, (0, 1), (0, 1), names=True))
+    figure.update_xaxes(title={"text": "named", "standoff": 4})
+    figure.update_yaxes(title={"text": "shown", "standoff": 4})
+    # Written by the heatmaps, so that plotly chooses black or white against each cell's own colour.
+    for trace, size in zip(figure.data[:2], (TICK - 2, TEXT), strict=True):
+        trace.update(text=matrix.tolist(), texttemplate="%{text}", textfont={"size": size})
+    shapes = []
+    if cell is not None:
+        edges = {"x0": cell[1] - 0.5, "x1": cell[1] + 0.5, "y0": cell[0] - 0.5, "y1": cell[0] + 0.5}
+        shapes = [{"type": "rect", **edges, "line": {"color": pen.accent, "width": 4}}]
+    figure.update_layout(shapes=shapes, margin={"l": 60, "r": 8, "t": 44, "b": 8}, hoverdistance=40)
+    return remember(style(figure, dark=dark, height=540), f"Confusion matrix: {_in_words(matrix, classes)}.")
+
+
+def confusion_matrices(matrices: Mapping[str, Counts], classes: Sequence[str], *, dark: bool = False) -> Figure:
+    """A small matrix per method, all on one colour scale; a click stands for [method, row, column].
+
+    matrices: by title. Colours as in `confusion_matrix`. Raises FigureError as that does, and where there is none.
+    """
+    checked = {title: _checked(counts, classes) for title, counts in matrices.items()}
+    if not checked:
+        raise FigureError("There is no confusion matrix to show; give at least one.")
+    across = min(ACROSS, len(checked))
+    down = math.ceil(len(checked) / across)
+    largest = _largest(list(checked.values()))
+    figure, layout, titles = Figure(), dict[str, Any](), []
+    gap = 0.12 / down
+    for place, (title, matrix) in enumerate(checked.items()):
+        row, column = divmod(place, across)
+        x = (column / across + 0.035, (column + 1) / across - 0.005)
+        y = (1 - (row + 1) / down + 0.01, 1 - row / down - gap)
+        figure.add_traces(_cells(matrix, largest, place + 1, dark, bar=not place))
+        figure.add_trace(_targets(matrix, classes, title, place + 1))
+        layout |= _axes(classes, place + 1, x, y, names=max(map(len, classes)) <= 2)
+        wrong = int(matrix.sum() - matrix.trace())
+        titles.append(caption(f"<b>{title}</b> · {wrong} wrong", x[0], y[1] + 0.005, dark=dark, size=TEXT))
+    figure.update_layout(**layout, annotations=titles, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hoverdistance=30)
+    text = "Confusion matrices: " + "; ".join(f"{name}: {_in_words(m, classes)}" for name, m in checked.items()) + "."
+    return remember(style(figure, dark=dark, height=285 * down + 10), text)
+
+
+def _checked(counts: Counts, classes: Sequence[str]) -> ndarray:
+    matrix = numbers(counts).astype(int)
+    if matrix.shape != (len(classes), len(classes)):
+        raise FigureError("A confusion matrix has one row and one column per class; give as many names.")
+    return matrix
+
+
+def _largest(matrices: Sequence[ndarray]) -> int:
+    """The largest number of errors in one cell; at least one."""
+    return max(1, *(int((matrix - np.diag(matrix.diagonal())).max()) for matrix in matrices))
+
+
+def _cells(matrix: ndarray, largest: int, axes: int, dark: bool, *, bar: bool) -> list[go.Heatmap]:
+    """Errors in colour, right answers in grey, where there is nothing the page."""
+    off = ~np.eye(len(matrix), dtype=bool)
+    errors = np.where(off & (matrix > 0), np.log1p(matrix), np.nan)
+    right = np.where(off, np.nan, 1.0)
+    ticks = [count for count in (1, 3, 10, 30, 100, 300, 1000) if count < 0.8 * largest] + [largest]
+    grey = ink(dark).grid
+    beside = colourbar(
+        "images", dark=dark, tickvals=np.log1p(ticks).tolist(), ticktext=[str(c) for c in ticks], len=0.6
+    )
+    common = {"hoverinfo": "skip", "xgap": 1, "ygap": 1, **on(axes)}
+    return [
+        go.Heatmap(z=_gaps(right), zmin=0, zmax=1, colorscale=[[0, grey], [1, grey]], showscale=False, **common),
+        go.Heatmap(
+            z=_gaps(errors),
+            zmin=0,
+            zmax=math.log1p(largest),
+            colorscale=sequential(dark),
+            showscale=bar,
+            colorbar=beside,
+            **common,
+        ),
+    ]
+
+
+def _gaps(values: ndarray) -> list[list[float | None]]:
+    """Rows of short numbers, None where there is none: JSON has no NaN."""
+    return [[None if value != value else round(float(value), 3) for value in row] for row in values]
+
+
+def _targets(matrix: ndarray, classes: Sequence[str], title: str, axes: int) -> go.Scatter:
+    cells = [(row, column) for row in range(len(classes)) for column in range(len(classes))]
+    opening = f"{title}<br>" if title else ""
+    texts = [
+        f"{opening}{matrix[row, column]} of {matrix[row].sum()} images of {classes[row]} "
+        + ("named rightly" if row == column else f"taken for {classes[column]}")
+        for row, column in cells
+    ]
+    chosen = [[title, row, column] if title else [row, column] for row, column in cells]
+    size = 20 if title else 40
+    return targets([c for _, c in cells], [r for r, _ in cells], chosen, texts, size=size, place=on(axes))
+
+
+def _axes(classes: Sequence[str], number: int, x: tuple, y: tuple, *, names: bool) -> dict[str, dict]:
+    suffix = "" if number == 1 else str(number)
+    span, ticks = [-0.5, len(classes) - 0.5], list(range(len(classes)))
+    common = {"showgrid": False, "zeroline": False, "showline": False, "ticks": "", "tickfont": {"size": TICK}} | {
+        "tickmode": "array",
+        "tickvals": ticks if names else [],
+        "ticktext": list(classes),
+        "constrain": "domain",
+    }
+    return {
+        f"xaxis{suffix}": {
+            **common, "range": span, "domain": list(x), "anchor": f"y{suffix}", "side": "top",
+            "constraintoward": "left", "tickangle": 0 if max(map(len, classes)) <= 3 else -45, "automargin": True,
+        },
+        f"yaxis{suffix}": {
+            **common, "range": span[::-1], "domain": list(y), "anchor": f"x{suffix}", "scaleanchor": f"x{suffix}",
+            "constraintoward": "top", "automargin": True,
+        },
+    }  # fmt: skip
+
+
+def _in_words(matrix: ndarray, classes: Sequence[str]) -> str:
+    off = matrix - np.diag(matrix.diagonal())
+    wrong = int(off.sum())
+    if not wrong:
+        return f"all {matrix.sum()} images named rightly"
+    row, column = divmod(int(off.argmax()), len(off))
+    return (
+        f"{wrong} of {matrix.sum()} images named wrongly, most often {classes[row]} taken for {classes[column]} "
+        f"({off[row, column]} times)"
+    )

@@ -1,0 +1,105 @@
+"""Many inputs, many methods: reconstructions in a grid, or where each of them is off."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+from numpy import ndarray
+from plotly.graph_objects import Figure
+from torch import Tensor
+
+from capsviz.figures.choosing import targets
+from capsviz.figures.describe import remember
+from capsviz.figures.errors import FigureError
+from capsviz.figures.picture import image_axes, mosaic, numbers, on, pixels, png
+from capsviz.figures.theme import TICK, caption, diverging_colours, ink, style
+
+GAP, WORDS = 3, 8
+"""Between pictures side by side, and below each for its figure, in pixels of the pictures."""
+
+Images = Float[Tensor, "count *image"] | Float[ndarray, "count *image"]
+
+
+def method_grid(
+    rows: Mapping[str, Images],
+    *,
+    heads: Sequence[str],
+    chosen: Sequence[int],
+    texts: Mapping[str, Sequence[str]],
+    words: Mapping[str, Sequence[str]] | None = None,
+    signed: Sequence[str] = (),
+    strong: Sequence[str] = (),
+    on_stage: int | None = None,
+    dark: bool = False,
+) -> Figure:
+    """One row per method and one column per image.
+
+    rows: by what stands before the row, images in [0, 1], or differences in [-1, 1] where the row is named in `signed`
+    (blue: less, orange: more). heads: above each column; chosen: the number of each image, what a click stands for.
+    texts: what the pointer says, words: what stands below each picture; strong: rows whose name is in bold; on_stage:
+    which of the numbers is framed. Raises FigureError where rows differ in number.
+    """
+    count = len(heads)
+    shots = {name: numbers(images) for name, images in rows.items()}
+    if not count or not shots or any(len(images) != count for images in shots.values()):
+        raise FigureError("Every row needs one image per column, at least one.")
+    height, width = pixels(next(iter(shots.values()))[0]).shape[:2]
+    down, across = height + WORDS, width + GAP
+    whole = (len(shots) * down, count * across - GAP)
+    middles = [column * across + (width - 1) / 2 for column in range(count)]
+    figure, notes = Figure(), []
+    for number, (name, images) in enumerate(shots.items()):
+        top = number * down
+        strip = mosaic(_coloured(images, dark) if name in signed else images[None], gap=GAP)[0]
+        figure.add_trace(go.Image(source=png(strip), y0=top, hoverinfo="skip", **on(1)))
+        middle = [top + (height - 1) / 2] * count
+        figure.add_trace(targets(middles, middle, chosen, texts[name], size=80, place=on(1)))
+        notes += [
+            _below(word, x, top + height - 0.5, dark)
+            for word, x in zip((words or {}).get(name, ()), middles, strict=False)
+        ]
+    heading = {"tickvals": middles, "ticktext": list(heads), "side": "top"}
+    named = [f"<b>{name}</b>" if name in strong else name for name in shots]
+    axes = image_axes(1, (0, 1), (0, 1), towards="top", size=whole)
+    axes["xaxis"] |= {**_TICKS, **heading, "constraintoward": "left"}
+    axes["yaxis"] |= {**_TICKS, "tickvals": [row * down + height / 2 for row in range(len(shots))], "ticktext": named}
+    frames = [_frame(column, across, whole, dark) for column, index in enumerate(chosen) if index == on_stage]
+    longest = max(len(name) for name in shots)
+    margin = {"l": 20 + 7.5 * longest, "r": 8, "t": 30 + 18 * max(head.count("<br>") for head in heads), "b": 4}
+    figure.update_layout(**axes, annotations=notes, shapes=frames, margin=margin, hoverdistance=80)
+    cell = min(100, 1240 / count) / width
+    text = f"{count} images in columns ({', '.join(str(index) for index in chosen)}), in rows: {', '.join(shots)}."
+    return remember(style(figure, dark=dark, height=round(whole[0] * cell + margin["t"] + 8)), text)
+
+
+_TICKS = {
+    "visible": True,
+    "tickmode": "array",
+    "ticks": "",
+    "showgrid": False,
+    "showline": False,
+    "zeroline": False,
+} | {
+    "tickfont": {"size": TICK},
+    "tickangle": 0,
+}
+
+
+def _coloured(differences: Float[ndarray, "count *image"], dark: bool) -> Float[ndarray, "1 count height width 3"]:
+    """Signed differences as colours in [0, 1], averaged over the channels first."""
+    flat = np.stack([grey.mean(axis=-1) if (grey := pixels(one)).ndim == 3 else grey for one in differences])
+    return diverging_colours(flat, dark)[None]
+
+
+def _below(word: str, x: float, y: float, dark: bool) -> dict:
+    place = {"xref": "x", "yref": "y", "xanchor": "center", "yanchor": "top", "borderpad": 0}
+    return {**caption(word, x, y, dark=dark, size=TICK), **place, "font": {"size": TICK, "color": ink(dark).muted}}
+
+
+def _frame(column: int, across: int, whole: tuple[int, int], dark: bool) -> dict:
+    left = column * across
+    edges = {"x0": left - 2, "x1": left + across - GAP + 1, "y0": -2, "y1": whole[0] - 1}
+    return {"type": "rect", "xref": "x", "yref": "y", **edges, "line": {"color": ink(dark).accent, "width": 3}}

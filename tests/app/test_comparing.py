@@ -1,0 +1,134 @@
+"""Compare's views: each computes from the records, follows the link, and puts the image that is picked on stage."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app.session import VIEWS
+from capsviz import zoo
+from capsviz.differences import difference, most
+from capsviz.measured import recorded
+from tests.app.conftest import Visit
+
+
+def figures(app: AppTest) -> dict[str, dict]:
+    """The figures on the page by the first word of their key."""
+    found = app.get("plotly_chart")
+    return {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec) for chart in found} | {
+        word: json.loads(chart.proto.spec) for chart in found for word in chart.proto.id.split("-") if word.isalpha()
+    }
+
+
+def spoken(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+def columns(figure: dict) -> list[int]:
+    """The images of a grid's columns."""
+    return next(trace["customdata"] for trace in figure["data"] if "customdata" in trace)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_stands_and_explains_itself(visit: Visit, view: str):
+    app = visit("compare", model="digits-dr", view=view)
+    assert not app.error and not app.warning
+    assert app.button_group(key="view").value == view
+    assert figures(app)
+    assert app.latex and "Source:" in spoken(app)
+
+
+def test_another_view_goes_to_the_url(visit: Visit):
+    app = visit("compare", model="digits-dr")
+    app.button_group(key="view").set_value("confusions").run()
+    assert app.query_params["view"] == "confusions"
+    assert "confusions" in figures(app)
+
+
+def test_the_grid_begins_with_the_image_on_stage(visit: Visit):
+    app = visit("compare", model="digits-dr", view="many", image=17, n=4)
+    grid = figures(app)["grid"]
+    assert columns(grid) == [17, 18, 19, 20]
+    assert grid["layout"]["yaxis"]["ticktext"] == ["Input", "Dynamic routing", "EM routing", "L1", "L2"]
+    assert len(grid["layout"]["shapes"]) == 1
+
+
+@pytest.mark.parametrize("by", ["mse", "ssim"])
+def test_the_most_different_images_of_a_pair_are_those_of_the_records(visit: Visit, by: str):
+    app = visit("compare", model="digits-dr", view="many", order="different", pair="digits-em,digits-l2", measure=by)
+    pair = [recorded(zoo.entry(name)) for name in ("digits-em", "digits-l2")]
+    grid = figures(app)["grid"]
+    assert columns(grid) == most(difference(*pair, by), 5).tolist()
+    assert grid["layout"]["yaxis"]["ticktext"][-1] == "L2 − EM routing"
+
+
+def test_the_most_different_drawings_are_found_without_the_data_set(visit: Visit):
+    link = {"model": "mnist-dr", "view": "many", "order": "different", "measure": "drawings"}
+    app = visit("compare", **link)
+    grid = figures(app)["grid"]
+    assert len(columns(grid)) == 5
+    assert "Input" not in grid["layout"]["yaxis"]["ticktext"]
+    assert "MNIST is not on this machine, so its images cannot be shown" in spoken(app)
+
+
+def test_choosing_the_other_model_of_the_pair_changes_places(visit: Visit):
+    app = visit("compare", model="digits-dr", view="many", order="different", pair="digits-em,digits-l2")
+    app.selectbox(key="pair0").set_value("digits-l2").run()
+    assert app.query_params["pair"] == "digits-l2,digits-em"
+
+
+def test_a_pair_of_another_data_set_gives_way_to_the_first_two(visit: Visit):
+    app = visit("compare", model="digits-dr", view="many", order="different", pair="mnist-em,mnist-l2")
+    assert app.selectbox(key="pair0").value == "digits-dr"
+    assert app.selectbox(key="pair1").value == "digits-em"
+
+
+def test_distributions_mark_the_image_on_stage_and_list_every_image(visit: Visit):
+    app = visit("compare", model="digits-dr", view="distributions", image=7, measure="ssim")
+    mark = figures(app)["distributions"]["data"][-1]
+    expected = float(recorded(zoo.entry("digits-dr")).ssim[7])
+    assert mark["name"] == "Digits test image 7, class 9"
+    assert mark["x"][mark["text"].index("Dynamic routing")] == pytest.approx(expected)
+    table = app.dataframe[0].value
+    assert len(table) == 360
+    assert table["Dynamic routing"][7] == pytest.approx(expected)
+
+
+def test_methods_may_stand_in_the_order_of_their_medians(visit: Visit):
+    app = visit("compare", model="digits-dr", view="distributions", sort="median")
+    shown = [trace["name"] for trace in figures(app)["distributions"]["data"][:-1]]
+    medians = {
+        zoo.entry(f"digits-{r}").name: recorded(zoo.entry(f"digits-{r}")).median("mse")
+        for r in ("dr", "em", "l1", "l2")
+    }
+    titles = {"digits-dr": "Dynamic routing", "digits-em": "EM routing", "digits-l1": "L1", "digits-l2": "L2"}
+    assert shown == [titles[name] for name in sorted(medians, key=medians.get)]
+
+
+def test_a_cell_shows_its_images(visit: Visit):
+    label, named, count = recorded(zoo.entry("digits-em")).largest_confusions(10, 1)[0]
+    app = visit("compare", model="digits-dr", view="confusions", method="digits-em", cell=f"{label}-{named}")
+    assert f"{count} images of {label} taken for {named}" in spoken(app)
+    assert "cell" in figures(app) and "matrix" in figures(app)
+
+
+def test_drawn_wrong_counts_over_the_whole_test_set(visit: Visit):
+    app = visit("compare", model="digits-dr", view="wrong")
+    record = recorded(zoo.entry("digits-l2-fc"))
+    assert f"<b>{int(record.drawn_wrong.sum())}</b> of these read as another class" in spoken(app)
+    assert len(figures(app)["wrong"]["layout"]["shapes"]) == 25
+    app.button_group(key="sample").set_value("first").run()
+    assert app.query_params["sample"] == "first"
+    first = figures(app)["wrong"]
+    assert len(columns(first)) == 100
+    assert len(first["layout"]["shapes"]) == int(record.drawn_wrong[columns(first)].sum())
+
+
+@pytest.mark.parametrize("view", VIEWS[1:])
+def test_without_records_a_view_says_which_command_makes_them(visit: Visit, monkeypatch, tmp_path, view: str):
+    monkeypatch.setattr("app.resources.path_of", lambda entry: tmp_path / entry.name)
+    monkeypatch.setattr("capsviz.measured.path_of", lambda entry: tmp_path / entry.name)
+    app = visit("compare", model="digits-dr", view=view)
+    assert "`capsviz zoo measure digits-dr" in app.error[0].value

@@ -1,0 +1,96 @@
+"""Distributions over a test set, and confusion matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from capsviz.figures import (
+    FigureError,
+    confusion_matrices,
+    confusion_matrix,
+    describe,
+    distribution_steps,
+    distribution_violins,
+)
+
+VALUES = {"DR": torch.linspace(0.0, 1.0, 101), "L2": torch.linspace(0.5, 0.9, 101)}
+COLOURS = {"DR": "#0072b2"}
+MATRIX = torch.tensor([[90, 0, 3], [1, 80, 0], [0, 0, 70]])
+
+
+def test_a_violin_holds_every_number_of_its_method():
+    figure = distribution_violins(VALUES, "MSE", colours=COLOURS)
+    assert [trace.name for trace in figure.data] == ["DR", "L2"]
+    np.testing.assert_allclose(figure.data[1].x, VALUES["L2"])
+    assert figure.data[0].fillcolor == "#0072b2"
+    assert list(figure.layout.yaxis.categoryarray) == ["L2", "DR"]  # plotly counts from below
+    assert "over 101 test images; median: DR 0.5000, L2 0.7000" in describe(figure)
+
+
+def test_a_cumulative_curve_rises_through_the_median():
+    figure = distribution_steps(VALUES, "MSE", colours=COLOURS)
+    for trace, name in zip(figure.data, VALUES, strict=True):
+        x, y = np.array(trace.x), np.array(trace.y)
+        assert (np.diff(x) >= 0).all() and (np.diff(y) >= 0).all()
+        assert (y[0], y[-1]) == (0, 100)
+        assert np.interp(float(VALUES[name].median()), x, y) == pytest.approx(50, abs=0.5)
+
+
+@pytest.mark.parametrize("picture", [distribution_violins, distribution_steps])
+def test_the_image_on_stage_is_marked_at_its_own_numbers(picture):
+    figure = picture(VALUES, "MSE", colours=COLOURS, marked={"DR": 0.25, "L2": 0.9}, mark="image 7")
+    mark = figure.data[-1]
+    assert (mark.name, list(mark.x), list(mark.text)) == ("image 7", [0.25, 0.9], ["DR", "L2"])
+    if picture is distribution_steps:
+        assert mark.y[0] == pytest.approx(100 * 26 / 101)
+        assert mark.y[1] == 100
+
+
+def test_nothing_to_distribute_is_said_so():
+    with pytest.raises(FigureError, match="at least one method"):
+        distribution_violins({}, "MSE", colours={})
+
+
+def test_errors_are_coloured_and_right_answers_are_not():
+    figure = confusion_matrix(MATRIX, ("a", "b", "c"))
+    right, errors, _ = figure.data
+    assert [[value is not None for value in row] for row in right.z] == np.eye(3, dtype=bool).tolist()
+    assert list(errors.z[0]) == [None, None, pytest.approx(np.log1p(3), abs=1e-3)]
+    assert errors.zmax == pytest.approx(np.log1p(3))
+    assert "4 of 244 images named wrongly, most often a taken for c (3 times)" in describe(figure)
+
+
+def test_every_count_is_written_in_its_cell():
+    right, errors, _ = confusion_matrix(MATRIX, ("a", "b", "c")).data
+    for trace in (right, errors):
+        assert [list(row) for row in trace.text] == MATRIX.tolist()
+        assert trace.texttemplate == "%{text}"
+
+
+def test_a_click_on_a_cell_stands_for_the_class_shown_and_the_class_named():
+    points = confusion_matrix(MATRIX, ("a", "b", "c"), cell=(0, 2)).data[-1]
+    place = [list(cell) for cell in points.customdata].index([0, 2])
+    assert (points.y[place], points.x[place]) == (0, 2)
+    assert points.text[place] == "3 of 93 images of a taken for c"
+    (frame,) = confusion_matrix(MATRIX, ("a", "b", "c"), cell=(0, 2)).layout.shapes
+    assert (frame.x0, frame.y0) == (1.5, -0.5)
+
+
+def test_several_matrices_share_one_scale_and_a_click_names_the_method():
+    figure = confusion_matrices({"DR": MATRIX, "L2": MATRIX.T * 10}, ("a", "b", "c"))
+    scales = [trace.zmax for trace in figure.data if trace.type == "heatmap"][1::2]
+    assert scales == [pytest.approx(np.log1p(30))] * 2
+    assert list(figure.data[-1].customdata[1]) == ["L2", 0, 1]
+    assert "<b>L2</b> · 40 wrong" in [note.text for note in figure.layout.annotations]
+
+
+def test_a_method_without_errors_has_a_matrix_too():
+    figure = confusion_matrix(torch.eye(3, dtype=torch.long), ("a", "b", "c"))
+    assert "all 3 images named rightly" in describe(figure)
+
+
+def test_a_matrix_needs_a_name_per_class():
+    with pytest.raises(FigureError, match="as many names"):
+        confusion_matrix(MATRIX, ("a", "b"))
