@@ -42,14 +42,7 @@ def routing_board(
     `capsule`, `upper`, `frame` or `touched`.
     """
     lower, upper = stage.arrays["presence"].size, len(stage.fields["classes"])
-    fields = {
-        **stage.fields,
-        "capsule": capsule,
-        "frame": frame,
-        "group": group,
-        "alt": alt,
-        "touched": _summary(touched),
-    }
+    chosen = {"capsule": capsule, "frame": frame, "group": group, "alt": alt, "touched": _summary(touched)}
 
     def acted() -> None:
         action = changes(st.session_state[key].get("acted"), lower, upper, touched)
