@@ -108,9 +108,10 @@ class TrainingConfig:
 
     @property
     def name(self) -> str:
-        """The model's name, e.g. "mnist-dr" or "digits-l2-fc"."""
+        """The model's name, e.g. "mnist-dr" or "digits-l2-fc"; a `paper` network, the largest, says so behind it."""
         source = self.data.removeprefix("folder:").rstrip("/").split("/")[-1] if self.is_folder else self.data
-        return f"{source}-{self.routing}" + ("" if self.decoder else "-fc")
+        size = "-paper" if self.preset == "paper" else ""
+        return f"{source}-{self.routing}" + ("" if self.decoder else "-fc") + size
 
     @property
     def is_folder(self) -> bool:

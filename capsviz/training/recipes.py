@@ -73,8 +73,7 @@ def _of(row: Row, seed: int) -> Iterator[Recipe]:
     for model in row.models:
         routing = model.removesuffix("-fc")
         config = TrainingConfig(row.data, routing, row.preset, decoder=routing == model, seed=seed, **row.settings)
-        size = "-paper" if row.preset == "paper" else ""
-        yield Recipe(config.name + size + (f"-seed{seed}" if seed else ""), config)
+        yield Recipe(config.name + (f"-seed{seed}" if seed else ""), config)
 
 
 def choose(names: Iterable[str] = (), preset: str | None = None, seeds: int = 1) -> list[Recipe]:

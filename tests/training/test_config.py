@@ -53,6 +53,7 @@ def test_a_setting_of_another_version_is_named():
         (TrainingConfig("mnist", "dr"), "mnist-dr"),
         (TrainingConfig("digits", "l2", decoder=False), "digits-l2-fc"),
         (TrainingConfig("folder:/home/me/leaves/", "em"), "leaves-em"),
+        (TrainingConfig("mnist", "l1", "paper", decoder=False), "mnist-l1-fc-paper"),
     ],
 )
 def test_a_model_is_named_after_data_and_routing(config, name):
