@@ -1,4 +1,4 @@
-"""The command line: `capsviz train | evaluate | trace | data | zoo`.
+"""The command line: `capsviz train | evaluate | trace | data | zoo | experiment`.
 
 Only typer is imported here; a command imports what it needs, so that `--help` answers at once.
 """
@@ -12,6 +12,7 @@ import typer
 
 from capsviz.cli_zoo import zoo_app
 from capsviz.errors import CapsvizError
+from capsviz.experiments.commands import app as experiment_app
 from capsviz.terminal import duration, error_of, told
 
 app = typer.Typer(
@@ -23,6 +24,7 @@ app = typer.Typer(
 data_app = typer.Typer(no_args_is_help=True, help="Data sets: which are here, and fetching the others.")
 app.add_typer(data_app, name="data")
 app.add_typer(zoo_app, name="zoo")
+app.add_typer(experiment_app, name="experiment")
 
 
 def main() -> None:

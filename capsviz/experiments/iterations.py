@@ -5,12 +5,122 @@ capsviz experiment iterations --seeds 3
 
 from __future__ import annotations
 
-from capsviz.experiments.sweep import digits
-from capsviz.training.config import TrainingConfig
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
+import torch
+
+from capsviz import zoo
+from capsviz.data import ImageSet, load, to_float
+from capsviz.experiments import results
+from capsviz.experiments.averages import Average, averages, seeds
+from capsviz.experiments.sweep import digits
+from capsviz.network import CapsNet
+from capsviz.training.config import TrainingConfig
+from capsviz.training.evaluate import batches
+from capsviz.training.feed import multi_hot
+from capsviz.training.losses import margin_loss
+
+NAME, SHIPPED = "iterations", "iterations-shipped"
 TRAINED = (1, 2, 3, 4, 5)
+ASKED = 10
 
 
 def configs(seeds: int) -> list[TrainingConfig]:
     """DR on the digits with T fixed, seed by seed, so that a sweep that is cut short compares like with like."""
     return [digits("dr", iterations=iterations, seed=seed) for seed in range(seeds) for iterations in TRAINED]
+
+
+def ask_shipped(
+    models: Sequence[str] = ("digits-dr", "mnist-dr"),
+    *,
+    count: int | None = None,
+    data_root: Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Error and margin loss of DR models, trained with T = 3, when they route 1 … 10 times over the same test images.
+
+    count: only the first so many test images. Models whose rows stand, with the weights they have now, are skipped.
+    """
+    result = results.read(SHIPPED) or {"experiment": SHIPPED, "rows": []}
+    for name in models:
+        entry = zoo.entry(name)
+        test = load(entry.data, "test", root=data_root)
+        assert isinstance(test, ImageSet)
+        wanted = min(count or len(test), len(test))
+        if any((row["model"], row["sha256"], row["count"]) == (name, entry.sha256, wanted) for row in result["rows"]):
+            continue
+        result["rows"] = [row for row in result["rows"] if row["model"] != name]
+        measured = by_iterations(zoo.load(name), test, wanted)
+        for iterations, (error, loss) in enumerate(measured, start=1):
+            row = {"model": name, "sha256": entry.sha256, "count": wanted, "trained_with": entry.config.iterations}
+            result["rows"].append({**row, "iterations": iterations, "error": error, "loss": loss})
+            say(f"{name}, T = {iterations}: {error:.2f} %, loss {loss:.4f}")
+        result |= results.machine()
+        results.write(SHIPPED, result)
+    return result
+
+
+@torch.inference_mode()
+def by_iterations(model: CapsNet, test: ImageSet, count: int) -> list[tuple[float, float]]:
+    """Error in percent and mean margin loss after 1 … 10 iterations of DR, all from one walk."""
+    wrong, loss, seen = torch.zeros(ASKED), torch.zeros(ASKED, dtype=torch.float64), 0
+    for images, labels in batches(test, 128):
+        images, labels = images[: count - seen], labels[: count - seen]
+        if not len(images):
+            break
+        targets = multi_hot(labels.unsqueeze(1), model.config.classes)
+        for place, step in enumerate(model.route(model.encode(to_float(images)), ASKED)):
+            wrong[place] += (step.activations.argmax(1) != labels).sum()
+            loss[place] += float(margin_loss(step.activations, targets)) * len(labels)
+        seen += len(images)
+    return [(100 * float(each) / seen, float(total) / seen) for each, total in zip(wrong, loss, strict=True)]
+
+
+def measured(result: dict[str, Any], part: str, measure: str) -> dict[int, Average]:
+    """The average over seeds by T; part "train" or "test", measure "error" (percent) or "loss"."""
+    return averages(result["rows"], lambda row: row["training"]["iterations"], lambda row: row[part][measure])
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """Losses and errors by T, mean and range over the seeds."""
+    columns = [measured(result, part, measure) for part in ("train", "test") for measure in ("loss", "error")]
+    lines = [
+        "| T | train loss | train error, % | test loss | test error, % | seeds |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for iterations in columns[0]:
+        cells = [column[iterations].written(4 if place % 2 == 0 else 2) for place, column in enumerate(columns)]
+        lines.append(f"| {iterations} | {' | '.join(cells)} | {columns[0][iterations].count} |")
+    return "\n".join(lines)
+
+
+def sentences(result: dict[str, Any], shipped: dict[str, Any] | None) -> list[str]:
+    """Which T trained best, whether more overfit, and what asking again with another T does."""
+    said = []
+    loss, test = measured(result, "train", "loss"), measured(result, "test", "loss")
+    if loss:
+        low, best = min(loss, key=lambda T: loss[T].mean), min(test, key=lambda T: test[T].mean)
+        error = measured(result, "test", "error")
+        said.append(
+            f"Trained on the digits ({seeds(loss)}), training loss is lowest with T = {low} ({loss[low].mean:.4f}) and "
+            f"test loss with T = {best} ({test[best].mean:.4f}); test errors lie between "
+            f"{min(each.mean for each in error.values()):.2f} and {max(each.mean for each in error.values()):.2f} %, "
+            "where one image is 0.28 %."
+        )
+        gaps = {T: test[T].mean - loss[T].mean for T in loss}
+        widest = max(gaps, key=lambda T: gaps[T])
+        said.append(
+            f"The gap between test and training loss is widest with T = {widest} ({gaps[widest]:.4f}); seed 000 "
+            "recommends 3 and says that more tends to overfit."
+        )
+    for name in dict.fromkeys(row["model"] for row in (shipped or {"rows": []})["rows"]):
+        rows = {row["iterations"]: row for row in (shipped or {})["rows"] if row["model"] == name}
+        best = min(rows, key=lambda T: rows[T]["error"])
+        said.append(
+            f"{name}, trained with T = {rows[1]['trained_with']}, errs least at T = {best} "
+            f"({rows[best]['error']:.2f} %); at T = 1 {rows[1]['error']:.2f} %, at T = {ASKED} "
+            f"{rows[ASKED]['error']:.2f} % of {rows[1]['count']} test images."
+        )
+    return said

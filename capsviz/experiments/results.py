@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-import statistics
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,29 +52,3 @@ def machine() -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "torch": torch.__version__,
     }
-
-
-@dataclass(frozen=True)
-class Average:
-    """Mean of `count` runs, with the smallest and the largest of them."""
-
-    mean: float
-    low: float
-    high: float
-    count: int
-
-    @classmethod
-    def of(cls, values: Iterable[float]) -> Average:
-        """The average of at least one number."""
-        found = list(values)
-        return cls(statistics.fmean(found), min(found), max(found), len(found))
-
-
-def averages(
-    rows: Iterable[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], Hashable], value: Callable[..., float]
-) -> dict[Any, Average]:
-    """The average of a value over the rows that share a key, by that key, in the order of first appearance."""
-    groups: dict[Any, list[float]] = {}
-    for row in rows:
-        groups.setdefault(key(row), []).append(value(row))
-    return {group: Average.of(values) for group, values in groups.items()}

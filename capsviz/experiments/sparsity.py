@@ -5,9 +5,14 @@ capsviz experiment sparsity --seeds 3
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from capsviz.experiments.averages import Average, averages, seeds
 from capsviz.experiments.sweep import digits
 from capsviz.training.config import TrainingConfig
 
+NAME = "sparsity"
 REGULARISATION = (0.0, 1e-3, 1e-2, 3e-2, 1e-1)
 
 
@@ -19,3 +24,60 @@ def configs(seeds: int) -> list[TrainingConfig]:
         for strength in REGULARISATION
         for proximal in ((False, True) if strength else (False,))
     ]
+
+
+def shares(result: dict[str, Any], measure: str, proximal: bool) -> dict[float, Average]:
+    """The average over seeds by λ of "exact_zero_share", "near_zero_share" (0..1) or "error" (percent, test)."""
+    rows = [row for row in result["rows"] if row["training"]["proximal"] == proximal or not _strength(row)]
+    return averages(rows, _strength, lambda row: row["test"]["error"] if measure == "error" else _of_b(row, measure))
+
+
+def _strength(row: Mapping[str, Any]) -> float:
+    return row["training"]["regularisation"]
+
+
+def _of_b(row: Mapping[str, Any], measure: str) -> float:
+    return row["coefficients"][measure]
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """Error and shares of zeros by λ and step, mean and range over the seeds."""
+    lines = [
+        "| λ | step | test error, % | exact zeros, % | near zeros, % | seeds |",
+        "| ---: | --- | ---: | ---: | ---: | ---: |",
+    ]
+    for proximal, name in ((False, "subgradient"), (True, "soft threshold")):
+        error = shares(result, "error", proximal)
+        exact, near = (shares(result, f"{kind}_zero_share", proximal) for kind in ("exact", "near"))
+        for strength in error:
+            if proximal and not strength:
+                continue
+            percent = [f"{100 * share[strength].mean:.1f}" for share in (exact, near)]
+            lines.append(
+                f"| {strength:g} | {name} | {error[strength].written()} | {' | '.join(percent)} "
+                f"| {error[strength].count} |"
+            )
+    return "\n".join(lines)
+
+
+def sentences(result: dict[str, Any]) -> list[str]:
+    """What each of the two steps leaves at zero, and what that costs."""
+    exact = [shares(result, "exact_zero_share", proximal) for proximal in (False, True)]
+    error = [shares(result, "error", proximal) for proximal in (False, True)]
+    if not exact[0]:
+        return ["Nothing was measured here."]
+    if not any(strength for strength in exact[1]):
+        return ["Only λ = 0 was measured so far."]
+    most = [max((each.mean for each in part.values()), default=0.0) for part in exact]
+    said = [
+        f"The paper's subgradient leaves at most {100 * most[0]:.2f} % of b at exactly zero, the soft threshold up to "
+        f"{100 * most[1]:.1f} % ({seeds(exact[0])}, digits)."
+    ]
+    for strength, share in exact[1].items():
+        if strength and share.mean == most[1]:
+            said.append(
+                f"There, at λ = {strength:g}, the test error is {error[1][strength].written()} % against "
+                f"{error[0][min(error[0])].written()} % at λ = {min(error[0]):g}."
+            )
+            break
+    return said

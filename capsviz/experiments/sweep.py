@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from capsviz.data import load
 from capsviz.experiments import results
 from capsviz.routing.discriminative import sparsity
 from capsviz.training.config import TrainingConfig
@@ -70,6 +71,20 @@ def sweep(
     return result
 
 
+def conditions(result: dict[str, Any] | None) -> str:
+    """On what a sweep was run: data, preset, steps, seeds, device."""
+    if not result or not result["rows"]:
+        return "Nothing trained yet"
+    config = TrainingConfig.from_dict(result["rows"][0]["training"])
+    counts = {row["training"]["seed"] for row in result["rows"]}
+    unfinished = "" if result.get("complete") else ", the sweep is not finished"
+    return (
+        f"Data: {config.data}, {result['rows'][0]['test']['count']} test images; preset {config.preset}, "
+        f"{result['rows'][0]['steps']} steps of {config.batch} images, seeds: {len(counts)}{unfinished}; CPU, "
+        f"{result['machine']}, {config.precision}"
+    )
+
+
 def number_of(configs: Sequence[TrainingConfig], config: TrainingConfig) -> int:
     """The place of a config in its sweep, by which its folder is called."""
     return list(configs).index(config)
@@ -79,8 +94,6 @@ def row_of(config: TrainingConfig, folder: Path, summary: dict[str, Any], data_r
     """What is kept of a finished run: losses and errors on images as they are, validation by epoch, what b became."""
     model, _ = open_run(folder)
     seen = evaluate(model, training_sets(config, data_root)[0], 256)
-    from capsviz.data import load
-
     unseen = evaluate(model, load(config.data, "test", root=data_root), 256)
     row: dict[str, Any] = {
         "command": config.command(),

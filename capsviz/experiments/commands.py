@@ -1,0 +1,123 @@
+"""`capsviz experiment NAME`: every experiment of the papers, one command each."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, help="The papers' experiments: measured, written to benchmarks/results, told.")
+
+Threads = Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")]
+Seeds = Annotated[int, typer.Option(help="Trainings for each setting; those that are done are skipped.")]
+Limit = Annotated[float | None, typer.Option(help="Stop with a checkpoint after so many seconds of one training.")]
+
+
+def tell(name: str) -> None:
+    """The table as Markdown, what it says, and under which conditions."""
+    from capsviz.experiments.reports import report
+
+    found = report(name)
+    print("\n".join([found.markdown, "", *found.sentences, f"{found.conditions}."]).lstrip())
+
+
+def told(sentence: str) -> None:
+    """Progress goes to stderr, so that stdout is the table alone."""
+    typer.echo(sentence, err=True)
+
+
+def use(threads: int | None) -> None:
+    """Run on so many threads."""
+    if threads:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+@app.command()
+def table() -> None:
+    """Table II of seed 003 beside the models of pretrained/."""
+    tell("table")
+
+
+@app.command()
+def convergence() -> None:
+    """Figure 3: do L1 and L2 converge faster than DR, by the curves of the trainings in pretrained/?"""
+    tell("convergence")
+
+
+@app.command()
+def cost(
+    threads: Threads = None,
+    again: Annotated[bool, typer.Option("--again", help="Measure although there is a result.")] = False,
+) -> None:
+    """Figure 4: seconds per 100 steps, and per 100 routings, of DR, L2 and L1."""
+    from capsviz.benchmarks.speed import measure
+    from capsviz.experiments import results
+
+    if again or results.read("speed-paper") is None:
+        results.write("speed-paper", measure("paper", threads=threads))
+    tell("cost")
+
+
+@app.command()
+def robustness(
+    data: Annotated[str, typer.Option(help="The data set whose models are compared.")] = "mnist",
+    count: Annotated[int, typer.Option(help="The first so many test images.")] = 2000,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")] = None,
+    threads: Threads = None,
+) -> None:
+    """Error on test images shifted by 0 to 8 pixels and turned by 0 to 60 degrees."""
+    from capsviz.experiments import robustness
+
+    use(threads)
+    robustness.run(data, model, count, say=told)
+    tell("robustness")
+
+
+@app.command()
+def iterations(seeds: Seeds = 3, threads: Threads = None, time_limit: Limit = None) -> None:
+    """Train with T = 1 to 5 routing iterations, and ask shipped models with T = 1 to 10."""
+    from capsviz.data import available
+    from capsviz.experiments import iterations
+
+    use(threads)
+    models = [name for name in ("digits-dr", "mnist-dr") if available(name.removesuffix("-dr"))]
+    iterations.ask_shipped(models, say=told)
+    train(iterations, seeds, threads, time_limit)
+    tell(iterations.NAME)
+
+
+@app.command()
+def sparsity(seeds: Seeds = 3, threads: Threads = None, time_limit: Limit = None) -> None:
+    """L1's zeros against lambda, by subgradient and by soft threshold."""
+    from capsviz.experiments import sparsity
+
+    train(sparsity, seeds, threads, time_limit)
+    tell(sparsity.NAME)
+
+
+@app.command()
+def ascent(seeds: Seeds = 3, threads: Threads = None, time_limit: Limit = None) -> None:
+    """The step gamma of b's ascent, and where b starts."""
+    from capsviz.experiments import ascent
+
+    train(ascent, seeds, threads, time_limit)
+    tell(ascent.NAME)
+
+
+@app.command("multi-mnist")
+def multi_mnist(threads: Threads = None) -> None:
+    """Error of the MultiMNIST models, both digits asked for."""
+    from capsviz.experiments import multi
+
+    use(threads)
+    multi.run(say=told)
+    tell(multi.NAME)
+
+
+def train(experiment: Any, seeds: int, threads: int | None, time_limit: float | None) -> None:
+    """Run what is missing of a sweep."""
+    from capsviz.experiments.sweep import sweep
+
+    sweep(experiment.NAME, experiment.configs(seeds), threads=threads, time_limit=time_limit, say=told)

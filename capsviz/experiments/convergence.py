@@ -1,0 +1,129 @@
+"""Figure 3 of seed 003: do L1 and L2 converge faster than DR? Read off the curves of the trainings in `pretrained/`.
+
+The paper draws test error; the curves hold the error on validation images, held out of the training set, after each
+epoch, and the margin loss on the training batches every 50 steps.
+
+capsviz experiment convergence
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from capsviz import zoo
+from capsviz.data import DATASETS
+from capsviz.experiments.table import TITLES, method_of
+
+COMPARED = ("dr", "l2", "l1")
+ERROR_LEVELS = (20.0, 10.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.75, 0.5)
+LOSS_LEVELS = (0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One training. validation: (step, error in percent) after each epoch; loss: (step, mean margin loss since)."""
+
+    model: str
+    data: str
+    routing: str
+    validation: tuple[tuple[int, float], ...]
+    loss: tuple[tuple[int, float], ...]
+    command: str
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """When each method first was at or below a level: routing to step, of one data set and one measure."""
+
+    data: str
+    measure: str
+    level: float
+    steps: dict[str, int]
+
+    @property
+    def faster(self) -> tuple[str, ...]:
+        """The methods that were there before DR."""
+        return tuple(name for name, step in self.steps.items() if step < self.steps["dr"])
+
+
+def curves() -> list[Curve]:
+    """The curves of DR, L2 and L1, each trained with a decoder where its data set has one."""
+    found = []
+    for entry in zoo.models().values():
+        if entry.routing not in COMPARED or (method_of(entry).endswith("/FC") and entry.data != "cifar10"):
+            continue
+        path = zoo.folder() / entry.curves
+        if path.is_file():
+            lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            validation = tuple((line["step"], line["validation_error"]) for line in lines if line["kind"] == "epoch")
+            loss = tuple((line["step"], line["margin"]) for line in lines if line["kind"] == "train")
+            found.append(Curve(entry.name, entry.data, entry.routing, validation, loss, entry.command))
+    return sorted(found, key=lambda curve: (curve.data, COMPARED.index(curve.routing)))
+
+
+def data_sets(curves: Sequence[Curve]) -> list[str]:
+    """The data sets on which DR and one of the others were trained, the paper's first."""
+    here = {curve.data for curve in curves if curve.routing == "dr"} & {
+        curve.data for curve in curves if curve.routing != "dr"
+    }
+    order = ("mnist", "fashion-mnist", "multi-mnist", "cifar10", "digits")
+    return sorted(here, key=lambda name: (order.index(name) if name in order else len(order), name))
+
+
+def crossings(curves: Sequence[Curve]) -> list[Crossing]:
+    """When each method reached the first and the last level of the ladder that all of them came to.
+
+    By data set and measure; a level that all had passed at their first reading tells nothing and is left out.
+    """
+    found = []
+    for data in data_sets(curves):
+        mine = {curve.routing: curve for curve in curves if curve.data == data}
+        for measure, ladder in (("validation error", ERROR_LEVELS), ("margin loss", LOSS_LEVELS)):
+            points = {
+                name: curve.validation if measure == "validation error" else curve.loss for name, curve in mine.items()
+            }
+            reached = {}
+            for level in ladder:
+                steps = {name: first_below(each, level) for name, each in points.items()}
+                if None not in steps.values() and any(steps[name] != each[0][0] for name, each in points.items()):
+                    reached[level] = {name: step for name, step in steps.items() if step is not None}
+            ends = dict.fromkeys((max(reached), min(reached))) if reached else ()
+            found += [Crossing(data, measure, level, reached[level]) for level in ends]
+    return found
+
+
+def first_below(points: Sequence[tuple[int, float]], level: float) -> int | None:
+    """The step at which a curve is first at or below a level."""
+    return next((step for step, value in points if value <= level), None)
+
+
+def markdown(found: Sequence[Crossing]) -> str:
+    """Steps to each level as a table."""
+    lines = ["| data | first at or below | DR | L2 | L1 |", "| --- | --- | ---: | ---: | ---: |"]
+    for crossing in found:
+        level = f"{crossing.level:g} %" if crossing.measure == "validation error" else f"{crossing.level:g}"
+        cells = " | ".join(
+            f"step {crossing.steps[name]}" if name in crossing.steps else "not trained here" for name in COMPARED
+        )
+        lines.append(f"| {DATASETS[crossing.data].title} | {crossing.measure} {level} | {cells} |")
+    return "\n".join(lines)
+
+
+def sentences(found: Sequence[Crossing]) -> list[str]:
+    """Whether L1 and L2 converge faster, as counted."""
+    if not found:
+        return ["No data set has curves of DR and of L2 or L1."]
+    pairs = [(crossing, name) for crossing in found for name in crossing.steps if name != "dr"]
+    sooner = [1 for crossing, name in pairs if crossing.steps[name] < crossing.steps["dr"]]
+    same = [1 for crossing, name in pairs if crossing.steps[name] == crossing.steps["dr"]]
+    said = [
+        f"In {len(sooner)} of {len(pairs)} comparisons L2 or L1 reached the level before DR, in {len(same)} at the "
+        f"same reading, in {len(pairs) - len(sooner) - len(same)} after it; the paper draws both falling faster."
+    ]
+    for crossing in found:
+        level = f"{crossing.level:g} %" if crossing.measure == "validation error" else f"{crossing.level:g}"
+        steps = ", ".join(f"{TITLES[name]} {crossing.steps[name]}" for name in COMPARED if name in crossing.steps)
+        said.append(f"{DATASETS[crossing.data].title}: {crossing.measure} first at or below {level} at step {steps}.")
+    return said

@@ -1,0 +1,83 @@
+"""Figure 4 of seed 003: seconds per 100 steps of DR, L2 and L1, the whole step and the routing alone.
+
+capsviz experiment cost --preset paper --threads 2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from capsviz.experiments import results
+
+COMPARED = ("dr", "l2", "l1")
+PAPER_SAVES = 0.2
+"""Seed 003, Figure 4: L1 and L2 take at least 20 % less time than DR."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds per 100 batches by method, measured on one device."""
+
+    device: str
+    preset: str
+    batch: int
+    step: dict[str, float]
+    routing: dict[str, float]
+
+    def saved(self, name: str) -> float:
+        """Which share of DR's whole step a method saves."""
+        return 1 - self.step[name] / self.step["dr"]
+
+
+def costs(preset: str = "paper") -> list[Cost]:
+    """What `speed-PRESET.json` (CPU) and `speed-PRESET-cuda.json` (GPU) hold, as far as they are there."""
+    found = []
+    for name, device in ((f"speed-{preset}", "CPU"), (f"speed-{preset}-cuda", "GPU")):
+        if (result := results.read(name)) is not None:
+            found.append(of(result, device))
+    return found
+
+
+def of(result: dict[str, Any], device: str) -> Cost:
+    """The cost that a result of `capsviz benchmark` stands for."""
+    speed, batch = result["images_per_second"], result["batch"]
+    where = f"{device}, {result['threads']} threads, {result['machine']}" if device == "CPU" else result["machine"]
+    step, routing = ({name: 100 * batch / speed[f"{name} {what}"] for name in COMPARED} for what in ("step", "routing"))
+    return Cost(where, result["preset"], batch, step, routing)
+
+
+def markdown(found: list[Cost]) -> str:
+    """Seconds per 100 batches as a table."""
+    lines = [
+        "| device | seconds per 100 | DR | L2 | L1 | L2 saves | L1 saves |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    for cost in found:
+        for what, seconds in (("training steps", cost.step), ("routings, forward", cost.routing)):
+            saved = [f"{100 * (1 - seconds[name] / seconds['dr']):.0f} %" for name in ("l2", "l1")]
+            cells = " | ".join([*(f"{seconds[name]:.2f}" for name in COMPARED), *saved])
+            lines.append(f"| {cost.device} | {what} | {cells} |")
+    return "\n".join(lines)
+
+
+def sentences(found: list[Cost]) -> list[str]:
+    """Whether L2 and L1 save what the paper says, and where it was measured."""
+    if not found:
+        return ["Nothing was measured here."]
+    said = []
+    for cost in found:
+        met = [cost.saved(name) >= PAPER_SAVES for name in ("l2", "l1")]
+        verdict = "as the paper reports" if all(met) else "one of the two as the paper reports" if any(met) else "less"
+        said.append(
+            f"A whole step costs L2 {100 * cost.saved('l2'):.0f} % and L1 {100 * cost.saved('l1'):.0f} % less than DR "
+            f"({cost.device}); the paper reports at least {100 * PAPER_SAVES:.0f} %: "
+            f"{verdict if all(met) or any(met) else 'that is missed'}."
+        )
+        said.append(
+            f"The routing alone costs L2 {cost.routing['dr'] / cost.routing['l2']:.1f} and L1 "
+            f"{cost.routing['dr'] / cost.routing['l1']:.1f} times less: DR itself stores no votes here."
+        )
+    if not any(not cost.device.startswith("CPU") for cost in found):
+        said.append("No GPU was at hand: nothing was measured on one.")
+    return said

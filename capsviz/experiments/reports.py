@@ -1,0 +1,185 @@
+"""What each experiment found, in one form for the command line, the app and the README."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from capsviz.data import DATASETS
+from capsviz.experiments import (
+    ascent,
+    convergence,
+    cost,
+    iterations,
+    multi,
+    results,
+    robustness,
+    sparsity,
+    sweep,
+    table,
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """One experiment.
+
+    sentences: computed from what was measured; markdown: its table, "" where nothing was; conditions: data, preset,
+    steps, seeds, device; command: what measures it (again); source: which figure or table of which seed it answers.
+    measured: what figures are drawn from, None where there is nothing yet.
+    """
+
+    name: str
+    title: str
+    question: str
+    sentences: tuple[str, ...]
+    markdown: str
+    conditions: str
+    command: str
+    source: str
+    measured: Any
+
+
+def report(name: str) -> Report:
+    """The report of an experiment by its name, from the result files as they are; raises ResultError, ZooError."""
+    if name not in _REPORTS:
+        raise results.ResultError(f"There is no experiment {name!r}; choose one of {', '.join(_REPORTS)}.")
+    return _REPORTS[name]()
+
+
+def _table() -> Report:
+    lines = table.lines()
+    counts = sorted({line.ours.count for line in lines if line.ours})
+    seeds = f"seeds for each model: {', '.join(map(str, counts))}" if counts else "nothing trained yet"
+    return Report(
+        "table",
+        "Table II",
+        "How far from the paper's test errors are the models that ship with capsviz?",
+        tuple(table.sentences(lines)),
+        table.markdown(lines),
+        f"Test error of the shipped float16 weights, measured once; no epoch was chosen by it; {seeds}",
+        "capsviz experiment table",
+        "seed 003, Table II",
+        lines,
+    )
+
+
+def _convergence() -> Report:
+    curves = convergence.curves()
+    found = convergence.crossings(curves)
+    data = ", ".join(DATASETS[name].title for name in convergence.data_sets(curves))
+    return Report(
+        "convergence",
+        "Figure 3",
+        "Do L1 and L2 converge faster than dynamic routing?",
+        tuple(convergence.sentences(found)),
+        convergence.markdown(found),
+        f"{data}: one training for each curve. Error on validation images held out of the training set, where the "
+        "paper draws test error; read after each epoch. One-cycle learning rate, so late steps are slow for all",
+        "capsviz experiment convergence",
+        "seed 003, Figure 3",
+        curves or None,
+    )
+
+
+def _cost() -> Report:
+    found = cost.costs()
+    first = f"preset {found[0].preset}, batch {found[0].batch}; medians" if found else "nothing measured yet"
+    return Report(
+        "cost",
+        "Figure 4",
+        "How much time do L1 and L2 save?",
+        tuple(cost.sentences(found)),
+        cost.markdown(found) if found else "",
+        f"MNIST-sized noise, {first}",
+        "capsviz experiment cost",
+        "seed 003, Figure 4",
+        found or None,
+    )
+
+
+def _robustness() -> Report:
+    result = results.read(robustness.NAME)
+    return Report(
+        "robustness",
+        "Viewpoint",
+        "What happens to images that are shifted or turned further than training ever showed?",
+        tuple(robustness.sentences(result)) if result else (),
+        robustness.markdown(result) if result else "",
+        f"MNIST test images, one model each, evaluation only{_where(result)}",
+        "capsviz experiment robustness --count 2000",
+        "seed 002, invariance against equivariance",
+        result,
+    )
+
+
+def _iterations() -> Report:
+    result, shipped = results.read(iterations.NAME), results.read(iterations.SHIPPED)
+    trained: dict[str, Any] = result or {"rows": []}
+    return Report(
+        "iterations",
+        "Iterations",
+        "How many routing iterations does it take?",
+        tuple(iterations.sentences(trained, shipped)) if result or shipped else (),
+        iterations.markdown(result) if result else "",
+        sweep.conditions(result),
+        "capsviz experiment iterations --seeds 3",
+        "seed 000",
+        {"trained": trained, "shipped": shipped} if result or shipped else None,
+    )
+
+
+def _sparsity() -> Report:
+    return _sweep(sparsity, "Sparsity", "How sparse does L1 leave its coefficients?", "seed 003, equations 14 and 15")
+
+
+def _ascent() -> Report:
+    return _sweep(ascent, "γ and start of b", "Which ascent step and which start does b need?", "left open by seed 003")
+
+
+def _sweep(experiment: Any, title: str, question: str, source: str) -> Report:
+    result = results.read(experiment.NAME)
+    return Report(
+        experiment.NAME,
+        title,
+        question,
+        tuple(experiment.sentences(result)) if result else (),
+        experiment.markdown(result) if result else "",
+        sweep.conditions(result),
+        f"capsviz experiment {experiment.NAME} --seeds 3",
+        source,
+        result,
+    )
+
+
+def _multi() -> Report:
+    result = results.read(multi.NAME)
+    return Report(
+        "multi-mnist",
+        "MultiMNIST",
+        "Can the networks read two digits over one another?",
+        tuple(multi.sentences(result or {"rows": []})),
+        multi.markdown(result) if result else "",
+        f"Two digits, 36 × 36; wrong unless both are named; one model each{_where(result)}",
+        "capsviz experiment multi-mnist",
+        "seed 003, section IV; Sabour et al. (2017), section 6",
+        result,
+    )
+
+
+def _where(result: dict[str, Any] | None) -> str:
+    return f"; CPU, {result['machine']}, torch {result['torch']}" if result else ""
+
+
+_REPORTS: dict[str, Callable[[], Report]] = {
+    "table": _table,
+    "convergence": _convergence,
+    "cost": _cost,
+    "robustness": _robustness,
+    "iterations": _iterations,
+    "sparsity": _sparsity,
+    "ascent": _ascent,
+    "multi-mnist": _multi,
+}
+NAMES = tuple(_REPORTS)

@@ -1,0 +1,168 @@
+"""Viewpoints never seen in training: test images shifted by 0 … 8 pixels and turned by 0 … 60 degrees.
+
+capsviz experiment robustness --count 2000 --threads 1
+
+Evaluation only. What each model saw in training, its `--shift`, is written beside its figures. Image i goes right,
+down, left or up as i runs through 0 … 3 modulo 4, and turns left or right by turns, so that every image has one fate,
+the same for all models. Far shifts push strokes off the canvas: the share of ink that is left is measured too, because
+no network can read what is gone.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from capsviz import zoo
+from capsviz.data import ImageSet, load
+from capsviz.data.viewpoint import rotate, shift
+from capsviz.experiments import results
+from capsviz.training.evaluate import evaluate
+
+NAME = "robustness"
+SHIFTS = tuple(range(9))
+ANGLES = (0, 10, 20, 30, 40, 50, 60)
+SETTINGS = tuple(("shift", pixels) for pixels in SHIFTS) + tuple(("rotation", angle) for angle in ANGLES[1:])
+ORDER = ("cnn", "dr", "em", "l2", "l1")
+
+
+def run(
+    data: str = "mnist",
+    models: Sequence[str] | None = None,
+    count: int = 2000,
+    *,
+    settings: Sequence[tuple[str, int]] = SETTINGS,
+    data_root: Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Measure every model (those of the data set with a decoder, and the CNN, unless given) under every setting.
+
+    count: the first so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
+    whose weights changed is measured again.
+    """
+    test = load(data, "test", root=data_root)
+    assert isinstance(test, ImageSet)
+    images = replace(test, images=test.images[:count], labels=test.labels[:count])
+    result = results.read(NAME) or {"experiment": NAME, "rows": []}
+    for name in models or candidates(data):
+        entry = zoo.entry(name)
+        result["rows"] = [row for row in result["rows"] if row["model"] != name or row["sha256"] == entry.sha256]
+        done = {(row["kind"], row["amount"], row["count"]) for row in result["rows"] if row["model"] == name}
+        wanted = [setting for setting in settings if (*setting, len(images)) not in done]
+        network = zoo.load(name) if wanted else None
+        for kind, amount in wanted:
+            assert network is not None
+            moved = moved_images(images, kind, amount)
+            measured = evaluate(network, moved)
+            result |= results.machine()
+            result["rows"].append(
+                {
+                    "model": name,
+                    "data": data,
+                    "routing": entry.routing,
+                    "sha256": entry.sha256,
+                    "seen_shift": seen_shift(entry.command),
+                    "kind": kind,
+                    "amount": amount,
+                    "count": measured.count,
+                    "error": measured.error,
+                    "ink": ink_left(images, moved),
+                }
+            )
+            results.write(NAME, result)
+            say(f"{name}, {kind} {amount}: {measured.error:.2f} % of {measured.count}")
+    return result
+
+
+def candidates(data: str) -> list[str]:
+    """The models to compare: of each routing the one with a decoder, and the CNN, as far as pretrained/ has them."""
+    chosen: dict[str, str] = {}
+    for entry in zoo.models().values():
+        if entry.data == data and (entry.routing == "cnn" or (entry.has_capsules and entry.config.decoder)):
+            chosen.setdefault(entry.routing, entry.name)
+    return [chosen[routing] for routing in ORDER if routing in chosen]
+
+
+def moved_images(images: ImageSet, kind: str, amount: int) -> ImageSet:
+    """The images shifted by `amount` pixels, or turned by `amount` degrees, each in its own direction."""
+    number = torch.arange(len(images))
+    if kind == "rotation":
+        return replace(images, images=rotate(images.images, amount * (1.0 - 2.0 * (number % 2))))
+    right, down = torch.tensor([1, 0, -1, 0])[number % 4], torch.tensor([0, 1, 0, -1])[number % 4]
+    return replace(images, images=shift(images.images, amount * right, amount * down))
+
+
+def ink_left(before: ImageSet, after: ImageSet) -> float:
+    """The share of all brightness that is still on the canvas."""
+    return float(after.images.double().sum() / before.images.double().sum())
+
+
+def seen_shift(command: str) -> int:
+    """By how many pixels training images were shifted, from the command that trained a model."""
+    words = shlex.split(command)
+    return int(words[words.index("--shift") + 1]) if "--shift" in words else 0
+
+
+def standard_error(row: dict[str, Any]) -> float:
+    """Binomial standard error of a row's error, in percentage points."""
+    share = row["error"] / 100
+    return 100 * math.sqrt(share * (1 - share) / row["count"])
+
+
+def series(result: dict[str, Any], kind: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of one kind by routing, in rising amount; nothing moved belongs to both kinds."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for routing in ORDER:
+        rows = [
+            row for row in result["rows"] if row["routing"] == routing and (row["kind"] == kind or row["amount"] == 0)
+        ]
+        if rows:
+            found[routing] = sorted(rows, key=lambda row: row["amount"])
+    return found
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """Error in percent by model and amount."""
+    lines = []
+    for kind, unit in (("shift", "px"), ("rotation", "°")):
+        rows = series(result, kind)
+        amounts = sorted({row["amount"] for each in rows.values() for row in each})
+        lines += [f"| {kind} | " + " | ".join(f"{amount} {unit}" for amount in amounts) + " |"]
+        lines += ["| --- |" + " ---: |" * len(amounts)]
+        for each in rows.values():
+            by_amount = {row["amount"]: row for row in each}
+            cells = (f"{by_amount[amount]['error']:.1f}" if amount in by_amount else "" for amount in amounts)
+            lines.append(f"| {each[0]['model']} | " + " | ".join(cells) + " |")
+        ink = {row["amount"]: row["ink"] for each in rows.values() for row in each}
+        lines += [f"| ink left, % | {' | '.join(f'{100 * ink[amount]:.0f}' for amount in amounts)} |", ""]
+    return "\n".join(lines).rstrip()
+
+
+def sentences(result: dict[str, Any]) -> list[str]:
+    """Who errs least and most where the images moved, and what the models had seen."""
+    if not result["rows"]:
+        return ["Nothing was measured here."]
+    said = []
+    for kind, amount, unit in (("shift", 4, "pixels"), ("rotation", 40, "degrees")):
+        rows = [row for row in result["rows"] if (row["kind"], row["amount"]) == (kind, amount)]
+        if len(rows) > 1:
+            best, worst = (pick(rows, key=lambda row: row["error"]) for pick in (min, max))
+            said.append(
+                f"At a {kind} of {amount} {unit} {best['model']} errs least, {best['error']:.1f} ± "
+                f"{standard_error(best):.1f} %, {worst['model']} most, {worst['error']:.1f} ± "
+                f"{standard_error(worst):.1f} %."
+            )
+    seen = sorted({row["seen_shift"] for row in result["rows"]})
+    counts = sorted({row["count"] for row in result["rows"]})
+    pixels = " or ".join(map(str, seen))
+    said.append(
+        f"All saw shifts of up to {pixels} pixels in training and no rotation. First {counts[0]} test images, one "
+        "model each, ± binomial standard error."
+    )
+    return said

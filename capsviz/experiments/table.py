@@ -1,0 +1,141 @@
+"""Table II of seed 003 beside what `pretrained/` holds: errors, and what separates the two.
+
+capsviz experiment table
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import dataclass
+
+from capsviz import zoo
+from capsviz.data import DATASETS
+from capsviz.experiments.averages import Average
+from capsviz.network import CapsNetConfig
+
+METHODS = ("DR", "L2", "L1", "L2/FC", "L1/FC", "EM", "CNN")
+TITLES = {"dr": "DR", "l2": "L2", "l1": "L1", "em": "EM", "cnn": "CNN"}
+PAPER: dict[str, dict[str, float]] = {
+    "mnist": {"DR": 0.34, "L2": 0.35, "L1": 0.32, "L2/FC": 0.35, "L1/FC": 0.44},
+    "fashion-mnist": {"DR": 7.21, "L2": 7.01, "L1": 6.76, "L2/FC": 6.75, "L1/FC": 6.77},
+    "cifar10": {"DR": 15.3, "L2/FC": 14.52, "L1/FC": 14.04},
+}
+"""Test error in percent, seed 003, Table II."""
+DIFFERS = {"compact": "a quarter of the convolution", "tiny": "a tiny network", "paper": ""}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One method on one data set; `ours` is None where no such model is in pretrained/.
+
+    paper and ours: test error in percent; steps: of the training; differs: how ours was made otherwise.
+    """
+
+    data: str
+    method: str
+    paper: float | None
+    ours: Average | None
+    count: int = 0
+    preset: str = ""
+    steps: int = 0
+    differs: str = ""
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the paper's, in percentage points."""
+        return None if self.ours is None or self.paper is None else self.ours.mean - self.paper
+
+
+def method_of(entry: zoo.Entry) -> str:
+    """The name that Table II has for a model."""
+    name = TITLES.get(entry.routing, entry.routing)
+    bare = isinstance(entry.network, CapsNetConfig) and not entry.network.decoder
+    return f"{name}/FC" if bare and entry.routing in ("l2", "l1") else name
+
+
+def lines() -> list[Line]:
+    """Table II, line by line, with every model of pretrained/ on its data sets; several seeds make one line."""
+    found: dict[tuple[str, str, str], list[zoo.Entry]] = {}
+    for entry in zoo.models().values():
+        if entry.data in PAPER:
+            found.setdefault((entry.data, method_of(entry), entry.preset), []).append(entry)
+    table = []
+    for data, paper in PAPER.items():
+        for method in METHODS:
+            here = [entries for (of, name, _), entries in found.items() if (of, name) == (data, method)]
+            table += [_line(data, method, paper.get(method), entries) for entries in here]
+            if not here and method in paper:
+                table.append(Line(data, method, paper[method], None))
+    return table
+
+
+def _line(data: str, method: str, paper: float | None, entries: list[zoo.Entry]) -> Line:
+    first = entries[0]
+    return Line(
+        data,
+        method,
+        paper,
+        Average.of(entry.test_error for entry in entries),
+        first.test_count,
+        first.preset,
+        max(steps_of(entry) for entry in entries),
+        differences(first),
+    )
+
+
+def steps_of(entry: zoo.Entry) -> int:
+    """How many steps a model was trained for, by its curves; 0 where they are not here."""
+    path = zoo.folder() / entry.curves
+    if not path.is_file():
+        return 0
+    return max((json.loads(line)["step"] for line in path.read_text(encoding="utf-8").splitlines()), default=0)
+
+
+def differences(entry: zoo.Entry) -> str:
+    """What the model has otherwise than the paper's, from its preset, its command and its data set."""
+    words = shlex.split(entry.command)
+    shift = words[words.index("--shift") + 1] if "--shift" in words else ""
+    found = [DIFFERS.get(entry.preset, entry.preset)]
+    found += [f"shifts of up to {shift} pixels"] if shift and entry.data != "mnist" else []
+    found += ["mirrored at random"] if any(word.startswith("--mirror") for word in words) else []
+    found += ["images re-encoded as JPEG"] if entry.data == "cifar10" and "JPEG" in entry.note else []
+    return ", ".join(part for part in found if part)
+
+
+def markdown(table: list[Line]) -> str:
+    """The table for README and screen."""
+    written = [
+        "| data | method | paper, % | ours, % | ours − paper | seeds | steps | preset | otherwise than the paper |",
+        "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | --- |",
+    ]
+    for line in table:
+        title = DATASETS[line.data].title
+        paper = "–" if line.paper is None else f"{line.paper:.2f}"
+        if line.ours is None:
+            written.append(f"| {title} | {line.method} | {paper} | not trained here | | | | | |")
+            continue
+        off = "" if line.difference is None else f"{line.difference:+.2f}".replace("-", "−")
+        written.append(
+            f"| {title} | {line.method} | {paper} | {line.ours.written()} | {off} | {line.ours.count} "
+            f"| {line.steps} | {line.preset} | {line.differs} |"
+        )
+    return "\n".join(written)
+
+
+def sentences(table: list[Line]) -> list[str]:
+    """How many of the paper's figures are met, and by how many points ours are off."""
+    trained = [line for line in table if line.difference is not None]
+    missing = [line for line in table if line.paper is not None and line.ours is None]
+    if not trained:
+        return ["No model of Table II is in pretrained/."]
+    as_good = [line for line in trained if line.difference is not None and line.difference <= 0]
+    widest = max(trained, key=lambda line: line.difference or 0)
+    said = [
+        f"{len(as_good)} of {len(trained)} models are at least as good as the paper's; the largest gap is "
+        f"{widest.difference:+.2f} points ({widest.method} on {DATASETS[widest.data].title}), where one image is "
+        f"{100 / widest.count:.2f}."
+    ]
+    if missing:
+        said.append(f"{len(missing)} of the paper's figures have no model here yet.")
+    return said

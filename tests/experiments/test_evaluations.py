@@ -1,0 +1,142 @@
+"""Experiments that train nothing: robustness, other iterations, Table II, convergence, cost."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+import capsviz
+from capsviz import zoo
+from capsviz.data import load, to_float
+from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table
+from capsviz.experiments.convergence import Curve
+from capsviz.training.evaluate import evaluate
+
+
+def test_unmoved_images_give_the_plain_error_and_far_shifts_a_worse_one(folder):
+    settings = [("shift", 0), ("shift", 8), ("rotation", 30)]
+    rows = robustness.run("digits", ["digits-l2"], 60, settings=settings)["rows"]
+    images = load("digits", "test")
+    head = type(images)("digits", "test", images.images[:60], images.labels[:60], images.classes)
+    assert rows[0]["error"] == evaluate(capsviz.load("digits-l2"), head).error
+    assert rows[1]["error"] > rows[0]["error"] + 20
+    assert rows[0]["ink"] == 1 and rows[1]["ink"] < 0.9
+    assert rows[2]["ink"] == pytest.approx(1, abs=0.05), "a turn about the centre keeps the digit on the canvas"
+    assert rows[0]["seen_shift"] == 1
+
+
+def test_robustness_skips_what_stands_and_measures_new_weights_again(folder, monkeypatch):
+    settings = [("shift", 0), ("shift", 1)]
+    robustness.run("digits", ["digits-l2"], 20, settings=settings[:1])
+    said = []
+    robustness.run("digits", ["digits-l2"], 20, settings=settings, say=said.append)
+    assert len(said) == 1 and "shift 1" in said[0]
+    path = folder / "robustness.json"
+    path.write_text(path.read_text().replace(zoo.entry("digits-l2").sha256, "other weights"))
+    robustness.run("digits", ["digits-l2"], 20, settings=settings, say=said.append)
+    assert len(said) == 3 and len(results.read("robustness")["rows"]) == 2
+
+
+def test_every_image_goes_its_own_way_and_no_further_than_asked():
+    images = load("digits", "test")
+    moved = robustness.moved_images(images, "shift", 3).images
+    assert torch.equal(moved[0, :, :, 3:], images.images[0, :, :, :-3]), "image 0 goes right"
+    assert torch.equal(moved[1, :, 3:], images.images[1, :, :-3]), "image 1 goes down"
+    assert torch.equal(moved[2, :, :, :-3], images.images[2, :, :, 3:]), "image 2 goes left"
+    assert torch.equal(moved[3, :, :-3], images.images[3, :, 3:]), "image 3 goes up"
+
+
+def test_the_standard_error_is_that_of_a_binomial():
+    assert robustness.standard_error({"error": 20.0, "count": 400}) == pytest.approx(2.0)
+
+
+def test_one_walk_gives_the_error_of_every_t():
+    model, test = capsviz.load("digits-dr"), load("digits", "test")
+    measured = iterations.by_iterations(model, test, 40)
+    assert len(measured) == 10
+    images, labels = test.batch(torch.arange(40))
+    for T in (1, 4):
+        predicted = capsviz.trace(model, to_float(images), iterations=T, votes=False).predicted
+        assert measured[T - 1][0] == pytest.approx(100 * float((predicted != labels).float().mean()))
+
+
+def test_shipped_models_are_asked_once(folder):
+    said = []
+    iterations.ask_shipped(["digits-dr"], count=20, say=said.append)
+    iterations.ask_shipped(["digits-dr"], count=20, say=said.append)
+    assert len(said) == 10 and results.read("iterations-shipped")["rows"][0]["trained_with"] == 3
+
+
+def test_table_ii_takes_what_is_there_and_says_what_is_not(tmp_path, monkeypatch):
+    manifest = json.loads((zoo.folder() / "manifest.json").read_text())
+    one = next(row for row in manifest["models"] if row["name"] == "mnist-l2-fc")
+    other = {**one, "name": "mnist-l2-fc-1", "test_error": one["test_error"] + 0.2}
+    (tmp_path / "manifest.json").write_text(json.dumps({"models": [one, other]}))
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    lines = table.lines()
+    mine = next(line for line in lines if (line.data, line.method) == ("mnist", "L2/FC"))
+    assert mine.ours.count == 2 and mine.ours.mean == pytest.approx(one["test_error"] + 0.1)
+    assert mine.difference == pytest.approx(mine.ours.mean - 0.35)
+    text = table.markdown(lines)
+    assert "| CIFAR-10 | L1/FC | 14.04 | not trained here |" in text
+    assert text.count("not trained here") == len(lines) - 1
+    assert "a quarter of the convolution" in text
+    assert table.sentences(lines)[-1] == f"{len(lines) - 1} of the paper's figures have no model here yet."
+
+
+def curve(routing: str, errors: list[float], loss: list[float]) -> Curve:
+    points = [tuple((100 * (step + 1), value) for step, value in enumerate(values)) for values in (errors, loss)]
+    return Curve(f"mnist-{routing}", "mnist", routing, *points, "")
+
+
+def test_who_converges_first_is_counted_at_levels_that_all_reached():
+    curves = [
+        curve("dr", [9.0, 6.0, 3.0, 0.9], [0.3, 0.2, 0.1, 0.05]),
+        curve("l2", [9.0, 4.0, 2.4, 2.1], [0.3, 0.2, 0.2, 0.1]),
+    ]
+    found = convergence.crossings(curves)
+    assert {(each.measure, each.level): each.steps for each in found} == {
+        ("validation error", 5): {"dr": 300, "l2": 200},
+        ("validation error", 2.5): {"dr": 400, "l2": 300},
+        ("margin loss", 0.2): {"dr": 200, "l2": 200},
+        ("margin loss", 0.1): {"dr": 300, "l2": 400},
+    }
+    said = convergence.sentences(found)[0]
+    assert "In 2 of 4 comparisons L2 or L1 reached the level before DR, in 1 at the same reading, in 1 after" in said
+
+
+def test_cost_is_seconds_per_hundred_and_says_when_the_papers_saving_is_missed(folder):
+    speeds = {
+        "dr step": 100.0,
+        "l2 step": 110.0,
+        "l1 step": 200.0,
+        "dr routing": 1e3,
+        "l2 routing": 1e4,
+        "l1 routing": 1e4,
+    }
+    result = {"images_per_second": speeds, "batch": 50, "threads": 2, "machine": "x", "preset": "paper"}
+    results.write("speed-paper", result)
+    (found,) = cost.costs()
+    assert found.step == {"dr": 50.0, "l2": pytest.approx(45.45, abs=0.01), "l1": 25.0}
+    assert found.saved("l1") == 0.5
+    assert "one of the two as the paper reports" in cost.sentences([found])[0]
+    assert cost.sentences([found])[-1].startswith("No GPU was at hand")
+
+
+def test_multi_mnist_without_a_model_says_so(folder):
+    assert not [entry for entry in zoo.models().values() if entry.data == "multi-mnist"] or multi.PAPER
+    assert "No MultiMNIST model" in multi.sentences({"rows": []})[0]
+
+
+@pytest.mark.parametrize("name", reports.NAMES)
+def test_every_experiment_reports_even_where_nothing_was_measured(name, folder):
+    report = reports.report(name)
+    assert report.command.startswith(f"capsviz experiment {name}")
+    assert report.title and report.question.endswith("?") and report.source
+
+
+def test_an_unknown_experiment_is_named():
+    with pytest.raises(results.ResultError, match="choose one of table, convergence"):
+        reports.report("magic")

@@ -1,0 +1,87 @@
+"""Sweeps train what is missing, keep what is asked for, and go on where they were cut off."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from capsviz.experiments import ascent, iterations, results, sparsity
+from capsviz.experiments.averages import Average, averages, seeds
+from capsviz.experiments.sweep import conditions, digits, sweep
+
+
+def short(**settings):
+    """Two steps, with a λ that a single soft threshold feels."""
+    return digits("l1", steps=2, regularisation=50.0, **settings)
+
+
+def test_a_sweep_goes_on_where_it_was_cut_off_and_trains_nothing_twice(folder, tmp_path):
+    said, configs = [], [short(proximal=True), short()]
+    cut_off = sweep("mine", configs, runs=tmp_path, time_limit=0.001, say=said.append)
+    assert not cut_off["rows"] and results.read("mine") is None
+    assert said[0].startswith("1 of 2") and said[1].startswith("Stopped (time limit)")
+    first = sweep("mine", configs[:1], runs=tmp_path)
+    both = sweep("mine", configs, runs=tmp_path, say=said.append)
+    assert said[2].startswith("1 of 1"), "what stands is not trained again"
+    assert both["rows"][0] == first["rows"][0] and both["complete"]
+    assert json.loads((folder / "mine.json").read_text()) == both
+    soft, sub = both["rows"]
+    assert (sub["command"], sub["steps"]) == (configs[1].command(), 2)
+    assert (sub["train"]["count"], sub["test"]["count"], sub["validation"][-1][0]) == (1317, 360, 2)
+    assert soft["coefficients"]["exact_zero_share"] > 0.9
+    assert sub["coefficients"]["exact_zero_share"] == 0, "a subgradient never lands on zero"
+    assert not list((tmp_path / "mine").iterdir()), "the runs' folders go when their row stands"
+
+
+@pytest.mark.parametrize(("experiment", "settings"), [(iterations, 5), (sparsity, 9), (ascent, 6)])
+def test_a_sweep_has_every_setting_once_for_each_seed(experiment, settings):
+    configs = experiment.configs(2)
+    assert len({config.command() for config in configs}) == len(configs) == 2 * settings
+    assert [config.seed for config in configs] == [0] * settings + [1] * settings
+
+
+def made(setting: dict, error: float, seed: int = 0) -> dict:
+    """A row as a sweep writes it, with an error and zeros of its own."""
+    coefficients = {"exact_zero_share": error / 100, "near_zero_share": 0.5, "deviation": 0.1, "negative_share": 0.25}
+    part = {"error": error, "loss": error / 10, "count": 360}
+    training = digits("l2", seed=seed).to_dict() | setting
+    return {"training": training, "train": part, "test": part, "steps": 3, "coefficients": coefficients}
+
+
+def test_averages_join_what_differs_in_its_seed_alone():
+    rows = [made({"ascent_step": 0.005, "coefficient_start": 0.1}, error) for error in (1.0, 3.0)]
+    rows.append(made({"ascent_step": 0.05, "coefficient_start": 0.1}, 7.0))
+    found = ascent.by_step({"rows": rows}, "error")
+    assert found == {0.005: Average(2.0, 1.0, 3.0, 2), 0.05: Average(7.0, 7.0, 7.0, 1)}
+    assert found[0.005].written() == "2.00 (1.00 to 3.00)" and seeds(found) == "1 to 2 seeds"
+    assert "| 0.005 | 0.1 | 0.2000 (0.1000 to 0.3000) | 2.00 (1.00 to 3.00) |" in ascent.markdown({"rows": rows})
+    assert averages([], lambda row: 0, lambda row: 0.0) == {}
+
+
+def test_the_sentence_on_sparsity_is_what_was_counted():
+    rows = [
+        made({"regularisation": 0.0, "proximal": False}, 0.0),
+        made({"regularisation": 0.1, "proximal": False}, 2.0),
+        made({"regularisation": 0.1, "proximal": True}, 40.0),
+    ]
+    first, second = sparsity.sentences({"rows": rows})
+    assert "subgradient leaves at most 2.00 %" in first and "soft threshold up to 40.0 %" in first
+    assert "λ = 0.1, the test error is 40.00 %" in second
+
+
+def test_the_sentence_on_iterations_names_the_t_with_the_lowest_loss():
+    rows = [made({"iterations": T}, error) for T, error in ((1, 3.0), (2, 1.0), (3, 2.0))]
+    shipped = [
+        {"model": "m", "iterations": T, "error": abs(T - 4), "count": 10, "trained_with": 3} for T in range(1, 11)
+    ]
+    said = iterations.sentences({"rows": rows}, {"rows": shipped})
+    assert "lowest with T = 2 (0.1000)" in said[0]
+    assert "m, trained with T = 3, errs least at T = 4 (0.00 %); at T = 1 3.00 %, at T = 10 6.00 %" in said[-1]
+
+
+def test_conditions_count_the_seeds_and_say_when_a_sweep_is_unfinished():
+    rows = [made({"ascent_step": 0.005}, 1.0, seed) for seed in (0, 1)]
+    said = conditions({"rows": rows, "machine": "x", "complete": False})
+    assert "seeds: 2, the sweep is not finished" in said and "3 steps of 32 images" in said
+    assert "not finished" not in conditions({"rows": rows, "machine": "x", "complete": True})
