@@ -1,0 +1,305 @@
+"""The papers' experiments as pictures: drawn from result files and curves alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.graph_objects import Figure
+from plotly.subplots import make_subplots
+
+from capsviz.data import DATASETS
+from capsviz.experiments import ascent as ascents
+from capsviz.experiments import iterations as counts
+from capsviz.experiments import multi as doubles
+from capsviz.experiments import robustness as viewpoints
+from capsviz.experiments import sparsity as zeros
+from capsviz.experiments.averages import Average
+from capsviz.experiments.convergence import Curve
+from capsviz.experiments.cost import Cost
+from capsviz.experiments.table import METHODS, TITLES, Line
+from capsviz.figures.describe import remember
+from capsviz.figures.errors import FigureError
+from capsviz.figures.theme import ROUTING_COLOURS, TEXT, ink, style
+
+HEIGHT = 440
+DASHES = ("solid", "dash", "dot")
+
+
+def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
+    """Test error of every method on every data set: the paper's as an open diamond, ours as a disc with its range."""
+    data = list(dict.fromkeys(line.data for line in lines))
+    figure = _panels([DATASETS[name].title for name in data], dark)
+    for column, name in enumerate(data, start=1):
+        mine = [line for line in lines if line.data == name]
+        papers = [line for line in mine if line.paper is not None]
+        ours = [line for line in mine if line.ours is not None]
+        figure.add_trace(
+            go.Scatter(
+                x=[line.method for line in papers],
+                y=[line.paper for line in papers],
+                name="paper",
+                mode="markers",
+                marker={"symbol": "diamond-open", "size": 15, "color": ink(dark).text, "line": {"width": 2.5}},
+                legendgroup="paper",
+                showlegend=column == 1,
+                hovertemplate="paper, %{x}: %{y:.2f} %<extra></extra>",
+            ),
+            1,
+            column,
+        )
+        figure.add_trace(
+            go.Scatter(
+                x=[line.method for line in ours],
+                y=[line.ours.mean for line in ours if line.ours],
+                error_y=_range([line.ours for line in ours if line.ours]),
+                text=[f"{line.preset}, {line.steps} steps, seeds: {line.ours.count}" for line in ours if line.ours],
+                name="capsviz",
+                mode="markers",
+                marker={"size": 14, "color": [_colour(line.method, dark) for line in ours]},
+                legendgroup="ours",
+                showlegend=column == 1,
+                hovertemplate="capsviz, %{x}: %{y:.2f} %<br>%{text}<extra></extra>",
+            ),
+            1,
+            column,
+        )
+    figure.update_xaxes(categoryorder="array", categoryarray=list(METHODS), type="category")
+    figure.update_yaxes(rangemode="tozero")
+    figure.update_yaxes(title_text="test error, %", col=1)
+    said = [f"{line.method} on {DATASETS[line.data].title} {line.ours.mean:.2f} %" for line in lines if line.ours]
+    return _finish(figure, "Test errors beside seed 003, Table II; ours: " + (", ".join(said) or "none") + ".", dark)
+
+
+def convergence(curves: Sequence[Curve], data: str, *, dark: bool = False) -> Figure:
+    """Validation error after each epoch and margin loss every 50 steps, by step; raises FigureError without curves."""
+    mine = [curve for curve in curves if curve.data == data]
+    if not mine:
+        raise FigureError(f"There are no curves of {data}; train DR, L2 and L1 on it first.")
+    figure = _panels(["validation error, %", "margin loss of training batches"], dark)
+    for curve in mine:
+        for column, points in enumerate((curve.validation, curve.loss), start=1):
+            line = {
+                "color": _colour(curve.routing, dark),
+                "width": 3,
+                "dash": DASHES[list(TITLES).index(curve.routing) % 3],
+            }
+            figure.add_trace(
+                _line(points, TITLES[curve.routing], line, showlegend=column == 1, markers=column == 1), 1, column
+            )
+    figure.update_yaxes(type="log", dtick="D2")
+    figure.update_xaxes(title_text="training step", rangemode="tozero")
+    last = ", ".join(f"{TITLES[curve.routing]} {curve.validation[-1][1]:.2f} %" for curve in mine)
+    return _finish(figure, f"Curves of {DATASETS[data].title} by step; validation error at the end: {last}.", dark)
+
+
+def cost(costs: Sequence[Cost], *, dark: bool = False) -> Figure:
+    """Seconds per 100 training steps, and per 100 routings alone, of each method and device."""
+    figure = _panels(["100 training steps, seconds", "100 routings forward, seconds"], dark)
+    for number, each in enumerate(costs):
+        for column, seconds in enumerate((each.step, each.routing), start=1):
+            figure.add_trace(
+                go.Bar(
+                    x=[TITLES[name] for name in seconds],
+                    y=list(seconds.values()),
+                    text=[f"{value:.2f}" for value in seconds.values()],
+                    textposition="outside",
+                    textfont={"size": TEXT, "color": ink(dark).text},
+                    cliponaxis=False,
+                    name=each.device,
+                    marker={"color": [_colour(name, dark) for name in seconds], "pattern": {"shape": "/" * number}},
+                    showlegend=column == 1 and len(costs) > 1,
+                    hovertemplate=f"{each.device}<br>%{{x}}: %{{y:.3f}} s<extra></extra>",
+                ),
+                1,
+                column,
+            )
+    said = "; ".join(
+        ", ".join(f"{TITLES[name]} {value:.1f} s" for name, value in each.step.items()) + f" on {each.device}"
+        for each in costs
+    )
+    return _finish(figure, f"Time of 100 training steps: {said or 'nothing was measured'}.", dark)
+
+
+def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
+    """Error against shift and against rotation, with binomial standard errors; what training had seen is shaded."""
+    figure = _panels(["shift, pixels", "rotation, degrees"], dark)
+    for column, kind in enumerate(("shift", "rotation"), start=1):
+        for place, (routing, rows) in enumerate(viewpoints.series(result, kind).items()):
+            colour = _colour(routing, dark)
+            figure.add_trace(
+                go.Scatter(
+                    x=[row["amount"] for row in rows],
+                    y=[row["error"] for row in rows],
+                    error_y={"array": [viewpoints.standard_error(row) for row in rows], "color": colour},
+                    customdata=[[row["model"], 100 * row["ink"]] for row in rows],
+                    name=TITLES[routing],
+                    mode="lines+markers",
+                    line={"color": colour, "width": 3, "dash": DASHES[place % 3]},
+                    marker={"size": 9, "color": colour},
+                    legendgroup=routing,
+                    showlegend=column == 1,
+                    hovertemplate="%{customdata[0]} at %{x}: %{y:.1f} %<br>"
+                    "ink left: %{customdata[1]:.0f} %<extra></extra>",
+                ),
+                1,
+                column,
+            )
+    seen = max((row["seen_shift"] for row in result["rows"]), default=0)
+    figure.add_vrect(x0=0, x1=seen, fillcolor=ink(dark).muted, opacity=0.15, line_width=0, row=1, col=1)
+    figure.update_yaxes(rangemode="tozero")
+    figure.update_yaxes(title_text="error, %", col=1)
+    rows = [row for row in result["rows"] if (row["kind"], row["amount"]) == ("rotation", 40)]
+    said = ", ".join(f"{row['model']} {row['error']:.1f} %" for row in rows)
+    text = f"Error of shifted and turned test images; shifts up to {seen} were seen in training. At 40 degrees: {said}."
+    return _finish(figure, text, dark)
+
+
+def iterations(result: dict[str, Any], shipped: dict[str, Any] | None, *, dark: bool = False) -> Figure:
+    """Loss and error by the T that was trained with, range over seeds; and of shipped models asked with another T."""
+    figure = _panels(["trained with T: loss", "trained with T: error, %", "shipped, asked with T: error, %"], dark)
+    for column, measure in ((1, "loss"), (2, "error")):
+        for place, part in enumerate(("test", "train")):
+            colour = (ink(dark).accent, ink(dark).muted)[place]
+            found = counts.measured(result, part, measure)
+            figure.add_trace(_averaged(found, part, colour, DASHES[place], showlegend=column == 1), 1, column)
+    rows = (shipped or {"rows": []})["rows"]
+    for place, name in enumerate(dict.fromkeys(row["model"] for row in rows)):
+        points = [(row["iterations"], row["error"]) for row in rows if row["model"] == name]
+        line = {"color": _colour("dr", dark), "width": 3, "dash": DASHES[place % 3]}
+        figure.add_trace(_line(points, name, line, markers=True), 1, 3)
+    figure.update_xaxes(title_text="iterations T", dtick=1)
+    figure.update_yaxes(rangemode="tozero")
+    test = counts.measured(result, "test", "error")
+    said = ", ".join(f"T = {key} {average.mean:.2f} %" for key, average in test.items())
+    return _finish(figure, f"Error by routing iterations; trained on the digits: {said or 'nothing yet'}.", dark)
+
+
+def sparsity(result: dict[str, Any], *, dark: bool = False) -> Figure:
+    """Share of zero coefficients, exact and near, and test error, against λ, by subgradient and by soft threshold."""
+    figure = _panels(["exact zeros, %", "near zeros, |b| < 0.001 max |b|, %", "test error, %"], dark)
+    said = []
+    for proximal, name, colour in ((False, "subgradient", ink(dark).text), (True, "soft threshold", ink(dark).accent)):
+        for column, measure in enumerate(("exact_zero_share", "near_zero_share", "error"), start=1):
+            found = zeros.shares(result, measure, proximal)
+            factor = 1 if measure == "error" else 100
+            scaled = {
+                f"{key:g}": Average(each.mean * factor, each.low * factor, each.high * factor, each.count)
+                for key, each in found.items()
+            }
+            figure.add_trace(_averaged(scaled, name, colour, DASHES[proximal], showlegend=column == 1), 1, column)
+            if measure == "exact_zero_share" and scaled:
+                said.append(f"{name} up to {max(each.mean for each in scaled.values()):.1f} %")
+    figure.update_xaxes(title_text="λ", type="category")
+    figure.update_yaxes(rangemode="tozero")
+    return _finish(figure, f"Zeros of b against λ; exactly zero: {', '.join(said) or 'nothing measured'}.", dark)
+
+
+def ascent(result: dict[str, Any], *, dark: bool = False) -> Figure:
+    """Test error against γ and against the start of b; and the margin loss of MNIST with γ constant and falling."""
+    figure = _panels(["test error, %, by γ", "test error, %, by start of b", "MNIST, margin loss by step"], dark)
+    for column, found in ((1, ascents.by_step(result, "error")), (2, ascents.by_start(result, "error"))):
+        named = {f"{key:g}": average for key, average in found.items()}
+        figure.add_trace(_averaged(named, "digits", _colour("l2", dark), "solid", showlegend=False), 1, column)
+    drift = ascents.drift()
+    for place, (name, points) in enumerate(drift.items()):
+        line = {"color": (ink(dark).accent, _colour("l2", dark))[place], "width": 2.5, "dash": DASHES[place]}
+        figure.add_trace(_line(points, name, line), 1, 3)
+    figure.update_xaxes(type="category", col=1)
+    figure.update_xaxes(type="category", col=2)
+    figure.update_yaxes(type="log", dtick="D1", col=1)
+    figure.update_yaxes(type="log", dtick="D1", col=2)
+    figure.update_yaxes(type="log", dtick="D1", col=3)
+    said = ", ".join(f"{key:g} gives {average.mean:.2f} %" for key, average in ascents.by_step(result, "error").items())
+    return _finish(figure, f"Test error on the digits by γ: {said or 'nothing measured'}.", dark)
+
+
+def multi_mnist(result: dict[str, Any], *, dark: bool = False) -> Figure:
+    """Error of every MultiMNIST model, both digits asked for, beside the paper's."""
+    figure = _panels(["error, %: wrong unless both digits are named"], dark)
+    rows = result["rows"]
+    figure.add_trace(
+        go.Bar(
+            x=[row["model"] for row in rows],
+            y=[row["error"] for row in rows],
+            text=[f"{row['error']:.2f}" for row in rows],
+            textposition="outside",
+            cliponaxis=False,
+            width=0.4,
+            marker={"color": [_colour(row["routing"], dark) for row in rows]},
+            name="capsviz",
+            showlegend=False,
+            hovertemplate="%{x}: %{y:.2f} %<extra></extra>",
+        )
+    )
+    for (method, error), dash in zip(doubles.PAPER.items(), DASHES, strict=False):
+        title = f"paper, {'DR' if method == 'DR' else 'its own routing'}: {error:.2f} %"
+        figure.add_hline(y=error, line={"dash": dash, "width": 2, "color": ink(dark).text}, annotation_text=title)
+    said = ", ".join(f"{row['model']} {row['error']:.2f} %" for row in rows)
+    return _finish(figure, f"MultiMNIST error: {said}.", dark)
+
+
+def _panels(titles: Sequence[str], dark: bool) -> Figure:
+    """Panels side by side, each with its quantity above it."""
+    figure = make_subplots(1, len(titles), subplot_titles=list(titles), horizontal_spacing=0.075)
+    figure.update_annotations(font={"size": TEXT + 1, "color": ink(dark).text})
+    return figure
+
+
+def _finish(figure: Figure, text: str, dark: bool) -> Figure:
+    figure.update_layout(
+        legend={"orientation": "h", "x": 0, "y": 1.13, "yanchor": "bottom"},
+        margin={"l": 64, "r": 16, "t": 92, "b": 64},
+    )
+    figure.update_xaxes(automargin=True)
+    styled = style(figure, dark=dark, height=HEIGHT)
+    return remember(styled.update_layout(legend_font_size=TEXT), text)
+
+
+def _colour(name: str, dark: bool) -> str:
+    """The colour of a routing, by its name or by Table II's; the CNN has none and is drawn in ink."""
+    return ROUTING_COLOURS.get(name.lower().removesuffix("/fc"), ink(dark).text)
+
+
+def _line(
+    points: Sequence[tuple[Any, float]], name: str, line: dict, *, showlegend: bool = True, markers: bool = False
+):
+    return go.Scatter(
+        x=[x for x, _ in points],
+        y=[y for _, y in points],
+        name=name,
+        legendgroup=name,
+        showlegend=showlegend,
+        mode="lines+markers" if markers else "lines",
+        line=line,
+        hovertemplate=f"{name}, %{{x}}: %{{y:.4g}}<extra></extra>",
+    )
+
+
+def _averaged(found: Mapping[Any, Average], name: str, colour: str, dash: str, *, showlegend: bool) -> go.Scatter:
+    """Means with the range of the seeds as bars."""
+    return go.Scatter(
+        x=list(found),
+        y=[average.mean for average in found.values()],
+        error_y=_range(list(found.values())) | {"color": colour},
+        customdata=[average.count for average in found.values()],
+        name=name,
+        legendgroup=name,
+        showlegend=showlegend,
+        mode="lines+markers",
+        line={"color": colour, "width": 3, "dash": dash},
+        marker={"size": 10, "color": colour},
+        hovertemplate=f"{name}, %{{x}}: %{{y:.4g}}<br>seeds: %{{customdata}}<extra></extra>",
+    )
+
+
+def _range(averages: Sequence[Average]) -> dict[str, Any]:
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": [average.high - average.mean for average in averages],
+        "arrayminus": [average.mean - average.low for average in averages],
+        "thickness": 2,
+        "width": 6,
+    }

@@ -1,0 +1,82 @@
+"""Figures of the experiments: every number on them stands in a result."""
+
+from __future__ import annotations
+
+import pytest
+
+from capsviz.experiments import convergence, cost, reports, table
+from capsviz.experiments.averages import Average
+from capsviz.figures import FigureError, describe
+from capsviz.figures import experiments as figures
+from capsviz.figures.theme import ROUTING_COLOURS
+
+
+def row(setting: dict, error: float) -> dict:
+    part = {"error": error, "loss": error / 10, "count": 360}
+    b = {"exact_zero_share": 0.25, "near_zero_share": 0.5, "deviation": 0.1, "negative_share": 0.25}
+    usual = {"iterations": 3, "ascent_step": 0.005, "coefficient_start": 0.1, "regularisation": 0.1, "proximal": False}
+    return {"training": {**usual, **setting}, "train": part, "test": part, "coefficients": b}
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_table_ii_draws_paper_and_ours_with_their_range(dark):
+    ours = Average(0.5, 0.4, 0.7, 3)
+    lines = [table.Line("mnist", "DR", 0.34, ours, 10_000, "compact", 10), table.Line("mnist", "L2", 0.35, None)]
+    paper, mine = figures.table_ii(lines, dark=dark).data
+    assert list(paper.y) == [0.34, 0.35] and list(mine.y) == [0.5]
+    assert mine.error_y.array[0] == pytest.approx(0.2) and mine.error_y.arrayminus[0] == pytest.approx(0.1)
+    assert mine.marker.color[0] == ROUTING_COLOURS["dr"]
+
+
+def test_convergence_draws_the_curves_of_one_data_set():
+    curves = convergence.curves()
+    figure = figures.convergence(curves, "mnist")
+    dr = next(curve for curve in curves if (curve.data, curve.routing) == ("mnist", "dr"))
+    assert list(figure.data[0].y) == [error for _, error in dr.validation]
+    assert f"DR {dr.validation[-1][1]:.2f} %" in describe(figure)
+    with pytest.raises(FigureError, match="no curves of cifar10"):
+        figures.convergence([], "cifar10")
+
+
+def test_cost_draws_a_bar_for_each_method():
+    found = cost.Cost("CPU", "paper", 128, {"dr": 3.0, "l2": 2.0, "l1": 1.0}, {"dr": 0.3, "l2": 0.2, "l1": 0.1})
+    step, routing = figures.cost([found]).data
+    assert list(step.y) == [3.0, 2.0, 1.0] and list(routing.y) == [0.3, 0.2, 0.1]
+
+
+def test_robustness_shades_what_training_had_seen():
+    usual = {"model": "mnist-dr", "routing": "dr", "seen_shift": 2, "count": 100, "ink": 1.0}
+    rows = [{**usual, "kind": "shift", "amount": amount, "error": 10.0 * amount} for amount in (2, 0, 1)]
+    figure = figures.robustness({"rows": rows})
+    assert list(figure.data[0].x) == [0, 1, 2] and list(figure.data[0].y) == [0, 10, 20]
+    assert figure.data[0].error_y.array[1] == pytest.approx(3.0)
+    assert (figure.layout.shapes[0].x0, figure.layout.shapes[0].x1) == (0, 2)
+
+
+def test_iterations_draws_means_with_the_range_of_the_seeds():
+    rows = [row({"iterations": 1}, 2.0), row({"iterations": 1}, 4.0), row({"iterations": 2}, 1.0)]
+    shipped = {"rows": [{"model": "m", "iterations": 1, "error": 7.0}]}
+    figure = figures.iterations({"rows": rows}, shipped)
+    error = next(trace for trace in figure.data if trace.name == "test" and trace.xaxis == "x2")
+    assert list(error.y) == [3.0, 1.0] and error.error_y.array[0] == 1.0
+    assert list(figure.data[-1].y) == [7.0]
+
+
+def test_sparsity_and_ascent_draw_what_was_averaged():
+    rows = [row({"regularisation": 0.0}, 1.0), row({}, 2.0), row({"proximal": True}, 3.0)]
+    zeros = figures.sparsity({"rows": rows}).data
+    assert list(zeros[0].y) == [25.0, 25.0] and list(zeros[5].y) == [1.0, 3.0]
+    by_step = figures.ascent({"rows": [row({}, 1.0), row({"ascent_step": 0.5}, 30.0)]}).data[0]
+    assert list(by_step.x) == ["0.005", "0.5"] and list(by_step.y) == [1.0, 30.0]
+
+
+def test_multi_mnist_draws_the_papers_figures_as_lines():
+    rows = [{"model": "multi-mnist-dr", "routing": "dr", "error": 9.5}]
+    figure = figures.multi_mnist({"rows": rows})
+    assert list(figure.data[0].y) == [9.5]
+    assert sorted(shape.y0 for shape in figure.layout.shapes) == [7.47, 7.54]
+
+
+def test_what_is_measured_in_the_repository_can_be_drawn():
+    assert describe(figures.table_ii(reports.report("table").measured)).startswith("Test errors beside seed 003")
+    assert "mnist" in convergence.data_sets(reports.report("convergence").measured)
