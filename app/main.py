@@ -29,13 +29,14 @@ PAGES = [
     st.Page("views/discriminative.py", title="L2 / L1", icon=":material/balance:", url_path="discriminative"),
     st.Page("views/perturb.py", title="Perturb", icon=":material/tune:", url_path="perturb"),
     st.Page("views/compare.py", title="Compare", icon=":material/compare:", url_path="compare"),
+    st.Page("views/results.py", title="Results", icon=":material/table_chart:", url_path="results"),
 ]
 page = st.navigation(PAGES, position="hidden")
 
 
 @st.fragment(key="links")
 def links() -> None:
-    """The five pages; a link carries the choices along, in this window and in another."""
+    """The pages; a link carries the choices along, in this window and in another."""
     query = session.to_query(scene.current().choices)
     with st.container(horizontal=True, key="pages"):
         for number, target in enumerate(PAGES, start=1):

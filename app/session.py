@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from app import capsule_sets
+from capsviz.experiments import reports
 from capsviz.intervene import Intervention
 
 SOURCES = ("data", "upload", "pad", "generated")
@@ -83,6 +84,8 @@ class Choices:
     """Class shown and class named: the cell of the confusion matrix whose images are looked at."""
     sample: str = "wrong"
     """Which drawings stand for Figure 2 (c): those read as another class first, or simply the `first` ones."""
+    experiment: str = "table"
+    """What Results shows, by the name that the command line gives it."""
 
 
 @dataclass(frozen=True)
@@ -237,6 +240,7 @@ PARAMETERS: dict[str, _Parameter] = {
     "method": _Parameter("method", _model),
     "cell": _Parameter("cell", _cell, lambda cell: f"{cell[0]}-{cell[1]}"),
     "sample": _Parameter("sample", _one_of(("wrong", "first"), "sample")),
+    "experiment": _Parameter("experiment", _one_of(reports.NAMES, "experiment")),
 }
 """Fields of `Choices` in the order in which they are read: the model first, because classes depend on it."""
 
@@ -284,6 +288,7 @@ def _default(name: str, choices: Choices) -> str:
         "method": "the first method",
         "cell": "all cells",
         "sample": "those drawn wrong",
+        "experiment": "Table II",
     }
     return sentences.get(name) or f"“{getattr(choices, name)}”"
 

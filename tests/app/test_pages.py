@@ -11,7 +11,7 @@ from capsviz import data, zoo
 from capsviz.perturb import OFFSETS
 from tests.app.conftest import Visit
 
-PAGES = ("dynamic", "em", "discriminative", "perturb", "compare")
+PAGES = ("dynamic", "em", "discriminative", "perturb", "compare", "results")
 
 
 def charts(app: AppTest) -> dict[str, dict]:

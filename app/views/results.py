@@ -1,0 +1,62 @@
+"""The papers' experiments, measured here: one question at a time, its answer computed from result files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+from plotly.graph_objects import Figure
+
+from app import layout, scene
+from capsviz.data import DATASETS
+from capsviz.experiments import convergence, reports
+from capsviz.figures import experiments as figures
+
+FIGURES: dict[str, Callable[..., Figure]] = {
+    "table": figures.table_ii,
+    "cost": figures.cost,
+    "robustness": figures.robustness,
+    "iterations": lambda found, **look: figures.iterations(found["trained"], found["shipped"], **look),
+    "sparsity": figures.sparsity,
+    "ascent": figures.ascent,
+    "multi-mnist": figures.multi_mnist,
+}
+
+
+def draw(name: str, measured: Any, dark: bool) -> None:
+    """The figures of an experiment; convergence has one for each data set."""
+    if name != "convergence":
+        layout.show(FIGURES[name](measured, dark=dark), f"{name}-figure")
+        return
+    for data in convergence.data_sets(measured):
+        st.subheader(DATASETS[data].title, anchor=False)
+        layout.show(figures.convergence(measured, data, dark=dark), f"convergence-{data}")
+
+
+current = scene.current()
+every = {name: reports.report(name) for name in reports.NAMES}
+report = every[current.choices.experiment]
+
+layout.headline("Results", f"<b>{report.question}</b>")
+layout.chosen(
+    st.segmented_control,
+    "Experiment",
+    "experiment",
+    report.name,
+    reports.NAMES,
+    format_func=lambda name: every[name].title,
+    required=True,
+    label_visibility="collapsed",
+)
+if report.measured is None:
+    st.info(f"Not measured here yet: `{report.command}` does it.", icon=":material/hourglass_empty:")
+else:
+    layout.say(report.sentences[0])
+    draw(report.name, report.measured, current.dark)
+for sentence in report.sentences[report.measured is not None :]:
+    st.markdown(sentence)
+if report.markdown:
+    st.markdown(report.markdown)
+st.caption(f"{report.conditions}. Measured by `{report.command}`.")
+st.caption(f"Source: {report.source}.")

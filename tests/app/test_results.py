@@ -1,0 +1,53 @@
+"""The page of results: what stands in the result files, and nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from capsviz import zoo
+from capsviz.experiments import reports, results
+from tests.app.conftest import Visit
+
+
+def figures(app) -> dict[str, dict]:
+    return {chart.proto.id: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
+
+
+def said(app) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption])
+
+
+def test_every_experiment_can_be_reached_and_names_its_command_and_source(visit: Visit):
+    app = visit("results")
+    for name in reports.NAMES:
+        app.button_group(key="experiment").set_value(name).run()
+        assert not app.exception
+        assert app.query_params.get("experiment", ["table"]) in (name, [name])
+        report = reports.report(name)
+        assert f"`{report.command}`" in said(app) and report.source in said(app)
+        assert bool(figures(app)) == (report.measured is not None)
+        assert all(chart.proto.alt for chart in app.get("plotly_chart"))
+
+
+def test_table_ii_shows_the_manifest_beside_the_paper(visit: Visit):
+    text = said(visit("results"))
+    error = zoo.entry("mnist-dr").test_error
+    assert f"| MNIST | DR | 0.34 | {error:.2f} |" in text
+
+
+def test_an_experiment_that_was_not_run_says_which_command_runs_it(visit: Visit, monkeypatch, tmp_path):
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path))
+    app = visit("results", experiment="sparsity")
+    assert not figures(app)
+    assert "`capsviz experiment sparsity --seeds 3` does it" in app.info[0].value
+
+
+def test_a_damaged_result_is_one_sentence(visit: Visit, monkeypatch, tmp_path):
+    (tmp_path / "ascent.json").write_text("{")
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path))
+    app = visit("results", experiment="ascent")
+    assert "ascent.json is damaged" in app.error[0].value
+    with pytest.raises(results.ResultError):
+        reports.report("ascent")
