@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from capsviz.terminal import told
+
 app = typer.Typer(no_args_is_help=True, help="The papers' experiments: measured, written to benchmarks/results, told.")
 
 Threads = Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")]
@@ -19,11 +21,6 @@ def tell(name: str) -> None:
 
     found = report(name)
     print("\n".join([found.markdown, "", *found.sentences, f"{found.conditions}."]).lstrip())
-
-
-def told(sentence: str) -> None:
-    """Progress goes to stderr, so that stdout is the table alone."""
-    typer.echo(sentence, err=True)
 
 
 def use(threads: int | None) -> None:

@@ -51,14 +51,15 @@ def report(name: str) -> Report:
 def _table() -> Report:
     lines = table.lines()
     counts = sorted({line.ours.count for line in lines if line.ours})
-    seeds = f"seeds for each model: {', '.join(map(str, counts))}" if counts else "nothing trained yet"
+    seeds = f"seeds for each model: {' or '.join(map(str, counts))}" if counts else "nothing trained yet"
     return Report(
         "table",
         "Table II",
         "How far from the paper's test errors are the models that ship with capsviz?",
         tuple(table.sentences(lines)),
         table.markdown(lines),
-        f"Test error of the shipped float16 weights, measured once; no epoch was chosen by it; {seeds}",
+        f"Test error, measured once, of the shipped float16 weights (several seeds: of the float32 weights); no epoch "
+        f"was chosen by it; {seeds}",
         "capsviz experiment table",
         "seed 003, Table II",
         lines,

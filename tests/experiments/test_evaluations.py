@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from capsviz import zoo
 from capsviz.data import load, to_float
 from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table
 from capsviz.experiments.convergence import Curve
+from capsviz.experiments.seeds import Spread
 from capsviz.training.evaluate import evaluate
 
 
@@ -69,7 +71,17 @@ def test_shipped_models_are_asked_once(folder):
     assert len(said) == 10 and results.read("iterations-shipped")["rows"][0]["trained_with"] == 3
 
 
-def test_table_ii_takes_what_is_there_and_says_what_is_not(tmp_path, monkeypatch):
+def spread(name: str, errors: tuple[float, ...]) -> dict:
+    """What `capsviz zoo seeds` writes of a model."""
+    entry = zoo.entry(name)
+    given = Spread(
+        name, entry.data, entry.routing, entry.preset, False, len(errors), 0.0, 0.1, tuple(range(len(errors))), errors,
+        entry.test_count, 10, entry.command,
+    )  # fmt: skip
+    return asdict(given)
+
+
+def test_table_ii_takes_what_is_there_and_says_what_is_not(folder, tmp_path, monkeypatch):
     manifest = json.loads((zoo.folder() / "manifest.json").read_text())
     one = next(row for row in manifest["models"] if row["name"] == "mnist-l2-fc")
     other = {**one, "name": "mnist-l2-fc-1", "test_error": one["test_error"] + 0.2}
@@ -79,6 +91,10 @@ def test_table_ii_takes_what_is_there_and_says_what_is_not(tmp_path, monkeypatch
     mine = next(line for line in lines if (line.data, line.method) == ("mnist", "L2/FC"))
     assert mine.ours.count == 2 and mine.ours.mean == pytest.approx(one["test_error"] + 0.1)
     assert mine.difference == pytest.approx(mine.ours.mean - 0.35)
+    (folder / "seeds.json").parent.mkdir(exist_ok=True)
+    (folder / "seeds.json").write_text(json.dumps({"rows": [spread("mnist-l2-fc", (0.4, 0.6, 0.8))]}))
+    mine = next(line for line in table.lines() if (line.data, line.method) == ("mnist", "L2/FC"))
+    assert (mine.ours.count, mine.ours.mean, mine.ours.high) == (3, pytest.approx(0.6), 0.8)
     text = table.markdown(lines)
     assert "| CIFAR-10 | L1/FC | 14.04 | not trained here |" in text
     assert text.count("not trained here") == len(lines) - 1
