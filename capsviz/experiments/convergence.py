@@ -31,6 +31,7 @@ class Curve:
     validation: tuple[tuple[int, float], ...]
     loss: tuple[tuple[int, float], ...]
     command: str
+    preset: str = ""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def curves() -> list[Curve]:
             lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
             validation = tuple((line["step"], line["validation_error"]) for line in lines if line["kind"] == "epoch")
             loss = tuple((line["step"], line["margin"]) for line in lines if line["kind"] == "train")
-            found.append(Curve(entry.name, entry.data, entry.routing, validation, loss, entry.command))
+            found.append(Curve(entry.name, entry.data, entry.routing, validation, loss, entry.command, entry.preset))
     return sorted(found, key=lambda curve: (curve.data, COMPARED.index(curve.routing)))
 
 

@@ -70,14 +70,17 @@ def _convergence() -> Report:
     curves = convergence.curves()
     found = convergence.crossings(curves)
     data = ", ".join(DATASETS[name].title for name in convergence.data_sets(curves))
+    presets = ", ".join(sorted({f"{DATASETS[curve.data].title} {curve.preset}" for curve in curves}))
+    cycle = sum("one-cycle" in curve.command for curve in curves)
     return Report(
         "convergence",
         "Figure 3",
         "Do L1 and L2 converge faster than dynamic routing?",
         tuple(convergence.sentences(found)),
         convergence.markdown(found),
-        f"{data}: one training for each curve. Error on validation images held out of the training set, where the "
-        "paper draws test error; read after each epoch. One-cycle learning rate, so late steps are slow for all",
+        f"{data}: one training, one seed for each curve (presets: {presets}). Error on validation images held out of "
+        f"the training set, where the paper draws test error; read after each epoch. {cycle} of {len(curves)} under a "
+        "one-cycle learning rate, which settles all of them towards the end",
         "capsviz experiment convergence",
         "seed 003, Figure 3",
         curves or None,
