@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: app test lint screenshots clean
+.PHONY: app test lint screenshots demo clean
 
 app: .venv/app
 	$(BIN)/streamlit run app/main.py
@@ -24,6 +24,9 @@ lint: .venv/dev
 .venv/dev: .venv/app requirements-dev.txt
 	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
 	touch $@
+
+demo: .venv/dev
+	$(BIN)/python -m docs.demo
 
 screenshots: .venv/dev
 	$(BIN)/python -m docs.screenshots
