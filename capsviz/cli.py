@@ -322,18 +322,27 @@ def data_download(name: Annotated[str, typer.Argument(help="mnist, fashion-mnist
 
 @app.command()
 def benchmark(
-    preset: Annotated[str, typer.Option(help="paper, compact or tiny.")] = "paper",
-    batch: Annotated[int, typer.Option(help="Images a step.")] = 128,
+    what: Annotated[str, typer.Argument(help="speed, or app: how soon the live decoder answers a hand.")] = "speed",
+    preset: Annotated[str, typer.Option(help="Speed: paper, compact or tiny.")] = "paper",
+    batch: Annotated[int, typer.Option(help="Speed: images a step.")] = 128,
     threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Also write the result as JSON.")] = None,
 ) -> None:
-    """Measure step, pass, routing and trace against a plain formulation, in one process on the CPU."""
+    """Measure step, pass, routing and trace against a plain formulation, in one process on the CPU; or the app."""
     import json
 
-    from capsviz.benchmarks.speed import measure, table
+    if what not in ("speed", "app"):
+        raise CapsvizError(f"There is no benchmark of {what!r}; choose speed or app.")
+    if what == "app":
+        from capsviz.benchmarks import app as live
 
-    result = measure(preset, batch, threads)
-    print(table(result))
+        result = live.measure()
+        print(live.table(result))
+    else:
+        from capsviz.benchmarks.speed import measure, table
+
+        result = measure(preset, batch, threads)
+        print(table(result))
     if output:
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
+import pytest
 import torch
+from typer.testing import CliRunner
 
+from capsviz.benchmarks import app as live
 from capsviz.benchmarks.plain import PlainCapsNet
+from capsviz.benchmarks.serving import ServingError
 from capsviz.benchmarks.speed import table
+from capsviz.cli import app
+from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet, preset
 
 
@@ -27,6 +34,22 @@ def test_a_missed_bar_is_written_as_missed():
     bar = {"what": "a", "seconds": 1.0, "against": "b", "against_seconds": 2.0, "ratio": 2.0, "asked": "at least 4"}
     assert "| missed |" in table({"bars": [bar | {"met": False}]})
     assert "| met |" in table({"bars": [bar | {"met": True}]})
+
+
+def test_a_latency_beyond_its_bar_is_written_as_missed():
+    bar = {"decoders": 4, "answers": 300, "p50": 20.0, "p95": 33.1, "asked": 33.0}
+    assert live.table({"bars": [bar | {"met": False}]}).endswith("| 4 | 300 | 20.0 | 33.1 | at most 33 ms | missed |")
+
+
+def test_without_playwright_the_benchmark_of_the_app_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "playwright", None)
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    with pytest.raises(ServingError, match="pip install playwright"):
+        live.measure()
+
+
+def test_there_is_no_benchmark_of_anything_else():
+    assert isinstance(CliRunner().invoke(app, ["benchmark", "memory"]).exception, CapsvizError)
 
 
 def test_the_readme_shows_the_measured_speed():
