@@ -109,8 +109,11 @@ def chosen(
     return widget(label, *args, key=key, on_change=changed, **options)
 
 
-def class_picker(current: Scene, trace: Trace, what: str = "Class capsule") -> int:
-    """The class capsule to look at: the one the model predicts, until the visitor chooses another."""
+def class_picker(current: Scene, trace: Trace, what: str = "Class capsule", *, then: list[str] | None = None) -> int:
+    """The class capsule to look at: the one the model predicts, until the visitor chooses another.
+
+    then: the fragments to run again, where the whole page need not.
+    """
     upper = current.upper(trace)
     predicted = int(trace.predicted[0])
     chosen(
@@ -122,6 +125,7 @@ def class_picker(current: Scene, trace: Trace, what: str = "Class capsule") -> i
         format_func=lambda index: f"**{trace.classes[index]}** ◂" if index == predicted else trace.classes[index],
         required=True,
         help="◂ marks the class that the model predicts.",
+        then=then,
     )
     return upper
 

@@ -12,6 +12,8 @@ from app.components.live_decoder import pack_weights
 from capsviz import compare, data, differences, zoo
 from capsviz.data import DATASETS, ImageSet
 from capsviz.intervene import UNTOUCHED, Intervention
+from capsviz.meanings import Meanings
+from capsviz.meanings import meanings as measure_meanings
 from capsviz.measured import Measured, drawings, path_of, recorded
 from capsviz.network import CapsNet
 from capsviz.trace import Trace
@@ -55,7 +57,7 @@ def em_threshold(name: str) -> dict[str, ndarray]:
 @st.cache_resource(show_spinner=False)
 def decoder(name: str) -> bytes:
     """A model's decoder as the browser takes it. Raises PerturbError where it has none."""
-    return pack_weights(model(name))
+    return pack_weights(model(name), exemplars(name), spread(name))
 
 
 @st.cache_resource(show_spinner="Reading the images …", max_entries=6)
@@ -76,6 +78,21 @@ def indices_of(name: str, split: str, label: int) -> tuple[int, ...]:
 def exemplars(name: str) -> torch.Tensor:
     """Stored class capsules of a model, "class exemplar dim". Raises ZooError."""
     return zoo.exemplars(name)
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def spread(name: str) -> torch.Tensor:
+    """How much the numbers of a model's class capsules vary, "class dim". Raises ZooError."""
+    return zoo.capsule_spread(name)
+
+
+@st.cache_resource(show_spinner="Measuring what the capsules draw …", max_entries=8)
+def meanings(name: str) -> tuple[Meanings, ...]:
+    """What the numbers of each class capsule of a model mean, class by class. Raises PerturbError."""
+    examples, deviations = exemplars(name), spread(name)
+    return tuple(
+        measure_meanings(model(name), examples[label], deviations[label], label) for label in range(len(examples))
+    )
 
 
 @st.cache_resource(show_spinner="Routing …", max_entries=32)

@@ -12,6 +12,7 @@ import streamlit as st
 from app import capsule_sets
 from capsviz.experiments import reports
 from capsviz.intervene import Intervention
+from capsviz.zoo import EXEMPLARS
 
 SOURCES = ("data", "upload", "pad", "generated")
 SPLITS = ("test", "train")
@@ -26,6 +27,10 @@ FEWEST, MOST = 4, 12
 """Images side by side on Compare."""
 NARROW, WIDE = 0.25, 1.0
 """Half-ranges of the Perturb sliders: the paper's, and one in which the digit visibly breaks."""
+
+HANDS = ("sliders", "cells", "walk")
+OWN = -1
+"""In place of an exemplar's number: this image's own capsule of the class."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,16 @@ class Choices:
     """Which drawings stand for Figure 2 (c): those read as another class first, or simply the `first` ones."""
     experiment: str = "table"
     """What Results shows, by the name that the command line gives it."""
+    hand: str = "sliders"
+    """What Perturb moves the capsule by: `sliders`, `cells` (all capsules as a grid) or `walk` (to another capsule)."""
+    beside: bool = False
+    """Perturb: all models of the data set that have a decoder, side by side."""
+    to: tuple[int, int] | None = None
+    """Where a walk ends: a class, and the number of an exemplar or `OWN`; None: at the class that is second likely."""
+    share: float = 0.0
+    """How far the walk is, 0 to 1."""
+    sphere: bool = False
+    """The walk goes along the sphere, not straight on."""
 
 
 @dataclass(frozen=True)
@@ -207,6 +222,33 @@ def _write_offsets(offsets: tuple[float, ...]) -> str:
     return ",".join(f"{value:g}" if value else "" for value in offsets)
 
 
+def _flag(word: str, what: str) -> _Parameter:
+    """A switch: in the URL its word when it is on, and nothing else."""
+    return _Parameter(what, lambda text, *_: _one_of((word,), f"value of {what}")(text, *_) == word, lambda _: word)
+
+
+def _target(text: str, choices: Choices, catalogue: Catalogue) -> tuple[int, int]:
+    label, _, number = text.partition(".")
+    if number and not (number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= EXEMPLARS):
+        raise ValueError(f"A class has no exemplar “{number}” (1 to {EXEMPLARS})")
+    return _class(label, choices, catalogue), int(number) - 1 if number else OWN
+
+
+def _write_target(target: tuple[int, int]) -> str:
+    label, number = target
+    return str(label) if number == OWN else f"{label}.{number + 1}"
+
+
+def _share(text: str, _choices: Choices, _catalogue: Catalogue) -> float:
+    try:
+        value = round(float(text), 2)
+    except ValueError:
+        raise ValueError(f"“{text}” is no share of a walk") from None
+    if not 0 <= value <= 1:
+        raise ValueError("A walk goes from 0 to 1")
+    return value
+
+
 PARAMETERS: dict[str, _Parameter] = {
     "model": _Parameter("model", _model),
     "source": _Parameter("source", _one_of(SOURCES, "source of images")),
@@ -241,6 +283,11 @@ PARAMETERS: dict[str, _Parameter] = {
     "cell": _Parameter("cell", _cell, lambda cell: f"{cell[0]}-{cell[1]}"),
     "sample": _Parameter("sample", _one_of(("wrong", "first"), "sample")),
     "experiment": _Parameter("experiment", _one_of(reports.NAMES, "experiment")),
+    "hand": _Parameter("hand", _one_of(HANDS, "way to move a capsule")),
+    "beside": _flag("1", "beside"),
+    "to": _Parameter("to", _target, _write_target),
+    "share": _Parameter("walk", _share, lambda value: f"{value:g}"),
+    "sphere": _flag("sphere", "path"),
 }
 """Fields of `Choices` in the order in which they are read: the model first, because classes depend on it."""
 
@@ -289,6 +336,10 @@ def _default(name: str, choices: Choices) -> str:
         "cell": "all cells",
         "sample": "those drawn wrong",
         "experiment": "Table II",
+        "beside": "one model",
+        "to": "a walk to the class that is second likely",
+        "share": "the start of the walk",
+        "sphere": "the straight walk",
     }
     return sentences.get(name) or f"“{getattr(choices, name)}”"
 
@@ -316,6 +367,7 @@ def update(choices: Choices, **changes: Any) -> None:
             "pair": None,
             "method": "",
             "cell": None,
+            "to": None,
             **changes,
         }
     if {"source", "data", "split", "only"} & changes.keys():
@@ -324,6 +376,8 @@ def update(choices: Choices, **changes: Any) -> None:
         changes = {"upper": None, **changes}
     if {"model", "iterations"} & changes.keys():
         changes = {"frame": None, **changes}
+    if "share" in changes:
+        changes["share"] = round(changes["share"], 2)
     if "offsets" in changes:
         changes["offsets"] = tuple(round(offset, 2) for offset in changes["offsets"])
     st.query_params.from_dict(to_query(dataclasses.replace(choices, **changes)))

@@ -5,66 +5,172 @@ from __future__ import annotations
 import streamlit as st
 
 from app import layout, resources, scene, session
-from app.components.live_decoder import live_decoder
+from app.components.live_decoder import Left, live_decoder
+from app.scene import Scene
 from app.session import NARROW, WIDE, Choices
 from capsviz import perturb
-from capsviz.figures.perturb import dimension_sheet
+from capsviz.figures.perturb import dimension_sheet, meaning_table
+from capsviz.meanings import CLEAR, LEAD, QUALITIES
+from capsviz.measures import summarise
+from capsviz.zoo import Entry
+
+HANDS = {"sliders": "16 sliders", "cells": "All capsules", "walk": "Walk"}
+RERUN = ["links", "sliders", "below"]
+
+
+def wide(choices: Choices) -> bool:
+    """The wider range: asked for, or needed for the offsets of the link."""
+    return choices.wide or any(abs(offset) > NARROW for offset in choices.offsets)
+
+
+def narrowed(on: bool, choices: Choices) -> dict[str, object]:
+    """What the switch of the range changes: in the narrower one every offset finds its place."""
+    if on:
+        return {"wide": True}
+    return {"wide": False, "offsets": tuple(max(-NARROW, min(NARROW, offset)) for offset in choices.offsets)}
 
 
 def offsets_of(choices: Choices, dimensions: int) -> tuple[float, ...]:
-    """One offset per dimension, within the range of the sliders."""
-    reach = WIDE if choices.wide else NARROW
-    given = (*choices.offsets[:dimensions], *(0.0,) * (dimensions - len(choices.offsets)))
-    return tuple(max(-reach, min(reach, offset)) for offset in given)
+    """One offset per dimension."""
+    return (*choices.offsets[:dimensions], *(0.0,) * (dimensions - len(choices.offsets)))
 
 
-def heard(offsets: tuple[float, ...]) -> None:
-    """Keep where the visitor left the sliders; the page itself does not run again."""
-    changed = offsets if any(offsets) else ()
-    session.update(session.parse(st.query_params, scene.catalogue())[0], offsets=changed)
-    st.rerun(["links", "sliders"])
+def models(current: Scene) -> dict[str, Entry]:
+    """The models to draw with, by title: the chosen one, or every one of its data set that has a decoder."""
+    chosen, _ = current.sibling(current.entry.routing, decoder=True)
+    if not current.choices.beside:
+        return {chosen.name: chosen}
+    return {
+        entry.routing.upper(): entry
+        for entry in resources.entries().values()
+        if entry.data == chosen.data and entry.config.decoder and entry.config.image == chosen.config.image
+    }
+
+
+def heard(left: Left) -> None:
+    """Keep where the visitor left the component; of the page only what depends on it runs again."""
+    choices = session.parse(st.query_params, scene.catalogue())[0]
+    stage = scene.current()
+    entry, _ = stage.sibling(stage.entry.routing, decoder=True)
+    at = stage.upper(stage.trace(entry))
+    changes: dict[str, object] = {
+        "offsets": left.offsets if any(left.offsets) else (),
+        "share": left.share,
+        "sphere": left.sphere,
+    }
+    if left.upper != at:
+        changes["upper"] = left.upper
+    if left.to != target(stage):
+        changes["to"] = left.to
+    session.update(choices, **changes)
+    st.rerun(RERUN)
+
+
+def target(current: Scene) -> tuple[int, int]:
+    """Where the walk ends: as chosen, else at the surest exemplar of the class that is second likely."""
+    if current.choices.to is not None:
+        return current.choices.to
+    entry, _ = current.sibling(current.entry.routing, decoder=True)
+    return summarise(current.trace(entry)).runner_up, 0
 
 
 @st.fragment(key="sliders")
 def sliders() -> None:
-    """The sliders and the reconstruction that follows them, in the browser; nothing else of the page runs again."""
+    """The capsule in the visitor's hand and the pictures that follow it, in the browser."""
+    current = scene.current()
+    choices = current.choices
+    entry, _ = current.sibling(current.entry.routing, decoder=True)
+    trace = current.trace(entry)
+    shown = models(current)
+    picker, hand, several = st.columns([12, 8, 5], vertical_alignment="bottom", gap="small")
+    with picker:
+        upper = layout.class_picker(current, trace, "Class capsule to move", then=RERUN)
+    with hand:
+        layout.chosen(
+            st.segmented_control,
+            "Move it on",
+            "hand",
+            choices.hand,
+            list(HANDS),
+            format_func=HANDS.get,
+            required=True,
+            then=["links", "sliders"],
+        )
+    with several:
+        layout.chosen(
+            st.toggle,
+            "All models",
+            "beside",
+            choices.beside,
+            then=["links", "sliders"],
+            help="Every model of the data set that has a decoder, its own capsule of the same image, the same offsets.",
+        )
+        layout.chosen(st.toggle, f"Wide (±{WIDE:g})", "wide", wide(choices), read=narrowed, then=["links", "sliders"])
+    live_decoder(
+        {title: resources.decoder(entry.name) for title, entry in shown.items()},
+        {title: current.trace(entry).poses[0] for title, entry in shown.items()},
+        Left(upper, offsets_of(choices, trace.poses.shape[-1]), target(current), choices.share, choices.sphere),
+        wide=wide(choices),
+        key="live",
+        hand=choices.hand,
+        classes=trace.classes,
+        labels=[found.labels for found in resources.meanings(entry.name)],
+        lead=next(title for title, model in shown.items() if model.name == entry.name),
+        on_change=heard,
+    )
+
+
+@st.fragment(key="below")
+def below() -> None:
+    """What the numbers of the chosen class capsule mean, and what each draws."""
     current = scene.current()
     entry, _ = current.sibling(current.entry.routing, decoder=True)
     trace = current.trace(entry)
-    live_decoder(
-        {entry.name: resources.decoder(entry.name)},
-        {entry.name: trace.poses[0]},
-        current.upper(trace),
-        offsets_of(current.choices, trace.poses.shape[-1]),
-        wide=current.choices.wide,
-        key="live",
-        on_change=heard,
+    upper = current.upper(trace)
+    name = trace.classes[upper]
+    st.subheader(f"What the numbers of class {name} mean", anchor=False)
+    layout.say(
+        f"Each capsule of {len(resources.exemplars(entry.name)[upper])} training images is moved at random in all its "
+        "numbers and drawn; then each number is correlated with what is <b>measured of the pictures</b>."
     )
-    layout.chosen(st.toggle, f"Wider range (±{WIDE:g})", "wide", current.choices.wide, then=["links", "sliders"])
+    layout.show(meaning_table(resources.meanings(entry.name)[upper], dark=current.dark), "meanings")
+    with st.expander("How the words are found", icon=":material/straighten:"):
+        st.markdown(
+            f"A number gets a word where it correlates with one quality by at least {CLEAR:g} (a quarter of all that "
+            f"varies in it), by {LEAD:g} more than with any other, and where the quality varies enough to be seen. "
+            "Around every exemplar all numbers are moved at once, independently, each by its standard deviation over "
+            "the training images of the class: moved one at a time, every smooth change would correlate fully. "
+            "Measured: "
+            + "; ".join(f"**{quality.label}** is {quality.name} ({quality.unit})" for quality in QUALITIES.values())
+            + "."
+        )
+    st.subheader(f"Every number of class {name}, moved by −0.25 to 0.25", anchor=False)
+    images = perturb.sheet(resources.model(entry.name), trace.poses[0, upper], upper)
+    layout.show(dimension_sheet(images, perturb.OFFSETS, dark=current.dark), "sheet")
 
 
 current = scene.current()
 entry, other = current.sibling(current.entry.routing, decoder=True)
-trace = current.trace(entry)
-
 layout.headline(
     "Perturb",
     "A class capsule is <b>16 numbers</b>: how the digit is drawn. Move one, and the decoder shows what it stands for.",
 )
 layout.note(other)
-layout.strip(trace, "class", current.dark)
-upper = layout.class_picker(current, trace, "Class capsule to move")
+layout.strip(current.trace(entry), "class", current.dark)
 sliders()
-
-st.subheader(f"Every number of class {trace.classes[upper]}, moved by −0.25 to 0.25", anchor=False)
-images = perturb.sheet(resources.model(entry.name), trace.poses[0, upper], upper)
-layout.show(dimension_sheet(images, perturb.OFFSETS, dark=current.dark), "sheet")
+below()
 
 layout.explain(
     "The decoder sees one class capsule, all others set to zero, and draws the image. An offset is added to one of the "
     "capsule's 16 numbers (rows) in steps of 0.05 (columns; the framed one is the capsule as routing left it), and the "
-    "decoder draws again. A capsule's length stays below 1, so 0.25 is a lot.",
-    r"\text{image} = \operatorname{decoder}\big(v_j + \varepsilon\,e_d\big),\qquad d = 0,\dots,15,\quad "
-    r"\varepsilon=-0.25,-0.20,\dots,0.25",
-    "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017, Figure 4; seed 001.",
+    "decoder draws again. A capsule's length stays below 1, so 0.25 is a lot. A walk leads from the capsule v to "
+    "another one, w: straight on, its length falls on the way; along the sphere the direction turns evenly by the "
+    "angle Ω between the two, and the length goes evenly from that of v to that of w. Between two classes both "
+    "capsules reach the decoder on the way; they are orthogonal.",
+    r"\begin{aligned}\text{image} &= \operatorname{decoder}\big(v_j + \varepsilon\,e_d\big),\qquad d = 0,\dots,15,"
+    r"\quad\varepsilon=-0.25,-0.20,\dots,0.25\\ \text{straight} &= (1-t)\,v + t\,w,\qquad \text{sphere} = "
+    r"\big((1-t)\lVert v\rVert + t\lVert w\rVert\big)\,\frac{\sin((1-t)\Omega)\,\hat v + \sin(t\Omega)\,\hat w}"
+    r"{\sin\Omega}\end{aligned}",
+    "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017, Figure 4 (seed 001); Shoemake, *Animating "
+    "Rotation with Quaternion Curves*, 1985.",
 )

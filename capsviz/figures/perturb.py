@@ -1,4 +1,4 @@
-"""Class capsules moved along their dimensions, and drawn (Sabour, Frosst & Hinton 2017, Figure 4)."""
+"""Class capsules moved along their dimensions and drawn (Sabour et al. 2017, Figure 4), and what these mean."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
-from plotly.graph_objects import Figure
+from plotly.colors import sample_colorscale
+from plotly.graph_objects import Figure, Heatmap, Scatter
 from torch import Tensor
 
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on, picture, pixels
-from capsviz.figures.theme import TEXT, TICK, Number, caption, ink, style
+from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on, picture, pixels, rounded
+from capsviz.figures.theme import TEXT, TICK, Number, caption, colourbar, contrast, diverging, ink, style
+from capsviz.meanings import QUALITIES, Meanings
 
 
 def dimension_sheet(
@@ -71,6 +73,78 @@ def dimension_sheet(
     return remember(style(figure, dark=dark, height=108 + 37 * len(shots) * down // across), text)
 
 
+def meaning_table(found: Meanings, *, dark: bool = False) -> Figure:
+    """What each dimension of a class capsule means: its correlation with each quality, and a word where it is clear.
+
+    One row per dimension, one column per quality; at the pointer also the change per standard deviation, in its unit.
+    """
+    correlation: list[list[float]] = found.correlation.tolist()
+    names = list(QUALITIES.values())
+    labels, scale = found.labels, diverging(dark)
+    dimensions, columns = range(len(correlation)), range(len(names))
+    hover = [
+        [
+            f"dimension {d}, {names[q].name}<br>correlation {_signed(correlation[d][q])}<br>"
+            f"{float(found.effect[d, q]):+.2g} {names[q].unit} per standard deviation".replace("-", "−")
+            for q in columns
+        ]
+        for d in dimensions
+    ]
+    chosen = [[names[q].label == labels[d] for q in columns] for d in dimensions]
+    cells = [(d, q) for d in dimensions for q in columns]
+    figure = Figure(
+        [
+            Heatmap(
+                z=rounded(found.correlation.numpy()),
+                zmin=-1,
+                zmax=1,
+                colorscale=scale,
+                xgap=2,
+                ygap=2,
+                text=hover,
+                hovertemplate="%{text}<extra></extra>",
+                colorbar=colourbar("r", dark=dark, tickvals=[-1, 0, 1], len=0.5, x=1.0),
+            ),
+            Scatter(
+                x=[q for _, q in cells],
+                y=[d for d, _ in cells],
+                mode="text",
+                text=[_bold(_signed(correlation[d][q]), chosen[d][q]) for d, q in cells],
+                textfont={"size": TICK, "color": [_readable(correlation[d][q], dark) for d, q in cells]},
+                hoverinfo="skip",
+            ),
+        ],
+        {
+            "margin": {"l": 150, "r": 12, "t": 44, "b": 8},
+            "xaxis": {
+                "side": "top",
+                "tickvals": list(columns),
+                "ticktext": [quality.label for quality in names],
+                "showgrid": False,
+                "zeroline": False,
+                "fixedrange": True,
+            },
+            "yaxis": {
+                "autorange": "reversed",
+                "tickvals": list(dimensions),
+                "ticktext": [f"{labels[d]}  <b>{d}</b>" if labels[d] else f"<b>{d}</b>" for d in dimensions],
+                "showgrid": False,
+                "zeroline": False,
+                "fixedrange": True,
+            },
+        },
+    )
+    clear = [f"{d} {label}" for d, label in enumerate(labels) if label]
+    text = (
+        f"Table of the correlation of {len(correlation)} dimensions with {len(names)} measures of the picture; clear "
+        f"are {', '.join(clear) or 'none'}."
+    )
+    style(figure, dark=dark, height=52 + 30 * len(correlation))
+    figure.update_xaxes(tickfont={"size": TEXT, "color": ink(dark).text})
+    figure.update_yaxes(tickfont={"size": TEXT, "color": ink(dark).text})
+    return remember(figure, text)
+
+
 def reconstruction_figure(image: Tensor | ndarray, *, title: str = "", dark: bool = False, height: int = 360) -> Figure:
     """One image, large, without axes; the intensity of each pixel at the pointer.
 
@@ -90,8 +164,19 @@ def reconstruction_figure(image: Tensor | ndarray, *, title: str = "", dark: boo
     return remember(style(figure, dark=dark, height=height), text)
 
 
+def _bold(text: str, bold: bool) -> str:
+    return f"<b>{text}</b>" if bold else text
+
+
+def _readable(value: Number, dark: bool) -> str:
+    """Black or white, whichever is read better on the diverging scale at a value from −1 to 1."""
+    channels = sample_colorscale(diverging(dark), [(float(value) + 1) / 2], colortype="tuple")[0]
+    ground = "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)
+    return max("#000000", "#ffffff", key=lambda colour: contrast(colour, ground))
+
+
 def _signed(offset: Number) -> str:
-    return "0" if offset == 0 else f"{offset:+.2f}".replace("-", "−")
+    return "0" if round(offset, 2) == 0 else f"{offset:+.2f}".replace("-", "−")
 
 
 def _strongest(shots: ndarray) -> tuple[int, float]:

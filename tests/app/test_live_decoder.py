@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.components.live_decoder import live_decoder, pack_weights, read_header, received
+from app.components.live_decoder import Left, live_decoder, pack_weights, read_header, received
 from capsviz import zoo
 from capsviz.network import CapsNet, preset
 from capsviz.perturb import PerturbError
@@ -53,25 +53,70 @@ def test_a_model_without_a_decoder_says_so():
         pack_weights(CapsNet(preset("tiny", "digits", "dr", decoder=False)))
 
 
-def test_offsets_arrive_to_two_decimals():
-    assert received([0.05, -0.25000001], 2, 0.25) == (0.05, -0.25)
+HEADER = {"classes": 3, "dim": 2, "exemplars": 8}
+SENT = {"upper": 2, "offsets": [0.05, -0.25000001], "to": [1, 7], "share": 0.3333, "sphere": True}
 
 
-@pytest.mark.parametrize("value", [None, "0.1", {}, [0.1], [0.1, "0.2"], [0.1, 0.3], [0.1, float("nan")], [0.1, None]])
-def test_what_cannot_be_offsets_is_none(value):
-    assert received(value, 2, 0.25) is None
+def test_offsets_and_share_arrive_to_two_decimals():
+    assert received(SENT, HEADER, 0.25) == Left(2, (0.05, -0.25), to=(1, 7), share=0.33, sphere=True)
+
+
+def test_a_walk_may_end_at_the_images_own_capsule():
+    assert received({**SENT, "to": [0, -1]}, HEADER, 0.25).to == (0, -1)
+
+
+@pytest.mark.parametrize("value", [None, "0.1", {}, [0.1], 3])
+def test_what_is_nothing_that_can_be_left_there_is_none(value):
+    assert received(value, HEADER, 0.25) is None
 
 
 @pytest.mark.parametrize(
-    ("poses", "upper", "offsets", "sentence"),
+    "part",
     [
-        ({}, 0, 16, "for each title"),
-        ({"DR": torch.zeros(10, 8)}, 0, 16, "10 capsules of 16 numbers"),
-        ({"DR": torch.zeros(10, 16)}, 10, 16, "no class 10"),
-        ({"DR": torch.zeros(10, 16)}, 0, 3, "16 dimensions"),
+        {"offsets": [0.1]},
+        {"offsets": [0.1, "0.2"]},
+        {"offsets": [0.1, 0.3]},
+        {"offsets": [0.1, float("nan")]},
+        {"offsets": [0.1, None]},
+        {"upper": 3},
+        {"upper": "1"},
+        {"upper": True},
+        {"to": [3, 0]},
+        {"to": [0, 8]},
+        {"to": [0]},
+        {"to": None},
+        {"share": 1.1},
+        {"share": -0.1},
+        {"share": None},
     ],
 )
-def test_a_capsule_that_does_not_fit_the_decoder_says_so(poses, upper, offsets, sentence):
+def test_one_part_that_does_not_fit_makes_it_none(part: dict):
+    assert received({**SENT, **part}, HEADER, 0.25) is None
+
+
+def test_exemplars_and_spread_follow_the_weights():
+    model, exemplars, spread = zoo.load("digits-dr"), zoo.exemplars("digits-dr"), zoo.capsule_spread("digits-dr")
+    packed, bare = pack_weights(model, exemplars, spread), pack_weights(model)
+    assert (read_header(packed)["exemplars"], read_header(bare)["exemplars"]) == (8, 0)
+    assert read_header(packed)["dtype"] == "float16"
+    tail = np.frombuffer(packed, "<f2", exemplars.numel() + spread.numel(), len(packed) - 2 * (1280 + 160))
+    assert np.array_equal(tail[:1280], exemplars.numpy().ravel())
+    assert np.array_equal(tail[1280:], spread.numpy().ravel())
+
+
+@pytest.mark.parametrize(
+    ("poses", "left", "hand", "sentence"),
+    [
+        ({}, Left(0, (0.0,) * 16), "sliders", "for each title"),
+        ({"DR": torch.zeros(10, 8)}, Left(0, (0.0,) * 16), "sliders", "10 capsules of 16 numbers"),
+        ({"DR": torch.zeros(10, 16)}, Left(10, (0.0,) * 16), "sliders", "no class 10"),
+        ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 16, to=(11, 0)), "walk", "no class 11"),
+        ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 3), "sliders", "16 dimensions"),
+        ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 16), "foot", "not moved by 'foot'"),
+        ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 16), "walk", "0 exemplars per class, which walk needs"),
+    ],
+)
+def test_what_does_not_fit_the_decoder_says_so(poses, left: Left, hand: str, sentence: str):
     packed = pack_weights(CapsNet(preset("tiny", "digits", "dr")))
     with pytest.raises(PerturbError, match=sentence):
-        live_decoder({"DR": packed}, poses, upper, (0.0,) * offsets, wide=False, key="live")
+        live_decoder({"DR": packed}, poses, left, wide=False, key="live", hand=hand)

@@ -48,7 +48,7 @@ def spoken(app: AppTest) -> str:
         ("dynamic", {"strip", "lengths", "entropy"}),
         ("em", {"strip"}),
         ("discriminative", {"strip", "map", "histogram", "agreement"}),
-        ("perturb", {"strip", "sheet"}),
+        ("perturb", {"strip", "meanings", "sheet"}),
         ("compare", {"strip", "reconstructions"}),
     ],
 )
@@ -143,21 +143,49 @@ def test_the_penalty_can_be_changed_on_the_page(visit: Visit):
 
 def test_a_link_brings_its_offsets_to_the_live_decoder(visit: Visit):
     sent = live(visit("perturb", model="digits-dr", offsets=",,,0.25" + "," * 12))
-    assert sent["offsets"] == [0, 0, 0, 0.25] + [0] * 12
-    assert sent["reach"] == 0.25
+    assert sent["state"]["offsets"] == [0, 0, 0, 0.25] + [0] * 12
+    assert (sent["reach"], sent["hand"]) == (0.25, "sliders")
     assert [decoder["title"] for decoder in sent["decoders"]] == ["digits-dr"]
     model, test = zoo.load("digits-dr"), data.load("digits", "test")
     output = model(data.to_float(test.images[:1]))
-    assert sent["upper"] == int(output.activations.argmax())
-    assert sent["decoders"][0]["pose"] == pytest.approx(output.poses[0, sent["upper"]].tolist(), abs=1e-5)
+    assert sent["state"]["upper"] == int(output.activations.argmax())
+    for ours, theirs in zip(sent["decoders"][0]["poses"], output.poses[0].tolist(), strict=True):
+        assert ours == pytest.approx(theirs, abs=1e-5)
+    assert len(sent["labels"]) == 10 and any(any(words) for words in sent["labels"])
 
 
 def test_the_wider_range_is_wider_and_narrowing_it_keeps_the_sliders_inside(visit: Visit):
     app = visit("perturb", model="digits-dr", range="wide", offsets="0.8" + "," * 15)
-    assert (live(app)["reach"], live(app)["offsets"][0]) == (1.0, 0.8)
+    assert (live(app)["reach"], live(app)["state"]["offsets"][0]) == (1.0, 0.8)
     app.toggle(key="wide").set_value(False).run()
-    assert (live(app)["reach"], live(app)["offsets"][0]) == (0.25, 0.25)
+    assert (live(app)["reach"], live(app)["state"]["offsets"][0]) == (0.25, 0.25)
+    assert app.query_params["offsets"] == "0.25" + "," * 15
     assert not app.exception
+
+
+def test_offsets_beyond_the_range_of_the_paper_widen_the_sliders(visit: Visit):
+    app = visit("perturb", model="digits-dr", offsets="-0.4" + "," * 15)
+    assert (live(app)["reach"], live(app)["state"]["offsets"][0]) == (1.0, -0.4)
+    assert app.toggle(key="wide").value
+
+
+def test_four_models_stand_side_by_side_each_with_its_own_capsules_of_the_same_image(visit: Visit):
+    sent = live(visit("perturb", model="digits-em", beside=1, offsets="0.2" + "," * 15))
+    assert [decoder["title"] for decoder in sent["decoders"]] == ["DR", "EM", "L2", "L1"]
+    assert sent["lead"] == 1 and sent["state"]["offsets"][0] == 0.2
+    image = data.to_float(data.load("digits", "test").images[:1])
+    for decoder, routing in zip(sent["decoders"], ("dr", "em", "l2", "l1"), strict=True):
+        poses = zoo.load(f"digits-{routing}")(image).poses[0]
+        assert decoder["poses"][3] == pytest.approx(poses[3].tolist(), abs=1e-5)
+
+
+def test_a_link_to_a_walk_is_a_walk(visit: Visit):
+    sent = live(visit("perturb", model="digits-dr", hand="walk", to="8.3", walk="0.4", path="sphere"))
+    assert sent["hand"] == "walk"
+    assert (sent["state"]["to"], sent["state"]["share"], sent["state"]["sphere"]) == ([8, 2], 0.4, True)
+    app = visit("perturb", model="digits-dr")
+    activations = zoo.load("digits-dr")(data.to_float(data.load("digits", "test").images[:1])).activations[0]
+    assert live(app)["state"]["to"] == [int(activations.argsort(descending=True)[1]), 0]
 
 
 def test_the_sheet_has_a_cell_per_dimension_and_offset(visit: Visit):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import capsule_sets
-from app.session import VIEWS, Catalogue, Choices, parse, to_query
+from app.session import PARAMETERS, VIEWS, Catalogue, Choices, parse, to_query
 from capsviz.intervene import Intervention
 
 CATALOGUE = Catalogue("mnist-dr", {"mnist-dr": 10, "mnist-em": 10, "shapes-l2": 3}, ("mnist", "digits"))
@@ -53,6 +53,11 @@ def choices() -> st.SearchStrategy[Choices]:
         method=st.sampled_from(["", "mnist-dr", "shapes-l2"]),
         cell=st.none() | st.tuples(st.integers(0, 9), st.integers(0, 9)),
         sample=st.sampled_from(["wrong", "first"]),
+        hand=st.sampled_from(["sliders", "cells", "walk"]),
+        beside=st.booleans(),
+        to=st.none() | st.tuples(st.integers(0, 9), st.integers(-1, 7)),
+        share=st.integers(0, 20).map(lambda steps: round(steps * 0.05, 2)),
+        sphere=st.booleans(),
     )
 
 
@@ -117,6 +122,22 @@ def test_an_empty_query_is_the_start():
         ({"cell": "4-12"}, "mnist-dr has no class “12” (0 to 9); showing all cells instead."),
         ({"cell": "4"}, "mnist-dr has no class “” (0 to 9); showing all cells instead."),
         ({"method": "resnet"}, "There is no model “resnet”; showing the first method instead."),
+        (
+            {"hand": "foot"},
+            "There is no way to move a capsule “foot” (sliders, cells, walk); showing “sliders” instead.",
+        ),
+        ({"beside": "no"}, "There is no value of beside “no” (1); showing one model instead."),
+        (
+            {"to": "12.1"},
+            "mnist-dr has no class “12” (0 to 9); showing a walk to the class that is second likely instead.",
+        ),
+        (
+            {"to": "3.9"},
+            "A class has no exemplar “9” (1 to 8); showing a walk to the class that is second likely instead.",
+        ),
+        ({"walk": "2"}, "A walk goes from 0 to 1; showing the start of the walk instead."),
+        ({"walk": "far"}, "“far” is no share of a walk; showing the start of the walk instead."),
+        ({"path": "arc"}, "There is no value of path “arc” (sphere); showing the straight walk instead."),
         ({"range": "huge"}, "There is no slider range “huge” (wide); showing the paper's range instead."),
     ],
 )
@@ -126,9 +147,7 @@ def test_what_means_nothing_is_said_in_one_sentence_and_the_default_shown(query:
     assert parsed == Choices(query["model"] if query.get("model") in CATALOGUE.classes else "mnist-dr")
 
 
-@given(
-    st.dictionaries(st.sampled_from(["model", "image", "class", "T", "offsets", "data", "only", "range"]), st.text())
-)
+@given(st.dictionaries(st.sampled_from([parameter.key for parameter in PARAMETERS.values()]), st.text()))
 def test_no_query_whatever_breaks_the_parser(query: dict[str, str]):
     parsed, notices = parse(query, CATALOGUE)
     assert dataclasses.asdict(parsed) == dataclasses.asdict(parse(to_query(parsed), CATALOGUE)[0])

@@ -1,14 +1,17 @@
 """A page with nothing but the live decoder and what Python heard of it.
 
-One decoder, of the model that `?model` names, or four: `?several` of the zoo, `?several=paper` of the paper's size.
+One decoder, of the model that `?model` names, or four: `?several` of the zoo, `?several=paper` of the paper's size;
+`?hand=cells` or `?hand=walk` instead of sliders, `?to=8,2` for the walk's end.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 import torch
 
-from app.components.live_decoder import live_decoder, pack_weights
+from app.components.live_decoder import Left, live_decoder, pack_weights
 from capsviz import zoo
 from capsviz.network import CapsNet, preset
 
@@ -19,10 +22,13 @@ ROUTINGS = ("dr", "em", "l2", "l1")
 @st.cache_resource
 def decoder(name: str) -> bytes:
     """Weights of the zoo, or untrained ones of the paper's decoder: only their number matters to the clock."""
+    source = "digits-dr" if name in ROUTINGS else name
     if name not in ROUTINGS:
-        return pack_weights(zoo.load(name))
-    torch.manual_seed(ROUTINGS.index(name))
-    return pack_weights(CapsNet(preset("paper", "mnist", name)))
+        model = zoo.load(name)
+    else:
+        torch.manual_seed(ROUTINGS.index(name))
+        model = CapsNet(preset("paper", "mnist", name))
+    return pack_weights(model, zoo.exemplars(source), zoo.capsule_spread(source))
 
 
 st.session_state["runs"] = st.session_state.get("runs", 0) + 1
@@ -34,18 +40,26 @@ else:
 poses = {title: zoo.exemplars("digits-dr" if name in ROUTINGS else name)[:, 0] for title, name in names.items()}
 upper = st.sidebar.selectbox("Class", range(10), index=3, key="upper")
 wide = st.sidebar.toggle("Wide", key="wide")
-kept = st.session_state.get("kept", (0.0,) * 16)
+to = tuple(int(number) for number in st.query_params.get("to", "8,2").split(","))
+kept = st.session_state.get("kept", Left(upper, (0.0,) * 16, to=to))
+if st.session_state.get("picked", upper) != upper:
+    kept = st.session_state["kept"] = replace(kept, upper=upper)
+st.session_state["picked"] = upper
 if st.sidebar.button("From Python"):
-    kept = st.session_state["kept"] = (0.0,) * 15 + (0.2,)
+    kept = st.session_state["kept"] = replace(kept, offsets=(0.0,) * 15 + (0.2,))
 heard = None
 if st.sidebar.toggle("Shown", value=True):
     heard = live_decoder(
         {title: decoder(name) for title, name in names.items()},
         poses,
-        upper,
         kept,
         wide=wide,
         key="live",
-        on_change=lambda offsets: st.session_state.update(kept=offsets),
+        hand=st.query_params.get("hand", "sliders"),
+        labels=[["", "slant"] + [""] * 14 for _ in range(10)],
+        on_change=lambda left: st.session_state.update(kept=left),
     )
-st.text(f"heard {heard} kept {st.session_state.get('kept')} in run {st.session_state['runs']}")
+kept = st.session_state.get("kept")
+st.text(f"heard {heard and heard.offsets} kept {kept and kept.offsets} in run {st.session_state['runs']}")
+if kept:
+    st.text(f"class {kept.upper} to {kept.to} share {kept.share} sphere {kept.sphere}")

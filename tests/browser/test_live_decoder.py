@@ -189,6 +189,81 @@ def test_python_may_move_the_sliders_change_the_class_and_take_the_component_awa
     live.until("(board, before) => board.capsvizFrames === before + 1", before)
 
 
+def test_dragging_a_cell_moves_that_number_by_standard_deviations(visit):
+    live = visit("?hand=cells")
+    assert live.board.locator(".cell").count() == 160
+    pose, spread = zoo.exemplars("digits-dr")[CLASS, 0], zoo.capsule_spread("digits-dr")[CLASS]
+    deviations = (pose / spread).tolist()
+    written = [f"{value:.{1 if abs(value) < 9.95 else 0}f}".replace("-", "−") for value in deviations]
+    assert live.board.locator(".chosen .cell").all_inner_texts() == written
+    asked = len(live.sent)
+    box = live.board.locator(".chosen .cell").nth(4).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    live.page.mouse.move(x, y)
+    live.page.mouse.down()
+    live.page.mouse.move(x, y - 48, steps=12)  # three standard deviations
+    live.until("(board) => board.querySelectorAll('.chosen .cell')[4].classList.contains('moved')")
+    live.until("(board) => board.capsvizFrames > 3")
+    live.page.wait_for_timeout(300)
+    expected = round(min(0.25, 3 * float(spread[4])), 2)
+    assert np.abs(live.canvas("after")[..., 0] - drawn({4: expected})).max() <= 1
+    assert len(live.sent) == asked
+    live.page.mouse.up()
+    live.heard(rf"heard \(0\.0, 0\.0, 0\.0, 0\.0, {expected}, 0\.0")
+
+
+def test_a_row_of_the_grid_chooses_its_class_and_keys_move_a_cell(visit):
+    live = visit("?hand=cells")
+    live.board.get_by_role("button", name="class capsule 8").click()
+    live.heard(r"class 8 ")
+    assert np.abs(live.canvas("before")[..., 0] - drawn({}, 8)).max() <= 1
+    cell = live.board.get_by_role("slider", name="class 8, dimension 2")
+    cell.focus()
+    for _ in range(3):
+        live.page.keyboard.press("ArrowUp")
+    live.heard(r"kept \(0\.0, 0\.0, 0\.\d*[1-9]")
+    live.page.keyboard.press("ArrowRight")
+    assert live.board.get_by_role("slider", name="class 8, dimension 3").evaluate("cell => cell.matches(':focus')")
+
+
+@pytest.mark.parametrize(("target", "sphere"), [((8, 2), False), ((8, 2), True), ((3, 5), True), ((1, -1), True)])
+def test_a_walk_draws_what_pytorch_draws(visit, target: tuple[int, int], sphere: bool):
+    live = visit(f"?hand=walk&to={target[0]},{target[1]}")
+    exemplars, model = zoo.exemplars("digits-dr"), zoo.load("digits-dr")
+    start = perturb.masked(exemplars[CLASS, :1], CLASS, 10)[0]
+    end = perturb.masked(exemplars[target[0], 0 if target[1] < 0 else target[1]][None], target[0], 10)[0]
+    shares = (0.0, 0.25, 0.5, 0.9, 1.0)
+    theirs = perturb.walk(model, start, end, shares, sphere=sphere)[:, 0].numpy()
+    ours = live.board.evaluate(
+        "(board, [shares, sphere]) => shares.map((share) => Array.from(board.capsvizWalk(0, share, sphere)))",
+        [shares, sphere],
+    )
+    assert theirs.std(axis=0).max() > 0.1  # it does lead somewhere
+    assert np.abs(np.array(ours).reshape(theirs.shape) - theirs).max() < 1e-4
+
+
+def test_a_walk_plays_without_the_server_and_python_hears_where_it_was_left(visit):
+    live = visit("?hand=walk&to=8,2")
+    start, asked = live.canvas("after"), len(live.sent)
+    live.board.get_by_role("button", name="Play or pause (space)").click()
+    live.until("(board) => board.querySelector('.frame').textContent === '20 %'")
+    assert len(live.sent) == asked
+    live.page.keyboard.press("End")
+    live.until("(board) => board.querySelector('.frame').textContent === '100 %'")
+    live.heard(r"to \(8, 2\) share 1\.0 sphere False")
+    end = perturb.draw(zoo.load("digits-dr"), zoo.exemplars("digits-dr")[8, 2][None], 8)[0, 0].numpy() * 255
+    assert np.abs(live.canvas("after")[..., 0] - end).max() <= 1
+    assert np.abs(live.canvas("after") - start).max() > 50
+    live.board.get_by_role("button", name="on the sphere, 50 %").click()
+    live.heard(r"share 0\.5 sphere True")
+
+
+def test_a_word_stands_beside_its_slider(visit):
+    live = visit()
+    words = live.board.locator(".word").all_inner_texts()
+    assert words[1] == "slant" and not any(words[:1] + words[2:])
+
+
 def test_four_decoders_answer_to_one_slider_each_with_its_own_capsule(visit):
     live = visit("?several")
     assert live.board.locator("h4").all_inner_texts() == ["DR", "EM", "L2", "L1"]
