@@ -46,9 +46,11 @@ class Board {
     this.send = send;
     this.run = new Run(numbers);
     this.touched = touched;
+    const style = getComputedStyle(this.root), scale = parseFloat(style.fontSize) / 15; // larger where the page's type is
     this.look = {
       ...this.run.ink,
-      font: getComputedStyle(this.root).fontFamily,
+      font: style.fontFamily,
+      px: (size) => `${(size * scale).toFixed(1)}px`,
       classes: this.run.class_colours,
       diverging: colourTable(this.run.diverging),
       sequential: colourTable(this.run.sequential),

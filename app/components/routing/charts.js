@@ -24,12 +24,12 @@ class Bars {
   draw(view, look) {
     const { run, row } = this, pen = surface(this.canvas, this.width, this.height), left = 44, right = 46;
     const across = this.width - left - right;
-    pen.font = `600 15px ${look.font}`;
+    pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
     pen.fillText(run.routing === "dr" ? "Length ‖v‖ of each class" : "Activation a of each class", 0, 16);
     for (let j = 0; j < run.upperCount; j++) {
       const y = 24 + j * row, value = view.lengths ? view.lengths[j] : null;
-      pen.font = `${j === run.upper ? "bold " : ""}14px ${look.font}`;
+      pen.font = `${j === run.upper ? "bold " : ""}${look.px(14)} ${look.font}`;
       pen.textAlign = "right";
       pen.fillStyle = j === run.upper ? look.accent : look.text;
       pen.fillText(fitted(pen, run.classes[j], left - 6), left - 6, y + row / 2 + 5);
@@ -78,10 +78,10 @@ class ShareLines {
     [low, high] = [Math.max(0, low - margin), Math.min(1, high + margin)];
     const x = (t) => frame.left + (times === 1 ? 0.5 : t / (times - 1)) * (this.width - frame.left - frame.right);
     const y = (value) => this.height - frame.bottom - ((value - low) / (high - low)) * (this.height - frame.top - frame.bottom);
-    pen.font = `600 15px ${look.font}`;
+    pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
     pen.fillText(fitted(pen, `${run.symbol} of capsule ${capsule} to each class`, this.width), 0, 16);
-    pen.font = `13px ${look.font}`;
+    pen.font = `${look.px(13)} ${look.font}`;
     pen.strokeStyle = look.grid;
     pen.lineWidth = 1;
     pen.fillStyle = look.muted;
@@ -120,7 +120,7 @@ class ShareLines {
       const at = y(rows[j].at(-1)) + 5;
       if (taken.some((other) => Math.abs(other - at) < 14)) continue;
       taken.push(at);
-      pen.font = `${j === this.run.upper ? "bold " : ""}14px ${look.font}`;
+      pen.font = `${j === this.run.upper ? "bold " : ""}${look.px(14)} ${look.font}`;
       pen.fillStyle = look.text;
       pen.fillText(fitted(pen, this.run.classes[j], 26), this.width - 27, at);
     }

@@ -86,7 +86,7 @@ class Cloud {
 
   axes(pen) {
     const { look, run } = this;
-    pen.font = `13px ${look.font}`;
+    pen.font = `${look.px(13)} ${look.font}`;
     pen.strokeStyle = look.grid;
     pen.fillStyle = look.muted;
     pen.lineWidth = 1;
@@ -219,7 +219,7 @@ class Cloud {
       pen.fill();
       if (wide === 8) pen.stroke();
     }
-    pen.font = `bold 20px ${this.look.font}`;
+    pen.font = `bold ${this.look.px(20)} ${this.look.font}`;
     const label = cut ? `${view.headName} →` : view.headName;
     const x = Math.min(this.width - 30, Math.max(FRAME.left + 14, to[0] + (cut ? -24 : 17) * Math.cos(angle)));
     const y = Math.min(this.height - FRAME.bottom - 6, Math.max(FRAME.top + 18, to[1] + 7 + (cut ? -24 : 17) * Math.sin(angle)));
@@ -229,11 +229,11 @@ class Cloud {
   title(pen) {
     const { run, look } = this;
     pen.textAlign = "left";
-    pen.font = `600 16px ${look.font}`;
+    pen.font = `600 ${look.px(16)} ${look.font}`;
     pen.fillStyle = look.text;
     pen.fillText(`Votes û for ${run.classes[run.upper]}`, FRAME.left, 18);
     const wide = pen.measureText(`Votes û for ${run.classes[run.upper]}`).width;
-    pen.font = `14px ${look.font}`;
+    pen.font = `${look.px(14)} ${look.font}`;
     pen.fillStyle = look.muted;
     pen.fillText(run.routing === "dr" ? "area = c, colour = û·v" : "area = R, colour = R a", FRAME.left + wide + 12, 18);
   }

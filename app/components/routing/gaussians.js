@@ -49,7 +49,7 @@ class Curves {
     const { run, dim } = this, pen = surface(this.canvas, this.width, this.height), colour = look.classes[run.upper];
     const across = Math.ceil(Math.sqrt(dim)), down = Math.ceil(dim / across), head = 26;
     const wide = this.width / across, high = (this.height - head) / down;
-    pen.font = `600 15px ${look.font}`;
+    pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
     pen.fillText(`Gaussian of ${run.classes[run.upper]} in its ${dim} pose numbers, over the votes weighted by R a`, 0, 16);
     for (let h = 0; h < dim; h++) {
@@ -60,7 +60,7 @@ class Curves {
       this.bars(pen, all, peak, box, look.grid);
       this.bars(pen, owned, peak, box, colour);
       this.density(pen, h, mean, deviation, peak, box, look.text);
-      pen.font = `13px ${look.font}`;
+      pen.font = `${look.px(13)} ${look.font}`;
       pen.fillStyle = look.muted;
       pen.fillText(`${h}: σ ${shown(deviation, 2)}`, left, top + 12);
     }
@@ -109,10 +109,10 @@ class Logistic {
     const t = Math.max(0, answered), strict = run.temperature[t], frame = { left: 36, right: 14, top: 28, bottom: 42 };
     const x = (over) => frame.left + ((over + this.reach) / (2 * this.reach)) * (this.width - frame.left - frame.right);
     const y = (a) => this.height - frame.bottom - a * (this.height - frame.top - frame.bottom);
-    pen.font = `600 15px ${look.font}`;
+    pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
     pen.fillText(`Cost switches classes off, λ = ${shown(strict, 2)}`, 0, 16);
-    pen.font = `13px ${look.font}`;
+    pen.font = `${look.px(13)} ${look.font}`;
     pen.strokeStyle = look.grid;
     pen.fillStyle = look.muted;
     pen.lineWidth = 1;
@@ -145,7 +145,7 @@ class Logistic {
       pen.strokeStyle = look.text;
       pen.stroke();
       if (j === run.upper) {
-        pen.font = `bold 15px ${look.font}`;
+        pen.font = `bold ${look.px(15)} ${look.font}`;
         haloed(pen, run.classes[j], here[0], here[1] + (here[1] < 60 ? 26 : -14), look);
       }
     }

@@ -30,11 +30,11 @@ class ShareMap {
     const across = this.width - this.left - 4, down = this.height - this.top - this.bottom, row = down / J;
     pen.imageSmoothingEnabled = false;
     pen.drawImage(raster(values, run.lower, J, look.diverging, -run.reach, run.reach), this.left, this.top, across, down);
-    pen.font = `13px ${look.font}`;
+    pen.font = `${look.px(13)} ${look.font}`;
     pen.textAlign = "right";
     for (let j = 0; j < J; j++) {
       pen.fillStyle = j === run.upper ? look.accent : look.muted;
-      pen.font = `${j === run.upper ? "bold " : ""}13px ${look.font}`;
+      pen.font = `${j === run.upper ? "bold " : ""}${look.px(13)} ${look.font}`;
       pen.fillText(fitted(pen, run.classes[j], this.left - 6), this.left - 5, this.top + (j + 0.5) * row + 4.5);
     }
     pen.strokeStyle = look.accent;
@@ -43,7 +43,7 @@ class ShareMap {
     const x = this.left + ((this.order.indexOf(capsule) + 0.5) * across) / run.lower;
     line(pen, x, this.top - 3, x, this.top + down + 3);
     pen.textAlign = "left";
-    pen.font = `13px ${look.font}`;
+    pen.font = `${look.px(13)} ${look.font}`;
     pen.fillStyle = look.muted;
     const every = Math.max(1, Math.ceil(run.types / 8));
     for (let kind = 0; kind < run.types; kind += every) {
@@ -55,7 +55,7 @@ class ShareMap {
   title(pen, look, compared) {
     const { run } = this, [low, high] = [-run.reach, run.reach];
     pen.fillStyle = look.text;
-    pen.font = `600 15px ${look.font}`;
+    pen.font = `600 ${look.px(15)} ${look.font}`;
     const name = run.routing === "dr" ? "Couplings c" : "Responsibilities R";
     const whole = compared ? `${name}: difference to the untouched run` : `${name} of all ${run.lower} capsules`;
     pen.fillText(fitted(pen, whole, this.width - this.left - 240), this.left, 16);
@@ -117,7 +117,7 @@ class Tiles {
     pen.strokeStyle = look.accent;
     const [x, y] = this.spot(capsule);
     pen.strokeRect(x - 1.5, y - 1.5, cell + 2.5, cell + 2.5);
-    pen.font = `600 15px ${look.font}`;
+    pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
     pen.fillText(`${run.symbol} to ${run.classes[run.upper]}, ${run.rows} × ${run.columns} × ${run.types} types`, 0, 16);
   }
@@ -184,7 +184,7 @@ class Retina {
     const unit = this.width / run.image_shape[2], { stride, size } = run.field;
     pen.imageSmoothingEnabled = false;
     pen.drawImage(this.picture, 0, 24, this.width, this.height - 24);
-    pen.font = `600 15px ${look.font}`;
+    pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
     pen.fillText(fitted(pen, mass ? `Mean ${run.symbol} to ${run.classes[run.upper]}, by place` : "The image", this.width), 0, 16);
     if (mass) {
@@ -219,7 +219,7 @@ function fitted(pen, text, width) {
 
 /** A colour scale that ends at x, with its ends in numbers. */
 function scaleBar(pen, x, y, table, low, high, look) {
-  pen.font = `13px ${look.font}`;
+  pen.font = `${look.px(13)} ${look.font}`;
   pen.fillStyle = look.muted;
   pen.textAlign = "right";
   pen.fillText(high, x, y + 11);

@@ -57,7 +57,7 @@ function haloed(pen, text, x, y, look) {
 
 /** Lines of text in a box beside a point, inside the width of the picture. */
 function bubble(pen, lines, [x, y], width, look) {
-  pen.font = `14px ${look.font}`;
+  pen.font = `${look.px(14)} ${look.font}`;
   const across = Math.max(...lines.map((text) => pen.measureText(text).width)) + 16, down = 19 * lines.length + 10;
   const left = x + 14 + across > width ? x - 14 - across : x + 14, top = Math.max(2, y - down / 2);
   pen.fillStyle = look.ground;
