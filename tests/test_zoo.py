@@ -54,6 +54,14 @@ def test_a_digits_model_makes_exactly_the_errors_of_the_manifest(name):
     assert (result.error, result.count) == (pytest.approx(entry.test_error), entry.test_count)
 
 
+@pytest.mark.parametrize("name", [name for name, entry in zoo.models().items() if entry.history])
+def test_a_shipped_history_of_b_ends_in_the_shipped_coefficients(name):
+    zoo.verify_history(zoo.entry(name))
+    history = zoo.history(name)
+    assert history is not None and history.steps[0] == 0 and history.steps == sorted(set(history.steps))
+    assert torch.equal(history.coefficients[-1].float(), zoo.load(name).get_buffer("coefficients"))
+
+
 def test_a_loaded_model_is_the_rounded_one_that_was_measured():
     network = zoo.load("digits-l1")
     for name, value in zoo.shipped(network).state_dict().items():
