@@ -13,7 +13,7 @@ from capsviz.training.config import ConfigError, TrainingConfig
 
 SHORT_CYCLE: dict[str, Any] = {"learning_rate": 0.002, "schedule": "one-cycle"}
 """What reaches a good error in few epochs: the networks of seed 003 in a laptop's time."""
-CLOTHES: dict[str, Any] = {"shift": 1, "mirror": True}
+CLOTHES: dict[str, Any] = {"mirror": True}
 """Clothes fill their image, so that two pixels cut them, and have no left and right."""
 
 
