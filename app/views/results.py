@@ -38,7 +38,6 @@ current = scene.current()
 every = {name: reports.report(name) for name in reports.NAMES}
 report = every[current.choices.experiment]
 
-layout.headline("Results", f"<b>{report.question}</b>")
 layout.chosen(
     st.segmented_control,
     "Experiment",
@@ -49,10 +48,10 @@ layout.chosen(
     required=True,
     label_visibility="collapsed",
 )
+layout.headline(report.question, report.sentences[0] if report.measured is not None else "")
 if report.measured is None:
     st.info(f"Not measured here yet: `{report.command}` does it.", icon=":material/hourglass_empty:")
 else:
-    layout.say(report.sentences[0])
     draw(report.name, report.measured, current.dark)
 for sentence in report.sentences[report.measured is not None :]:
     st.markdown(sentence)

@@ -24,7 +24,9 @@ from capsviz.figures.errors import FigureError
 from capsviz.figures.theme import ROUTING_COLOURS, TEXT, ink, style
 
 HEIGHT = 440
-DASHES = ("solid", "dash", "dot")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+ROUND = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
+"""Ticks of logarithmic axes, written out: plotly's own leave out the zeros."""
 
 
 def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
@@ -65,7 +67,14 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
             1,
             column,
         )
-    figure.update_xaxes(categoryorder="array", categoryarray=list(METHODS), type="category")
+    figure.update_xaxes(
+        type="category",
+        categoryorder="array",
+        categoryarray=list(METHODS),
+        tickvals=list(METHODS),
+        ticktext=[method.replace("/", "<br>") for method in METHODS],
+        tickangle=0,
+    )
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title_text="test error, %", col=1)
     said = [f"{line.method} on {DATASETS[line.data].title} {line.ours.mean:.2f} %" for line in lines if line.ours]
@@ -88,7 +97,7 @@ def convergence(curves: Sequence[Curve], data: str, *, dark: bool = False) -> Fi
             figure.add_trace(
                 _line(points, TITLES[curve.routing], line, showlegend=column == 1, markers=column == 1), 1, column
             )
-    figure.update_yaxes(type="log", dtick="D2")
+    _logarithmic(figure)
     figure.update_xaxes(title_text="training step", rangemode="tozero")
     last = ", ".join(f"{TITLES[curve.routing]} {curve.validation[-1][1]:.2f} %" for curve in mine)
     return _finish(figure, f"Curves of {DATASETS[data].title} by step; validation error at the end: {last}.", dark)
@@ -136,7 +145,7 @@ def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
                     customdata=[[row["model"], 100 * row["ink"]] for row in rows],
                     name=TITLES[routing],
                     mode="lines+markers",
-                    line={"color": colour, "width": 3, "dash": DASHES[place % 3]},
+                    line={"color": colour, "width": 3, "dash": DASHES[place % len(DASHES)]},
                     marker={"size": 9, "color": colour},
                     legendgroup=routing,
                     showlegend=column == 1,
@@ -167,7 +176,7 @@ def iterations(result: dict[str, Any], shipped: dict[str, Any] | None, *, dark: 
     rows = (shipped or {"rows": []})["rows"]
     for place, name in enumerate(dict.fromkeys(row["model"] for row in rows)):
         points = [(row["iterations"], row["error"]) for row in rows if row["model"] == name]
-        line = {"color": _colour("dr", dark), "width": 3, "dash": DASHES[place % 3]}
+        line = {"color": _colour("dr", dark), "width": 3, "dash": DASHES[place % len(DASHES)]}
         figure.add_trace(_line(points, name, line, markers=True), 1, 3)
     figure.update_xaxes(title_text="iterations T", dtick=1)
     figure.update_yaxes(rangemode="tozero")
@@ -208,9 +217,7 @@ def ascent(result: dict[str, Any], *, dark: bool = False) -> Figure:
         figure.add_trace(_line(points, name, line), 1, 3)
     figure.update_xaxes(type="category", col=1)
     figure.update_xaxes(type="category", col=2)
-    figure.update_yaxes(type="log", dtick="D1", col=1)
-    figure.update_yaxes(type="log", dtick="D1", col=2)
-    figure.update_yaxes(type="log", dtick="D1", col=3)
+    _logarithmic(figure)
     said = ", ".join(f"{key:g} gives {average.mean:.2f} %" for key, average in ascents.by_step(result, "error").items())
     return _finish(figure, f"Test error on the digits by γ: {said or 'nothing measured'}.", dark)
 
@@ -247,10 +254,16 @@ def _panels(titles: Sequence[str], dark: bool) -> Figure:
     return figure
 
 
+def _logarithmic(figure: Figure) -> None:
+    figure.update_yaxes(type="log", tickmode="array", tickvals=ROUND, ticktext=[f"{value:g}" for value in ROUND])
+
+
 def _finish(figure: Figure, text: str, dark: bool) -> Figure:
+    """The theme, room for the legend where there is one, and the sentence for those who do not see it."""
+    named = any(trace.showlegend is not False for trace in figure.data)
     figure.update_layout(
         legend={"orientation": "h", "x": 0, "y": 1.13, "yanchor": "bottom"},
-        margin={"l": 64, "r": 16, "t": 92, "b": 64},
+        margin={"l": 64, "r": 16, "t": 92 if named else 48, "b": 56},
     )
     figure.update_xaxes(automargin=True)
     styled = style(figure, dark=dark, height=HEIGHT)

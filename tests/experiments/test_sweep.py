@@ -65,9 +65,11 @@ def test_the_sentence_on_sparsity_is_what_was_counted():
         made({"regularisation": 0.1, "proximal": False}, 2.0),
         made({"regularisation": 0.1, "proximal": True}, 40.0),
     ]
-    first, second = sparsity.sentences({"rows": rows})
+    first, last = sparsity.sentences({"rows": rows})
     assert "subgradient leaves at most 2.00 %" in first and "soft threshold up to 40.0 %" in first
-    assert "λ = 0.1, the test error is 40.00 %" in second
+    assert "At λ = 0.1 the soft threshold ends at 40.00 %" in last
+    rows.append(made({"regularisation": 0.01, "proximal": True}, 0.5))
+    assert "zeroes 0.5 %, at λ = 0.01 with 0.50 % error" in sparsity.sentences({"rows": rows})[1]
 
 
 def test_the_sentence_on_iterations_names_the_t_with_the_lowest_loss():
