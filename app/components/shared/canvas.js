@@ -69,7 +69,8 @@ function raster(values, columns, rows, table, low, high) {
   return canvas;
 }
 
-/** A number with so many decimals and a true minus sign. */
+/** A number with so many decimals and a true minus sign, which a zero has not. */
 function shown(value, decimals = 3) {
-  return value.toFixed(decimals).replace("-", "−");
+  const text = value.toFixed(decimals);
+  return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }

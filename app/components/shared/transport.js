@@ -11,10 +11,11 @@ const REST = 500; // milliseconds without a move after which the place counts as
 class Transport {
   /**
    * count: frames; show(position): draws; name(index): what a frame is called; group: moves in step with its like;
-   * rest(index): hears where the visitor left it, half a second after the last move.
+   * rest(index): hears where the visitor left it, half a second after the last move; hold, glide: milliseconds that a
+   * frame stands, and that the way to the next one takes.
    */
-  constructor({ count, show, name, group = "", unit = "step", rest = null }) {
-    Object.assign(this, { count, show, name, group, unit, rest, position: 0, slow: false, timer: 0 });
+  constructor({ count, show, name, group = "", unit = "step", rest = null, hold = HOLD, glide = GLIDE }) {
+    Object.assign(this, { count, show, name, group, unit, rest, hold, glide, position: 0, slow: false, timer: 0 });
     this.listening = new AbortController();
     const button = (label, title, act) => {
       const made = element("button", { type: "button", textContent: label, title, "aria-label": title });
@@ -111,8 +112,8 @@ class Transport {
       const passed = (now - before) / (this.slow ? SLOWER : 1);
       before = now;
       held += passed;
-      if (way > 0 || held >= HOLD) {
-        way = still ? 1 : Math.min(1, way + passed / GLIDE);
+      if (way > 0 || held >= this.hold) {
+        way = still ? 1 : Math.min(1, way + passed / this.glide);
         this.move(from + way * way * (3 - 2 * way));
         if (way >= 1) [from, way, held] = [from + 1, 0, 0];
       }
