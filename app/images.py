@@ -70,6 +70,14 @@ def data_of(choices: Choices, entry: zoo.Entry) -> str:
     return "digits"
 
 
+def labelled(choices: Choices, entry: zoo.Entry) -> str | None:
+    """The data set here whose images and labels fit a model, the chosen one first; None where there is none."""
+    for name in (data_of(choices, entry), entry.data, "digits"):
+        if name in resources.BROWSABLE and data.available(name) and DATASETS[name].classes == entry.classes:
+            return name if DATASETS[name].image == tuple(entry.config.image) else None
+    return None
+
+
 def source_of(choices: Choices, entry: zoo.Entry) -> str:
     """The source of the image: what was asked for, or the decoder's drawings where a data set of objects is absent.
 

@@ -25,6 +25,15 @@ ORDERS = ("next", "different", "worst")
 MEASURES = ("mse", "ssim", "drawings")
 FEWEST, MOST = 4, 12
 """Images side by side on Compare."""
+SECTIONS = ("agreement", "coefficients", "history", "ascent")
+"""What the discriminative page shows below its strip."""
+CLIMBS = ("l2", "l1", "proximal")
+"""Penalties of the ascent, and for L1 its two steps: the paper's subgradient, and the soft threshold."""
+STEP_SIZES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3)
+REGULARISATIONS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+MAX_ASCENT_STEPS = 200
+BATCHES = (16, 32, 64, 128, 256)
+MAX_DRAW = 9999
 NARROW, WIDE = 0.25, 1.0
 """Half-ranges of the Perturb sliders: the paper's, and one in which the digit visibly breaks."""
 
@@ -63,6 +72,23 @@ class Choices:
     iterations: int = 3
     penalty: str = ""
     """`l2` or `l1` on the discriminative page; empty: the model's own, else `l2`."""
+    section: str = "agreement"
+    """Part of the discriminative page: one of `SECTIONS`."""
+    votes: str = "same"
+    """What dynamic routing runs on beside L2 or L1: the `same` votes, or those of its `own` model."""
+    climb: str = ""
+    """Penalty and step of the ascent, one of `CLIMBS`; empty: the penalty that the page shows."""
+    step_size: float = 0.05
+    """γ of the ascent."""
+    regularisation: float = 0.001
+    """λ of the ascent."""
+    ascent_steps: int = 60
+    start: str = "fresh"
+    """Where the ascent begins: `fresh`, as a training does, or `trained`."""
+    batch: int = 128
+    """Images that the ascent sees."""
+    draw: int = 0
+    """Seed of that batch, and of a fresh b."""
     offsets: tuple[float, ...] = ()
     """What Perturb adds to each dimension of the capsule; empty: nothing."""
     wide: bool = False
@@ -190,6 +216,25 @@ def _iterations(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
     return int(text)
 
 
+def _number(values: tuple[float, ...], what: str) -> Callable[[str, Choices, Catalogue], float]:
+    def read(text: str, _choices: Choices, _catalogue: Catalogue) -> float:
+        found = next((value for value in values if f"{value:g}" == text), None)
+        if found is None:
+            raise ValueError(f"{what} cannot be “{text}” here ({', '.join(f'{value:g}' for value in values)})")
+        return found
+
+    return read
+
+
+def _whole(low: int, high: int, what: str) -> Callable[[str, Choices, Catalogue], int]:
+    def read(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
+        if not text.isascii() or not text.isdigit() or not low <= int(text[:9]) <= high:
+            raise ValueError(f"{what} cannot be “{text}” ({low} to {high})")
+        return int(text)
+
+    return read
+
+
 def _offsets(text: str, _choices: Choices, _catalogue: Catalogue) -> tuple[float, ...]:
     try:
         values = tuple(round(float(value or 0), 2) for value in text.split(","))
@@ -265,6 +310,15 @@ PARAMETERS: dict[str, _Parameter] = {
     "second_image": _Parameter("image2", _image),
     "iterations": _Parameter("T", _iterations),
     "penalty": _Parameter("penalty", _one_of(("l2", "l1"), "penalty")),
+    "section": _Parameter("part", _one_of(SECTIONS, "part of the page")),
+    "votes": _Parameter("votes", _one_of(("same", "own"), "choice of votes")),
+    "climb": _Parameter("climb", _one_of(CLIMBS, "ascent")),
+    "step_size": _Parameter("gamma", _number(STEP_SIZES, "γ"), lambda value: f"{value:g}"),
+    "regularisation": _Parameter("regularisation", _number(REGULARISATIONS, "λ"), lambda value: f"{value:g}"),
+    "ascent_steps": _Parameter("steps", _whole(1, MAX_ASCENT_STEPS, "The number of ascent steps")),
+    "start": _Parameter("start", _one_of(("fresh", "trained"), "start of b")),
+    "batch": _Parameter("batch", lambda text, *_: int(_number(BATCHES, "The batch")(text, *_))),
+    "draw": _Parameter("draw", _whole(0, MAX_DRAW, "The draw of the batch")),
     "offsets": _Parameter("offsets", _offsets, _write_offsets),
     "wide": _Parameter(
         "range", lambda text, *_: _one_of(("wide",), "slider range")(text, *_) == "wide", lambda _: "wide"
@@ -324,6 +378,15 @@ def _default(name: str, choices: Choices) -> str:
         "second_image": f"image {choices.second_image}",
         "iterations": f"{choices.iterations} iterations",
         "penalty": "L2",
+        "section": "agreement",
+        "votes": "the same votes",
+        "climb": "the penalty of the page",
+        "step_size": f"γ = {choices.step_size:g}",
+        "regularisation": f"λ = {choices.regularisation:g}",
+        "ascent_steps": f"{choices.ascent_steps} steps",
+        "start": "a fresh b",
+        "batch": f"{choices.batch} images",
+        "draw": "the first draw",
         "offsets": "the capsule as it is",
         "wide": "the paper's range",
         "view": "one image",

@@ -4,20 +4,155 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, scene
+from app import coefficients as learned
+from app import films, images, layout, scene, session
+from app.layout import chosen
 from capsviz import measures
-from capsviz.figures import discriminative
+from capsviz.figures import discriminative, film
+from capsviz.figures.geometry import Geometry
 from capsviz.network import ROUTING_TITLES
 from capsviz.routing.discriminative import sparsity
 
 current = scene.current()
+choices = current.choices
 own = current.entry.routing if current.entry.routing in ("l2", "l1") else "l2"
-penalty = current.choices.penalty or own
+penalty = choices.penalty or own
 entry, other = current.sibling(penalty)
 trace = current.trace(entry)
-summary = measures.summarise(trace)
-dynamic_entry, _ = current.sibling("dr", of=entry)
-dynamic_trace = current.trace(dynamic_entry)
+SECTIONS = {
+    "agreement": "Agreement: kept or spent",
+    "coefficients": "b, capsule by capsule",
+    "history": "How b was learned",
+    "ascent": "Run the ascent",
+}
+CLIMBS = {"l2": "L2", "l1": "L1, subgradient", "proximal": "L1, proximal"}
+STARTS = {"fresh": "fresh, 0.1 + N(0, 0.01²)", "trained": "as trained"}
+
+
+def agreement(upper: int) -> None:
+    layout.say(
+        "<b>û · s is the very agreement that dynamic routing adds to its logits</b>, here signed by the label, "
+        "averaged over a batch and kept."
+    )
+    truth = current.picture.label if trace.classes == current.entry.classes else None
+    label = int(trace.predicted[0]) if truth is None else truth
+    left, right = st.columns([3, 2])
+    with left:
+        chosen(
+            st.segmented_control,
+            "Dynamic routing runs on",
+            "votes",
+            choices.votes,
+            ["same", "own"],
+            format_func={"same": f"the same votes, of {entry.name}", "own": "a model of its own"}.get,
+            required=True,
+        )
+    with right:
+        chosen(st.slider, "Iterations T", "iterations", choices.iterations, 1, session.MAX_ITERATIONS)
+    if choices.votes == "same":
+        dynamic, whose = learned.routed_dynamically(entry.name, current.picture.key, choices.iterations), entry.name
+    else:
+        sibling, _ = current.sibling("dr", of=entry)
+        dynamic, whose = current.trace(sibling), sibling.name
+    delta = measures.label_signs([label], len(trace.classes))[0]
+    films.film(film.agreement_film(trace, dynamic, signs=delta, upper=upper), entry, "film-agreement")
+    st.caption(
+        f"δ is +1 for {trace.classes[label]}, "
+        + ("the label of this image" if truth is not None else "the predicted class, as this image has no label here")
+        + ", and −1 for the others. "
+        + (
+            f"Both sides take the same primary capsules and the same votes of {entry.name}."
+            if whose == entry.name
+            else f"Left {entry.name}, right {whose}, trained apart: position and sign compare, types do not."
+        )
+    )
+
+
+def coefficients(upper: int) -> None:
+    b = trace.layer["coefficients"][0]
+    share, signs = sparsity(b[:, upper]), measures.sign_counts(b[:, upper])
+    films.film(film.coefficient_film(trace, upper=upper), entry, "film-coefficients")
+    layout.numbers(
+        {
+            "Predicted, from one pass": trace.classes[int(trace.predicted[0])],
+            f"b against class {trace.classes[upper]}": f"{signs.negative} of {signs.total}",
+            "Exact zeros": f"{share.exact:.1%}",
+            "Near zeros, |b| < 0.001 max |b|": f"{share.near:.1%}",
+        }
+    )
+    layout.show(discriminative.coefficient_histogram(b, dark=current.dark, classes=trace.classes), "histogram")
+
+
+def history(upper: int) -> None:
+    kept = learned.history(entry.name)
+    if kept is None:
+        st.info(f"How b of {entry.name} came to be was not kept when it was trained.", icon=":material/history:")
+        return
+    layout.say("<b>b begins equal for every class</b>, and the labels pull it apart: some of it below zero.")
+    grid = Geometry(*entry.config.grid)
+    films.film(
+        film.history_film(kept.coefficients, kept.steps, grid, upper=upper, classes=entry.classes),
+        entry,
+        "film-history",
+    )
+
+
+def ascend(upper: int) -> None:
+    layout.say("<b>The weights stand still, b climbs</b>: long capsules for the labels, short ones for all others.")
+    climb = choices.climb or penalty
+    with st.container(key="climb_choices"):
+        first, second, third = st.columns([3, 3, 2])
+        with first:
+            chosen(
+                st.segmented_control, "Penalty and step", "climb", climb, CLIMBS, format_func=CLIMBS.get, required=True
+            )
+            chosen(
+                st.segmented_control,
+                "Start of b",
+                "start",
+                choices.start,
+                STARTS,
+                format_func=STARTS.get,
+                required=True,
+            )
+        with second:
+            chosen(st.select_slider, "γ, the step", "step_size", choices.step_size, session.STEP_SIZES)
+            chosen(
+                st.select_slider, "λ, the penalty", "regularisation", choices.regularisation, session.REGULARISATIONS
+            )
+        with third:
+            chosen(st.slider, "Steps", "ascent_steps", choices.ascent_steps, 1, session.MAX_ASCENT_STEPS)
+            chosen(st.select_slider, "Images", "batch", choices.batch, session.BATCHES)
+    source = images.labelled(choices, entry)
+    if source is None:
+        st.info(f"No labelled images of {images.title_of(entry.data)} are on this machine; choose another model.")
+        return
+    with layout.errors_as_sentences():
+        record = learned.climbed(
+            entry.name,
+            source,
+            choices.batch,
+            choices.draw,
+            choices.start,
+            climb,
+            choices.step_size,
+            choices.regularisation,
+            choices.ascent_steps,
+        )
+        films.film(
+            film.ascent_film(record, Geometry(*entry.config.grid), upper=upper, classes=entry.classes),
+            entry,
+            "film-ascent",
+        )
+    left, right = st.columns([4, 1], vertical_alignment="center")
+    left.caption(
+        f"{choices.batch} training images of {images.title_of(source)}, draw {choices.draw}; g is averaged over them. "
+        "No step of the weights follows, so that the objective has no upper bound: b grows for as long as it may."
+    )
+    if right.button("Another batch", icon=":material/casino:", width="stretch", key="redraw"):
+        current.choose(draw=(choices.draw + 1) % (session.MAX_DRAW + 1))
+        st.rerun()
+
 
 layout.headline(
     "L2 / L1: discriminative routing",
@@ -27,57 +162,32 @@ layout.headline(
 layout.note(other)
 layout.strip(trace, "routing", current.dark)
 
-left, right = st.columns([3, 1], vertical_alignment="bottom")
+left, right = st.columns([4, 1], vertical_alignment="bottom")
 with left:
     upper = layout.class_picker(current, trace)
 with right:
-    layout.chosen(
+    chosen(
         st.segmented_control, "Penalty", "penalty", penalty, ["l2", "l1"], format_func=ROUTING_TITLES.get, required=True
     )
-
-coefficients = trace.layer["coefficients"][0]
-name = trace.classes[upper]
-share, signs = sparsity(coefficients[:, upper]), measures.sign_counts(coefficients[:, upper])
-st.subheader(f"b of class {name}, over the primary capsules", anchor=False)
-layout.show(discriminative.coefficient_map(coefficients, trace.grid, upper=upper, dark=current.dark), "map")
-
-layout.numbers(
-    {
-        "Predicted, from one pass": f"{trace.classes[summary.predicted]} (‖v‖ = {summary.activation:.2f})",
-        f"b against class {name}": f"{signs.negative} of {signs.total}",
-        "Exact zeros": f"{share.exact:.1%}",
-        "Near zeros, |b| < 0.001 max |b|": f"{share.near:.1%}",
-    }
+section = chosen(
+    st.segmented_control,
+    "Part",
+    "section",
+    choices.section,
+    SECTIONS,
+    format_func=SECTIONS.get,
+    required=True,
+    label_visibility="collapsed",
 )
-
-st.subheader("How b is spread, and its signs class by class", anchor=False)
-layout.show(discriminative.coefficient_histogram(coefficients, dark=current.dark, classes=trace.classes), "histogram")
-
-st.subheader("The same agreement, kept or spent", anchor=False)
-layout.say(
-    "<b>û · s is the very agreement that dynamic routing adds to its logits</b>, here signed by "
-    "the label, averaged over a batch and kept."
-)
-truth = current.picture.label if current.picture.label is not None and trace.classes == current.entry.classes else None
-label = summary.predicted if truth is None else truth
-st.caption(
-    f"Sign δ: +1 for {trace.classes[label]}, "
-    + ("the label of this image" if truth is not None else "the predicted class, because this image has no label here")
-    + f"; −1 for the others. Left {entry.name}, right {dynamic_entry.name}."
-)
-layout.show(
-    discriminative.agreement_side_by_side(
-        trace, dynamic_trace, upper=upper, signs=measures.label_signs([label], len(trace.classes)), dark=current.dark
-    ),
-    "agreement",
-)
+{"agreement": agreement, "coefficients": coefficients, "history": history, "ascent": ascend}[choices.section](upper)
 
 layout.explain(
     "The class capsule is a sum of votes with fixed coefficients. They climb the objective that asks for long capsules "
     "where the label says so (δ = +1) and short ones elsewhere (δ = −1), less a penalty on *b*. One ascent step per "
     "training step alternates with the margin loss on the weights. There is no softmax, so *b* may be negative, and at "
-    "inference no loop. The L1 penalty pulls coefficients to zero; its subgradient never lands there exactly, which is "
-    "why near zeros are counted too.",
+    "inference no loop. Dynamic routing cannot say no: its couplings are a softmax, never below zero (Assumption 1 of "
+    "the paper). The L1 penalty pulls coefficients to zero; its subgradient never lands there exactly, which is why "
+    "near zeros are counted too; the proximal step does land there.",
     r"s_j=\sum_i b_{ij}\hat u_{ij},\quad O_j=\sum_k\delta_{jk}\|s_{jk}\|^2-\lambda\|b_j\|,\quad "
     r"g_{ij}=\sum_k\delta_{jk}\,\hat u_{ijk}\cdot s_{jk},\quad "
     r"b_{ij}\leftarrow b_{ij}+2\gamma\,\big(g_{ij}-\tfrac{\lambda}{2}b_{ij}\big)\ \text{or}\ "

@@ -12,6 +12,8 @@ from .distributions import distribution_steps, distribution_violins
 from .dynamic import coupling_entropy, coupling_geometry, lengths_over_iterations, routing_player
 from .em import em_curves, em_player
 from .errors import FigureError
+from .film import agreement_film, ascent_film, coefficient_film, history_film
+from .film_player import film_player
 from .flow import type_flow
 from .many import method_grid
 from .network import network_strip
@@ -25,7 +27,10 @@ __all__ = [
     "ROUTING_COLOURS",
     "SEQUENTIAL",
     "FigureError",
+    "agreement_film",
     "agreement_side_by_side",
+    "ascent_film",
+    "coefficient_film",
     "coefficient_histogram",
     "coefficient_map",
     "confusion_matrices",
@@ -39,6 +44,9 @@ __all__ = [
     "em_curves",
     "em_player",
     "error_map",
+    "fc_decoded_wrong",
+    "film_player",
+    "history_film",
     "image_blocks",
     "lengths_over_iterations",
     "method_grid",

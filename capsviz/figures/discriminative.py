@@ -73,7 +73,7 @@ def coefficient_histogram(
     b, share = numbers(coefficients), sparsity(coefficients)
     below, above = int((b < 0).sum()), int((b > 0).sum())
     per_class = b.ndim == 2 and b.shape[1] > 1
-    negative, positive = _signs(dark)
+    negative, positive = sign_colours(dark)
     headline = (
         f'<span style="color:{negative}">■</span> <b>{below}</b> negative ({100 * below / b.size:.1f} %)   '
         f'<span style="color:{positive}">■</span> <b>{above}</b> positive ({100 * above / b.size:.1f} %)   '
@@ -172,7 +172,7 @@ def tile_map(
 
 
 def _histogram(b: Float[ndarray, "..."], right: Number, dark: bool) -> Figure:
-    negative, positive = _signs(dark)
+    negative, positive = sign_colours(dark)
     # An even number of bins around zero: no bar holds both signs.
     reach = float(np.abs(b).max()) or 1.0
     counts, edges = np.histogram(b, bins=80, range=(-reach, reach))
@@ -202,7 +202,7 @@ def _histogram(b: Float[ndarray, "..."], right: Number, dark: bool) -> Figure:
 
 def _add_sign_counts(figure: Figure, b: Float[ndarray, "lower upper"], names: Sequence[str], dark: bool) -> None:
     """To the right of the histogram, how many coefficients of each class are negative and positive."""
-    for sign, colour, holds in zip(("negative", "positive"), _signs(dark), (b < 0, b > 0), strict=True):
+    for sign, colour, holds in zip(("negative", "positive"), sign_colours(dark), (b < 0, b > 0), strict=True):
         figure.add_trace(
             go.Bar(
                 y=list(names),
@@ -272,7 +272,7 @@ def _tile_numbers(grid: Geometry, axes: int, dark: bool) -> list[dict]:
     return named
 
 
-def _signs(dark: bool) -> tuple[str, str]:
+def sign_colours(dark: bool) -> tuple[str, str]:
     """Colours of negative and positive numbers, from the diverging scale where they still stand out from the page."""
     scale = diverging(dark)
     return scale[1][1], scale[5][1]

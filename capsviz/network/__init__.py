@@ -4,6 +4,7 @@ from .assemble import NETWORK_TITLES, Network, NetworkConfig, assemble, config_f
 from .capsnet import CapsNet, CapsOutput, Decoder, Encoder, PrimaryCapsules
 from .cnn import CNN, CNN_PRESETS, CNNConfig, CNNOutput, NoCapsulesError, cnn_preset
 from .config import PRESETS, ROUTING_TITLES, CapsNetConfig, ConfigError, preset
+from .reroute import rerouted
 
 __all__ = [
     "CNN",
@@ -28,4 +29,5 @@ __all__ = [
     "config_from_dict",
     "configure",
     "preset",
+    "rerouted",
 ]

@@ -47,7 +47,7 @@ def spoken(app: AppTest) -> str:
     [
         ("dynamic", {"strip", "lengths", "entropy"}),
         ("em", {"strip"}),
-        ("discriminative", {"strip", "map", "histogram", "agreement"}),
+        ("discriminative", {"strip"}),
         ("perturb", {"strip", "meanings", "sheet"}),
         ("compare", {"strip", "reconstructions"}),
     ],

@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import capsule_sets
-from app.session import PARAMETERS, VIEWS, Catalogue, Choices, parse, to_query
+from app.session import (
+    BATCHES,
+    PARAMETERS,
+    REGULARISATIONS,
+    STEP_SIZES,
+    VIEWS,
+    Catalogue,
+    Choices,
+    parse,
+    to_query,
+)
 from capsviz.intervene import Intervention
 
 CATALOGUE = Catalogue("mnist-dr", {"mnist-dr": 10, "mnist-em": 10, "shapes-l2": 3}, ("mnist", "digits"))
@@ -58,12 +68,26 @@ def choices() -> st.SearchStrategy[Choices]:
         to=st.none() | st.tuples(st.integers(0, 9), st.integers(-1, 7)),
         share=st.integers(0, 20).map(lambda steps: round(steps * 0.05, 2)),
         sphere=st.booleans(),
+        section=st.sampled_from(["agreement", "coefficients", "history", "ascent"]),
+        votes=st.sampled_from(["same", "own"]),
+        climb=st.sampled_from(["", "l2", "l1", "proximal"]),
+        step_size=st.sampled_from(STEP_SIZES),
+        regularisation=st.sampled_from(REGULARISATIONS),
+        ascent_steps=st.integers(1, 200),
+        start=st.sampled_from(["fresh", "trained"]),
+        batch=st.sampled_from(BATCHES),
+        draw=st.integers(0, 9999),
     )
 
 
 @given(choices())
 def test_a_link_reproduces_every_choice(chosen: Choices):
     assert parse(to_query(chosen), CATALOGUE) == (chosen, ())
+
+
+def test_no_two_choices_share_a_name_in_the_link():
+    keys = [parameter.key for parameter in PARAMETERS.values()]
+    assert len(set(keys)) == len(keys) == len(dataclasses.fields(Choices))
 
 
 def test_the_link_of_the_start_names_only_the_model():
@@ -95,6 +119,11 @@ def test_an_empty_query_is_the_start():
         ),
         ({"only": "x"}, "mnist-dr has no class “x” (0 to 9); showing all classes instead."),
         ({"T": "11"}, "Routing cannot run “11” times here (1 to 10); showing 3 iterations instead."),
+        (
+            {"gamma": "7"},
+            "γ cannot be “7” here (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3); showing γ = 0.05 instead.",
+        ),
+        ({"steps": "0"}, "The number of ascent steps cannot be “0” (1 to 200); showing 60 steps instead."),
         ({"T": "0"}, "Routing cannot run “0” times here (1 to 10); showing 3 iterations instead."),
         (
             {"data": "imagenet"},

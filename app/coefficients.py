@@ -1,0 +1,61 @@
+"""What the discriminative page computes once for all its visitors: the same votes rerouted, ascents, histories."""
+
+from __future__ import annotations
+
+import streamlit as st
+import torch
+
+from app import resources
+from capsviz import ascent, data, zoo
+from capsviz.network import rerouted
+from capsviz.trace import Trace
+from capsviz.trace import trace as record
+from capsviz.training.history import CoefficientHistory
+
+
+@st.cache_resource(show_spinner="Routing the same votes …", max_entries=16)
+def routed_dynamically(name: str, pixels: bytes, iterations: int) -> Trace:
+    """The votes of an L2 or L1 model for one image, routed by agreement instead, recorded."""
+    network = rerouted(resources.model(name), "dr")
+    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(network.config.image)
+    classes = resources.entries()[name].classes
+    return record(network, data.to_float(image)[None], iterations=iterations, votes=False, name=name, classes=classes)
+
+
+@st.cache_resource(show_spinner="Looking at the batch …", max_entries=8)
+def footing(name: str, images: str, count: int, draw: int) -> ascent.Footing:
+    """What stays as it is while b of a model climbs on `count` training images of a data set, drawn by a seed."""
+    loaded = resources.image_set(images, "train")
+    order = torch.randperm(len(loaded), generator=torch.Generator().manual_seed(draw))[:count]
+    chosen, labels = loaded.batch(order)
+    return ascent.fix(resources.model(name), data.to_float(chosen), labels)
+
+
+@st.cache_resource(show_spinner="Climbing …", max_entries=16)
+def climbed(
+    name: str,
+    images: str,
+    count: int,
+    draw: int,
+    start: str,
+    climb: str,
+    step: float,
+    regularisation: float,
+    steps: int,
+) -> ascent.Ascent:
+    """An ascent of b, recorded; climb: `l2`, `l1`, or `proximal` for L1's soft threshold. Raises AscentError."""
+    return ascent.climb(
+        footing(name, images, count, draw),
+        ascent.starting_point(resources.model(name), "trained" if start == "trained" else "fresh", draw),
+        step=step,
+        regularisation=regularisation,
+        penalty="l2" if climb == "l2" else "l1",
+        proximal=climb == "proximal",
+        steps=steps,
+    )
+
+
+@st.cache_resource(show_spinner="Reading the history of b …", max_entries=4)
+def history(name: str) -> CoefficientHistory | None:
+    """b of a model while it was trained, None where that was not kept. Raises ZooError."""
+    return zoo.history(name)

@@ -1,0 +1,50 @@
+"""A film of signed numbers over the primary capsules, played in the browser; a click selects a capsule everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from app.components.bundle import component, pack
+from capsviz.figures.film import Film
+
+_SCRIPTS = (
+    "shared/canvas.js",
+    "shared/packed.js",
+    "shared/transport.js",
+    "film/maps.js",
+    "film/charts.js",
+    "film/film.js",
+)
+
+
+def received(value: object, lower: int) -> int | None:
+    """The capsule that the browser sent, −1 for “none any more”; None where it sent nothing that can be one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value):
+        return None
+    return int(value) if -1 <= value < lower else None
+
+
+def capsule_film(
+    film: Film,
+    *,
+    capsule: int | None,
+    dark: bool,
+    key: str,
+    on_capsule: Callable[[int | None], None] = lambda capsule: None,
+) -> None:
+    """Show a film with its player; capsule: the one that is selected.
+
+    on_capsule gets the capsule that the visitor clicks, None where that was the selected one, as a callback before the
+    script runs again.
+    """
+
+    def clicked() -> None:
+        sent = received(st.session_state[key].get("capsule"), film.grid.lower)
+        if sent is not None:
+            on_capsule(None if sent < 0 else sent)
+
+    mount = component("capsviz_capsule_film", *_SCRIPTS, styles=("shared/transport.css", "film/film.css"))
+    fields = film.fields(dark=dark) | {"capsule": capsule}
+    mount(data=pack(fields, film.arrays()), key=key, on_capsule_change=clicked)

@@ -1,0 +1,129 @@
+// Maps over the geometry, frame by frame, and what stands beside them: all frames are here, no server is asked. Only a
+// capsule that is clicked goes to Python, which selects it everywhere. Bundled behind shared/*.js, maps.js and
+// charts.js.
+
+const WHOLE = 9000; // milliseconds that a film of many frames takes from start to end
+const films = new WeakMap(); // element of the component -> Film
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  let film = films.get(parentElement);
+  if (!film) films.set(parentElement, (film = new Film(parentElement)));
+  const call = film.update(unpack(data), setTriggerValue);
+  // Streamlit also runs what a call that was overtaken returns: only the latest may take the film down.
+  return () => {
+    if (film.calls !== call) return;
+    film.destroy();
+    films.delete(parentElement);
+  };
+}
+
+class Film {
+  constructor(parent) {
+    Object.assign(this, { calls: 0, pointed: null, chosen: null, parts: [] });
+    this.root = element("section", { className: "film" });
+    this.root.capsvizFilm = this; // for tests
+    parent.append(this.root);
+    this.font = getComputedStyle(this.root).fontFamily;
+    this.watch = new ResizeObserver(() => this.redraw());
+    this.watch.observe(this.root);
+  }
+
+  destroy() {
+    this.watch.disconnect();
+    this.transport?.destroy();
+    this.root.remove();
+  }
+
+  /** Take over what Python says; returns the number of this call. */
+  update(data, send) {
+    Object.assign(this, { data, send, chosen: data.capsule, font: getComputedStyle(this.root).fontFamily });
+    const form = JSON.stringify([data.maps.length, data.curves.length, data.histogram, !!data.image, !!data.per_class]);
+    if (form !== this.form) this.build((this.form = form));
+    const table = colourTable(data.scale);
+    for (const part of this.parts) part.update(data, table);
+    this.plays(data.frames.length);
+    this.redraw();
+    return ++this.calls;
+  }
+
+  build() {
+    const { data } = this;
+    this.maps = data.maps.map((_, number) => new CapsuleMap(number, this));
+    this.charts = data.curves.map((_, number) => new LineChart(number, this));
+    this.spread = data.histogram ? new Histogram(this) : null;
+    this.sight = data.image ? new Sight(this) : null;
+    this.bars = data.per_class ? new ClassBars(this) : null;
+    this.readout = element("p", { className: "readout" });
+    const beside = [this.sight, this.bars, ...this.charts].filter(Boolean);
+    this.parts = [...this.maps, ...beside, ...(this.spread ? [this.spread] : [])];
+    const below = this.spread ? [this.readout, this.spread.root] : [this.readout];
+    const maps = element("div", { className: "maps" }, ...this.maps.map(({ root }) => root), ...below);
+    const side = element("div", { className: "beside" }, ...beside.map(({ root }) => root));
+    this.player = element("div", { className: "player" });
+    this.root.replaceChildren(maps, ...(beside.length ? [side] : []), this.player);
+    this.root.classList.toggle("pair", data.maps.length > 1);
+    this.root.classList.toggle("charted", this.charts.length > 0);
+  }
+
+  /** A transport for as many frames; a still has none, and begins at the end, where it all leads. */
+  plays(count) {
+    if (this.transport && this.transport.count === count && count > 1) return this.transport.place(this.transport.position);
+    this.transport?.destroy();
+    this.player.replaceChildren();
+    this.transport = null;
+    if (count < 2) return;
+    const pace = Math.min(1000, WHOLE / count);
+    this.transport = new Transport({
+      count, show: () => this.redraw(), name: (index) => this.data.frames[index], hold: pace * 0.5, glide: pace * 0.5,
+    });
+    this.player.append(this.transport.root);
+    this.transport.place(count - 1);
+  }
+
+  get position() {
+    return this.transport?.position ?? 0;
+  }
+
+  redraw() {
+    if (!this.data || !this.root.clientWidth) return;
+    // Tiles as high as this at most leave the player and the numbers on the screen.
+    this.tallest = Math.max(260, window.innerHeight * (this.data.maps.length > 1 ? 0.36 : 0.44));
+    const looked = this.pointed ?? this.chosen;
+    const marked = [];
+    if (this.chosen !== null) marked.push([this.chosen, this.data.ink.accent]);
+    if (this.pointed !== null) marked.push([this.pointed, this.data.ink.text]);
+    for (const map of this.maps) map.draw(this.position, marked);
+    this.sight?.draw(looked);
+    this.bars?.draw(looked);
+    this.spread?.draw(this.maps[0].now);
+    for (const chart of this.charts) chart.draw(this.position);
+    this.say(looked);
+    this.root.dataset.ready = "true";
+  }
+
+  /** The capsule that is looked at, in words and numbers. */
+  say(capsule) {
+    if (capsule === null) {
+      this.readout.textContent = "Click a capsule to select it on every page.";
+      return;
+    }
+    const [, columns, types] = this.data.grid, place = Math.floor(capsule / types);
+    const where = `capsule ${capsule}: row ${Math.floor(place / columns)} column ${place % columns} type ${capsule % types}`;
+    const values = this.maps.map(({ own, now }) => `${own.symbol} = ${shown(now[capsule], 4)}`).join(",  ");
+    this.readout.replaceChildren(`${where},  `, element("b", { textContent: values }));
+  }
+
+  point(capsule) {
+    if (capsule === this.pointed) return;
+    this.pointed = capsule;
+    if (!this.transport?.timer) this.redraw(); // while it plays, the next frame does
+  }
+
+  /** Select a capsule, or none where it was selected already. */
+  choose(capsule) {
+    if (capsule === null) return;
+    this.chosen = capsule === this.chosen ? null : capsule;
+    this.redraw();
+    this.send("capsule", this.chosen ?? -1);
+  }
+}

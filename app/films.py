@@ -1,0 +1,23 @@
+"""The films of the discriminative page: where they stand, and what a click on a capsule changes."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import scene, session
+from app.components.capsule_film import capsule_film
+from capsviz.figures.film import Film
+from capsviz.zoo import Entry
+
+
+def selected(capsule: int | None) -> None:
+    """Keep the capsule that was clicked; it concerns the film and the links, not the rest of the page."""
+    session.update(session.parse(st.query_params, scene.catalogue())[0], capsule=capsule)
+    st.rerun(["links", "film"])
+
+
+@st.fragment(key="film")
+def film(shown: Film, entry: Entry, key: str) -> None:
+    """A film of a model's capsules, with its player; the selected capsule is that of all pages."""
+    current = scene.current()
+    capsule_film(shown, capsule=current.capsule(entry), dark=current.dark, key=key, on_capsule=selected)

@@ -1,0 +1,150 @@
+"""The discriminative page: each of its parts, its choices in the link, and what it says where it cannot show one."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from app import coefficients as learned
+from app.components.capsule_film import received
+from capsviz import ascent, data, zoo
+from capsviz.training.history import CoefficientHistory
+from tests.app.conftest import Visit
+
+
+def film(app: AppTest) -> tuple[dict, dict[str, np.ndarray]]:
+    """The film on the page as the browser gets it: fields, and arrays by name."""
+    packed = next(element.proto.bytes for element in app.get("bidi_component") if element.proto.bytes)
+    size = int.from_bytes(packed[:4], "little")
+    fields, numbers, arrays, at = json.loads(packed[4 : 4 + size]), np.frombuffer(packed[4 + size :], "<f4"), {}, 0
+    for name, count in fields.pop("arrays"):
+        arrays[name] = numbers[at : at + count]
+        at += count
+    return fields, arrays
+
+
+def spoken(app: AppTest) -> str:
+    return "\n".join(element.value for element in [*app.markdown, *app.caption, *app.info, *app.error])
+
+
+def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit):
+    app = visit("discriminative", model="digits-l2", T=4)
+    fields, arrays = film(app)
+    assert [shown["symbol"] for shown in fields["maps"]] == ["δ û·s", "û·v"]
+    assert fields["frames"] == [f"iteration {number} of 4" for number in range(1, 5)]
+    assert "the same primary capsules and the same votes of digits-l2" in spoken(app)
+    model, test = zoo.load("digits-l2"), data.load("digits", "test")
+    images = data.to_float(test.images[:1])
+    with torch.inference_mode():
+        votes = model.votes(model.encode(images)).materialise()[0]
+        upper = int(model(images).activations.argmax())
+        sums = torch.einsum("ij,ijh->jh", model.coefficients, votes)
+    delta = 1 if int(test.labels[0]) == upper else -1
+    np.testing.assert_allclose(arrays["map0"], delta * (votes[:, upper] @ sums[upper]).numpy(), atol=1e-4)
+    app.button_group(key="votes").set_value("own").run()
+    assert app.query_params["votes"] == "own"
+    assert "Left digits-l2, right digits-dr, trained apart" in spoken(app)
+    assert not np.array_equal(film(app)[1]["map1"], arrays["map1"])
+
+
+def test_the_sign_is_that_of_the_label(visit: Visit):
+    label = int(data.load("digits", "test").labels[0])
+    other = (label + 1) % 10
+    fields, _ = film(visit("discriminative", model="digits-l2", **{"class": other}))
+    assert "δ = −1" in fields["maps"][0]["title"]
+    fields, _ = film(visit("discriminative", model="digits-l2", **{"class": label}))
+    assert "δ = +1" in fields["maps"][0]["title"]
+
+
+def test_b_is_shown_capsule_by_capsule_with_the_chosen_one_selected(visit: Visit):
+    app = visit("discriminative", model="digits-l2", part="coefficients", capsule=17, **{"class": 2})
+    fields, arrays = film(app)
+    b = zoo.load("digits-l2").coefficients
+    assert (fields["capsule"], fields["upper"]) == (17, 2)
+    np.testing.assert_allclose(arrays["map0"], b[:, 2].numpy(), rtol=1e-6)
+    negative = {metric.label: metric.value for metric in app.metric}["b against class 2"]
+    assert negative == f"{int((b[:, 2] < 0).sum())} of 288"
+
+
+def test_a_capsule_that_the_model_has_not_is_not_selected(visit: Visit):
+    fields, _ = film(visit("discriminative", model="digits-l2", part="coefficients", capsule=1000))
+    assert fields["capsule"] is None
+
+
+def test_a_model_without_a_history_says_so_in_one_sentence(visit: Visit, monkeypatch):
+    monkeypatch.setattr(learned, "history", lambda name: None)
+    app = visit("discriminative", model="digits-l2", part="history")
+    assert [info.value for info in app.info] == ["How b of digits-l2 came to be was not kept when it was trained."]
+
+
+def test_a_history_is_played_over_the_steps_of_the_training(visit: Visit, monkeypatch):
+    b = zoo.load("digits-l2").coefficients
+    kept = CoefficientHistory([0, 50, 400], torch.stack([b.abs(), b / 2, b]).half())
+    monkeypatch.setattr(learned, "history", lambda name: kept)
+    fields, arrays = film(visit("discriminative", model="digits-l2", part="history", **{"class": 4}))
+    assert fields["frames"] == ["step 0 of 400", "step 50 of 400", "step 400 of 400"]
+    np.testing.assert_array_equal(arrays["steps"], [0, 50, 400])
+    np.testing.assert_array_equal(arrays["map0"].reshape(3, 288), kept.coefficients[:, :, 4].float().numpy())
+    assert arrays["curve0.0"][0] == 0 < arrays["curve0.0"][2]
+
+
+def test_the_ascent_is_that_of_the_choices_in_the_link(visit: Visit):
+    chosen = {"climb": "proximal", "gamma": 0.02, "regularisation": 0.1, "steps": 5, "batch": 16, "draw": 3}
+    app = visit("discriminative", model="digits-l2", part="ascent", start="trained", **chosen, **{"class": 1})
+    _, arrays = film(app)
+    model, train = zoo.load("digits-l2"), data.load("digits", "train")
+    order = torch.randperm(len(train), generator=torch.Generator().manual_seed(3))[:16]
+    images, labels = train.batch(order)
+    record = ascent.climb(
+        ascent.fix(model, data.to_float(images), labels),
+        model.coefficients,
+        step=0.02,
+        regularisation=0.1,
+        penalty="l1",
+        proximal=True,
+        steps=5,
+    )
+    np.testing.assert_allclose(arrays["map0"].reshape(6, 288), record.coefficients[:, :, 1].numpy(), atol=1e-5)
+    np.testing.assert_allclose(arrays["curve0.0"], record.objective[:, 1].numpy(), rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "value"),
+    [
+        (lambda app: app.button_group(key="climb").set_value("l1"), "climb", "l1"),
+        (lambda app: app.button_group(key="start").set_value("trained"), "start", "trained"),
+        (lambda app: app.select_slider(key="step_size").set_value(0.02), "gamma", "0.02"),
+        (lambda app: app.select_slider(key="regularisation").set_value(0.3), "regularisation", "0.3"),
+        (lambda app: app.slider(key="ascent_steps").set_value(9), "steps", "9"),
+        (lambda app: app.select_slider(key="batch").set_value(32), "batch", "32"),
+        (lambda app: app.button(key="redraw").click(), "draw", "1"),
+    ],
+)
+def test_every_choice_of_the_ascent_goes_to_the_link(visit: Visit, change, key: str, value: str):
+    app = visit("discriminative", model="digits-l2", part="ascent", steps=4, batch=16)
+    change(app).run()
+    assert app.query_params[key] == value
+    assert not app.exception and not app.warning
+    assert film(app)[0]["frames"][0].startswith("step 0 of")
+
+
+def test_an_ascent_out_of_bounds_is_one_sentence_and_the_choices_stay(visit: Visit):
+    app = visit("discriminative", model="mnist-l2", part="ascent", gamma=0.3, steps=200, batch=16)
+    assert len(app.error) == 1
+    assert "b has outgrown the numbers of float32" in app.error[0].value
+    app.slider(key="ascent_steps").set_value(5).run()
+    assert not app.error
+    assert len(film(app)[0]["frames"]) == 6
+
+
+@pytest.mark.parametrize("value", [None, "3", 1.5, True, -2, 288, {}])
+def test_what_cannot_be_a_capsule_is_none(value: object):
+    assert received(value, 288) is None
+
+
+def test_minus_one_lets_the_capsule_go():
+    assert (received(-1, 288), received(17, 288), received(17.0, 288)) == (-1, 17, 17)

@@ -1,0 +1,36 @@
+"""A page with nothing but a film of an ascent on the digits, or of b as it is (`?still`), and what Python heard."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.components.capsule_film import capsule_film
+from capsviz import ascent, data, trace, zoo
+from capsviz.figures.film import Film, ascent_film, coefficient_film
+from capsviz.figures.geometry import Geometry
+
+st.set_page_config(layout="wide")
+CLASS, STEPS = 3, 12
+
+
+def shown(still: bool) -> Film:
+    """The film that the tests rebuild."""
+    model, train = zoo.load("digits-l2"), data.load("digits", "train")
+    images, names = data.to_float(train.images[:16]), tuple(str(number) for number in range(10))
+    if still:
+        return coefficient_film(trace(model, images[:1]), upper=CLASS)
+    footing = ascent.fix(model, images, train.labels[:16])
+    start = ascent.starting_point(model, "fresh")
+    record = ascent.climb(footing, start, step=0.05, regularisation=0.001, penalty="l2", steps=STEPS)
+    return ascent_film(record, Geometry(*model.config.grid), upper=CLASS, classes=names)
+
+
+if __name__ == "__main__":
+    capsule_film(
+        shown("still" in st.query_params),
+        capsule=st.session_state.get("capsule"),
+        dark=st.context.theme.type == "dark",
+        key="film",
+        on_capsule=lambda capsule: st.session_state.update(capsule=capsule),
+    )
+    st.text(f"heard {st.session_state.get('capsule')}")

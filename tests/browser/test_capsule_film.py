@@ -1,0 +1,126 @@
+"""Films in Chromium: every frame is Python's, playing asks no server, a click on a capsule reaches Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tests.browser.film_page import STEPS, shown
+from tests.serving import WAIT, served
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[str]:
+    """The page, served: its address."""
+    with served("tests/browser/film_page.py", tmp_path_factory.mktemp("film")) as address:
+        yield address
+
+
+class Visitor:
+    """The page as a visitor handles it."""
+
+    def __init__(self, page: sync_api.Page, address: str) -> None:
+        self.page, self.sent, self.complaints = page, [], []
+        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(frame)))
+        page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.goto(address)
+        self.film = page.locator(".film")
+        page.locator('.film[data-ready="true"]').wait_for(timeout=WAIT)
+
+    def ask(self, code: str, argument: object = None):
+        """A question to the film of the page."""
+        return self.film.evaluate(f"(root, it) => {{ const film = root.capsvizFilm; return {code}; }}", argument)
+
+    def press(self, key: str) -> None:
+        self.page.locator("body").press(key)
+
+    def click(self, capsule: int) -> None:
+        """Click on a capsule of the first map."""
+        x, y = self.ask(
+            "((map, at, across) => [map.left + (at % across + 0.5) * map.cell,"
+            " 20 + (Math.floor(at / across) + 0.5) * map.cell])"
+            "(film.maps[0], film.data.cells.indexOf(it), film.data.shape[1])",
+            capsule,
+        )
+        self.film.locator(".map canvas").click(position={"x": x, "y": y})
+
+
+@pytest.fixture
+def visit(server, chromium):
+    """Open the page; at the end nothing may have been complained about."""
+    visits = []
+
+    def visit(query: str = "") -> Visitor:
+        page = chromium.new_page(viewport={"width": 1280, "height": 720})
+        visits.append(Visitor(page, f"{server}/{query}"))
+        return visits[-1]
+
+    yield visit
+    for visitor in visits:
+        visitor.page.close()
+        assert visitor.complaints == []
+
+
+def test_every_frame_is_pythons_and_stepping_asks_no_server(visit):
+    visitor, film = visit(), shown(still=False)
+    arrays = film.arrays()
+    asked = len(visitor.sent)
+    assert visitor.ask("film.position") == STEPS  # it begins where it all leads
+    visitor.press("Home")
+    for frame in range(STEPS + 1):
+        assert visitor.film.locator("output").inner_text() == f"step {frame} of {STEPS}"
+        np.testing.assert_allclose(visitor.ask("Array.from(film.maps[0].now)"), arrays["map0"][frame], atol=1e-6)
+        negative = int((arrays["map0"][frame] < 0).sum())
+        assert visitor.film.locator(".counts").inner_text().strip().startswith(f"{negative} negative (")
+        visitor.press("ArrowRight")
+    wrong = visitor.film.locator("figcaption", has_text="Error on the batch").locator("b").inner_text()
+    assert float(wrong.split()[0]) == pytest.approx(100 * arrays["curve2.0"][-1], abs=0.06)
+    assert len(visitor.sent) == asked
+
+
+def test_it_plays_smoothly_from_the_start_to_the_end(visit):
+    visitor = visit()
+    visitor.ask(
+        "(root.drawn = [], film.maps[0].draw = new Proxy(film.maps[0].draw, { apply(draw, self, given) {"
+        " root.drawn.push(performance.now()); return draw.apply(self, given); } }))"
+    )
+    visitor.press(" ")
+    handle = visitor.film.element_handle()
+    visitor.page.wait_for_function("film => film.capsvizFilm.position > 4", arg=handle, timeout=WAIT)
+    visitor.press(" ")
+    visitor.page.wait_for_timeout(300)
+    stopped = visitor.ask("film.position")
+    assert 4 < stopped < STEPS
+    apart = np.diff(visitor.ask("root.drawn"))
+    # 30 frames a second on a quiet machine; under load this only notices a player gone wrong.
+    assert np.median(apart[apart < 300]) < 120
+    visitor.press("End")
+    assert visitor.ask("film.position") == STEPS
+
+
+def test_between_two_frames_the_numbers_glide(visit):
+    visitor, values = visit(), shown(still=False).arrays()["map0"]
+    visitor.ask("film.transport.place(3.25)")
+    np.testing.assert_allclose(
+        visitor.ask("Array.from(film.maps[0].now)"), 0.75 * values[3] + 0.25 * values[4], atol=1e-6
+    )
+
+
+def test_a_click_selects_a_capsule_and_a_second_one_lets_it_go(visit):
+    visitor, film = visit("?still"), shown(still=True)
+    b = film.arrays()["per_class"]
+    visitor.click(101)
+    visitor.page.get_by_text("heard 101").wait_for(timeout=WAIT)
+    readout = visitor.film.locator(".readout").inner_text()
+    assert readout.startswith(f"{film.grid.label(101)},")
+    assert f"b = {b[101, 3]:.4f}".replace("-", "−") in readout
+    said = visitor.film.locator(".class-bars canvas").get_attribute("aria-label")
+    assert said == ", ".join(f"class {j} {b[101, j]:.3f}".replace("-", "−") for j in range(10))
+    visitor.click(101)
+    visitor.page.get_by_text("heard None").wait_for(timeout=WAIT)
+    assert visitor.ask("film.chosen") is None
