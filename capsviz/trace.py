@@ -115,9 +115,13 @@ class Trace:
 
     def save(self, path: str | Path) -> None:
         """Write the trace as one safetensors file whose header is JSON; opens again with `Trace.open`."""
+        Path(path).write_bytes(self.to_bytes())  # safetensors' own `save_file` would make the file private
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes."""
         metadata = {"format": FORMAT, "trace": json.dumps(self.header())}
         contiguous = {name: tensor.contiguous() for name, tensor in self.tensors().items()}
-        Path(path).write_bytes(save_tensors(contiguous, metadata))  # `save_file` would make the file private
+        return save_tensors(contiguous, metadata)
 
     @classmethod
     def open(cls, path: str | Path) -> Trace:

@@ -1,0 +1,62 @@
+"""For the last row: larger type, the same numbers."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+from capsviz.figures import describe, network_strip, routing_player
+from capsviz.figures.enlarge import enlarge
+from capsviz.figures.table import as_csv
+from capsviz.trace import Trace
+
+
+def fonts(figure: go.Figure) -> list[float]:
+    """All type sizes of a figure, from small to large."""
+
+    def walk(node: object) -> list[float]:
+        if isinstance(node, dict):
+            own = [part["size"] for key, part in node.items() if key.endswith("font") and "size" in part]
+            return own + [size for part in node.values() for size in walk(part)]
+        return [size for part in node for size in walk(part)] if isinstance(node, (list, tuple)) else []
+
+    return sorted(walk(figure.to_plotly_json()))
+
+
+def test_every_type_size_grows_and_the_figure_itself_stays(dr: Trace):
+    figure = routing_player(dr, upper=3)
+    before = fonts(figure)
+    larger = enlarge(figure, 1.5)
+    assert len(before) > 10
+    assert fonts(larger) == [1.5 * size for size in before]
+    assert fonts(figure) == before
+
+
+def test_numbers_and_description_stay_the_same(dr: Trace):
+    figure = routing_player(dr, upper=3)
+    larger = enlarge(figure, 1.7)
+    assert as_csv(larger) == as_csv(figure)
+    assert describe(larger) == describe(figure)
+
+
+def test_margins_and_height_grow_unless_a_height_is_asked_for(dr: Trace):
+    figure = network_strip(dr)
+    assert enlarge(figure, 2).layout.height == 2 * figure.layout.height
+    assert enlarge(figure, 2, height=300).layout.height == 300
+    assert enlarge(figure, 2).layout.margin.t == 2 * figure.layout.margin.t
+
+
+def test_markers_grow_in_diameter_whether_their_size_is_data_or_pixels():
+    def marker(figure: go.Figure) -> go.scatter.Marker:
+        return figure.data[0].marker
+
+    data = go.Figure(go.Scatter(y=[1, 2], marker={"size": [1, 4], "sizemode": "area", "sizeref": 0.04}))
+    grown = marker(enlarge(data, 2))
+    assert list(grown.size) == [1, 4]
+    assert (grown.size[1] / grown.sizeref) ** 0.5 == 2 * (4 / 0.04) ** 0.5
+    assert marker(enlarge(go.Figure(go.Scatter(y=[1], marker={"size": 6})), 2)).size == 12
+
+
+def test_a_bar_keeps_the_width_that_is_data():
+    figure = go.Figure(go.Bar(y=[1], width=[0.5], marker={"line": {"width": [2]}}))
+    assert enlarge(figure, 3).data[0].width == (0.5,)
+    assert enlarge(figure, 3).data[0].marker.line.width == (6,)

@@ -1,0 +1,97 @@
+"""A figure's numbers come out as they went in, whatever holds them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import plotly.io
+import pytest
+
+from capsviz.figures import coupling_geometry, lengths_over_iterations, network_strip, routing_player
+from capsviz.figures.picture import mosaic, mosaic_traces
+from capsviz.figures.table import as_csv
+from capsviz.trace import Trace
+
+
+def read(figure: go.Figure) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(as_csv(figure))))
+
+
+def test_lengths_read_back_class_by_class_and_iteration_by_iteration(dr: Trace):
+    rows = read(lengths_over_iterations(dr))
+    lengths = dr.layer["activations"][:, 0]
+    assert len(rows) == lengths.numel()
+    for row in rows:
+        assert float(row["y"]) == pytest.approx(float(lengths[int(row["x"]) - 1, int(row["name"])]), abs=5e-5)
+    assert rows[0]["reads"] == "class 0; iteration x; ‖v‖ = y"
+
+
+def test_every_frame_of_a_player_is_there_with_every_coupling(dr: Trace):
+    rows = [row for row in read(routing_player(dr, upper=3)) if row["kind"] == "heatmap"]
+    couplings = dr.layer["couplings"][:, 0]
+    assert len(rows) == couplings.numel()
+    assert {row["frame"] for row in rows} == {"1", "2", "3", "4"}
+    for row in rows[:: len(rows) // 50]:
+        lower = int(row["x"].split(":")[0].removeprefix("capsule "))
+        expected = couplings[int(row["frame"]) - 1, lower, int(row["y"])]
+        assert float(row["z"]) == pytest.approx(float(expected), abs=5e-5)
+
+
+def test_what_moves_is_written_once_for_each_frame_and_what_stands_once():
+    figure = go.Figure(
+        [go.Scatter(x=[1, 2], y=[3, 4], marker={"size": [5, 6]}), go.Bar(x=["a"], y=[7])],
+        frames=[
+            {"name": "1", "data": [{"type": "scatter", "marker": {"size": [5, 6]}}], "traces": [0]},
+            {"name": "2", "data": [{"type": "scatter", "y": [8, 9]}], "traces": [0]},
+        ],
+    )
+    rows = read(figure)
+    assert [(row["frame"], row["x"], row["y"], row["size"]) for row in rows] == [
+        ("", "a", "7", ""),
+        ("1", "1", "3", "5"),
+        ("1", "2", "4", "6"),
+        ("2", "1", "8", "5"),
+        ("2", "2", "9", "6"),
+    ]
+
+
+def test_numbers_that_plotly_packed_in_base64_are_unpacked():
+    plain = go.Figure([go.Heatmap(z=np.arange(6.0).reshape(2, 3)), go.Scatter(x=np.arange(4), y=np.arange(4) ** 2)])
+    packed = plotly.io.from_json(plotly.io.to_json(plain))
+    assert "bdata" in json.dumps(packed.to_plotly_json())
+    assert as_csv(packed) == as_csv(plain)
+    assert [float(row["z"]) for row in read(packed) if row["kind"] == "heatmap"] == [0, 1, 2, 3, 4, 5]
+
+
+def test_gaps_of_a_heat_map_are_no_rows(dr: Trace):
+    figure = coupling_geometry(dr, 0, 1, 1)
+    cells = [z for trace in figure.data for line in trace.z for z in line]
+    assert len(read(figure)) == sum(cell is not None for cell in cells)
+
+
+def test_pixels_of_a_mosaic_read_back_and_its_gaps_are_left_out():
+    images = np.linspace(0, 1, 2 * 3 * 4 * 4).reshape(2, 3, 1, 4, 4)
+    canvas, pitch = mosaic(images)
+    rows = [row for row in read(go.Figure(mosaic_traces(canvas, pitch, [[""] * 3] * 2))) if row["kind"] == "image"]
+    assert len(rows) == images.size
+    for row in rows:
+        assert canvas[int(row["y"]), int(row["x"]), 0] == int(row["red"])
+
+
+def test_links_of_a_sankey_are_named():
+    figure = go.Figure(
+        go.Sankey(node={"label": ["type 0", "class 1"]}, link={"source": [0], "target": [1], "value": [2.5]})
+    )
+    assert [(row["source"], row["target"], row["value"]) for row in read(figure)] == [("type 0", "class 1", "2.5")]
+
+
+def test_the_strip_holds_image_activations_and_reconstruction(dr: Trace):
+    rows = read(network_strip(dr))
+    pixels = [float(row["z"]) for row in rows if row["reads"].startswith("input")]
+    assert pixels == pytest.approx(dr.images[0].flatten().tolist(), abs=5.1e-4)
+    bars = [float(row["y"]) for row in rows if row["kind"] == "bar"]
+    assert bars == pytest.approx(dr.activations[0].tolist(), abs=5e-5)
