@@ -47,6 +47,7 @@ def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str 
     trace, touched = current.trace_of(entry, picture, touched=True), current.intervention(entry)
     upper = current.upper(trace)
     player = dynamic.routing_player if entry.routing == "dr" else em.em_player
+    layout.offer(key, lambda: player(trace, upper=upper, dark=current.dark), f"The routing of {entry.name}, played")
     routing_board(
         stage(trace, upper=upper, base=current.trace_of(entry, picture) if touched else None, dark=current.dark),
         capsule=current.capsule(entry),

@@ -19,6 +19,8 @@ from capsviz.perturb import draw
 
 PAD = "pad"
 """The drawing pad's key."""
+SENT = ("upload", "camera")
+"""Sources whose picture the session keeps, an `Upload` under the source's name."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,8 @@ class Picture:
     label: int | None
     """Its class among the model's classes, where that is known."""
     notes: tuple[str, ...] = ()
+    origin: tuple[str, str, int] | None = None
+    """Data set, split and index, where the pixels are exactly these."""
 
     @property
     def key(self) -> bytes:
@@ -48,6 +52,7 @@ class Upload:
     """What the visitor sent: the picture, or the one sentence that says why it is none."""
 
     name: str
+    """What it is called after “your”."""
     image: VisitorImage | None
     problem: str = ""
 
@@ -120,11 +125,11 @@ def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...
     source = source_of(choices, entry)
     if source == "pad" and (ink := drawn(PAD)) is not None:
         return _visitors("drawing", data.read_image(ink), entry), ()
-    if source == "upload":
-        upload: Upload | None = st.session_state.get("upload")
+    if source in SENT:
+        upload: Upload | None = st.session_state.get(source)
         if upload is not None and upload.image is not None:
-            return _visitors(f"picture {upload.name}", upload.image, entry), ()
-    if source in ("upload", "pad"):
+            return _visitors(upload.name, upload.image, entry), ()
+    if source in (*SENT, "pad"):
         # Nothing is there yet: the first image of the data set stands in.
         return from_data(data_of(choices, entry), choices.split, 0, entry), ()
     index, notices = _within(choices, entry)
@@ -148,7 +153,7 @@ def from_data(name: str, split: str, index: int, entry: zoo.Entry) -> Picture:
     label = int(images.labels[index]) if same else None
     title = f"{info.title} {split} image {index}, class {kind}"
     if images.image == tuple(entry.config.image):
-        return Picture(images.images[index], title, label, _note(images))
+        return Picture(images.images[index], title, label, _note(images), (name, split, index))
     fitted = data.prepare(_as_pil(images.images[index]), entry.config.image, layout=layout_of(entry))
     return Picture(fitted.pixels, title, label, (*_note(images), *fitted.notes))
 

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import scene, session
+from app import presenter, scene, session, takeaway
 from app.scene import Scene
 from app.session import Choices
 from capsviz.errors import CapsvizError
@@ -35,8 +35,9 @@ def errors_as_sentences() -> Iterator[None]:
 
 def headline(title: str, sentence: str) -> None:
     """The page's name and the one line that a hall understands."""
-    st.header(title, anchor=False)
-    say(sentence)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="headline"):
+        st.header(title, anchor=False, width="content")
+        say(sentence)
 
 
 def say(sentence: str) -> None:
@@ -44,15 +45,26 @@ def say(sentence: str) -> None:
     st.markdown(f'<p class="headline">{sentence}</p>', unsafe_allow_html=True)
 
 
-def show(figure: Figure, key: str, *, choose: Callable[[Any], None] | None = None) -> None:
+def show(
+    figure: Figure,
+    key: str,
+    title: str = "",
+    *,
+    choose: Callable[[Any], None] | None = None,
+    height: float | None = None,
+) -> None:
     """A figure as wide as its place, in its own theme, with its description for those who do not see it.
 
-    choose: called, before the page runs again, with the customdata of a point that the visitor clicks.
+    title: what it is called where it can be taken away. choose: called, before the page runs again, with the customdata
+    of a point that the visitor clicks. height: the most that it takes in presenter mode, in pixels of the ordinary
+    page, of which a screen then has 626.
     """
+    takeaway.offer(key, figure, title)
     options: dict[str, Any] = {}
     if choose is not None:
         options = {"selection_mode": "points", "on_select": partial(_clicked, key, choose)}
-    st.plotly_chart(figure, width="stretch", theme=None, key=key, config=_CHART, alt=describe(figure), **options)
+    larger = presenter.staged(figure, height=height)
+    st.plotly_chart(larger, width="stretch", theme=None, key=key, config=_CHART, alt=describe(figure), **options)
 
 
 def _clicked(key: str, choose: Callable[[Any], None]) -> None:
@@ -61,14 +73,25 @@ def _clicked(key: str, choose: Callable[[Any], None]) -> None:
         choose(points[0]["customdata"])
 
 
+def offer(key: str, figure: Callable[[], Figure], title: str = "") -> None:
+    """Let a figure be taken away that the page shows otherwise, or not at all; it is drawn when it is asked for."""
+    takeaway.offer(key, figure, title)
+
+
 def strip(trace: Trace, highlight: Stage, dark: bool) -> None:
-    """The network from image to reconstruction, the page's subject marked."""
-    show(network_strip(trace, highlight=highlight, dark=dark).update_layout(height=160), "strip")
+    """The network from image to reconstruction, the page's subject marked; its trace is the one to take away."""
+    takeaway.record(trace)
+    show(
+        network_strip(trace, highlight=highlight, dark=dark).update_layout(height=132),
+        "strip",
+        "The network",
+        height=116,
+    )
 
 
 def explain(text: str, formula: str, source: str) -> None:
     """One paragraph, its formula and where both come from, folded away."""
-    with st.expander("What is computed here", icon=":material/function:"):
+    with st.expander("What is computed here", icon=":material/function:", key="explanation"):
         st.markdown(text)
         st.latex(formula)
         st.caption(f"Source: {source}")

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
     sys.path.insert(0, str(ROOT))
 
-from app import layout, scene, session, sidebar  # noqa: E402
+from app import layout, presenter, scene, session, sidebar, takeaway  # noqa: E402
 
 st.set_page_config(
     page_title="capsviz",
@@ -45,9 +45,13 @@ def links() -> None:
 
 with layout.errors_as_sentences():
     current = scene.current()
+    presenter.listen(current.choices)
     links()
     with st.sidebar:
-        sidebar.show(current)
+        take_away = sidebar.show(current)
     for sentence in current.notices:
         st.warning(sentence, icon=":material/link_off:")
+    takeaway.begin()
     page.run()
+    if take_away:
+        takeaway.take_away(current)

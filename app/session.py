@@ -14,7 +14,7 @@ from capsviz.experiments import reports
 from capsviz.intervene import Intervention
 from capsviz.zoo import EXEMPLARS
 
-SOURCES = ("data", "upload", "pad", "generated")
+SOURCES = ("data", "upload", "camera", "pad", "generated")
 SPLITS = ("test", "train")
 ANOTHER_IMAGE = "image"
 MAX_ITERATIONS = 10
@@ -48,7 +48,7 @@ class Choices:
 
     model: str
     source: str = "data"
-    """`data` (a data set on this machine), `upload`, `pad` (drawn by hand), `generated` (by the model itself)."""
+    """`data` (a data set on this machine), `upload`, `camera`, `pad` (drawn by hand), `generated` (by the model)."""
     data: str = ""
     """Data set to take the image from; empty: the model's own where it is on this machine, else the embedded digits."""
     split: str = "test"
@@ -127,6 +127,8 @@ class Choices:
     """How far the walk is, 0 to 1."""
     sphere: bool = False
     """The walk goes along the sphere, not straight on."""
+    present: bool = False
+    """Presenter mode: no sidebar, large type, keys."""
 
 
 @dataclass(frozen=True)
@@ -342,6 +344,7 @@ PARAMETERS: dict[str, _Parameter] = {
     "to": _Parameter("to", _target, _write_target),
     "share": _Parameter("walk", _share, lambda value: f"{value:g}"),
     "sphere": _flag("sphere", "path"),
+    "present": _flag("1", "present"),
 }
 """Fields of `Choices` in the order in which they are read: the model first, because classes depend on it."""
 
@@ -403,6 +406,7 @@ def _default(name: str, choices: Choices) -> str:
         "to": "a walk to the class that is second likely",
         "share": "the start of the walk",
         "sphere": "the straight walk",
+        "present": "the page with its sidebar",
     }
     return sentences.get(name) or f"“{getattr(choices, name)}”"
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import io
-import random
-from dataclasses import replace
+from typing import Any
 
 import streamlit as st
-from PIL import Image
 
-from app import images, resources
+from app import images, resources, thumbnails
 from app.components.drawing_pad import drawing_pad
 from app.layout import chosen
 from app.scene import Scene
@@ -21,16 +17,36 @@ from capsviz.errors import CapsvizError
 from capsviz.network import ROUTING_TITLES
 from capsviz.zoo import Entry
 
-THUMBNAILS = 15
-_SOURCES = {"data": "Data set", "upload": "Upload", "pad": "Draw", "generated": "Generated"}
+_SOURCES = {"data": "Data set", "upload": "Upload", "camera": "Camera", "pad": "Draw", "generated": "Generated"}
 
 
-def show(scene: Scene) -> None:
-    """Draw the sidebar for what is on stage."""
+def show(scene: Scene) -> bool:
+    """Draw the sidebar for what is on stage; whether the visitor asks to take something away."""
     st.html('<p class="brand">capsviz<span>capsules, routed in sight</span></p>')
+    wanted = _actions(scene)
     _models(scene)
     _source(scene)
     _preview(scene)
+    return wanted
+
+
+def _actions(scene: Scene) -> bool:
+    with st.container(horizontal=True, key="actions"):
+        st.button(
+            "Present",
+            icon=":material/slideshow:",
+            key="present",
+            on_click=lambda: scene.choose(present=True),
+            help="Presenter mode: no sidebar, large type, keys (p; ? shows all keys).",
+            width="stretch",
+        )
+        return st.button(
+            "Take away",
+            icon=":material/download:",
+            key="take_away",
+            help="The page's figures as SVG, PNG, HTML and CSV, the trace, and the Python that records it again.",
+            width="stretch",
+        )
 
 
 def _models(scene: Scene) -> None:
@@ -96,8 +112,8 @@ def _source(scene: Scene) -> None:
         # Asked for by name, a data set is shown even where the model's own is absent.
         read=lambda source, _: {"source": source, "data": "digits" if source == "data" and _absent(scene) else ""},
     )
-    if source == "upload":
-        _upload()
+    if source in images.SENT:
+        _upload() if source == "upload" else _camera()
         return
     if source == "pad":
         drawing_pad(key=images.PAD)
@@ -108,23 +124,39 @@ def _source(scene: Scene) -> None:
     else:
         st.caption(f"Drawn by the decoder of {entry.name} from stored class capsules: generated, no photographs.")
         _offer_download(entry.data)
-    _browser(scene)
+    thumbnails.show(scene)
 
 
 def _upload() -> None:
-    def received() -> None:
-        file = st.session_state["file"]
-        # Kept apart from the widget, which forgets its file as soon as another source is shown.
-        st.session_state["upload"] = None if file is None else images.receive(file.name, file.getvalue())
-
     st.file_uploader(
         "Your picture",
         key="file",
-        on_change=received,
+        on_change=lambda: _keep("upload", st.session_state["file"]),
         label_visibility="collapsed",
         help="PNG, JPEG, GIF, WebP, TIFF or BMP; it is brought into the form of the model's training images.",
     )
-    upload: images.Upload | None = st.session_state.get("upload")
+    _received("upload")
+
+
+def _camera() -> None:
+    st.camera_input(
+        "Your picture",
+        key="photo",
+        on_change=lambda: _keep("camera", st.session_state["photo"]),
+        label_visibility="collapsed",
+        help="One thing, large and alone, is read best: a digit written thickly on white paper.",
+    )
+    _received("camera")
+
+
+def _keep(source: str, file: Any) -> None:
+    # Kept apart from the widget, which forgets its file as soon as another source is shown.
+    name = "photograph" if source == "camera" or file is None else f"picture {file.name}"
+    st.session_state[source] = None if file is None else images.receive(name, file.getvalue())
+
+
+def _received(source: str) -> None:
+    upload: images.Upload | None = st.session_state.get(source)
     if upload is None:
         st.caption(
             "Until a picture is here, the pages show the first image of the data set. A picture stays on this "
@@ -181,93 +213,6 @@ def _offer_download(name: str) -> None:
         place.error(str(error), icon=":material/cloud_off:")
     else:
         st.rerun()
-
-
-def _browser(scene: Scene) -> None:
-    choices, entry = scene.choices, scene.entry
-    places = images.listing(choices, entry)
-    classes = _class_names(scene)
-    left, right = st.columns(2, vertical_alignment="bottom")
-    with left:
-        chosen(
-            st.selectbox,
-            "Show class",
-            "only",
-            -1 if choices.only is None else choices.only,
-            range(-1, len(classes)),
-            format_func=lambda label: "all" if label < 0 else classes[label],
-            read=lambda label, choices: _class_changes(None if label < 0 else label, choices, entry),
-        )
-    with right:
-        if st.button("Random", icon=":material/casino:", width="stretch", key="random"):
-            scene.choose(image=random.choice(places))
-            st.rerun()
-    position = places.index(choices.image) if choices.image in places else 0
-    pages = max(1, -(-len(places) // THUMBNAILS))
-    page = _page(position // THUMBNAILS, pages, choices)
-    shown = list(places[page * THUMBNAILS : (page + 1) * THUMBNAILS])
-    chosen(
-        st.pills,
-        "Images",
-        "image",
-        choices.image if choices.image in shown else None,
-        shown,
-        key="image_thumbs",
-        format_func=lambda index: _thumbnail(scene, index),
-        label_visibility="collapsed",
-        read=lambda index, choices: {"image": choices.image if index is None else index},
-    )
-    st.pagination(pages, max_visible_pages=3, key="thumbs_page")
-
-
-def _page(default: int, pages: int, choices: Choices) -> int:
-    """The page of thumbnails: the one that holds the image, until the visitor leafs on."""
-    # What is browsed is no choice that a link must carry, so it lives in the session alone.
-    browsed = (choices.model, choices.source, choices.data, choices.split, choices.only, choices.image)
-    if st.session_state.get("browsed") != browsed or not 1 <= st.session_state.get("thumbs_page", 0) <= pages:
-        st.session_state["browsed"], st.session_state["thumbs_page"] = browsed, default + 1
-    return st.session_state["thumbs_page"] - 1
-
-
-def _class_changes(label: int | None, choices: Choices, entry: Entry) -> dict[str, object]:
-    """Another class to browse; the image on stage stays where it is of that class."""
-    places = images.listing(replace(choices, only=label), entry)
-    return {"only": label, "image": choices.image if choices.image in places else places[0]}
-
-
-def _class_names(scene: Scene) -> tuple[str, ...]:
-    if images.source_of(scene.choices, scene.entry) == "data":
-        return DATASETS[images.data_of(scene.choices, scene.entry)].classes
-    return scene.entry.classes
-
-
-def _thumbnail(scene: Scene, index: int) -> str:
-    choices, entry = scene.choices, scene.entry
-    if images.source_of(choices, entry) == "generated":
-        return _as_markdown(*_generated(entry.name, index))
-    return _as_markdown(*_data_image(images.data_of(choices, entry), choices.split, index))
-
-
-@st.cache_data(show_spinner=False, max_entries=2000)
-def _data_image(name: str, split: str, index: int) -> tuple[str, bytes]:
-    loaded = resources.image_set(name, split)
-    return f"image {index}, {loaded.classes[int(loaded.labels[index])]}", _png(loaded.images[index])
-
-
-@st.cache_data(show_spinner=False, max_entries=500)
-def _generated(model: str, index: int) -> tuple[str, bytes]:
-    picture = images.generated(resources.entries()[model], index)
-    return picture.title, _png(picture.pixels)
-
-
-def _png(pixels) -> bytes:
-    file = io.BytesIO()
-    Image.fromarray(pixels.permute(1, 2, 0).squeeze(-1).numpy()).save(file, format="PNG")
-    return file.getvalue()
-
-
-def _as_markdown(title: str, png: bytes) -> str:
-    return f"![{title}](data:image/png;base64,{base64.b64encode(png).decode('ascii')})"
 
 
 def _preview(scene: Scene) -> None:

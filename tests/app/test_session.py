@@ -33,7 +33,7 @@ def choices() -> st.SearchStrategy[Choices]:
     return st.builds(
         Choices,
         model=st.sampled_from(["mnist-dr", "mnist-em"]),
-        source=st.sampled_from(["data", "upload", "pad", "generated"]),
+        source=st.sampled_from(["data", "upload", "camera", "pad", "generated"]),
         data=st.sampled_from(["", "mnist", "digits"]),
         split=st.sampled_from(["test", "train"]),
         image=st.integers(0, 59_999),
@@ -77,6 +77,7 @@ def choices() -> st.SearchStrategy[Choices]:
         start=st.sampled_from(["fresh", "trained"]),
         batch=st.sampled_from(BATCHES),
         draw=st.integers(0, 9999),
+        present=st.booleans(),
     )
 
 
@@ -131,8 +132,8 @@ def test_an_empty_query_is_the_start():
         ),
         ({"split": "validation"}, "There is no split “validation” (test, train); showing “test” instead."),
         (
-            {"source": "camera"},
-            "There is no source of images “camera” (data, upload, pad, generated); "
+            {"source": "film"},
+            "There is no source of images “film” (data, upload, camera, pad, generated); "
             "showing images of a data set instead.",
         ),
         ({"penalty": "l3"}, "There is no penalty “l3” (l2, l1); showing L2 instead."),
@@ -167,6 +168,7 @@ def test_an_empty_query_is_the_start():
         ({"walk": "2"}, "A walk goes from 0 to 1; showing the start of the walk instead."),
         ({"walk": "far"}, "“far” is no share of a walk; showing the start of the walk instead."),
         ({"path": "arc"}, "There is no value of path “arc” (sphere); showing the straight walk instead."),
+        ({"present": "yes"}, "There is no value of present “yes” (1); showing the page with its sidebar instead."),
         ({"range": "huge"}, "There is no slider range “huge” (wide); showing the paper's range instead."),
     ],
 )

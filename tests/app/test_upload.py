@@ -80,3 +80,17 @@ def test_after_a_bad_picture_a_good_one_is_welcome(app: AppTest):
     upload(app, PNG, "second.png")
     assert not app.error
     assert any("your picture second.png" in text.value for text in app.markdown)
+
+
+def test_a_photograph_goes_the_same_way_and_stays_out_of_the_link(visit: Visit):
+    app = visit(model="digits-dr", source="camera")
+    assert "Until a picture is here" in captions(app)
+    app.camera_input(key="photo").set_value(
+        ("photo.jpg", pictures.encoded(pictures.digit("RGB"), "JPEG"), "image/jpeg")
+    )
+    app.run()
+    assert not app.exception
+    assert any("your photograph" in text.value for text in app.markdown)
+    assert set(app.query_params) == {"model", "source"}
+    app.switch_page("views/compare.py").run()
+    assert any("your photograph" in text.value for text in app.markdown)

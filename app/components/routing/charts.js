@@ -5,8 +5,7 @@ class Bars {
   constructor(onClass) {
     this.canvas = element("canvas", { role: "img", className: "pointable" });
     this.canvas.addEventListener("click", (event) => {
-      const box = this.canvas.getBoundingClientRect();
-      const j = Math.floor((event.clientY - box.top - 24) / this.row);
+      const j = Math.floor((pointed(this.canvas, event).y - 24) / this.row);
       if (j >= 0 && j < this.run.upperCount) onClass(j);
     });
   }

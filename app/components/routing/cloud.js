@@ -249,7 +249,7 @@ class Cloud {
   // ---------------------------------------------------------------------------------------------------- the pointer
 
   nearest(event) {
-    const box = this.canvas.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
+    const { x, y } = pointed(this.canvas, event);
     let best = -1, least = 14 ** 2;
     this.spots?.forEach(([px, py], i) => {
       const far = (px - x) ** 2 + (py - y) ** 2;

@@ -64,9 +64,9 @@ class ShareMap {
   }
 
   click(event) {
-    const box = this.canvas.getBoundingClientRect(), { run } = this;
-    const x = event.clientX - box.left - this.left, across = this.width - this.left - 4;
-    const j = Math.floor(((event.clientY - box.top - this.top) / (this.height - this.top - this.bottom)) * run.upperCount);
+    const at = pointed(this.canvas, event), { run } = this;
+    const x = at.x - this.left, across = this.width - this.left - 4;
+    const j = Math.floor(((at.y - this.top) / (this.height - this.top - this.bottom)) * run.upperCount);
     if (j < 0 || j >= run.upperCount) return;
     if (x < 0) this.onClass(j);
     else this.onSelect(this.order[Math.min(run.lower - 1, Math.floor((x / across) * run.lower))], event.shiftKey);
@@ -132,8 +132,8 @@ class Tiles {
   }
 
   hit(event, act) {
-    const box = this.canvas.getBoundingClientRect(), { run, cell } = this;
-    const x = event.clientX - box.left, y = event.clientY - box.top - 26;
+    const at = pointed(this.canvas, event), { run, cell } = this;
+    const x = at.x, y = at.y - 26;
     const tileX = Math.floor(x / ((run.columns + 1) * cell)), tileY = Math.floor(y / ((run.rows + 1) * cell));
     const column = Math.floor(x / cell) % (run.columns + 1), row = Math.floor(y / cell) % (run.rows + 1);
     const kind = tileY * this.across + tileX;

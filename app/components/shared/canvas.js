@@ -13,7 +13,7 @@ function element(tag, properties = {}, ...children) {
 
 /** The drawing context of a canvas of so many CSS pixels, cleared; one unit is one CSS pixel. */
 function surface(canvas, width, height) {
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = (window.devicePixelRatio || 1) * (canvas.currentCSSZoom || 1); // presenter mode enlarges components
   const across = Math.round(width * ratio), down = Math.round(height * ratio);
   if (canvas.width !== across || canvas.height !== down) {
     canvas.width = across;
@@ -25,6 +25,12 @@ function surface(canvas, width, height) {
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
   return pen;
+}
+
+/** Where on a canvas an event is, in the canvas's own CSS pixels, however much the page enlarges it. */
+function pointed(canvas, event) {
+  const box = canvas.getBoundingClientRect(), larger = box.width / canvas.offsetWidth || 1;
+  return { x: (event.clientX - box.left) / larger, y: (event.clientY - box.top) / larger };
 }
 
 /** Red, green and blue of "#rrggbb". */

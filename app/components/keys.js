@@ -1,0 +1,74 @@
+// Keys of the whole page. A digit follows a link and "?" shows the sheet, both here; the others become commands.
+
+const COMMANDS = {
+  "]": "image+1", PageDown: "image+1", "[": "image-1", PageUp: "image-1",
+  ".": "class+1", ",": "class-1",
+  "+": "T+1", "=": "T+1", "-": "T-1", "−": "T-1",
+  p: "present", P: "present",
+};
+const QUIET = 250; // milliseconds without another size of the window before Python hears of it
+const FIELDS = "input:not([type=checkbox], [type=radio], [type=button], [type=range]), textarea, select";
+
+const mounted = new WeakMap(); // by the element that Streamlit mounts the component in: what ends its last call
+
+// Streamlit calls this again whenever data or theme changes: the call before it must stop listening first.
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
+  mounted.get(parentElement)?.abort();
+  const listening = new AbortController();
+  mounted.set(parentElement, listening);
+  const { signal } = listening;
+  const sheet = parentElement.querySelector("dialog");
+  const bar = parentElement.querySelector(".bar");
+  const showSheet = () => (sheet.open ? sheet.close() : sheet.showModal());
+  bar.hidden = !data.presenting;
+  bar.querySelector(".help").addEventListener("click", showSheet, { signal });
+  bar.querySelector(".leave").addEventListener("click", () => setTriggerValue("command", "present"), { signal });
+
+  const press = (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event, data.presenting)) return;
+    if (event.key === "?") {
+      showSheet();
+    } else if (sheet.open || document.querySelector('[role="dialog"]')) {
+      return;
+    } else if (/^[1-9]$/.test(event.key)) {
+      document.querySelectorAll(".st-key-pages a")[Number(event.key) - 1]?.click();
+    } else if (Object.hasOwn(COMMANDS, event.key)) {
+      if (!event.repeat) setTriggerValue("command", COMMANDS[event.key]);
+    } else {
+      return;
+    }
+    event.preventDefault(); // the page neither scrolls nor moves a slider
+    event.stopImmediatePropagation();
+  };
+  window.addEventListener("keydown", press, { signal, capture: true });
+
+  if (data.presenting) {
+    const size = () => [window.innerWidth, window.innerHeight];
+    const tell = () => String(size()) !== String(data.screen) && setStateValue("screen", size());
+    const stage = () => document.documentElement.style.setProperty("--stage", String(factor(data)));
+    let timer = setTimeout(tell, 0);
+    stage();
+    const resized = () => {
+      stage();
+      clearTimeout(timer);
+      timer = setTimeout(tell, QUIET);
+    };
+    window.addEventListener("resize", resized, { signal });
+    signal.addEventListener("abort", () => clearTimeout(timer));
+  }
+  return () => listening.abort();
+}
+
+/** What style.css enlarges components by: as app/presenter.py does figures. */
+function factor({ larger, width, height }) {
+  return larger * Math.max(1, Math.min(window.innerWidth / width, window.innerHeight / height));
+}
+
+/** Whether the key belongs to what has the focus: a field that takes text, or a slider that pages. */
+function isTyping(event, presenting) {
+  const target = event.composedPath()[0];
+  if (!(target instanceof Element)) return false;
+  if (target.isContentEditable || target.matches(FIELDS)) return true;
+  // Clickers send Page Up and Page Down, and a speaker has mostly moved a slider before.
+  return !presenting && event.key.startsWith("Page") && target.matches("input[type=range], [role=slider]");
+}

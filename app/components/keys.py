@@ -1,0 +1,75 @@
+"""Keys of the whole page: what is pressed anywhere outside a field becomes a command."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import streamlit as st
+
+SHEET: tuple[tuple[str, str], ...] = (
+    ("1 … 9", "the pages, in their order"),
+    ("[  ]  or  Page Up  Page Down", "previous, next image"),
+    (",  .", "previous, next class capsule"),
+    ("+  −", "one routing iteration T more, less"),
+    ("Space", "play or pause the player"),
+    ("←  →", "one step back, on"),
+    ("Home  End", "first, last step"),
+    ("s", "slow motion"),
+    ("p", "presenter mode on, off"),
+    ("?", "this sheet on, off"),
+)
+"""Keys and what they do; space, arrows, Home, End and s are the players' own."""
+
+_HERE = Path(__file__)
+_ROWS = "".join(f"<dt>{html.escape(pressed)}</dt><dd>{html.escape(does)}</dd>" for pressed, does in SHEET)
+_HTML = f"""
+<div class="bar" hidden>
+  <button type="button" class="help" title="All keys (?)">Keys</button>
+  <button type="button" class="leave" title="Leave presenter mode (p)">Leave</button>
+</div>
+<dialog aria-label="Keys"><p class="title">Keys</p><dl>{_ROWS}</dl>
+  <form method="dialog"><button>Close</button></form></dialog>
+"""
+
+
+LARGER = 1.15
+"""Presenter mode's type against that of the ordinary page, on a screen of `WIDTH` × `HEIGHT` pixels."""
+WIDTH, HEIGHT = 1280, 720
+
+
+def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> None:
+    """Listen on the whole document, and call `on_command` before the script runs again.
+
+    Commands: "present", and "image", "class" or "T" with "-1" or "+1". A digit follows the page's link in the browser,
+    "?" shows the sheet of keys there. presenting: a small bar shows how to leave, the browser tells how large its
+    window is, and --stage is what lengths are to be multiplied by.
+    """
+    mount = st.components.v2.component(  # the same definition each time, so that a new runtime knows it as well
+        "capsviz_keys",
+        html=_HTML,
+        css=_HERE.with_suffix(".css").read_text(encoding="utf-8"),
+        js=_HERE.with_suffix(".js").read_text(encoding="utf-8"),
+    )
+
+    def pressed() -> None:
+        command = st.session_state[key].get("command")
+        if isinstance(command, str):
+            on_command(command)
+
+    mount(
+        key=key,
+        data={"presenting": presenting, "screen": screen(key), "larger": LARGER, "width": WIDTH, "height": HEIGHT},
+        on_command_change=pressed,
+        on_screen_change=lambda: None,
+    )
+
+
+def screen(key: str) -> tuple[int, int] | None:
+    """Width and height of the browser's window in pixels; None until presenter mode has asked for it."""
+    state = st.session_state.get(key)
+    said = state.get("screen") if isinstance(state, Mapping) else None
+    if not isinstance(said, list) or len(said) != 2 or not all(isinstance(side, int) for side in said):
+        return None
+    return max(320, min(said[0], 8192)), max(240, min(said[1], 8192))

@@ -1,0 +1,81 @@
+"""Presenter mode: the page without its sidebar, for the last row of a hall; and what the keys do on every page."""
+
+from __future__ import annotations
+
+import streamlit as st
+from plotly.graph_objects import Figure
+
+from app import images, resources, scene, session
+from app.components import keys
+from app.components.keys import HEIGHT, LARGER, WIDTH
+from app.session import MAX_ITERATIONS, Choices
+from capsviz.figures.enlarge import enlarge
+
+KEYS = "keys"
+TALLEST = 585
+"""Pixels of a figure that fills such a screen, as the figure counts them before it is enlarged."""
+
+
+def presenting() -> bool:
+    """Whether the page is in presenter mode."""
+    return session.parse(st.query_params, scene.catalogue())[0].present
+
+
+def scale() -> float:
+    """What lengths in pixels are multiplied by: 1 but in presenter mode."""
+    if not presenting():
+        return 1.0
+    width, height = keys.screen(KEYS) or (WIDTH, HEIGHT)
+    return LARGER * max(1.0, min(width / WIDTH, height / HEIGHT))
+
+
+def staged(figure: Figure, *, height: float | None = None) -> Figure:
+    """The figure as the page shows it: as it is, or in presenter mode with larger type.
+
+    height: the most that it takes in presenter mode, in pixels of the ordinary page; a screen unless given.
+    """
+    factor = scale()
+    if factor == 1.0:
+        return figure
+    own = figure.layout.height or 450  # plotly's default
+    return enlarge(figure, factor, height=factor * min(own, height or TALLEST))
+
+
+def listen(choices: Choices) -> None:
+    """Listen for keys on this page, whatever has the focus."""
+    keys.keys(key=KEYS, presenting=choices.present, on_command=obey)
+    if choices.present:
+        st.html('<i class="presenting"></i>')  # what style.css knows the mode by
+
+
+def obey(command: str) -> None:
+    """Do what a key stands for: change the choices, as a widget would."""
+    choices, _ = session.parse(st.query_params, scene.catalogue())
+    match command:
+        case "present":
+            session.update(choices, present=not choices.present)
+        case "image-1" | "image+1":
+            _leaf(choices, int(command[-2:]))
+        case "class-1" | "class+1":
+            _class(choices, int(command[-2:]))
+        case "T-1" | "T+1":
+            # A page without the slider has no T to change; the slider's value stands under its key.
+            if "iterations" in st.session_state:
+                wanted = choices.iterations + int(command[-2:])
+                session.update(choices, iterations=max(1, min(MAX_ITERATIONS, wanted)))
+
+
+def _leaf(choices: Choices, step: int) -> None:
+    """The next or previous image of those that are browsed; after the last comes the first."""
+    places = images.listing(choices, resources.entries()[choices.model])
+    if len(places) < 2:
+        return
+    position = places.index(choices.image) if choices.image in places else min(0, -step)  # leads to an end
+    session.update(choices, image=places[(position + step) % len(places)])
+
+
+def _class(choices: Choices, step: int) -> None:
+    """The next or previous class capsule, from the one that the page shows."""
+    shown = st.session_state.get("upper")
+    if shown is not None:
+        session.update(choices, upper=(shown + step) % scene.catalogue().classes[choices.model])

@@ -1,0 +1,143 @@
+"""Take it away: every figure of the page as a file, its numbers, the trace, and the Python that computes it again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import streamlit as st
+from plotly.graph_objects import Figure
+
+from app import resources
+from app.components.picture_buttons import picture_buttons
+from app.scene import Scene
+from capsviz.figures import standalone_html
+from capsviz.figures.describe import describe
+from capsviz.figures.table import as_csv
+from capsviz.figures.theme import ink
+from capsviz.routing import InverseTemperature
+from capsviz.trace import Trace
+
+_PREVIEW = "taken"
+
+
+@dataclass
+class Shown:
+    """What the page of one visitor has on screen, and what it has beyond that."""
+
+    figures: dict[str, tuple[str, Figure | Callable[[], Figure]]] = field(default_factory=dict)
+    """Title and figure, or what draws it when it is asked for, by key."""
+    trace: Trace | None = None
+
+
+def begin() -> None:
+    """Forget the figures of the page before."""
+    st.session_state["shown"] = Shown()
+
+
+def offer(key: str, figure: Figure | Callable[[], Figure], title: str = "") -> None:
+    """Let the visitor take a figure away, whether or not the page shows it.
+
+    figure: or what draws it, called when it is asked for; title: what the list calls it, the key unless given.
+    """
+    title = title or key.replace("-", " ").replace("_", " ").capitalize()
+    _shown().figures[key] = (title, figure)
+
+
+def record(trace: Trace) -> None:
+    """The trace that the page is about; the last one counts."""
+    _shown().trace = trace
+
+
+def _shown() -> Shown:
+    return st.session_state.setdefault("shown", Shown())
+
+
+@st.dialog("Take it away", width="large", icon=":material/download:")
+def take_away(current: Scene) -> None:
+    """A figure at a time with its files, and below it the trace and the lines that reproduce it."""
+    shown = _shown()
+    if shown.figures:
+        _figures(shown, current)
+    if shown.trace is not None:
+        _trace(shown.trace, current)
+
+
+def _figures(shown: Shown, current: Scene) -> None:
+    key = st.selectbox("Figure", list(shown.figures), format_func=lambda key: shown.figures[key][0], key="taken_key")
+    figure = shown.figures[key][1]
+    figure = figure if isinstance(figure, Figure) else figure()
+    name = f"capsviz-{key}"
+    # On a page of its own a transparent figure would lose its ground, and light type would stand on white.
+    still = Figure(figure).update_layout(paper_bgcolor=ink(current.dark).ground)
+    with st.container(key="taken_preview"):
+        st.plotly_chart(still, width="stretch", theme=None, key=_PREVIEW, alt=describe(figure), config=_BARE)
+    left, middle, right = st.columns([2, 1, 1], vertical_alignment="center")
+    with left:
+        picture_buttons(plot=_PREVIEW, name=name, key="taken_pictures")
+    middle.download_button(
+        "HTML",
+        lambda: standalone_html(figure),
+        f"{name}.html",
+        "text/html",
+        help="Stands alone: opens in any browser, without network; players answer keys.",
+        key="taken_html",
+        on_click="ignore",
+        width="stretch",
+    )
+    right.download_button(
+        "CSV",
+        lambda: as_csv(figure).encode(),
+        f"{name}.csv",
+        "text/csv",
+        help="One row per point; of a player, every iteration.",
+        key="taken_csv",
+        on_click="ignore",
+        width="stretch",
+    )
+
+
+_BARE = {"displayModeBar": False, "responsive": True}
+
+
+def _trace(trace: Trace, current: Scene) -> None:
+    name = file_name(trace, current)
+    left, right = st.columns([3, 1], vertical_alignment="center")
+    left.markdown(f"**The trace**: every number of {trace.name} on this image, and three lines that record it again.")
+    right.download_button(
+        "Trace",
+        trace.to_bytes,
+        name,
+        "application/octet-stream",
+        help=f"{name}: safetensors; opens by capsviz.Trace.open.",
+        key="taken_trace",
+        on_click="ignore",
+        width="stretch",
+    )
+    st.code(lines(trace, current), language="python", wrap_lines=True)
+
+
+def file_name(trace: Trace, current: Scene) -> str:
+    """What the trace is called as a file: the model and the image."""
+    image = re.sub(r"[^a-z0-9]+", "-", current.picture.title.split(",")[0].lower()).strip("-")
+    return f"{trace.name}-{image}.safetensors"
+
+
+def lines(trace: Trace, current: Scene) -> str:
+    """Three lines of Python that record the trace again: from the data set, else from the images in its own file."""
+    entry, origin = resources.entries()[trace.name], current.picture.origin
+    if origin is None:
+        images = f'capsviz.Trace.open("{file_name(trace, current)}").images'
+    else:
+        name, split, index = origin
+        images = f'capsviz.data.to_float(capsviz.data.load("{name}", "{split}").images[{index}:{index + 1}])'
+    arguments = [f'capsviz.load("{trace.name}")', "images"]
+    if entry.routing in ("dr", "em"):
+        arguments.append(f"iterations={trace.layer.iterations}")
+    if trace.gains is not None:
+        arguments.append(f"intervention=capsviz.{current.intervention(entry)!r}")
+    if entry.routing == "em" and trace.config.inverse_temperature != entry.config.inverse_temperature:
+        schedule: InverseTemperature = trace.config.inverse_temperature
+        arguments.append(f"inverse_temperature=capsviz.routing.{schedule!r}")
+    return f"import capsviz\nimages = {images}\ntrace = capsviz.trace({', '.join(arguments)})"

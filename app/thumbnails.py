@@ -1,0 +1,108 @@
+"""The images of a data set, or of a model's own decoder, to choose from in the sidebar."""
+
+from __future__ import annotations
+
+import base64
+import io
+import random
+from dataclasses import replace
+
+import streamlit as st
+from PIL import Image
+
+from app import images, resources
+from app.layout import chosen
+from app.scene import Scene
+from app.session import Choices
+from capsviz.data import DATASETS
+from capsviz.zoo import Entry
+
+PER_PAGE = 15
+
+
+def show(scene: Scene) -> None:
+    """The images of the source, a class of them or all, a page at a time."""
+    choices, entry = scene.choices, scene.entry
+    places = images.listing(choices, entry)
+    classes = _class_names(scene)
+    left, right = st.columns(2, vertical_alignment="bottom")
+    with left:
+        chosen(
+            st.selectbox,
+            "Show class",
+            "only",
+            -1 if choices.only is None else choices.only,
+            range(-1, len(classes)),
+            format_func=lambda label: "all" if label < 0 else classes[label],
+            read=lambda label, choices: _class_changes(None if label < 0 else label, choices, entry),
+        )
+    with right:
+        if st.button("Random", icon=":material/casino:", width="stretch", key="random"):
+            scene.choose(image=random.choice(places))
+            st.rerun()
+    position = places.index(choices.image) if choices.image in places else 0
+    pages = max(1, -(-len(places) // PER_PAGE))
+    page = _page(position // PER_PAGE, pages, choices)
+    shown = list(places[page * PER_PAGE : (page + 1) * PER_PAGE])
+    chosen(
+        st.pills,
+        "Images",
+        "image",
+        choices.image if choices.image in shown else None,
+        shown,
+        key="image_thumbs",
+        format_func=lambda index: _thumbnail(scene, index),
+        label_visibility="collapsed",
+        read=lambda index, choices: {"image": choices.image if index is None else index},
+    )
+    st.pagination(pages, max_visible_pages=3, key="thumbs_page")
+
+
+def _page(default: int, pages: int, choices: Choices) -> int:
+    """The page of thumbnails: the one that holds the image, until the visitor leafs on."""
+    # What is browsed is no choice that a link must carry, so it lives in the session alone.
+    browsed = (choices.model, choices.source, choices.data, choices.split, choices.only, choices.image)
+    if st.session_state.get("browsed") != browsed or not 1 <= st.session_state.get("thumbs_page", 0) <= pages:
+        st.session_state["browsed"], st.session_state["thumbs_page"] = browsed, default + 1
+    return st.session_state["thumbs_page"] - 1
+
+
+def _class_changes(label: int | None, choices: Choices, entry: Entry) -> dict[str, object]:
+    """Another class to browse; the image on stage stays where it is of that class."""
+    places = images.listing(replace(choices, only=label), entry)
+    return {"only": label, "image": choices.image if choices.image in places else places[0]}
+
+
+def _class_names(scene: Scene) -> tuple[str, ...]:
+    if images.source_of(scene.choices, scene.entry) == "data":
+        return DATASETS[images.data_of(scene.choices, scene.entry)].classes
+    return scene.entry.classes
+
+
+def _thumbnail(scene: Scene, index: int) -> str:
+    choices, entry = scene.choices, scene.entry
+    if images.source_of(choices, entry) == "generated":
+        return _as_markdown(*_generated(entry.name, index))
+    return _as_markdown(*_data_image(images.data_of(choices, entry), choices.split, index))
+
+
+@st.cache_data(show_spinner=False, max_entries=2000)
+def _data_image(name: str, split: str, index: int) -> tuple[str, bytes]:
+    loaded = resources.image_set(name, split)
+    return f"image {index}, {loaded.classes[int(loaded.labels[index])]}", _png(loaded.images[index])
+
+
+@st.cache_data(show_spinner=False, max_entries=500)
+def _generated(model: str, index: int) -> tuple[str, bytes]:
+    picture = images.generated(resources.entries()[model], index)
+    return picture.title, _png(picture.pixels)
+
+
+def _png(pixels) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(pixels.permute(1, 2, 0).squeeze(-1).numpy()).save(file, format="PNG")
+    return file.getvalue()
+
+
+def _as_markdown(title: str, png: bytes) -> str:
+    return f"![{title}](data:image/png;base64,{base64.b64encode(png).decode('ascii')})"

@@ -1,0 +1,93 @@
+"""Presenter mode is a choice like any other; a key does what a widget would."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.conftest import Visit
+from tests.app.test_pages import charts
+
+
+def is_presenting(app: AppTest) -> bool:
+    """Whether the mark is there by which the style sheet knows the mode."""
+    return any('class="presenting"' in element.proto.body for element in app.get("html"))
+
+
+def press(app: AppTest, command: str) -> AppTest:
+    """What the browser's command does to the link, then the page that it leads to."""
+
+    def script() -> None:
+        import streamlit as st
+
+        from app import presenter
+
+        presenter.obey(st.session_state["command"])
+
+    alone = AppTest.from_function(script, default_timeout=60)
+    alone.session_state["command"] = command
+    for key in ("upper", "iterations"):
+        if key in app.session_state:
+            alone.session_state[key] = app.session_state[key]
+    for key, value in app.query_params.items():
+        alone.query_params[key] = value
+    alone.run()
+    assert not alone.exception
+    return alone
+
+
+def test_the_button_leads_to_a_page_in_larger_type_that_says_so_in_its_link(visit: Visit):
+    app = visit("compare", model="digits-dr")
+    assert not is_presenting(app)
+    before = charts(app)["strip"]["layout"]["font"]["size"]
+    app.button(key="present").click().run()
+    assert app.query_params["present"] == "1"
+    assert is_presenting(app)
+    assert charts(app)["strip"]["layout"]["font"]["size"] == pytest.approx(1.15 * before)
+    assert charts(app)["reconstructions"]["layout"]["height"] <= 720
+
+
+def test_page_links_stay_in_presenter_mode(visit: Visit):
+    app = visit("compare", model="digits-dr", present=1)
+    assert {link.proto.query_string for link in app.get("page_link")} == {"model=digits-dr&present=1"}
+
+
+def test_the_browser_is_told_the_mode_and_asked_for_its_size(visit: Visit):
+    parts = visit("compare", model="digits-dr", present=1).get("bidi_component")
+    given = [json.loads(part.proto.json) for part in parts if part.proto.json]
+    assert any(data.get("presenting") is True and data["screen"] is None for data in given)
+
+
+@pytest.mark.parametrize(
+    ("command", "link", "changed"),
+    [
+        ("image+1", {"image": "7"}, {"image": "8"}),
+        ("image-1", {"image": "0"}, {"image": "359"}),
+        ("image+1", {"image": "0", "only": "4"}, {"image": "3", "only": "4"}),  # the first of its class
+        ("image+1", {"source": "upload"}, {"source": "upload"}),
+        ("present", {}, {"present": "1"}),
+        ("present", {"present": "1"}, {}),
+        ("class+1", {"class": "9"}, {"class": "0"}),
+        ("class-1", {"class": "3"}, {"class": "2"}),
+        ("T+1", {"T": "5"}, {"T": "6"}),
+        ("T+1", {"T": "10"}, {"T": "10"}),
+        ("T-1", {"T": "1"}, {"T": "1"}),
+        ("format the disk", {"T": "4"}, {"T": "4"}),
+    ],
+)
+def test_a_key_changes_the_link_as_a_widget_would(visit: Visit, command: str, link: dict, changed: dict):
+    shown = AppTest.from_string("")
+    shown.query_params["model"] = "digits-dr"
+    for key, value in link.items():
+        shown.query_params[key] = value
+    shown.session_state["upper"], shown.session_state["iterations"] = int(link.get("class", 1)), int(link.get("T", 3))
+    assert dict(press(shown, command).query_params) == {"model": "digits-dr", **changed}
+
+
+def test_iterations_and_classes_stay_where_the_page_has_none(bare_machine):
+    shown = AppTest.from_string("")
+    shown.query_params["model"] = "digits-l2"
+    assert dict(press(shown, "T+1").query_params) == {"model": "digits-l2"}
+    assert dict(press(shown, "class+1").query_params) == {"model": "digits-l2"}
