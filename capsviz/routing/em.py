@@ -39,7 +39,8 @@ class EMStep:
 
     Shapes: responsibilities R (those this M-step used, before they are multiplied by a_i) and posteriors (R after this
     E-step; None in the last iteration unless asked for) "batch lower upper"; means μ, variances σ² and cost_j^h
-    "batch upper dim"; activations a_j "batch upper". inverse_temperature is λ.
+    "batch upper dim"; activations a_j "batch upper". inverse_temperature is λ. In a convolutional layer "lower" counts
+    the capsules in the window of an upper capsule.
     """
 
     iteration: int
@@ -72,28 +73,33 @@ def em_routing(
 ) -> Iterator[EMStep]:
     """Fit one Gaussian per upper capsule to the votes and yield every iteration.
 
-    votes "batch lower upper dim" as any `Votes`; activations a_i of the lower capsules "batch lower", in 0..1;
+    votes "batch lower upper dim" as any `Votes`; activations a_i of all lower capsules "batch lower", in 0..1;
     beta_u and beta_a "upper", learned. through: as in dynamic routing, the responsibilities of the last M-step are
     constants ("last") or carry gradients ("all"). Raises ValueError for fewer than one iteration.
 
     The cost follows eq. 26 with the amount of data that a parent receives measured as a share of an even split,
     Σ_i R_ij a_i · J / N: eq. 26 as printed grows with N / J and drives the logistic of eq. 27 into saturation.
+    Who competes for a vote is up to `votes.connections`: in a convolutional layer the upper capsules at all positions
+    that a lower one votes for, and an even split is over these.
     Below single precision the moments and the E-step are computed in float32, and the step is returned in the
     votes' precision.
     """
     if iterations < 1:
         raise ValueError(f"routing takes at least one iteration; got iterations={iterations}")
-    _, lower, upper, _ = votes.shape
+    connections = votes.connections
     result_type = votes.pairs(0.0).dtype
     work_type = torch.promote_types(result_type, torch.float32)
     values = votes.materialise().transpose(1, 2).to(work_type)
-    presence = activations.to(work_type).unsqueeze(1)
+    presence = connections.observed(activations.to(work_type))
     beta_u, beta_a = beta_u.to(work_type), beta_a.to(work_type)
-    owned = votes.pairs(1.0 / upper).transpose(1, 2).to(work_type)
+    owned = connections.even(votes.pairs(0.0).transpose(1, 2)).to(work_type)
+    data_scale = connections.data_scale
+    if isinstance(data_scale, Tensor):
+        data_scale = data_scale.to(work_type)
 
     def m_step(values: Tensor, presence: Tensor, owned: Tensor, strictness: float) -> tuple[Tensor, ...]:
         means, variances, amount = mixture.weighted_moments(values, owned * presence, variance_floor=variance_floor)
-        received = (amount * (upper / lower)).unsqueeze(-1)
+        received = (amount * data_scale).unsqueeze(-1)
         cost = (beta_u.unsqueeze(-1) + 0.5 * variances.log()) * received
         return means, variances, cost, strictness * (beta_a - cost.sum(-1))
 
@@ -105,7 +111,7 @@ def em_routing(
             posteriors = None
             if not last or final_posteriors:
                 densities = mixture.log_density(values, means, variances)
-                posteriors = mixture.responsibilities(densities, logsigmoid(strength))
+                posteriors = mixture.responsibilities(densities, logsigmoid(strength), connections.softmax)
         yield EMStep(
             iteration,
             strictness,

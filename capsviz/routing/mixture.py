@@ -6,6 +6,7 @@ EM routing is this, with one set of observations per upper capsule: capsule j ex
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from jaxtyping import Float
 from torch import Tensor
@@ -48,12 +49,19 @@ def log_density(
     return -0.5 * (distance + log_volume.unsqueeze(-1))
 
 
+def _over_all(logits: Float[Tensor, "batch upper lower"]) -> Float[Tensor, "batch upper lower"]:
+    return logits.softmax(dim=1)
+
+
 def responsibilities(
-    log_densities: Float[Tensor, "batch upper lower"], log_priors: Float[Tensor, "batch upper"]
+    log_densities: Float[Tensor, "batch upper lower"],
+    log_priors: Float[Tensor, "batch upper"],
+    softmax: Callable[[Tensor], Tensor] = _over_all,
 ) -> Float[Tensor, "batch upper lower"]:
     """The E-step: how much of each observation each Gaussian owns, normalised over the Gaussians by log-sum-exp
     (seed 002, eq. 14, 18 and 29).
 
-    Shapes: log_densities "batch upper lower", log_priors "batch upper", returns "batch upper lower".
+    Shapes: log_densities "batch upper lower", log_priors "batch upper", returns "batch upper lower". softmax: over
+    the Gaussians that compete for an observation, where those are not all that stand in its column.
     """
-    return (log_densities + log_priors.unsqueeze(-1)).softmax(dim=1)
+    return softmax(log_densities + log_priors.unsqueeze(-1))

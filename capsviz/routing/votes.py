@@ -3,7 +3,8 @@
 Routing only ever asks votes three things: their weighted sum over the lower capsules, their scalar product with the
 upper poses, and, rarely, themselves. `LinearVotes` and `MatrixVotes` answer from the poses and the weights;
 `DenseVotes` holds the numbers. Dynamic and discriminative routing over `LinearVotes` never write the
-batch × lower × upper × dim votes to memory.
+batch × lower × upper × dim votes to memory. In a convolutional layer (`WindowVotes`) an upper capsule sees a window of
+the lower ones, and "lower" counts the capsules in the window.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from .connections import Connections, Everyone, Windows
+
 
 @runtime_checkable
 class Votes(Protocol):
@@ -23,6 +26,11 @@ class Votes(Protocol):
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Batch, lower, upper, dim."""
+        ...
+
+    @property
+    def connections(self) -> Connections:
+        """Who votes for whom."""
         ...
 
     def weighted_sum(self, weights: Tensor) -> Tensor:
@@ -56,16 +64,22 @@ def _pairs(votes: Votes, like: Tensor, value: float) -> Tensor:
 class DenseVotes:
     """Votes that are at hand as numbers.
 
-    Shapes: votes "batch lower upper dim".
+    Shapes: votes "batch lower upper dim"; with windows "batch window upper dim".
     """
 
     votes: Float[Tensor, "batch lower upper dim"]
+    windows: Windows | None = None
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Batch, lower, upper, dim."""
         batch, lower, upper, dim = self.votes.shape
         return batch, lower, upper, dim
+
+    @property
+    def connections(self) -> Connections:
+        """The windows, or everyone with everyone."""
+        return self.windows or Everyone(*self.votes.shape[1:3])
 
     def weighted_sum(self, weights: Float[Tensor, "*batch lower upper"]) -> Float[Tensor, "images upper dim"]:
         """Σ_i weights_ij û_ij (seed 002, eq. 9)."""
@@ -81,7 +95,7 @@ class DenseVotes:
 
     def detach(self) -> DenseVotes:
         """The same votes, through which no gradient flows."""
-        return DenseVotes(self.votes.detach())
+        return DenseVotes(self.votes.detach(), self.windows)
 
     def pairs(self, value: float) -> Float[Tensor, "batch lower upper"]:
         """A number for every capsule pair."""
@@ -104,6 +118,11 @@ class LinearVotes:
         """Batch, lower, upper, dim."""
         lower, _, upper, dim = self.weight.shape
         return self.poses.shape[0], lower, upper, dim
+
+    @property
+    def connections(self) -> Everyone:
+        """Everyone votes for everyone."""
+        return Everyone(*self.shape[1:3])
 
     def weighted_sum(self, weights: Float[Tensor, "*batch lower upper"]) -> Float[Tensor, "images upper dim"]:
         """Σ_i weights_ij û_ij (seed 002, eq. 9), as Σ_(i,d) (weights_ij u_id) W_(i,d),j.
@@ -161,6 +180,11 @@ class MatrixVotes:
         batch, lower, rows, _ = self.poses.shape
         return batch, lower, self.weight.shape[1], rows * self.weight.shape[3]
 
+    @property
+    def connections(self) -> Everyone:
+        """Everyone votes for everyone."""
+        return Everyone(*self.shape[1:3])
+
     def weighted_sum(self, weights: Float[Tensor, "*batch lower upper"]) -> Float[Tensor, "images upper dim"]:
         """Σ_i weights_ij V_ij (seed 002, the numerator of eq. 22)."""
         return DenseVotes(self.materialise()).weighted_sum(weights)
@@ -180,4 +204,50 @@ class MatrixVotes:
 
     def pairs(self, value: float) -> Float[Tensor, "batch lower upper"]:
         """A number for every capsule pair."""
+        return _pairs(self, self.poses, value)
+
+
+@dataclass(frozen=True)
+class WindowVotes:
+    """Votes V_ij = M_i W_ij of a convolutional layer of matrix capsules: W belongs to a place in the window, not to a
+    position (Hinton, Sabour & Frosst 2018, section 4).
+
+    Shapes: poses M "batch lower rows inner", weight W "window types inner columns"; the votes are
+    "batch window upper dim", upper capsules numbered position · types + type, dim = rows × columns.
+    """
+
+    poses: Float[Tensor, "batch lower rows inner"]
+    weight: Float[Tensor, "window types inner columns"]
+    windows: Windows
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Batch, window, upper, dim."""
+        return self.poses.shape[0], self.windows.window, self.windows.upper, self.poses.shape[2] * self.weight.shape[3]
+
+    @property
+    def connections(self) -> Windows:
+        """The windows."""
+        return self.windows
+
+    def weighted_sum(self, weights: Float[Tensor, "*batch window upper"]) -> Float[Tensor, "images upper dim"]:
+        """Σ_i weights_ij V_ij over the window of each upper capsule."""
+        return DenseVotes(self.materialise()).weighted_sum(weights)
+
+    def agreement(self, poses: Float[Tensor, "batch upper dim"]) -> Float[Tensor, "batch window upper"]:
+        """V_ij · poses_j."""
+        return DenseVotes(self.materialise()).agreement(poses)
+
+    def materialise(self) -> Float[Tensor, "batch window upper dim"]:
+        """The votes themselves; their memory runs over batch, upper, window, dim, which is how EM walks them."""
+        seen = self.windows.gather(self.poses)
+        votes = torch.einsum("bpwrk,wjkc->bpjwrc", seen, self.weight)
+        return votes.flatten(4).flatten(1, 2).transpose(1, 2)
+
+    def detach(self) -> WindowVotes:
+        """The same votes, through which no gradient flows."""
+        return WindowVotes(self.poses.detach(), self.weight.detach(), self.windows)
+
+    def pairs(self, value: float) -> Float[Tensor, "batch window upper"]:
+        """A number for every upper capsule and every capsule in its window."""
         return _pairs(self, self.poses, value)

@@ -85,17 +85,28 @@ def em_routing(
     variance_floor: float,
     empty: float,
     starts: list[ndarray],
+    connected: ndarray | None = None,
 ) -> list[dict[str, ndarray]]:
     """Seed 002, eq. 20-29, line by line; votes "lower upper dim", activations "lower", one λ per iteration.
 
+    connected "lower upper": who votes for whom, everyone for everyone unless given. A lower capsule then shares itself
+    out over the upper capsules that it votes for, wherever they are, and a parent is given its even split of these.
+
     The seed leaves to the library how the data that a parent receives is normalised; it is taken here as the library
-    states it: Σ_i R_ij a_i as a share of an even split of the N lower capsules over the J upper ones, times J / N.
+    states it: Σ_i R_ij a_i as a share of an even split of the lower capsules over the upper ones, which is N / J where
+    everyone votes for everyone.
     A Gaussian that receives less than `empty` divides by `empty`, where eq. 22 divides by nearly nothing.
     starts: R "lower upper" that each iteration after the first begins with. Left to itself, the map from one iteration
     to the next doubles rounding errors many times over where a Gaussian is as narrow as the floor.
     """
     lower, upper, dim = votes.shape
-    responsibilities = np.full((lower, upper), 1 / upper)
+    connected = np.ones((lower, upper), dtype=bool) if connected is None else connected
+    responsibilities = np.zeros((lower, upper))
+    for i in range(lower):
+        for j in range(upper):
+            if connected[i, j]:
+                responsibilities[i, j] = 1 / connected[i].sum()
+    even_split = responsibilities.sum(axis=0)
     steps = []
     for inverse_temperature, start in zip(inverse_temperatures, starts, strict=True):
         responsibilities = start if steps else responsibilities
@@ -103,30 +114,32 @@ def em_routing(
         upper_activations = np.zeros(upper)
         for j in range(upper):
             received = 0.0
-            for i in range(lower):
+            for i in np.flatnonzero(connected[:, j]):
                 received += responsibilities[i, j] * activations[i]
             divisor = max(received, empty)
             for h in range(dim):
-                for i in range(lower):
+                for i in np.flatnonzero(connected[:, j]):
                     means[j, h] += responsibilities[i, j] * activations[i] * votes[i, j, h] / divisor
-                for i in range(lower):
+                for i in np.flatnonzero(connected[:, j]):
                     deviation = votes[i, j, h] - means[j, h]
                     variances[j, h] += responsibilities[i, j] * activations[i] * deviation**2 / divisor
                 variances[j, h] = max(variances[j, h], variance_floor)
-                cost[j, h] = (beta_u[j] + math.log(math.sqrt(variances[j, h]))) * received * upper / lower
+                cost[j, h] = (beta_u[j] + math.log(math.sqrt(variances[j, h]))) * received / even_split[j]
             total_cost = 0.0
             for h in range(dim):
                 total_cost += cost[j, h]
             upper_activations[j] = 1 / (1 + math.exp(-inverse_temperature * (beta_a[j] - total_cost)))
         posteriors = np.zeros((lower, upper))
         for i in range(lower):
-            log_joint = np.zeros(upper)
-            for j in range(upper):
-                log_joint[j] = math.log(upper_activations[j])
+            rivals = np.flatnonzero(connected[i])
+            log_joint = np.zeros(len(rivals))
+            for k, j in enumerate(rivals):
+                log_joint[k] = math.log(upper_activations[j])
                 for h in range(dim):
-                    log_joint[j] -= 0.5 * math.log(2 * math.pi * variances[j, h])
-                    log_joint[j] -= (votes[i, j, h] - means[j, h]) ** 2 / (2 * variances[j, h])
-            posteriors[i] = softmax(log_joint)
+                    log_joint[k] -= 0.5 * math.log(2 * math.pi * variances[j, h])
+                    log_joint[k] -= (votes[i, j, h] - means[j, h]) ** 2 / (2 * variances[j, h])
+            if len(rivals):
+                posteriors[i, rivals] = softmax(log_joint)
         steps.append(
             {
                 "responsibilities": responsibilities,
