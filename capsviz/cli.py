@@ -44,7 +44,7 @@ def main() -> None:
 def train(
     data: Annotated[str, typer.Option(help="digits, mnist, fashion-mnist, cifar10, multi-mnist or folder:PATH.")],
     routing: Annotated[str, typer.Option(help="dr, em, l2, l1, or cnn: the baseline without capsules.")],
-    preset: Annotated[str, typer.Option(help="paper, compact or tiny.")] = "compact",
+    preset: Annotated[str, typer.Option(help="paper, compact, tiny; for EM also matrix-compact, …")] = "compact",
     epochs: Annotated[int, typer.Option(help="Passes over the training set.")] = 10,
     steps: Annotated[int | None, typer.Option(help="Steps, instead of epochs.")] = None,
     batch: Annotated[int, typer.Option(help="Images a step, over all processes together.")] = 128,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -17,8 +17,8 @@ from torch import Tensor
 
 from capsviz.errors import CapsvizError
 from capsviz.intervene import Intervention, intervene
-from capsviz.network import CapsNet, CapsNetConfig, NoCapsulesError
-from capsviz.routing import InverseTemperature, Step
+from capsviz.network import CapsNet, CapsNetConfig, CapsuleLayer, NoCapsulesError, PrimaryCapsules
+from capsviz.routing import InverseTemperature, Step, Windows
 
 FORMAT = "capsviz-trace-1"
 
@@ -35,11 +35,26 @@ class LayerTrace(Mapping[str, Tensor]):
     agreement. "em": responsibilities, means, variances, cost, activations, posteriors, inverse_temperature "T".
     "l2" and "l1": coefficients "1 lower upper", sums, poses, activations, agreement (û·s). votes:
     "batch lower upper dim", or None where the trace was recorded without them.
+    lower_grid and upper_grid: rows, columns and types of the capsules below and above, numbered
+    (row · columns + column) · types + type; classes are types at one position. window: how the windows of a
+    convolutional layer move, None where everyone votes for everyone; with one, "lower" counts the capsules in the
+    window of an upper capsule, in the order of `observed`.
     """
 
     routing: str
     steps: Mapping[str, Tensor]
     votes: Float[Tensor, "batch lower upper dim"] | None
+    lower_grid: tuple[int, int, int]
+    upper_grid: tuple[int, int, int]
+    window: CapsuleLayer | None = None
+
+    def observed(self, upper: int) -> Int[Tensor, " lower"]:
+        """Numbers of the lower capsules that vote for an upper one, in the order in which the trace lists them."""
+        rows, columns, types = self.lower_grid
+        if self.window is None:
+            return torch.arange(rows * columns * types)
+        windows = Windows.over(self.lower_grid, self.window.kernel, self.window.stride, self.window.types)
+        return windows.lower_capsules[upper // self.window.types]
 
     @property
     def iterations(self) -> int:
@@ -84,6 +99,11 @@ class Trace:
     def layer(self) -> LayerTrace:
         """The last routed layer, whose upper capsules are the classes."""
         return self.layers[-1]
+
+    def lower_activations(self, layer: int = -1) -> Float[Tensor, "batch lower"]:
+        """The activations of the capsules below a routed layer; layers are counted from 0, or from the end."""
+        below = range(len(self.layers))[layer] - 1
+        return self.primary_activations if below < 0 else self.layers[below]["activations"][-1]
 
     @property
     def predicted(self) -> Int[Tensor, "batch"]:
@@ -162,14 +182,15 @@ def read_header(metadata: Mapping[str, str] | None, path: Path) -> dict[str, Any
 def assemble(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Trace:
     """The trace of a header and the tensors that belong to it, in float32 whatever they were kept in."""
     tensors = {name: tensor.float() if tensor.dtype == torch.float16 else tensor for name, tensor in tensors.items()}
+    config = CapsNetConfig.from_dict(header["config"])
     return Trace(
-        CapsNetConfig.from_dict(header["config"]),
+        config,
         header["name"],
         tuple(header["classes"]),
         tensors["images"],
         tensors["primary_poses"],
         tensors["primary_activations"],
-        tuple(_layer(routing, f"layer{number}.", tensors) for number, routing in enumerate(header["layers"])),
+        tuple(_layer(config, number, routing, tensors) for number, routing in enumerate(header["layers"])),
         tensors["poses"],
         tensors["activations"],
         tensors.get("reconstruction"),
@@ -180,10 +201,20 @@ def assemble(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Trace:
 _TENSORS = ("images", "primary_poses", "primary_activations", "poses", "activations", "reconstruction", "gains")
 
 
-def _layer(routing: str, prefix: str, tensors: Mapping[str, Tensor]) -> LayerTrace:
+def _layer(config: CapsNetConfig, number: int, routing: str, tensors: Mapping[str, Tensor]) -> LayerTrace:
+    prefix = f"layer{number}."
     steps = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
     votes = steps.pop("votes", None)
-    return LayerTrace(routing, steps, votes)
+    return LayerTrace(routing, steps, votes, *_geometry(config, number))
+
+
+def _geometry(
+    config: CapsNetConfig, number: int
+) -> tuple[tuple[int, int, int], tuple[int, int, int], CapsuleLayer | None]:
+    """The grids below and above a routed layer, and its windows where it is convolutional."""
+    grids = *config.grids, (1, 1, config.classes)
+    window = config.capsule_layers[number] if number < config.depth - 1 else None
+    return grids[number], grids[number + 1], window
 
 
 def _stack(steps: list[Step]) -> dict[str, Tensor]:
@@ -202,15 +233,16 @@ def trace(
     iterations: int | None = None,
     intervention: Intervention | None = None,
     inverse_temperature: InverseTemperature | None = None,
-    votes: bool = True,
+    votes: bool | Literal["all"] = True,
     name: str = "",
     classes: tuple[str, ...] | None = None,
 ) -> Trace:
     """Run a model once and record every iteration of its routing.
 
     images: "batch channel height width" in 0..1. iterations T and, for EM, the schedule of λ: the model's own unless
-    given. intervention: primary capsules to mute, boost or isolate before they vote. votes: also keep the
-    votes, lower × upper × dim numbers an image. name, classes: for captions; the classes are numbered unless given.
+    given. intervention: primary capsules to mute, boost or isolate before they vote. votes: also keep the votes for the
+    class capsules, lower × upper × dim numbers an image; "all": those of every routed layer (of a matrix network some
+    ten times as many). name, classes: for captions; the classes are numbered unless given.
     Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
     network has not, NoCapsulesError for the CNN baseline.
     """
@@ -226,11 +258,17 @@ def trace(
         primary = model.encode(images)
         if gains is not None:
             primary = intervene(primary, gains, matrix=config.routing == "em")
-        steps = list(model.route(primary, iterations, record=True, inverse_temperature=inverse_temperature))
-        last = steps[-1]
+        lower, layers = primary, []
+        for number in range(model.depth):
+            steps = list(
+                model.route(lower, iterations, layer=number, record=True, inverse_temperature=inverse_temperature)
+            )
+            kept = votes == "all" or (votes and number == model.depth - 1)
+            cast = model.votes(lower, number).materialise().float().cpu() if kept else None
+            layers.append(LayerTrace(config.routing, _stack(steps), cast, *_geometry(config, number)))
+            last = steps[-1]
+            lower = PrimaryCapsules(last.poses, last.activations)
         drawn = model.decode(last.poses, last.activations.argmax(1)) if model.decoder is not None else None
-        kept = model.votes(primary).materialise().float().cpu() if votes else None
-        layer = LayerTrace(config.routing, _stack(steps), kept)
         return Trace(
             config=config,
             name=name,
@@ -238,7 +276,7 @@ def trace(
             images=images.float().cpu(),
             primary_poses=primary.poses.float().cpu(),
             primary_activations=primary.activations.float().cpu(),
-            layers=(layer,),
+            layers=tuple(layers),
             poses=last.poses.float().cpu(),
             activations=last.activations.float().cpu(),
             reconstruction=None if drawn is None else drawn.float().cpu(),

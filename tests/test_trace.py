@@ -129,3 +129,49 @@ def test_a_trace_that_lacks_a_part_is_said_in_one_sentence(tmp_path):
     save_file({"images": torch.zeros(3)}, str(path), {"format": "capsviz-trace-1", "trace": "{}"})
     with pytest.raises(TraceError, match="lacks a part"):
         Trace.open(path)
+
+
+def matrix_network() -> CapsNet:
+    torch.manual_seed(0)
+    return CapsNet(replace(preset("matrix-tiny", "digits", "em"), decoder=(20,))).eval()
+
+
+@pytest.mark.parametrize("votes", [False, True, "all"])
+def test_a_network_of_several_routed_layers_has_an_entry_for_each_in_its_file(votes, tmp_path):
+    trace = capsviz.trace(matrix_network(), images(), votes=votes)
+    trace.save(tmp_path / "trace.safetensors")
+    opened = Trace.open(tmp_path / "trace.safetensors")
+    assert len(opened.layers) == 3 and opened.layer is opened.layers[-1]
+    for recorded, layer in zip(trace.layers, opened.layers, strict=True):
+        assert (layer.lower_grid, layer.upper_grid, layer.window) == (
+            recorded.lower_grid,
+            recorded.upper_grid,
+            recorded.window,
+        )
+        assert all(torch.equal(layer[name], recorded[name]) for name in recorded)
+    kept = [layer.votes is not None for layer in opened.layers]
+    assert kept == {False: [False] * 3, True: [False, False, True], "all": [True] * 3}[votes]
+
+
+def test_each_layer_knows_the_grids_below_and_above_and_who_votes_for_whom():
+    trace = capsviz.trace(matrix_network(), images())
+    assert [(layer.lower_grid, layer.upper_grid) for layer in trace.layers] == [
+        ((12, 12, 4), (5, 5, 4)),
+        ((5, 5, 4), (3, 3, 4)),
+        ((3, 3, 4), (1, 1, 10)),
+    ]
+    for layer in trace.layers:
+        upper = layer.upper_grid[0] * layer.upper_grid[1] * layer.upper_grid[2]
+        _, _, seen, count = layer["responsibilities"].shape
+        assert count == upper == layer["activations"].shape[-1]
+        assert len(layer.observed(upper - 1)) == seen
+    first = trace.layers[0]
+    # upper capsule 4 · (5 · 1 + 2) + 3 stands at row 1, column 2: its window begins at row 2, column 4
+    assert first.observed(31)[:8].tolist() == [(2 * 12 + 4) * 4 + kind for kind in range(8)]
+    assert trace.layer.observed(3).tolist() == list(range(36))
+
+
+def test_the_capsules_below_a_layer_are_those_that_the_layer_below_ended_with():
+    trace = capsviz.trace(matrix_network(), images())
+    assert torch.equal(trace.lower_activations(0), trace.primary_activations)
+    assert torch.equal(trace.lower_activations(), trace.layers[1]["activations"][-1])

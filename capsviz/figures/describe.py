@@ -42,9 +42,11 @@ def _describe_trace(trace: Trace, image: int) -> str:
     best = order[0]
     runner = f", ahead of {trace.classes[order[1]]} with {lengths[order[1]]:.2f}" if len(order) > 1 else ""
     pace = f" in {iterations(trace.layer.iterations)}" if routing in ("dr", "em") else " in one pass"
+    between = len(trace.layers) - 1
+    through = f" through {between} convolutional layers of capsules" if between else ""
     quantity = "activation" if routing == "em" else "length"
     return (
         f"{ROUTING_TITLES[routing]} joins {rows * columns * types} primary capsules ({rows} × {columns} positions, "
-        f"{types} types) to {len(trace.classes)} classes{pace}; image {image} is read as {trace.classes[best]} with "
-        f"{quantity} {lengths[best]:.2f}{runner}."
+        f"{types} types) to {len(trace.classes)} classes{through}{pace}; "
+        f"image {image} is read as {trace.classes[best]} with {quantity} {lengths[best]:.2f}{runner}."
     )

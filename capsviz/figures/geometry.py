@@ -102,6 +102,4 @@ def receptive_field(config: CapsNetConfig, row: int, column: int) -> tuple[int, 
 
     As `CapsNet.receptive_field`, for a trace, which knows the network's config but not the network.
     """
-    top, left = row * config.primary_stride, column * config.primary_stride
-    size = 2 * config.kernel - 1
-    return top, left, top + size, left + size
+    return config.receptive_field(row, column)

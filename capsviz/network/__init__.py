@@ -1,14 +1,16 @@
 """Capsule networks and the baseline beside them: presets as data, and the modules built from them."""
 
 from .assemble import NETWORK_TITLES, Network, NetworkConfig, assemble, config_from_dict, configure
-from .capsnet import CapsNet, CapsOutput, Decoder, Encoder, PrimaryCapsules
+from .capsnet import CapsNet, CapsOutput, Decoder, Encoder
+from .capsules import ConvolutionalCapsules, PrimaryCapsules
 from .cnn import CNN, CNN_PRESETS, CNNConfig, CNNOutput, NoCapsulesError, cnn_preset
-from .config import PRESETS, ROUTING_TITLES, CapsNetConfig, ConfigError, preset
+from .config import MATRIX_PRESETS, PRESETS, ROUTING_TITLES, CapsNetConfig, CapsuleLayer, ConfigError, preset
 from .reroute import rerouted
 
 __all__ = [
     "CNN",
     "CNN_PRESETS",
+    "MATRIX_PRESETS",
     "NETWORK_TITLES",
     "PRESETS",
     "ROUTING_TITLES",
@@ -17,7 +19,9 @@ __all__ = [
     "CapsNet",
     "CapsNetConfig",
     "CapsOutput",
+    "CapsuleLayer",
     "ConfigError",
+    "ConvolutionalCapsules",
     "Decoder",
     "Encoder",
     "Network",

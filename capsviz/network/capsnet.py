@@ -1,4 +1,7 @@
-"""CapsNet: convolution, primary capsules, one routed layer of class capsules, decoder (seed 003, Table I; seed 001)."""
+"""CapsNet: convolution, primary capsules, routed class capsules, decoder (seed 003, Table I; seed 001).
+
+Matrix capsules (Hinton, Sabour & Frosst 2018) have convolutional layers of capsules in between, each routed by EM.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +28,8 @@ from capsviz.routing import (
 )
 from capsviz.routing.discriminative import initial_coefficients
 
+from .capsules import ConvolutionalCapsules, PrimaryCapsules, initial_betas, start_wide
 from .config import CapsNetConfig
-
-
-@dataclass(frozen=True)
-class PrimaryCapsules:
-    """The lower capsules of an image.
-
-    Shapes: poses u "batch lower d"; activations "batch lower", the length of u, or a logistic of its own under EM.
-    """
-
-    poses: Float[Tensor, "batch lower d"]
-    activations: Float[Tensor, "batch lower"]
 
 
 @dataclass(frozen=True)
@@ -67,16 +60,19 @@ class CapsOutput:
 
 
 class Encoder(nn.Module):
-    """Image to primary capsules: 9 × 9 convolution, then 9 × 9 with stride 2, whose channels are capsules."""
+    """Image to primary capsules: a convolution, then another one whose channels are capsules."""
 
     def __init__(self, config: CapsNetConfig) -> None:
         super().__init__()
         self.config = config
         self.matrix = config.routing == "em"
         channels = config.primary_types * (config.primary_dim + self.matrix)
-        self.conv = nn.Conv2d(config.image[0], config.conv_channels, config.kernel)
+        self.conv = nn.Conv2d(config.image[0], config.conv_channels, config.kernel, stride=config.conv_stride)
         self.rectifier = nn.LeakyReLU() if config.leaky else nn.ReLU()
-        self.primary = nn.Conv2d(config.conv_channels, channels, config.kernel, stride=config.primary_stride)
+        kernel = config.primary_kernel or config.kernel
+        self.primary = nn.Conv2d(config.conv_channels, channels, kernel, stride=config.primary_stride)
+        if config.capsule_layers:
+            start_wide(self.conv, self.primary, config.primary_types)
         self.to(memory_format=torch.channels_last)
 
     def forward(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
@@ -112,10 +108,11 @@ class Decoder(nn.Module):
 
 
 class CapsNet(nn.Module):
-    """A capsule network with one routed layer, assembled from a config.
+    """A capsule network, assembled from a config; its last routed layer holds the class capsules.
 
-    The routing of the config decides what the layer owns: "dr" the weight W; "l2" and "l1" W and the buffer of
-    coefficients b, which no optimiser touches; "em" 4 × 4 matrices and β_u, β_a.
+    The routing of the config decides what that layer owns: "dr" the weight W; "l2" and "l1" W and the buffer of
+    coefficients b, which no optimiser touches; "em" 4 × 4 matrices and β_u, β_a. Matrix capsules have further EM layers
+    below it (`capsules`), and their class capsules share the 4 × 4 matrices over the positions.
     """
 
     coefficients: Tensor
@@ -126,12 +123,15 @@ class CapsNet(nn.Module):
         self.config = config
         self.encoder = Encoder(config)
         self.decoder = Decoder(config) if config.decoder else None
+        self.capsules = nn.ModuleList(map(ConvolutionalCapsules, config.grids, config.capsule_layers))
         lower, upper = config.lower, config.classes
         if config.routing == "em":
-            self.transform = nn.Parameter(torch.randn(lower, upper, 4, 4) * 0.5)
-            self.beta_u = nn.Parameter(torch.zeros(upper))
-            # A parent that receives nothing costs nothing and must be off: logistic(λ β_a) well below one half.
-            self.beta_a = nn.Parameter(torch.full((upper,), -2.0))
+            if config.capsule_layers:
+                self.transform = nn.Parameter(torch.randn(config.capsule_layers[-1].types, upper, 4, 4))
+                self.beta_u, self.beta_a = initial_betas(upper, active=0.0)
+            else:
+                self.transform = nn.Parameter(torch.randn(lower, upper, 4, 4) * 0.5)
+                self.beta_u, self.beta_a = initial_betas(upper)
             self.register_buffer("coordinates", self._coordinates(), persistent=False)
         else:
             # d before lower, as the encoder lays out the poses.
@@ -148,43 +148,61 @@ class CapsNet(nn.Module):
         """Images in 0..1 to primary capsules."""
         return self.encoder(images)
 
-    def votes(self, primary: PrimaryCapsules) -> Votes:
-        """What every primary capsule predicts for every class capsule, in float32."""
+    @property
+    def depth(self) -> int:
+        """Number of routed layers; the last one holds the class capsules."""
+        return self.config.depth
+
+    def votes(self, lower: PrimaryCapsules, layer: int = 0) -> Votes:
+        """What every capsule below a routed layer predicts for the capsules in it, in float32."""
+        if layer < len(self.capsules):
+            return self._convolutional(layer).votes(lower)
         if self.config.routing == "em":
-            return MatrixVotes(primary.poses.unflatten(2, (4, 4)), self.transform, self.coordinates)
-        return LinearVotes(primary.poses, self.weight)
+            matrices = self.transform.repeat(lower.poses.shape[1] // len(self.transform), 1, 1, 1)
+            return MatrixVotes(lower.poses.unflatten(2, (4, 4)), matrices, self.coordinates)
+        return LinearVotes(lower.poses, self.weight)
 
     def route(
         self,
-        primary: PrimaryCapsules,
+        lower: PrimaryCapsules,
         iterations: int | None = None,
         *,
+        layer: int = 0,
         record: bool = False,
         progress: float = 1.0,
         inverse_temperature: InverseTemperature | None = None,
     ) -> Iterator[Step]:
-        """The steps of this network's routing, one per iteration.
+        """The steps of one layer's routing, one per iteration.
 
-        iterations T: the config's unless given. record: also what the algorithm does not need and a trace shows, the
-        last iteration's agreement or posteriors. progress 0..1: how far training is, for EM's λ, whose schedule is the
-        config's unless given.
+        lower: the capsules below it, of which the primary ones are below layer 0. iterations T: the config's unless
+        given. record: also what the algorithm does not need and a trace shows, the last iteration's agreement or
+        posteriors. progress 0..1: how far training is, for EM's λ, whose schedule is the config's unless given.
         """
-        config, votes = self.config, self.votes(primary)
+        config, votes = self.config, self.votes(lower, layer)
         iterations = config.iterations if iterations is None else iterations
         if config.routing == "dr":
-            return dynamic_routing(votes, iterations, final_agreement=record)
+            return dynamic_routing(votes, iterations, through=config.through, final_agreement=record)
         if config.routing == "em":
             return em_routing(
                 votes,
-                primary.activations,
-                self.beta_u,
-                self.beta_a,
+                lower.activations,
+                *self._betas(layer),
                 iterations,
                 inverse_temperature=inverse_temperature or config.inverse_temperature,
                 progress=progress,
+                through=config.through,
                 final_posteriors=record,
             )
         return discriminative_routing(votes, self.coefficients, agreement=record)
+
+    def _convolutional(self, layer: int) -> ConvolutionalCapsules:
+        found = self.capsules[layer]
+        assert isinstance(found, ConvolutionalCapsules)
+        return found
+
+    def _betas(self, layer: int) -> tuple[Tensor, Tensor]:
+        """β_u and β_a of every capsule of a layer, each "upper"."""
+        return self._convolutional(layer).betas() if layer < len(self.capsules) else (self.beta_u, self.beta_a)
 
     def decode(
         self, poses: Float[Tensor, "batch upper dim"], classes: Int[Tensor, "batch"]
@@ -209,26 +227,30 @@ class CapsNet(nn.Module):
         primary = self.encode(images)
         # Routing and its votes stay in float32 under autocast: their sums run over a thousand capsules.
         with torch.autocast(images.device.type, enabled=False):
-            step = deque(self.route(primary, progress=progress), maxlen=1).pop()
+            lower = primary
+            for layer in range(self.depth):
+                step = deque(self.route(lower, layer=layer, progress=progress), maxlen=1).pop()
+                lower = PrimaryCapsules(step.poses, step.activations)
         reconstruction = None
         if self.decoder is not None and reconstruct:
             reconstruction = self.decoder(step.poses, step.activations.argmax(1) if classes is None else classes)
         return CapsOutput(primary, step, reconstruction)
 
-    def receptive_field(self, capsule: int) -> tuple[int, int, int, int]:
-        """Top, left, bottom and right (exclusive) of the input pixels that a primary capsule sees."""
-        _, columns, types = self.config.grid
-        row, column = divmod(capsule // types, columns)
-        top, left = row * self.config.primary_stride, column * self.config.primary_stride
-        size = 2 * self.config.kernel - 1
-        return top, left, top + size, left + size
+    def receptive_field(self, capsule: int, layer: int = 0) -> tuple[int, int, int, int]:
+        """Top, left, bottom and right (exclusive) of the input pixels that a capsule below a routed layer sees."""
+        _, columns, types = self.config.grids[layer]
+        return self.config.receptive_field(*divmod(capsule // types, columns), layer)
 
     def _coordinates(self) -> Tensor:
-        """Where each primary capsule sits, added to two numbers of its votes (Hinton, Sabour & Frosst 2018, 4.1)."""
+        """Where each capsule below the class capsules sits, added to two numbers of its votes (Hinton, Sabour & Frosst
+        2018, 4.1).
+        """
         _, height, width = self.config.image
-        coordinates = torch.zeros(self.config.lower, 4, 4)
-        for capsule in range(self.config.lower):
-            top, left, bottom, right = self.receptive_field(capsule)
+        below = len(self.config.capsule_layers)
+        rows, columns, types = self.config.grids[below]
+        coordinates = torch.zeros(rows * columns * types, 4, 4)
+        for capsule in range(len(coordinates)):
+            top, left, bottom, right = self.receptive_field(capsule, below)
             coordinates[capsule, 0, 3] = (top + bottom) / 2 / height
             coordinates[capsule, 1, 3] = (left + right) / 2 / width
         return coordinates

@@ -108,10 +108,11 @@ class TrainingConfig:
 
     @property
     def name(self) -> str:
-        """The model's name, e.g. "mnist-dr" or "digits-l2-fc"; a `paper` network, the largest, says so behind it."""
+        """The model's name: "mnist-dr", "digits-l2-fc", "mnist-matrix"; the largest of each kind ends in "-paper"."""
         source = self.data.removeprefix("folder:").rstrip("/").split("/")[-1] if self.is_folder else self.data
-        size = "-paper" if self.preset == "paper" else ""
-        return f"{source}-{self.routing}" + ("" if self.decoder else "-fc") + size
+        kind = "matrix" if self.preset.startswith("matrix-") else self.routing
+        size = "-paper" if self.preset in ("paper", "matrix-paper") else ""
+        return f"{source}-{kind}" + ("" if self.decoder else "-fc") + size
 
     @property
     def is_folder(self) -> bool:

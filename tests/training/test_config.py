@@ -67,3 +67,9 @@ def test_the_command_of_a_config_names_what_differs_from_the_defaults_and_nothin
         "--no-decoder", "--shift", "2", "--gamma", "0.01", "--proximal",
     ]  # fmt: skip
     assert TrainingConfig("digits", "dr", steps=9).command().endswith("--steps 9")
+
+
+def test_networks_with_convolutional_em_layers_have_a_name_of_their_own():
+    assert TrainingConfig("mnist", "em", "matrix-compact").name == "mnist-matrix"
+    assert TrainingConfig("mnist", "em", "matrix-paper", decoder=False).name == "mnist-matrix-fc-paper"
+    assert TrainingConfig("mnist", "em", "compact").name == "mnist-em"
