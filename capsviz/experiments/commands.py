@@ -32,6 +32,17 @@ def use(threads: int | None) -> None:
 
 
 @app.command()
+def show(name: Annotated[str | None, typer.Argument(help="An experiment; all of them unless given.")] = None) -> None:
+    """Print what stands in the result files, without measuring anything."""
+    from capsviz.experiments.reports import NAMES, report
+
+    for each in [name] if name else NAMES:
+        if not name:
+            print(f"\n## {report(each).title}\n")
+        tell(each)
+
+
+@app.command()
 def table() -> None:
     """Table II of seed 003 beside the models of pretrained/."""
     tell("table")

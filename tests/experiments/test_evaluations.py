@@ -7,9 +7,11 @@ from dataclasses import asdict
 
 import pytest
 import torch
+from typer.testing import CliRunner
 
 import capsviz
 from capsviz import zoo
+from capsviz.cli import app
 from capsviz.data import load, to_float
 from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table
 from capsviz.experiments.convergence import Curve
@@ -151,6 +153,15 @@ def test_every_experiment_reports_even_where_nothing_was_measured(name, folder):
     report = reports.report(name)
     assert report.command.startswith(f"capsviz experiment {name}")
     assert report.title and report.question.endswith("?") and report.source
+
+
+def test_what_stands_is_shown_without_measuring_anything(folder):
+    shown = CliRunner().invoke(app, ["experiment", "show"]).output
+    assert all(f"## {reports.report(name).title}" in shown for name in reports.NAMES)
+    assert "| MNIST | DR | 0.34 |" in shown and "Nothing trained yet." in shown
+    assert not folder.exists()
+    one = CliRunner().invoke(app, ["experiment", "table"]).output
+    assert "| MNIST | DR | 0.34 |" in one and "## " not in one
 
 
 def test_an_unknown_experiment_is_named():
