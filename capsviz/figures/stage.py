@@ -28,11 +28,12 @@ SEEN = 3
 class Stage:
     """Fields (what JSON can hold) and arrays (float, sent flat) of one routing.
 
-    Arrays of both routings: image "channel height width"; presence a_i "lower"; vote_lengths ‖û_ij‖ "lower", places
-    "lower 3" and heads "T 3" for the chosen class, origin "3", lengths (‖v‖, or a under EM) "T upper", shares
-    "T lower upper". "dr" adds agreement "T lower upper", sums ‖s‖ "T upper", sum_heads "T 3"; under "em" the shares
-    have T + 1 entries (R of every M-step, then what the last E-step leaves), and it adds covariances "T 3 3", means and
-    variances "T dim" and votes "lower dim" of the chosen class, cost Σ_h cost_j^h "T upper", and temperature λ "T".
+    Arrays of both routings: image "channel height width"; presence a_i "lower"; gains "lower"; for the chosen class
+    votes "lower dim", their lengths vote_lengths "lower", poses (v or μ) "T dim", and both as seen along three axes:
+    places "lower 3", heads "T 3", origin "3"; lengths (‖v‖, or a under EM) "T upper"; shares "T lower upper". "dr" adds
+    agreement "T lower upper", sums ‖s‖ "T upper", sum_heads "T 3"; under "em" the shares have T + 1 entries (R of every
+    M-step, then what the last E-step leaves), and it adds covariances "T 3 3" and variances "T dim" of that class,
+    cost Σ_h cost_j^h "T upper", and temperature λ "T".
     base_shares and base_lengths: the same of the run that this one is held against.
     """
 
@@ -51,7 +52,7 @@ def stage(trace: Trace, *, image: int = 0, upper: int, base: Trace | None = None
     cast = votes(trace, image, upper)
     plane = fit_plane(*_points(base or trace, image, upper), seen=SEEN)
     arrays = _common(trace, image, upper, plane, cast)
-    arrays |= _dynamic(trace, image, upper, plane) if routing == "dr" else _em(trace, image, upper, plane, cast)
+    arrays |= _dynamic(trace, image, upper, plane) if routing == "dr" else _em(trace, image, upper, plane)
     if base is not None:
         check(base, (routing,), image=image, upper=upper)
         arrays |= {"base_shares": _shares(base, image), "base_lengths": steps(base, "activations", image)}
@@ -99,6 +100,7 @@ def _common(trace: Trace, image: int, upper: int, plane: Plane, cast: ndarray) -
         "image": numbers(trace.images[image]),
         "presence": numbers(trace.primary_activations[image]),
         "gains": np.ones(len(cast)) if gains is None else numbers(gains),
+        "votes": cast,
         "vote_lengths": np.linalg.norm(cast, axis=1),
         "places": plane.project(cast),
         "origin": plane.project(np.zeros(cast.shape[1])),
@@ -116,22 +118,23 @@ def _shares(trace: Trace, image: int) -> ndarray:
 
 def _dynamic(trace: Trace, image: int, upper: int, plane: Plane) -> dict[str, ndarray]:
     sums = steps(trace, "sums", image)
+    poses = steps(trace, "poses", image)[:, upper]
     return {
         "agreement": steps(trace, "agreement", image),
         "sums": np.linalg.norm(sums, axis=-1),
         "sum_heads": plane.project(sums[:, upper]),
-        "heads": plane.project(steps(trace, "poses", image)[:, upper]),
+        "poses": poses,
+        "heads": plane.project(poses),
     }
 
 
-def _em(trace: Trace, image: int, upper: int, plane: Plane, cast: ndarray) -> dict[str, ndarray]:
+def _em(trace: Trace, image: int, upper: int, plane: Plane) -> dict[str, ndarray]:
     means, variances = (steps(trace, field, image)[:, upper] for field in ("means", "variances"))
     return {
         "heads": plane.project(means),
         "covariances": plane.covariance(variances),
-        "means": means,
+        "poses": means,
         "variances": variances,
-        "votes": cast,
         "cost": steps(trace, "cost", image).sum(axis=-1),
         "temperature": numbers(trace.layer["inverse_temperature"]),
     }

@@ -18,6 +18,8 @@ def test_dynamic_routing_is_on_stage_as_recorded(dr):
     arrays = staged.arrays
     np.testing.assert_array_equal(arrays["shares"], layer["couplings"][:, 1].numpy())
     np.testing.assert_array_equal(arrays["lengths"], layer["activations"][:, 1].numpy())
+    np.testing.assert_array_equal(arrays["votes"], layer.votes[1, :, 3].numpy())
+    np.testing.assert_array_equal(arrays["poses"], layer["poses"][:, 1, 3].numpy())
     np.testing.assert_array_equal(arrays["agreement"], layer["agreement"][:, 1].numpy())
     np.testing.assert_allclose(arrays["sums"], layer["sums"][:, 1].norm(dim=-1).numpy(), rtol=1e-5)
     assert staged.fields["iterations"] == 4

@@ -30,6 +30,7 @@ class Board {
     this.retina = new Retina(select);
     this.bars = new Bars(choose);
     this.lines = new ShareLines();
+    this.vote = new VoteBars();
     this.algorithm = new Algorithm();
     this.list = new List(select);
     this.root = element("section", { className: "routing", role: "group" });
@@ -60,7 +61,7 @@ class Board {
     for (const part of this.parts()) part.load(this.run, this.look);
     this.algorithm.load(this.run, (line) => this.transport.go(this.run.iteration(this.transport.index) * this.run.lines.length + line));
     this.root.setAttribute("aria-label", alt);
-    for (const canvas of [this.cloud.canvas, this.map.canvas, this.tiles.canvas, this.retina.canvas, this.bars.canvas, this.lines.canvas]) {
+    for (const canvas of [this.cloud.canvas, this.map.canvas, this.tiles.canvas, this.retina.canvas, this.bars.canvas, this.lines.canvas, this.vote.canvas]) {
       canvas.setAttribute("aria-label", alt);
     }
     if (this.transport) this.transport.resize(this.run.count);
@@ -78,7 +79,7 @@ class Board {
   }
 
   parts() {
-    const both = [this.cloud, this.map, this.tiles, this.retina, this.bars, this.lines, this.list];
+    const both = [this.cloud, this.map, this.tiles, this.retina, this.bars, this.lines, this.vote, this.list];
     if (this.run.routing !== "em") return both;
     this.curves ??= new Curves();
     this.logistic ??= new Logistic();
@@ -94,7 +95,7 @@ class Board {
       answer: element("div", { className: "answer" }, this.retina.canvas, this.bars.canvas),
       map: element("div", { className: "map" }, this.map.canvas),
       tiles: element("div", { className: "tiles" }, this.tiles.canvas),
-      list: element("div", {}, this.list.root),
+      list: element("div", { className: "one" }, this.vote.canvas, this.list.root),
     };
     this.transport = new Transport({
       count: this.run.count, group, unit: "line", show: () => this.draw(), name: (index) => this.run.name(index),
@@ -175,7 +176,8 @@ class Board {
     this.bars.layout(answer - beside, wide ? tall - this.retina.height - 8 : this.retina.height);
     this.lines.layout(side, Math.max(120, tall - this.algorithm.root.offsetHeight - 10));
     this.map.layout(whole, Math.round(Math.max(180, 0.14 * whole)));
-    this.tiles.layout(wide ? Math.round(0.6 * whole) : whole);
+    this.tiles.layout(wide ? Math.round(0.58 * whole) : whole);
+    this.vote.layout(wide ? whole - Math.round(0.58 * whole) - gap : whole, 190);
     if (em) {
       this.curves.layout(wide ? Math.round(0.62 * whole) : whole, 400);
       this.logistic.layout(wide ? whole - Math.round(0.62 * whole) - gap : whole, 300);
@@ -194,7 +196,8 @@ class Board {
     this.bars.draw(view, look);
     this.map.draw(view, selection, look, options.difference);
     this.tiles.draw(view, selection, look, options.difference);
-    this.list.draw(view, selection);
+    this.vote.draw(view, selection, look);
+    this.list.draw(view, selection, 6);
     if (this.run.routing === "em") {
       this.curves.draw(view, look);
       this.logistic.draw(view, look);

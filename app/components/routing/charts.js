@@ -125,3 +125,66 @@ class ShareLines {
     }
   }
 }
+
+/** The selected capsule's vote, number by number, beside what its class has become: v, or μ with one σ to either side. */
+class VoteBars {
+  constructor() {
+    this.canvas = element("canvas", { role: "img" });
+  }
+
+  load(run) {
+    this.run = run;
+    this.dim = run.poses.length / run.iterations;
+  }
+
+  layout(width, height) {
+    Object.assign(this, { width, height });
+  }
+
+  draw(view, { capsule }, look) {
+    const { run, dim } = this, pen = surface(this.canvas, this.width, this.height), head = run.routing === "dr" ? "v" : "μ";
+    const vote = run.part(run.votes, capsule, dim), answered = run.routing === "dr" && view.line < 2 ? view.t - 1 : view.t;
+    const pose = answered < 0 ? null : run.part(run.poses, answered, dim);
+    const deviation = run.variances && run.part(run.variances, view.t, dim).map(Math.sqrt);
+    const reach = 1.08 * Math.max(1e-6, ...vote.map(Math.abs), ...run.poses.map(Math.abs));
+    const frame = { left: 40, top: 46, bottom: 22 }, wide = (this.width - frame.left) / dim;
+    const y = (value) => frame.top + (0.5 - value / (2 * reach)) * (this.height - frame.top - frame.bottom);
+    pen.font = `600 ${look.px(15)} ${look.font}`;
+    pen.fillStyle = look.text;
+    pen.fillText(fitted(pen, `Vote û of capsule ${capsule} for ${run.classes[run.upper]}, and ${head}`, this.width), 0, 16);
+    pen.font = `${look.px(13)} ${look.font}`;
+    this.key(pen, 0, look.accent, "û", look);
+    this.key(pen, 46, look.classes[run.upper], head + (deviation ? " ± σ" : ""), look);
+    pen.strokeStyle = look.grid;
+    pen.fillStyle = look.muted;
+    pen.textAlign = "right";
+    const step = niceStep(reach / 2);
+    for (let k = -2; k <= 2; k++) {
+      if (Math.abs(k * step) > reach) continue;
+      line(pen, frame.left, y(k * step), this.width, y(k * step));
+      pen.fillText(shown(k * step, decimals(step)), frame.left - 5, y(k * step) + 4);
+    }
+    pen.textAlign = "center";
+    for (let h = 0; h < dim; h++) {
+      const x = frame.left + h * wide;
+      pen.fillStyle = look.accent;
+      pen.fillRect(x + 0.12 * wide, Math.min(y(0), y(vote[h])), 0.36 * wide, Math.abs(y(vote[h]) - y(0)));
+      if (pose) {
+        pen.fillStyle = pen.strokeStyle = look.classes[run.upper];
+        pen.fillRect(x + 0.52 * wide, Math.min(y(0), y(pose[h])), 0.36 * wide, Math.abs(y(pose[h]) - y(0)));
+        pen.strokeStyle = look.text;
+        if (deviation) line(pen, x + 0.7 * wide, y(pose[h] - deviation[h]), x + 0.7 * wide, y(pose[h] + deviation[h]));
+      }
+      pen.fillStyle = look.muted;
+      pen.fillText(h, x + wide / 2, this.height - 5);
+    }
+    pen.textAlign = "left";
+  }
+
+  key(pen, x, colour, text, look) {
+    pen.fillStyle = colour;
+    pen.fillRect(x, 26, 12, 12);
+    pen.fillStyle = look.text;
+    pen.fillText(text, x + 17, 37);
+  }
+}

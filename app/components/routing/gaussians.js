@@ -10,7 +10,7 @@ class Curves {
 
   load(run) {
     this.run = run;
-    this.dim = run.means.length / run.iterations;
+    this.dim = run.poses.length / run.iterations;
     this.ranges = [...Array(this.dim).keys()].map((h) => this.range(h));
   }
 
@@ -20,7 +20,7 @@ class Curves {
     const values = Float32Array.from({ length: run.lower }, (_, i) => run.votes[i * dim + h]).sort();
     let low = values[Math.floor(0.03 * (values.length - 1))], high = values[Math.ceil(0.97 * (values.length - 1))];
     for (let t = 0; t < run.iterations; t++) {
-      const mean = run.means[t * dim + h], deviation = Math.sqrt(run.variances[t * dim + h]);
+      const mean = run.poses[t * dim + h], deviation = Math.sqrt(run.variances[t * dim + h]);
       low = Math.min(low, mean - 3 * deviation);
       high = Math.max(high, mean + 3 * deviation);
     }
@@ -54,7 +54,7 @@ class Curves {
     pen.fillText(`Gaussian of ${run.classes[run.upper]} in its ${dim} pose numbers, over the votes weighted by R a`, 0, 16);
     for (let h = 0; h < dim; h++) {
       const left = (h % across) * wide, top = head + Math.floor(h / across) * high, box = [left, top + 16, wide - 10, high - 24];
-      const mean = run.means[view.t * dim + h], deviation = Math.sqrt(run.variances[view.t * dim + h]);
+      const mean = run.poses[view.t * dim + h], deviation = Math.sqrt(run.variances[view.t * dim + h]);
       const all = this.histogram(h, null), owned = this.histogram(h, view.shares);
       const peak = Math.max(1 / (deviation * Math.sqrt(2 * Math.PI)), ...owned) * 1.05;
       this.bars(pen, all, peak, box, look.grid);

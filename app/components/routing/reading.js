@@ -44,7 +44,7 @@ class Algorithm {
   }
 
   em(view, i) {
-    const { run } = this, { t } = view, j = run.upper, at = t * run.upperCount + j, dim = run.means.length / run.iterations;
+    const { run } = this, { t } = view, j = run.upper, at = t * run.upperCount + j, dim = run.poses.length / run.iterations;
     const deviation = run.part(run.variances, t, dim).reduce((sum, value) => sum + Math.sqrt(value), 0) / dim;
     return [
       `R = ${shown(run.share(t, i, j))},  a_i = ${shown(run.presence[i])},  mean σ = ${shown(deviation)}`,
