@@ -105,6 +105,45 @@ class Trace:
         below = range(len(self.layers))[layer] - 1
         return self.primary_activations if below < 0 else self.layers[below]["activations"][-1]
 
+    def at(self, layer: int, position: int = 0) -> Trace:
+        """One routed layer by itself, as the trace of a network whose primary capsules are those below it.
+
+        position: row · columns + column, in the layer's upper grid, of the upper capsules to look at; those of a
+        convolutional layer are named by their type and see the capsules in their window. layer: from 0, or from the
+        end. Whatever draws a network of one routed layer draws this; the reconstruction and the gains are left out, and
+        `config` and `images` stay those of the network. Raises IndexError for a layer or position that is not there.
+        """
+        number = range(len(self.layers))[layer]
+        if len(self.layers) == 1:
+            return self
+        whole = self.layers[number]
+        rows, columns, types = whole.upper_grid
+        here = slice(range(rows * columns)[position] * types, (position + 1) * types)
+        seen = whole.observed(here.start)
+        steps = {
+            name: value[..., here]
+            if name in ("responsibilities", "posteriors", "activations")
+            else value[:, :, here]
+            if value.ndim > 1
+            else value
+            for name, value in whole.steps.items()
+        }
+        below = self.primary_poses if number == 0 else self.layers[number - 1]["means"][-1]
+        side = whole.window.kernel if whole.window else None
+        grid = (side, side, whole.lower_grid[2]) if side else whole.lower_grid
+        votes = None if whole.votes is None else whole.votes[:, :, here]
+        return replace(
+            self,
+            classes=tuple(f"type {kind}" for kind in range(types)) if whole.window else self.classes,
+            primary_poses=below[:, seen],
+            primary_activations=self.lower_activations(number)[:, seen],
+            layers=(LayerTrace(whole.routing, steps, votes, grid, (1, 1, types)),),
+            poses=steps["means"][-1],
+            activations=steps["activations"][-1],
+            reconstruction=None,
+            gains=None,
+        )
+
     @property
     def predicted(self) -> Int[Tensor, "batch"]:
         """The class of the most active capsule of each image."""

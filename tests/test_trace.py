@@ -175,3 +175,28 @@ def test_the_capsules_below_a_layer_are_those_that_the_layer_below_ended_with():
     trace = capsviz.trace(matrix_network(), images())
     assert torch.equal(trace.lower_activations(0), trace.primary_activations)
     assert torch.equal(trace.lower_activations(), trace.layers[1]["activations"][-1])
+
+
+def test_a_layer_by_itself_holds_the_capsules_of_one_position_and_what_they_see():
+    whole = capsviz.trace(matrix_network(), images(), votes="all")
+    position = 5 * 1 + 2
+    view, first = whole.at(0, position), whole.layers[0]
+    upper = slice(4 * position, 4 * position + 4)
+    seen = first.observed(4 * position)
+    assert view.classes == ("type 0", "type 1", "type 2", "type 3") and view.layer.lower_grid == (3, 3, 4)
+    assert torch.equal(view.layer["responsibilities"], first["responsibilities"][..., upper])
+    assert torch.equal(view.layer["means"], first["means"][:, :, upper])
+    assert torch.equal(view.layer["inverse_temperature"], first["inverse_temperature"])
+    assert torch.equal(view.layer.votes, first.votes[:, :, upper])
+    assert torch.equal(view.primary_activations, whole.primary_activations[:, seen])
+    assert torch.equal(view.activations, first["activations"][-1][:, upper])
+    classes = whole.at(-1)
+    assert classes.classes == whole.classes and classes.layer.lower_grid == (3, 3, 4)
+    assert torch.equal(classes.primary_activations, whole.layers[1]["activations"][-1])
+    assert torch.equal(classes.primary_poses, whole.layers[1]["means"][-1])
+    dense = capsviz.trace(network("em"), images())
+    assert dense.at(-1) is dense
+    with pytest.raises(IndexError):
+        whole.at(3)
+    with pytest.raises(IndexError):
+        whole.at(0, 25)

@@ -11,9 +11,9 @@ from capsviz.figures.describe import describe, remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.picture import image_axes, numbers, on, picture, rounded, without_nan
-from capsviz.figures.reading import check, geometry
+from capsviz.figures.reading import check
 from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style
-from capsviz.network.config import ROUTING_TITLES
+from capsviz.network.config import ROUTING_TITLES, CapsNetConfig
 from capsviz.trace import Trace
 
 Stage = Literal["image", "primary", "routing", "class", "reconstruction"]
@@ -38,7 +38,7 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "ro
     if highlight is not None and highlight not in get_args(Stage):
         raise FigureError(f"The strip has no stage {highlight!r}; choose one of {', '.join(get_args(Stage))}.")
     check(trace, tuple(ROUTING_TITLES), image=image)
-    grid, pen, routing = geometry(trace), ink(dark), trace.config.routing
+    grid, pen, routing = Geometry(*trace.grid), ink(dark), trace.config.routing
     predicted = int(trace.predicted[image])
     symbol = "a" if routing == "em" else "‖v‖"
     # A length is seen against 1; the activations of EM may all be small, and what counts is which is largest.
@@ -71,8 +71,8 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "ro
         "class": f"{len(trace.classes)} class capsules",
     }
     arrows = [
-        ("image", "primary", "conv 9×9<br>twice"),
-        ("primary", "class", ROUTING_TITLES[routing].replace(" ", "<br>")),
+        ("image", "primary", _convolutions(trace.config)),
+        ("primary", "class", ROUTING_TITLES[routing].replace(" ", "<br>") + _layers(trace)),
     ]
     if trace.reconstruction is not None:
         figure.add_trace(picture(trace.reconstruction[image], "reconstruction", place=on(4)))
@@ -103,6 +103,15 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "ro
     end = "reconstruction" if trace.reconstruction is not None else "class capsules"
     text = f"The network from image to {end}: {longest}. "
     return remember(style(figure, dark=dark, height=190), text + describe(trace, image=image))
+
+
+def _convolutions(config: CapsNetConfig) -> str:
+    first, second = config.kernel, config.primary_kernel or config.kernel
+    return f"conv {first}×{first}<br>" + ("twice" if first == second else f"conv {second}×{second}")
+
+
+def _layers(trace: Trace) -> str:
+    return f"<br>{len(trace.layers)} layers" if len(trace.layers) > 1 else ""
 
 
 def _primary(trace: Trace, image: int, grid: Geometry, dark: bool) -> go.Heatmap:

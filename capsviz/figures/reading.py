@@ -53,8 +53,8 @@ def votes(trace: Trace, image: int, upper: int) -> Float[ndarray, "lower dim"]:
 
 
 def geometry(trace: Trace) -> Geometry:
-    """The grid of the trace's primary capsules."""
-    return Geometry(*trace.grid)
+    """The grid of the capsules that vote for the classes, or for the upper capsules of `Trace.at`."""
+    return Geometry(*trace.layer.lower_grid)
 
 
 def _within(name: str, value: int, low: int, high: int) -> None:

@@ -12,7 +12,7 @@ from capsviz.trace import Trace, trace
 
 
 def record(
-    routing: str, *, name: str = "tiny", iterations: int | None = None, votes: bool = True, **overrides
+    routing: str, *, name: str = "tiny", iterations: int | None = None, votes: bool | str = True, **overrides
 ) -> Trace:
     """The trace of a seeded network of a preset on three digits."""
     torch.manual_seed(7)

@@ -119,3 +119,16 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence(dr, em):
         em_player(dr, upper=0)
     with pytest.raises(FigureError, match="no iteration 0"):
         em_curves(em, upper=0, iteration=0)
+
+
+def test_a_layer_of_a_matrix_network_is_drawn_by_itself():
+    """At one position: capsules of every type, their window below them, the Gaussians that the layer fitted."""
+    whole = record("em", name="matrix-tiny", votes="all")
+    for layer, position in ((0, 12), (1, 4), (2, 0)):
+        view = whole.at(layer, position)
+        figure = em_player(view, image=IMAGE, upper=1)
+        shares = view.layer["responsibilities"][0, IMAGE, :, 1].numpy()
+        np.testing.assert_allclose(figure.frames[0].data[1].marker.size, shares, atol=5.1e-5)
+        assert len(shares) == 9 * 4
+        assert len(em_curves(view, image=IMAGE, upper=1).data) == 3 * 16
+    assert "2 convolutional layers" in describe(whole)
