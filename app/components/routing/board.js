@@ -165,7 +165,10 @@ class Board {
     if (!whole) return;
     const wide = whole >= 760, gap = 18, em = this.run.routing === "em";
     this.root.classList.toggle("narrow", !wide);
-    const tall = Math.round(Math.max(390, Math.min(620, 0.36 * whole)));
+    // As tall as the window leaves below the transport, within what reads well.
+    const scrolled = document.querySelector(".stMain")?.scrollTop ?? 0;
+    const above = this.root.getBoundingClientRect().top + scrolled + this.transport.root.offsetHeight + 24;
+    const tall = Math.round(Math.max(390, Math.min(0.4 * whole, 700, window.innerHeight - above)));
     const side = wide ? Math.round(Math.max(250, 0.28 * whole)) : whole;
     const answer = wide ? Math.round(Math.min(300, 0.21 * whole)) : whole;
     const cloud = wide ? whole - side - answer - 2 * gap : whole;
@@ -174,7 +177,7 @@ class Board {
     this.retina.layout(Math.min(answer, Math.round(0.47 * tall)));
     const beside = wide ? 0 : this.retina.width + gap;
     this.bars.layout(answer - beside, wide ? tall - this.retina.height - 8 : this.retina.height);
-    this.lines.layout(side, Math.max(120, tall - this.algorithm.root.offsetHeight - 10));
+    this.lines.layout(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
     this.map.layout(whole, Math.round(Math.max(180, 0.14 * whole)));
     this.tiles.layout(wide ? Math.round(0.58 * whole) : whole);
     this.vote.layout(wide ? whole - Math.round(0.58 * whole) - gap : whole, 190);
