@@ -132,6 +132,45 @@ def chosen(
     return widget(label, *args, key=key, on_change=changed, **options)
 
 
+def layer_picker(current: Scene, trace: Trace) -> Trace:
+    """The routed layer to look at, by itself; a choice is shown only where a network has several.
+
+    In a convolutional layer a second picker chooses the position of the upper capsules, named by their type.
+    """
+    count, choices = len(trace.layers), current.choices
+    if count == 1:
+        return trace
+    layer = count - 1 if choices.layer is None or choices.layer >= count else choices.layer
+    names = [f"Convolutional layer {number + 1}" for number in range(count - 1)] + ["Class capsules"]
+    rows, columns, _ = trace.layers[layer].upper_grid
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    with left:
+        chosen(
+            st.segmented_control,
+            "EM layer",
+            "layer",
+            layer,
+            range(count),
+            format_func=names.__getitem__,
+            required=True,
+            read=lambda number, _: {"layer": None if number == count - 1 else number},
+        )
+    if layer == count - 1:
+        return trace.at(layer)
+    middle = rows // 2 * columns + columns // 2
+    position = middle if choices.position is None or choices.position >= rows * columns else choices.position
+    with right:
+        chosen(
+            st.selectbox,
+            "Position",
+            "position",
+            position,
+            range(rows * columns),
+            format_func=lambda place: f"row {place // columns}, column {place % columns}",
+        )
+    return trace.at(layer, position)
+
+
 def class_picker(current: Scene, trace: Trace, what: str = "Class capsule", *, then: list[str] | None = None) -> int:
     """The class capsule to look at: the one the model predicts, until the visitor chooses another.
 

@@ -111,6 +111,7 @@ def trace(
         network,
         data.to_float(image)[None],
         iterations=iterations,
+        votes="all",
         intervention=intervention,
         inverse_temperature=None if temperature is None else replace(schedule, final=temperature),
         name=name,

@@ -57,6 +57,10 @@ class Choices:
     """Class to browse; None: all of them."""
     upper: int | None = None
     """Class capsule to look at; None: the one that the model predicts."""
+    layer: int | None = None
+    """EM, of a network with several routed layers: which one, counted from 0; None: that of the class capsules."""
+    position: int | None = None
+    """Where in that layer's grid its capsules are looked at, row by row; None: the middle."""
     capsule: int | None = None
     """Primary capsule to look at, the same on every page; None: none, or where a page needs one, its strongest."""
     touched: Intervention = Intervention()
@@ -304,6 +308,8 @@ PARAMETERS: dict[str, _Parameter] = {
     "image": _Parameter("image", _image),
     "only": _Parameter("only", _class),
     "upper": _Parameter("class", _class),
+    "layer": _Parameter("layer", _whole(0, 9, "The layer")),
+    "position": _Parameter("position", _whole(0, 9999, "The position")),
     "capsule": _Parameter("capsule", _capsule),
     "touched": _Parameter("touch", _touched, capsule_sets.write_intervention),
     "temperature": _Parameter("lambda", _temperature, lambda value: f"{value:g}"),
@@ -373,6 +379,8 @@ def _default(name: str, choices: Choices) -> str:
         "image": "image 0",
         "only": "all classes",
         "upper": "the class that the model predicts",
+        "layer": "the layer of the class capsules",
+        "position": "the middle",
         "capsule": "no capsule",
         "touched": "the network untouched",
         "temperature": "the model's own λ",
@@ -429,6 +437,8 @@ def update(choices: Choices, **changes: Any) -> None:
             "only": None,
             "upper": None,
             "penalty": "",
+            "layer": None,
+            "position": None,
             "capsule": None,
             "touched": Intervention(),
             "pair": None,
@@ -437,6 +447,8 @@ def update(choices: Choices, **changes: Any) -> None:
             "to": None,
             **changes,
         }
+    if "layer" in changes:
+        changes = {"position": None, "upper": None, "capsule": None, "frame": None, **changes}
     if {"source", "data", "split", "only"} & changes.keys():
         changes = {"image": 0, **changes}
     if {"source", "data", "split", "only", "image"} & changes.keys():

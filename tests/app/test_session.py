@@ -39,6 +39,8 @@ def choices() -> st.SearchStrategy[Choices]:
         image=st.integers(0, 59_999),
         only=st.none() | st.integers(0, 9),
         upper=st.none() | st.integers(0, 9),
+        layer=st.none() | st.integers(0, 3),
+        position=st.none() | st.integers(0, 99),
         capsule=st.none() | st.integers(0, 1151),
         touched=st.builds(Intervention, muted=capsules(), boosted=capsules(), isolated=capsules()),
         temperature=st.none() | st.sampled_from([0.25, 1.0, 4.5]),
