@@ -40,11 +40,13 @@ def models(current: Scene) -> dict[str, Entry]:
     chosen, _ = current.sibling(current.entry.routing, decoder=True)
     if not current.choices.beside:
         return {chosen.name: chosen}
-    return {
-        entry.routing.upper(): entry
-        for entry in resources.entries().values()
-        if entry.data == chosen.data and entry.config.decoder and entry.config.image == chosen.config.image
-    }
+    shown: dict[str, Entry] = {}
+    for entry in resources.entries().values():
+        if entry.data == chosen.data and entry.config.decoder and entry.config.image == chosen.config.image:
+            # A second model by the same algorithm goes by its own name.
+            title = entry.routing.upper()
+            shown[entry.name if title in shown else title] = entry
+    return shown
 
 
 def heard(left: Left) -> None:
