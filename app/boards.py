@@ -44,17 +44,22 @@ def show(routing: str) -> None:
 
 
 def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str = "") -> None:
-    trace, touched = current.trace_of(entry, picture, touched=True), current.intervention(entry)
+    whole, touched = current.trace_of(entry, picture, touched=True), current.intervention(entry)
+    layer, position = layout.layer_of(current.choices, whole)
+    trace, base = (each.at(layer, position) for each in (whole, current.trace_of(entry, picture)))
     upper = current.upper(trace)
     player = dynamic.routing_player if entry.routing == "dr" else em.em_player
     layout.offer(key, lambda: player(trace, upper=upper, dark=current.dark), f"The routing of {entry.name}, played")
+    more = None
+    if entry.routing == "em":
+        more = resources.em_threshold(entry.name, layer, position, len(trace.classes))
     routing_board(
-        stage(trace, upper=upper, base=current.trace_of(entry, picture) if touched else None, dark=current.dark),
+        stage(trace, upper=upper, base=base if touched else None, dark=current.dark),
         capsule=current.capsule(entry),
         frame=_frame(current.choices.frame, trace),
         key=f"{key}-{entry.routing}",
         alt=describe(player(trace, upper=upper, dark=current.dark)),
-        more=resources.em_threshold(entry.name) if entry.routing == "em" else None,
+        more=more,
         group=group,
         touched=touched,
         on_action=acted,

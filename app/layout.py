@@ -132,15 +132,25 @@ def chosen(
     return widget(label, *args, key=key, on_change=changed, **options)
 
 
+def layer_of(choices: Choices, trace: Trace) -> tuple[int, int]:
+    """The routed layer to look at, and the position of its upper capsules: the chosen ones, else the last layer's."""
+    count = len(trace.layers)
+    layer = count - 1 if choices.layer is None or choices.layer >= count else choices.layer
+    rows, columns, _ = trace.layers[layer].upper_grid
+    middle = rows // 2 * columns + columns // 2
+    inside = choices.position is not None and choices.position < rows * columns
+    return layer, choices.position if inside and choices.position is not None else middle
+
+
 def layer_picker(current: Scene, trace: Trace) -> Trace:
     """The routed layer to look at, by itself; a choice is shown only where a network has several.
 
     In a convolutional layer a second picker chooses the position of the upper capsules, named by their type.
     """
-    count, choices = len(trace.layers), current.choices
+    count = len(trace.layers)
     if count == 1:
         return trace
-    layer = count - 1 if choices.layer is None or choices.layer >= count else choices.layer
+    layer, position = layer_of(current.choices, trace)
     names = [f"Convolutional layer {number + 1}" for number in range(count - 1)] + ["Class capsules"]
     rows, columns, _ = trace.layers[layer].upper_grid
     left, right = st.columns([3, 1], vertical_alignment="bottom")
@@ -155,19 +165,16 @@ def layer_picker(current: Scene, trace: Trace) -> Trace:
             required=True,
             read=lambda number, _: {"layer": None if number == count - 1 else number},
         )
-    if layer == count - 1:
-        return trace.at(layer)
-    middle = rows // 2 * columns + columns // 2
-    position = middle if choices.position is None or choices.position >= rows * columns else choices.position
-    with right:
-        chosen(
-            st.selectbox,
-            "Position",
-            "position",
-            position,
-            range(rows * columns),
-            format_func=lambda place: f"row {place // columns}, column {place % columns}",
-        )
+    if layer < count - 1:
+        with right:
+            chosen(
+                st.selectbox,
+                "Position",
+                "position",
+                position,
+                range(rows * columns),
+                format_func=lambda place: f"row {place // columns}, column {place % columns}",
+            )
     return trace.at(layer, position)
 
 

@@ -49,9 +49,10 @@ def model(name: str) -> CapsNet:
     return zoo.load(name)
 
 
-def em_threshold(name: str) -> dict[str, ndarray]:
-    """β_a of an EM model, "upper": the cost at which a class is half on."""
-    return {"beta_a": model(name).beta_a.detach().numpy()}
+def em_threshold(name: str, layer: int, position: int, upper: int) -> dict[str, ndarray]:
+    """β_a, the cost at which a capsule is half on, of the `upper` capsules at a position of an EM layer."""
+    _, beta_a = model(name).betas(layer)
+    return {"beta_a": beta_a.detach().numpy()[position * upper : (position + 1) * upper]}
 
 
 @st.cache_resource(show_spinner=False)

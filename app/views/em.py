@@ -10,16 +10,17 @@ from capsviz.figures import flow
 
 current = scene.current()
 entry, other = current.sibling("em")
-trace = current.trace(entry, touched=True)
-summary = measures.summarise(trace)
+whole = current.trace(entry, touched=True)
 
 layout.headline(
     "EM routing",
     "Every class capsule is a <b>Gaussian</b> over the votes: it claims those that lie close together, and tightens.",
 )
 layout.note(other)
-layout.strip(trace, "routing", current.dark)
+layout.strip(whole, "routing", current.dark)
 
+trace = layout.layer_picker(current, whole)
+summary = measures.summarise(trace)
 upper = boards.pickers(current, entry, trace)
 boards.show("em")
 boards.answer(current, entry)

@@ -81,7 +81,10 @@ def _fields(trace: Trace, upper: int, grid: Geometry, plane: Plane, dark: bool) 
         "iterations": trace.layer.iterations,
         "grid": [grid.rows, grid.columns, grid.types],
         "image_shape": [channels, height, width],
-        "field": {"size": 2 * trace.config.kernel - 1, "stride": trace.config.primary_stride},
+        # What a capsule sees is known where the capsules below are the primary ones of two convolutions.
+        "field": None
+        if trace.config.capsule_layers
+        else {"size": 2 * trace.config.kernel - 1, "stride": trace.config.primary_stride},
         "explained": [float(share) for share in plane.explained],
         "predicted": int(trace.predicted[0]),
         "dark": dark,

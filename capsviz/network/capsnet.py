@@ -186,7 +186,7 @@ class CapsNet(nn.Module):
             return em_routing(
                 votes,
                 lower.activations,
-                *self._betas(layer),
+                *self.betas(layer),
                 iterations,
                 inverse_temperature=inverse_temperature or config.inverse_temperature,
                 progress=progress,
@@ -200,7 +200,7 @@ class CapsNet(nn.Module):
         assert isinstance(found, ConvolutionalCapsules)
         return found
 
-    def _betas(self, layer: int) -> tuple[Tensor, Tensor]:
+    def betas(self, layer: int) -> tuple[Tensor, Tensor]:
         """β_u and β_a of every capsule of a layer, each "upper"."""
         return self._convolutional(layer).betas() if layer < len(self.capsules) else (self.beta_u, self.beta_a)
 

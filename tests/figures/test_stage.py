@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 import capsviz
 from capsviz import Intervention
 from capsviz.figures.errors import FigureError
 from capsviz.figures.stage import stage
+from capsviz.network import CapsNet, preset
 from tests.figures.conftest import digits
 from tests.test_trace import network
 
@@ -63,3 +65,16 @@ def test_an_intervention_is_shown_in_the_space_of_the_untouched_run():
 def test_discriminative_routing_has_no_iterations_to_stage(l2):
     with pytest.raises(FigureError, match="trace a model of"):
         stage(l2, upper=0)
+
+
+def test_each_em_layer_of_a_stack_can_be_staged_by_itself():
+    torch.manual_seed(0)
+    model = CapsNet(preset("matrix-tiny", "digits", "em")).eval()
+    whole = capsviz.trace(model, digits(), votes="all")
+    for number, layer in enumerate(whole.layers):
+        staged = stage(whole.at(number, 0), upper=1)
+        rows, columns, types = staged.fields["grid"]
+        assert staged.arrays["presence"].size == rows * columns * types
+        assert staged.fields["iterations"] == layer.iterations
+        assert staged.fields["field"] is None
+        assert len(staged.fields["classes"]) == staged.arrays["lengths"].shape[1]

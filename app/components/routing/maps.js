@@ -181,7 +181,8 @@ class Retina {
 
   draw(view, { capsule }, look, mass) {
     const { run } = this, pen = surface(this.canvas, this.width, this.height);
-    const unit = this.width / run.image_shape[2], { stride, size } = run.field;
+    const unit = this.width / run.image_shape[2], { stride, size } = run.field ?? {};
+    mass &&= Boolean(run.field);
     pen.imageSmoothingEnabled = false;
     pen.drawImage(this.picture, 0, 24, this.width, this.height - 24);
     pen.font = `600 ${look.px(15)} ${look.font}`;
@@ -196,6 +197,7 @@ class Retina {
         pen.fillRect(left, top, stride * unit - 1, stride * unit - 1);
       });
     }
+    if (!run.field) return;
     const [top, left, side] = run.field_of(capsule);
     pen.strokeStyle = "#ff9628";
     pen.lineWidth = 3;
