@@ -34,6 +34,8 @@ REGULARISATIONS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 MAX_ASCENT_STEPS = 200
 BATCHES = (16, 32, 64, 128, 256)
 MAX_DRAW = 9999
+TOY_CAPSULES, TOY_REACH = (2, 6), 1.2
+"""Fewest and most lower capsules of the toy, and how far the coordinates of their votes go."""
 NARROW, WIDE = 0.25, 1.0
 """Half-ranges of the Perturb sliders: the paper's, and one in which the digit visibly breaks."""
 
@@ -93,6 +95,8 @@ class Choices:
     """Images that the ascent sees."""
     draw: int = 0
     """Seed of that batch, and of a fresh b."""
+    toy: tuple[float, ...] = ()
+    """Votes of the toy, flat: lower capsule, parent (two), coordinate (two); empty: those that it begins with."""
     offsets: tuple[float, ...] = ()
     """What Perturb adds to each dimension of the capsule; empty: nothing."""
     wide: bool = False
@@ -269,6 +273,19 @@ def _cell(text: str, choices: Choices, catalogue: Catalogue) -> tuple[int, int]:
     return _class(shown, choices, catalogue), _class(named, choices, catalogue)
 
 
+def _toy(text: str, _choices: Choices, _catalogue: Catalogue) -> tuple[float, ...]:
+    try:
+        votes = tuple(round(float(value), 2) for value in text.split(","))
+    except ValueError:
+        raise ValueError("The toy's votes in the link are not numbers") from None
+    low, high = TOY_CAPSULES
+    if len(votes) % 4 or not low <= len(votes) // 4 <= high:
+        raise ValueError(f"The toy takes four numbers for each of {low} to {high} capsules")
+    if not all(abs(value) <= TOY_REACH for value in votes):  # also false for NaN
+        raise ValueError(f"The toy's votes go from −{TOY_REACH:g} to {TOY_REACH:g}")
+    return votes
+
+
 def _write_offsets(offsets: tuple[float, ...]) -> str:
     return ",".join(f"{value:g}" if value else "" for value in offsets)
 
@@ -327,6 +344,7 @@ PARAMETERS: dict[str, _Parameter] = {
     "start": _Parameter("start", _one_of(("fresh", "trained"), "start of b")),
     "batch": _Parameter("batch", lambda text, *_: int(_number(BATCHES, "The batch")(text, *_))),
     "draw": _Parameter("draw", _whole(0, MAX_DRAW, "The draw of the batch")),
+    "toy": _Parameter("toy", _toy, lambda votes: ",".join(f"{value:g}" for value in votes)),
     "offsets": _Parameter("offsets", _offsets, _write_offsets),
     "wide": _Parameter(
         "range", lambda text, *_: _one_of(("wide",), "slider range")(text, *_) == "wide", lambda _: "wide"
@@ -398,6 +416,7 @@ def _default(name: str, choices: Choices) -> str:
         "start": "a fresh b",
         "batch": f"{choices.batch} images",
         "draw": "the first draw",
+        "toy": "the votes that it begins with",
         "offsets": "the capsule as it is",
         "wide": "the paper's range",
         "view": "one image",

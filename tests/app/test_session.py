@@ -80,6 +80,10 @@ def choices() -> st.SearchStrategy[Choices]:
         batch=st.sampled_from(BATCHES),
         draw=st.integers(0, 9999),
         present=st.booleans(),
+        toy=st.just(())
+        | st.lists(st.integers(-120, 120), min_size=8, max_size=24).map(
+            lambda steps: tuple(step / 100 for step in steps[: len(steps) // 4 * 4])
+        ),
     )
 
 

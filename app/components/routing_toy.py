@@ -1,0 +1,89 @@
+"""Dynamic routing in the plane, in the browser: drag the votes of a few capsules, watch two parents follow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from app.components.bundle import component
+from app.session import TOY_CAPSULES, TOY_REACH
+from capsviz.figures.theme import class_colour, ink
+
+FEWEST, MOST = TOY_CAPSULES
+Votes = Sequence[Sequence[Sequence[float]]]
+"""Lower capsule, parent (two), coordinate (two)."""
+
+_LOWER = (1, 0, 2, 5, 8, 6)
+_PARENTS = (3, 4)
+
+
+def received_votes(value: object) -> tuple[float, ...] | None:
+    """The votes that the browser sent, flat and to two decimals; None where it sent nothing that can be votes."""
+    if not isinstance(value, list) or not FEWEST <= len(value) <= MOST:
+        return None
+    try:
+        flat = tuple(round(float(x), 2) for capsule in value for vote in capsule for x in vote)
+    except (TypeError, ValueError):
+        return None
+    return flat if len(flat) == 4 * len(value) and all(abs(x) <= TOY_REACH for x in flat) else None
+
+
+def nested(flat: Sequence[float]) -> list[list[list[float]]]:
+    """Flat votes as lower capsule, parent, coordinate."""
+    return [[list(flat[at : at + 2]), list(flat[at + 2 : at + 4])] for at in range(0, len(flat), 4)]
+
+
+def routing_toy(
+    votes: Votes,
+    iterations: int,
+    presets: Mapping[str, Mapping[str, Any]],
+    *,
+    most: int,
+    dark: bool,
+    key: str,
+    on_votes: Callable[[tuple[float, ...]], None] = lambda votes: None,
+    on_iterations: Callable[[int], None] = lambda iterations: None,
+) -> None:
+    """Show the toy: `votes` of two to six lower capsules for two parents, routed `iterations` times.
+
+    presets: by name, `votes` and a `note` in one sentence. most: what T may rise to. on_votes gets the votes, flat,
+    that the visitor left, and on_iterations another T, as callbacks before the script runs again.
+    """
+
+    def moved() -> None:
+        sent = received_votes(st.session_state[key].get("votes"))
+        if sent is not None:
+            on_votes(sent)
+
+    def turned() -> None:
+        sent = st.session_state[key].get("iterations")
+        if isinstance(sent, (int, float)) and 1 <= sent <= most:
+            on_iterations(int(sent))
+
+    pen = ink(dark)
+    mount = component(
+        "capsviz_routing_toy",
+        "shared/canvas.js",
+        "shared/transport.js",
+        "toy/routing.js",
+        "toy/toy.js",
+        styles=("shared/transport.css", "toy/toy.css"),
+    )
+    mount(
+        data={
+            "votes": [[list(vote) for vote in capsule] for capsule in votes],
+            "reach": TOY_REACH,
+            "iterations": iterations,
+            "most": most,
+            "presets": {name: dict(preset) for name, preset in presets.items()},
+            "colours": [class_colour(index) for index in _LOWER],
+            "parents": [class_colour(index) for index in _PARENTS],
+            "ink": {"text": pen.text, "muted": pen.muted, "grid": pen.grid, "accent": pen.accent},
+            "ground": pen.ground,
+        },
+        key=key,
+        on_votes_change=moved,
+        on_iterations_change=turned,
+    )

@@ -1,0 +1,124 @@
+"""The toy in Chromium: it routes as capsviz routes, follows the hand without the server, and says where it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+from app.toy import presets
+from capsviz.routing import DenseVotes, dynamic_routing
+from tests.serving import WAIT, served
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[str]:
+    """The page, served: its address."""
+    with served("tests/browser/toy_page.py", tmp_path_factory.mktemp("toy")) as address:
+        yield address
+
+
+class Visitor:
+    """The page as a visitor handles it."""
+
+    def __init__(self, page: sync_api.Page, address: str) -> None:
+        self.page, self.sent, self.complaints = page, [], []
+        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(frame)))
+        page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.goto(address)
+        self.toy = page.locator(".toy")
+        self.toy.locator("canvas").first.wait_for(timeout=WAIT)
+
+    def ask(self, code: str, argument: object = None):
+        """A question to the toy of the page."""
+        return self.toy.evaluate(f"(root, it) => {{ const toy = root.capsvizToy; return {code}; }}", argument)
+
+    def tip(self, capsule: int, parent: int) -> tuple[float, float]:
+        """Where on the page the tip of a vote is."""
+        box = self.toy.locator("canvas").nth(parent).bounding_box()
+        at = self.ask("toy.place(toy.votes[it[0]][it[1]])", [capsule, parent])
+        return box["x"] + at["x"], box["y"] + at["y"]
+
+
+@pytest.fixture
+def visitor(server, chromium):
+    """The page, open; at the end nothing may have been complained about."""
+    visitor = Visitor(chromium.new_page(viewport={"width": 1280, "height": 720}), server)
+    yield visitor
+    visitor.page.close()
+    assert visitor.complaints == []
+
+
+def python(votes: list, iterations: int) -> list:
+    """The steps of capsviz's own dynamic routing of these votes."""
+    return list(
+        dynamic_routing(DenseVotes(torch.tensor(votes, dtype=torch.float64)[None]), iterations, final_agreement=True)
+    )
+
+
+def test_a_hundred_random_votes_are_routed_as_capsviz_routes_them(visitor):
+    generator = torch.Generator().manual_seed(5)
+    for number in range(100):
+        lower, iterations = 2 + number % 5, 1 + number % 10
+        votes = (2.4 * torch.rand(lower, 2, 2, generator=generator, dtype=torch.float64) - 1.2).tolist()
+        if number == 0:
+            votes[0] = [[0.0, 0.0], [0.0, 0.0]]
+        ours = visitor.ask("root.capsvizRoute(it[0], it[1])", [votes, iterations])
+        theirs = python(votes, iterations)
+        assert len(ours) == iterations
+        for mine, step in zip(ours, theirs, strict=True):
+            for name in ("logits", "couplings", "sums", "poses", "agreement"):
+                np.testing.assert_allclose(mine[name], getattr(step, name)[0].numpy(), rtol=0, atol=1e-6)
+
+
+def test_a_dragged_vote_is_followed_without_the_server_and_heard_when_it_is_let_go(visitor):
+    asked, before = len(visitor.sent), visitor.ask("toy.steps.at(-1).poses")
+    x, y = visitor.tip(0, 0)
+    visitor.page.mouse.move(x, y)
+    visitor.page.mouse.down()
+    visitor.page.mouse.move(x + 80, y - 40, steps=12)
+    moved, poses = visitor.ask("toy.votes"), visitor.ask("toy.steps.at(-1).poses")
+    assert moved[0][0] != presets()["Opposition"]["votes"][0][0]
+    assert np.abs(np.array(poses) - np.array(before)).max() > 0.01
+    np.testing.assert_allclose(poses, python(moved, 3)[-1].poses[0].numpy(), atol=1e-6)
+    assert len(visitor.sent) == asked
+    visitor.page.mouse.up()
+    flat = tuple(float(value) for capsule in moved for vote in capsule for value in vote)
+    visitor.page.get_by_text(f"heard {flat}").wait_for(timeout=WAIT)
+    assert visitor.ask("toy.votes") == moved
+    assert visitor.toy.locator(".note").inner_text().startswith("Your own votes")
+
+
+def test_the_table_says_b_c_and_agreement_of_the_iteration_on_screen(visitor):
+    steps = python(presets()["Opposition"]["votes"], 3)
+    for key, index in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2)):
+        visitor.page.locator("body").press(key)
+        step = steps[index]
+        assert visitor.toy.locator("output.frame").inner_text() == f"iteration {index + 1} of 3"
+        for capsule, row in enumerate(visitor.toy.locator("tbody tr").all()):
+            b1, d1, _, d2, b2 = (cell.inner_text() for cell in row.locator("td").all())
+            expected = [step.logits[0, capsule, 0], step.agreement[0, capsule, 0]]
+            expected += [step.agreement[0, capsule, 1], step.logits[0, capsule, 1]]
+            said = [float(text.replace("−", "-")) for text in (b1, d1, d2, b2)]
+            np.testing.assert_allclose(said, [float(value) for value in expected], atol=0.0051)
+            widths = [float(span.evaluate("s => parseFloat(s.style.width)")) for span in row.locator("span").all()[1:]]
+            np.testing.assert_allclose(widths, 100 * step.couplings[0, capsule].numpy(), atol=0.01)
+
+
+def test_a_preset_and_another_number_of_iterations_reach_python(visitor):
+    visitor.toy.get_by_role("button", name="Two clusters").click()
+    first = presets()["Two clusters"]["votes"][0][0]
+    visitor.page.get_by_text(f"heard ({first[0]}, {first[1]}").wait_for(timeout=WAIT)
+    assert visitor.toy.get_by_role("button", name="Two clusters").get_attribute("aria-pressed") == "true"
+    turn = visitor.toy.get_by_role("slider", name="Iterations T")
+    turn.focus()
+    for _ in range(3):
+        turn.press("ArrowRight")
+    visitor.page.get_by_text("T 6").wait_for(timeout=WAIT)
+    assert visitor.ask("toy.steps.length") == 6
+    assert visitor.toy.locator("output.frame").inner_text() == "iteration 6 of 6"

@@ -1,0 +1,23 @@
+"""A page with nothing but the toy and what Python heard of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.components.routing_toy import nested, routing_toy
+from app.toy import presets
+
+st.set_page_config(layout="wide")
+known = presets()
+votes = st.session_state.get("kept") or next(iter(known.values()))["votes"]
+routing_toy(
+    nested(votes) if isinstance(votes, tuple) else votes,
+    st.session_state.get("iterations", 3),
+    known,
+    most=10,
+    dark=st.context.theme.type == "dark",
+    key="toy",
+    on_votes=lambda votes: st.session_state.update(kept=votes),
+    on_iterations=lambda iterations: st.session_state.update(iterations=iterations),
+)
+st.text(f"heard {st.session_state.get('kept')} T {st.session_state.get('iterations')}")
