@@ -36,7 +36,7 @@ def agreement(upper: int) -> None:
     )
     truth = current.picture.label if trace.classes == current.entry.classes else None
     label = int(trace.predicted[0]) if truth is None else truth
-    left, right = st.columns([3, 2])
+    left, right = st.container(key="agreement_choices").columns([3, 2])
     with left:
         chosen(
             st.segmented_control,
@@ -147,7 +147,8 @@ def ascend(upper: int) -> None:
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.caption(
         f"{choices.batch} training images of {images.title_of(source)}, draw {choices.draw}; g is averaged over them. "
-        "No step of the weights follows, so that the objective has no upper bound: b grows for as long as it may."
+        "Training takes γ = 0.005 at its peak, and the weights step with b. Here they stand still: nothing bounds the "
+        "objective from above, and under a small λ b grows on."
     )
     if right.button("Another batch", icon=":material/casino:", width="stretch", key="redraw"):
         current.choose(draw=(choices.draw + 1) % (session.MAX_DRAW + 1))

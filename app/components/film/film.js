@@ -87,7 +87,7 @@ class Film {
   redraw() {
     if (!this.data || !this.root.clientWidth) return;
     // Tiles as high as this at most leave the player and the numbers on the screen.
-    this.tallest = Math.max(260, window.innerHeight * (this.data.maps.length > 1 ? 0.36 : 0.44));
+    this.tallest = Math.max(260, window.innerHeight * (this.data.maps.length > 1 || this.charts.length ? 0.36 : 0.44));
     const looked = this.pointed ?? this.chosen;
     const marked = [];
     if (this.chosen !== null) marked.push([this.chosen, this.data.ink.accent]);
