@@ -148,3 +148,11 @@ def test_what_cannot_be_a_capsule_is_none(value: object):
 
 def test_minus_one_lets_the_capsule_go():
     assert (received(-1, 288), received(17, 288), received(17.0, 288)) == (-1, 17, 17)
+
+
+def test_the_digits_models_bring_their_history_along(visit: Visit):
+    fields, arrays = film(visit("discriminative", model="digits-l1", part="history", **{"class": 0}))
+    kept, shipped = zoo.history("digits-l1"), zoo.load("digits-l1").coefficients
+    assert len(fields["frames"]) == len(kept.steps) > 10
+    np.testing.assert_array_equal(arrays["map0"].reshape(-1, 288)[-1], shipped[:, 0].numpy())
+    assert arrays["curve0.1"][0] == 0 < arrays["curve0.1"][-1]  # no coefficient begins below zero
