@@ -9,6 +9,7 @@ from app import films, images, layout, scene, session
 from app.layout import chosen
 from capsviz import measures
 from capsviz.figures import discriminative, film
+from capsviz.figures.film_player import film_player
 from capsviz.figures.geometry import Geometry
 from capsviz.network import ROUTING_TITLES
 from capsviz.routing.discriminative import sparsity
@@ -27,6 +28,12 @@ SECTIONS = {
 }
 CLIMBS = {"l2": "L2", "l1": "L1, subgradient", "proximal": "L1, proximal"}
 STARTS = {"fresh": "fresh, 0.1 + N(0, 0.01²)", "trained": "as trained"}
+
+
+def played(shown: film.Film, key: str) -> None:
+    """A film on the page, to be taken away as a Plotly player."""
+    layout.offer(key, lambda: film_player(shown, dark=current.dark), SECTIONS[choices.section])
+    films.film(shown, entry, key)
 
 
 def agreement(upper: int) -> None:
@@ -55,7 +62,7 @@ def agreement(upper: int) -> None:
         sibling, _ = current.sibling("dr", of=entry)
         dynamic, whose = current.trace(sibling), sibling.name
     delta = measures.label_signs([label], len(trace.classes))[0]
-    films.film(film.agreement_film(trace, dynamic, signs=delta, upper=upper), entry, "film-agreement")
+    played(film.agreement_film(trace, dynamic, signs=delta, upper=upper), "film-agreement")
     st.caption(
         f"δ is +1 for {trace.classes[label]}, "
         + ("the label of this image" if truth is not None else "the predicted class, as this image has no label here")
@@ -71,7 +78,7 @@ def agreement(upper: int) -> None:
 def coefficients(upper: int) -> None:
     b = trace.layer["coefficients"][0]
     share, signs = sparsity(b[:, upper]), measures.sign_counts(b[:, upper])
-    films.film(film.coefficient_film(trace, upper=upper), entry, "film-coefficients")
+    played(film.coefficient_film(trace, upper=upper), "film-coefficients")
     layout.numbers(
         {
             "Predicted, from one pass": trace.classes[int(trace.predicted[0])],
@@ -90,11 +97,7 @@ def history(upper: int) -> None:
         return
     layout.say("<b>b begins equal for every class</b>, and the labels pull it apart: some of it below zero.")
     grid = Geometry(*entry.config.grid)
-    films.film(
-        film.history_film(kept.coefficients, kept.steps, grid, upper=upper, classes=entry.classes),
-        entry,
-        "film-history",
-    )
+    played(film.history_film(kept.coefficients, kept.steps, grid, upper=upper, classes=entry.classes), "film-history")
 
 
 def ascend(upper: int) -> None:
@@ -139,10 +142,8 @@ def ascend(upper: int) -> None:
             choices.regularisation,
             choices.ascent_steps,
         )
-        films.film(
-            film.ascent_film(record, Geometry(*entry.config.grid), upper=upper, classes=entry.classes),
-            entry,
-            "film-ascent",
+        played(
+            film.ascent_film(record, Geometry(*entry.config.grid), upper=upper, classes=entry.classes), "film-ascent"
         )
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.caption(

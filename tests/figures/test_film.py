@@ -13,6 +13,7 @@ from capsviz.figures import FigureError, describe, standalone_html
 from capsviz.figures.film import agreement_film, ascent_film, coefficient_film, history_film
 from capsviz.figures.film_player import film_player
 from capsviz.figures.geometry import Geometry
+from capsviz.figures.table import as_csv
 from capsviz.network import CapsNet, preset
 
 from .conftest import digits, record
@@ -145,6 +146,7 @@ def test_a_film_is_a_plotly_player_too_with_the_same_frames(ascended, grid):
     lines = [trace.y for trace in figure.data if trace.type == "scatter" and len(trace.x) == len(film.frames)]
     np.testing.assert_allclose(lines[2], ascended.true_length.numpy(), atol=1e-6)
     assert "Plotly" in standalone_html(figure)
+    assert len(as_csv(figure).splitlines()) > grid.lower
 
 
 def test_a_still_has_no_player_and_a_pair_two_maps(l2, dr):
