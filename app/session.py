@@ -16,6 +16,7 @@ from capsviz.zoo import EXEMPLARS
 
 SOURCES = ("data", "upload", "camera", "pad", "generated")
 SPLITS = ("test", "train")
+LABS = ("network", "toy")
 ANOTHER_IMAGE = "image"
 MAX_ITERATIONS = 10
 MAX_TEMPERATURE = 10.0
@@ -71,6 +72,8 @@ class Choices:
     """EM: what λ rises to; None: what the model was trained with."""
     frame: int | None = None
     """Line of the algorithm at which the players stand, counted from 0 over all iterations; None: the last."""
+    lab: str = "network"
+    """On the dynamic routing page: the `network`, or the `toy` of two parents."""
     second: str = ""
     """What is routed beside it: `image` (another image), or a model's name; empty: nothing."""
     second_image: int = 1
@@ -331,6 +334,7 @@ PARAMETERS: dict[str, _Parameter] = {
     "touched": _Parameter("touch", _touched, capsule_sets.write_intervention),
     "temperature": _Parameter("lambda", _temperature, lambda value: f"{value:g}"),
     "frame": _Parameter("frame", _image),
+    "lab": _Parameter("lab", _one_of(LABS, "laboratory")),
     "second": _Parameter("second", _second),
     "second_image": _Parameter("image2", _image),
     "iterations": _Parameter("T", _iterations),

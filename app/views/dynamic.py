@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import boards, layout, scene
+from app import boards, layout, scene, session, toy
 from capsviz import measures
 from capsviz.figures import dynamic, flow
 
@@ -17,25 +17,39 @@ layout.headline(
     f"{entry.config.lower} small capsules vote for every class; round by round, they turn to the classes that "
     "<b>agree</b> with their vote.",
 )
-layout.note(other)
-layout.strip(trace, "routing", current.dark)
+TITLES = {"network": "The network", "toy": "Two parents, by hand"}
+layout.chosen(
+    st.segmented_control,
+    "Laboratory",
+    "lab",
+    current.choices.lab,
+    session.LABS,
+    format_func=TITLES.get,
+    required=True,
+    label_visibility="collapsed",
+)
+if current.choices.lab == "toy":
+    toy.toy()
+else:
+    layout.note(other)
+    layout.strip(trace, "routing", current.dark)
 
-upper = boards.pickers(current, entry, trace)
-boards.show("dr")
-boards.answer(current, entry)
+    upper = boards.pickers(current, entry, trace)
+    boards.show("dr")
+    boards.answer(current, entry)
 
-layout.numbers(layout.routing_numbers(measures.summarise(trace), trace.classes))
+    layout.numbers(layout.routing_numbers(measures.summarise(trace), trace.classes))
 
-left, right = st.columns(2)
-with left:
-    st.subheader("Length of every class capsule", anchor=False)
-    layout.show(dynamic.lengths_over_iterations(trace, dark=current.dark), "lengths")
-with right:
-    st.subheader("Indecision of the primary capsules", anchor=False)
-    layout.show(dynamic.coupling_entropy(trace, dark=current.dark), "entropy")
+    left, right = st.columns(2)
+    with left:
+        st.subheader("Length of every class capsule", anchor=False)
+        layout.show(dynamic.lengths_over_iterations(trace, dark=current.dark), "lengths")
+    with right:
+        st.subheader("Indecision of the primary capsules", anchor=False)
+        layout.show(dynamic.coupling_entropy(trace, dark=current.dark), "entropy")
 
-st.subheader("Which types of capsules speak for which class", anchor=False)
-layout.show(flow.type_flow(trace, dark=current.dark), "flow")
+    st.subheader("Which types of capsules speak for which class", anchor=False)
+    layout.show(flow.type_flow(trace, dark=current.dark), "flow")
 
 layout.explain(
     "A primary capsule *i* predicts the pose of every class capsule *j*: its vote û. All logits *b* start at zero, so "

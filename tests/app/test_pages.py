@@ -271,3 +271,9 @@ def test_a_download_that_fails_is_one_sentence_and_the_page_stays(visit: Visit, 
     assert len(app.error) == 1
     assert app.error[0].value.startswith("MNIST could not be written to")
     assert board(app)["routing"] == "dr"
+
+
+def test_the_toy_of_two_parents_stands_on_the_page_of_dynamic_routing(visit: Visit):
+    app = visit("dynamic", model="digits-dr", lab="toy")
+    assert "Take the votes into your hand" in spoken(app)
+    assert not boards(app)

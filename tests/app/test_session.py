@@ -45,6 +45,7 @@ def choices() -> st.SearchStrategy[Choices]:
         touched=st.builds(Intervention, muted=capsules(), boosted=capsules(), isolated=capsules()),
         temperature=st.none() | st.sampled_from([0.25, 1.0, 4.5]),
         frame=st.none() | st.integers(0, 39),
+        lab=st.sampled_from(["network", "toy"]),
         second=st.sampled_from(["", "image", "mnist-em"]),
         second_image=st.integers(0, 59_999),
         iterations=st.integers(1, 10),
