@@ -34,12 +34,12 @@ def use(threads: int | None) -> None:
 @app.command()
 def show(name: Annotated[str | None, typer.Argument(help="An experiment; all of them unless given.")] = None) -> None:
     """Print what stands in the result files, without measuring anything."""
-    from capsviz.experiments.reports import NAMES, report
+    from capsviz.experiments.reports import document
 
-    for each in [name] if name else NAMES:
-        if not name:
-            print(f"\n## {report(each).title}\n")
-        tell(each)
+    if name:
+        tell(name)
+    else:
+        print(document())
 
 
 @app.command()

@@ -187,3 +187,18 @@ _REPORTS: dict[str, Callable[[], Report]] = {
     "multi-mnist": _multi,
 }
 NAMES = tuple(_REPORTS)
+
+
+def document() -> str:
+    """All experiments as one Markdown page: docs/results.md is this, and the README's Table II is part of it."""
+    parts = [
+        "# The papers' tables beside ours",
+        "`capsviz experiment show > docs/results.md` writes this page from the files in `benchmarks/results` and "
+        "`pretrained`; the app's page *Results* draws them.",
+    ]
+    for name in NAMES:
+        found = report(name)
+        said = "\n".join(f"- {sentence}" for sentence in found.sentences)
+        asked = f"*{found.question}* {found.source[0].upper()}{found.source[1:]}; `{found.command}`."
+        parts += [f"## {found.title}", asked, found.markdown, said, f"{found.conditions}."]
+    return "\n\n".join(part for part in parts if part)
