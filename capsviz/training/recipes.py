@@ -41,8 +41,9 @@ LIST: tuple[Row, ...] = (
     # Fewer steps than the papers took: what two cores do in an hour or two a model.
     Row("multi-mnist", "compact", ("dr", "l2", "l1"), {"steps": 4_000, **SHORT_CYCLE}),
     Row("cifar10", "compact", ("dr", "l2-fc", "l1-fc"), {"epochs": 10, "shift": 2, "mirror": True, **SHORT_CYCLE}),
-    # Seed 003, section IV.B, for a GPU: its learning rates, batches and, for MultiMNIST, its 200 000 steps; where it
-    # gives no length or, as for CIFAR-10 and for EM, no settings, these are ours.
+    # Seed 003, section IV.B, for a GPU: its learning rates, batches and, for MultiMNIST, its 200 000 steps. Where it
+    # gives no length or, as for CIFAR-10 and for EM, no settings, these are ours, and so are mirrors; MNIST is shifted
+    # as Sabour, Frosst & Hinton 2017 did.
     Row("mnist", "paper", ("dr", "l2", "l1", "em", "cnn"), {"epochs": 50, "shift": 2}),
     Row(
         "mnist",
