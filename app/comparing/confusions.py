@@ -17,7 +17,7 @@ HEADLINE = (
     "Rows are the classes <b>shown</b>, columns the classes <b>named</b>; right answers are grey. <b>Click</b> a cell."
 )
 ALL = ""
-COMMONEST, IMAGES = 8, 16
+COMMONEST, IMAGES = 5, 16
 
 
 def show(current: Scene) -> None:

@@ -28,7 +28,7 @@ def show(current: Scene) -> None:
         names.sort(key=lambda name: records[name].median(measure), reverse=measure == "ssim")
     called = methods.titles(names)
     picture = distribution_violins if choices.chart == "violin" else distribution_steps
-    left, right = st.columns([3, 2])
+    left, right = st.columns(2)
     with left:
         figure = picture(
             {called[name]: records[name].figures(measure) for name in names},
@@ -78,7 +78,7 @@ def table(current: Scene, records: dict[str, Measured], names: list[str], measur
     rows |= {called[name]: records[name].figures(measure).tolist() for name in names}
     # Another image, another table: a row stays marked in the old one only.
     key = f"images-{measure}-{current.choices.image}"
-    form = st.column_config.NumberColumn(format="%.4f" if measure == "mse" else "%.3f")
+    form = st.column_config.NumberColumn(format="%.4f" if measure == "mse" else "%.3f", width="small")
     st.dataframe(
         rows,
         key=key,

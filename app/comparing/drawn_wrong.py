@@ -34,19 +34,16 @@ def show(current: Scene) -> None:
     strangers = [name for name, record in records.items() if not record.reconstructs]
     first = next((name for name in strangers if called[name].startswith("L2")), [*strangers, *records][0])
     method = current.choices.method if current.choices.method in records else first
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left:
-        chosen(
-            st.segmented_control, "Capsules of · classified right, drawn wrong", "method", method,
-            [*strangers, *(name for name in records if name not in strangers)], required=True,
-            format_func=lambda name: f"{called[name]} · {int(records[name].drawn_wrong.sum())}",
-        )  # fmt: skip
-    with right:
-        sample = current.choices.sample
-        chosen(
-            st.segmented_control, "Images", "sample", sample, list(_SAMPLES), format_func=_SAMPLES.get, required=True
-        )
+    chosen(
+        st.segmented_control, "Capsules of · classified right, drawn wrong", "method", method,
+        [*strangers, *(name for name in records if name not in strangers)], required=True,
+        format_func=lambda name: f"{called[name]} · {int(records[name].drawn_wrong.sum())}",
+    )  # fmt: skip
     layout.say(sentence(current, records[method], called[method]))
+    chosen(
+        st.segmented_control, "Images", "sample", current.choices.sample, list(_SAMPLES), format_func=_SAMPLES.get,
+        required=True, label_visibility="collapsed",
+    )  # fmt: skip
     _figure(current, records, method, called[method], methods.test_images(current))
 
 

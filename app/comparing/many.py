@@ -58,7 +58,7 @@ def _controls(current: Scene, records: dict[str, Measured], pair: tuple[str, str
     choices = current.choices
     orders = [order for order in ORDERS if pair or order != "different"]
     order = choices.order if choices.order in orders else "next"
-    left, middle, right = st.columns([5, 3, 3], vertical_alignment="bottom")
+    left, middle, right, switch = st.columns([43, 25, 16, 17], vertical_alignment="bottom")
     with left:
         chosen(
             st.segmented_control, "Images", "order", order, orders, format_func=_ORDERS.get, required=True,
@@ -72,22 +72,22 @@ def _controls(current: Scene, records: dict[str, Measured], pair: tuple[str, str
         )
     with right:
         chosen(st.slider, "How many", "count", choices.count, FEWEST, MOST)
+    with switch:
+        chosen(
+            st.toggle, "Error maps", "errors", choices.errors and test is not None, disabled=test is None,
+            help="Reconstruction minus input, from −1 to 1: blue is missing, orange new.",
+        )  # fmt: skip
     if order == "different" and pair:
-        _pair_picker(current, records, pair, test)
-    elif test:
-        _maps(current)
+        _pair_picker(records, pair)
     return measure
 
 
-def _pair_picker(current: Scene, records: dict[str, Measured], pair: tuple[str, str], test: ImageSet | None) -> None:
-    first, second, rest = st.columns([3, 3, 5], vertical_alignment="bottom")
+def _pair_picker(records: dict[str, Measured], pair: tuple[str, str]) -> None:
+    first, second, _ = st.columns([3, 3, 5], vertical_alignment="bottom")
     with first:
         _one_of_pair("Between", pair, 0, records)
     with second:
         _one_of_pair("and", pair, 1, records)
-    with rest:
-        if test:
-            _maps(current)
 
 
 def _one_of_pair(label: str, pair: tuple[str, str], place: int, records: dict[str, Measured]) -> None:
@@ -104,13 +104,6 @@ def _with(pair: tuple[str, str], place: int, name: str) -> tuple[str, str]:
     return (name, other) if place == 0 else (other, name)
 
 
-def _maps(current: Scene) -> None:
-    chosen(
-        st.toggle, "Error maps: blue is missing, orange new", "errors", current.choices.errors,
-        help="Reconstruction minus input, from −1 to 1.",
-    )  # fmt: skip
-
-
 def _grid(
     current: Scene,
     records: dict[str, Measured],
@@ -119,8 +112,11 @@ def _grid(
     which: torch.Tensor,
     test: ImageSet | None,
 ):
-    """Rows: the inputs, each method, and between two methods what the second draws more and less than the first."""
+    """Rows: the inputs and each method; of a pair these two, and what the second draws more and less than the first."""
     choices, called = current.choices, methods.titles(records)
+    against = pair if choices.order == "different" else None
+    if against:
+        records = {name: records[name] for name in against}
     drawn = {name: resources.drawn(name, which) for name in records}
     maps = choices.errors and test is not None
     inputs = {} if test is None else {"Input": methods.pixels(test, which)}
@@ -131,15 +127,14 @@ def _grid(
     figures = "ssim" if measure == "ssim" else "mse"
     words = {called[name]: _figures(record, figures, which) for name, record in records.items()}
     texts = {called[name]: _texts(current, called[name], record, which) for name, record in records.items()}
-    strong = []
-    if choices.order == "different" and pair:
-        strong = [called[name] for name in pair]
-        last = f"{strong[1]} − {strong[0]}"
-        rows |= differences.rows({last: drawn[pair[1]]}, drawn[pair[0]])
+    if against:
+        first, second = (called[name] for name in against)
+        last = f"{second}<br>− {first}"
+        rows |= differences.rows({last: drawn[against[1]]}, drawn[against[0]])
         signed.append(last)
-        apart = resources.difference(*pair, measure)[which].tolist()
+        apart = resources.difference(*against, measure)[which].tolist()
         words[last] = [f"<b>{value:.3f}</b>" for value in apart]
-        texts[last] = [f"{last}<br>difference in {_MEASURES[measure]}: {value:.4f}" for value in apart]
+        texts[last] = [f"{second} − {first}<br>difference in {_MEASURES[measure]}: {value:.4f}" for value in apart]
     record = next(iter(records.values()))
     classes = [current.entry.classes[label] for label in record.labels[which].tolist()]
     numbers = which.tolist()
@@ -151,7 +146,6 @@ def _grid(
         texts=texts,
         words=words,
         signed=signed,
-        strong=strong,
         on_stage=methods.on_stage(current),
         dark=current.dark,
     )

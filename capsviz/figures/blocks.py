@@ -27,7 +27,7 @@ def image_blocks(
     wrong: Sequence[bool] = (),
     chosen: Sequence[int] | None = None,
     dark: bool = False,
-    height: int = 430,
+    height: int = 380,
 ) -> Figure:
     """The same images as several models draw them, block by block, those that read as another class framed in the last.
 
@@ -47,7 +47,9 @@ def image_blocks(
         x = _column(number - 1, len(drawn))
         canvas, pitch = mosaic(_rectangle(block, rows, columns))
         canvas[_beyond(count, rows, columns, pitch, canvas.shape)] = 0
-        layout |= image_axes(number, x, (0, 1), towards="top", size=(canvas.shape[0], canvas.shape[1]))
+        axes = image_axes(number, x, (0, 1), towards="top", size=(canvas.shape[0], canvas.shape[1]))
+        for name, axis in axes.items():  # a block begins where its title does, however wide the page is
+            layout[name] = axis | ({"constraintoward": "left"} if name.startswith("x") else {})
         figure.add_trace(mosaic_traces(canvas, pitch, [[""]], place=on(number))[0])
         figure.add_trace(_targets(count, columns, pitch, texts, chosen, number))
         # A title may be longer than its block is wide: it breaks, and grows upwards.

@@ -39,7 +39,9 @@ def confusion_matrix(
     figure.update_yaxes(title={"text": "shown", "standoff": 4})
     # Written by the heatmaps, so that plotly chooses black or white against each cell's own colour.
     for trace, size in zip(figure.data[:2], (TICK - 2, TEXT), strict=True):
-        trace.update(text=matrix.tolist(), texttemplate="%{text}", textfont={"size": size})
+        rows = zip(trace.z, matrix, strict=True)
+        words = [["" if z is None else str(n) for z, n in zip(*row, strict=True)] for row in rows]
+        trace.update(text=words, texttemplate="%{text}", textfont={"size": size})
     shapes = []
     if cell is not None:
         edges = {"x0": cell[1] - 0.5, "x1": cell[1] + 0.5, "y0": cell[0] - 0.5, "y1": cell[0] + 0.5}
@@ -60,19 +62,21 @@ def confusion_matrices(matrices: Mapping[str, Counts], classes: Sequence[str], *
     down = math.ceil(len(checked) / across)
     largest = _largest(list(checked.values()))
     figure, layout, titles = Figure(), dict[str, Any](), []
-    gap = 0.12 / down
+    gap, named = 0.2 / down, max(map(len, classes)) <= 2
     for place, (title, matrix) in enumerate(checked.items()):
         row, column = divmod(place, across)
         x = (column / across + 0.035, (column + 1) / across - 0.005)
-        y = (1 - (row + 1) / down + 0.01, 1 - row / down - gap)
+        y = (1 - (row + 1) / down, 1 - row / down - gap)
         figure.add_traces(_cells(matrix, largest, place + 1, dark, bar=not place))
         figure.add_trace(_targets(matrix, classes, title, place + 1))
-        layout |= _axes(classes, place + 1, x, y, names=max(map(len, classes)) <= 2)
+        layout |= _axes(classes, place + 1, x, y, names=named)
         wrong = int(matrix.sum() - matrix.trace())
-        titles.append(caption(f"<b>{title}</b> · {wrong} wrong", x[0], y[1] + 0.005, dark=dark, size=TEXT))
+        words = f"<b>{title}</b> · {wrong} wrong"
+        # The names of the classes stand between the title and its matrix.
+        titles.append(caption(words, x[0], y[1], dark=dark, size=TEXT, yshift=24 if named else 4))
     figure.update_layout(**layout, annotations=titles, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hoverdistance=30)
     text = "Confusion matrices: " + "; ".join(f"{name}: {_in_words(m, classes)}" for name, m in checked.items()) + "."
-    return remember(style(figure, dark=dark, height=285 * down + 10), text)
+    return remember(style(figure, dark=dark, height=250 * down + 10), text)
 
 
 def _checked(counts: Counts, classes: Sequence[str]) -> ndarray:

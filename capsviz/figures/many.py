@@ -19,6 +19,8 @@ from capsviz.figures.theme import TICK, caption, diverging_colours, ink, style
 
 GAP, WORDS = 3, 8
 """Between pictures side by side, and below each for its figure, in pixels of the pictures."""
+CELL = 76
+"""Width of a picture on screen, in pixels: five rows fit on a projector."""
 
 Images = Float[Tensor, "count *image"] | Float[ndarray, "count *image"]
 
@@ -31,7 +33,6 @@ def method_grid(
     texts: Mapping[str, Sequence[str]],
     words: Mapping[str, Sequence[str]] | None = None,
     signed: Sequence[str] = (),
-    strong: Sequence[str] = (),
     on_stage: int | None = None,
     dark: bool = False,
 ) -> Figure:
@@ -39,8 +40,8 @@ def method_grid(
 
     rows: by what stands before the row, images in [0, 1], or differences in [-1, 1] where the row is named in `signed`
     (blue: less, orange: more). heads: above each column; chosen: the number of each image, what a click stands for.
-    texts: what the pointer says, words: what stands below each picture; strong: rows whose name is in bold; on_stage:
-    which of the numbers is framed. Raises FigureError where rows differ in number.
+    texts: what the pointer says, words: what stands below each picture; on_stage: which of the numbers is framed.
+    Raises FigureError where rows differ in number.
     """
     count = len(heads)
     shots = {name: numbers(images) for name, images in rows.items()}
@@ -62,15 +63,18 @@ def method_grid(
             for word, x in zip((words or {}).get(name, ()), middles, strict=False)
         ]
     heading = {"tickvals": middles, "ticktext": list(heads), "side": "top"}
-    named = [f"<b>{name}</b>" if name in strong else name for name in shots]
     axes = image_axes(1, (0, 1), (0, 1), towards="top", size=whole)
     axes["xaxis"] |= {**_TICKS, **heading, "constraintoward": "left"}
-    axes["yaxis"] |= {**_TICKS, "tickvals": [row * down + height / 2 for row in range(len(shots))], "ticktext": named}
+    axes["yaxis"] |= {
+        **_TICKS,
+        "tickvals": [row * down + height / 2 for row in range(len(shots))],
+        "ticktext": list(shots),
+    }
     frames = [_frame(column, across, whole, dark) for column, index in enumerate(chosen) if index == on_stage]
-    longest = max(len(name) for name in shots)
+    longest = max(len(line) for name in shots for line in name.split("<br>"))
     margin = {"l": 20 + 7.5 * longest, "r": 8, "t": 30 + 18 * max(head.count("<br>") for head in heads), "b": 4}
     figure.update_layout(**axes, annotations=notes, shapes=frames, margin=margin, hoverdistance=80)
-    cell = min(100, 1240 / count) / width
+    cell = CELL / width
     text = f"{count} images in columns ({', '.join(str(index) for index in chosen)}), in rows: {', '.join(shots)}."
     return remember(style(figure, dark=dark, height=round(whole[0] * cell + margin["t"] + 8)), text)
 

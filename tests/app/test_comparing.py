@@ -61,7 +61,7 @@ def test_the_most_different_images_of_a_pair_are_those_of_the_records(visit: Vis
     pair = [recorded(zoo.entry(name)) for name in ("digits-em", "digits-l2")]
     grid = figures(app)["grid"]
     assert columns(grid) == most(difference(*pair, by), 5).tolist()
-    assert grid["layout"]["yaxis"]["ticktext"][-1] == "L2 − EM routing"
+    assert grid["layout"]["yaxis"]["ticktext"][-1] == "L2<br>− EM routing"
 
 
 def test_the_most_different_drawings_are_found_without_the_data_set(visit: Visit):

@@ -222,3 +222,33 @@ def test_the_dark_page_has_dark_figures(chromium: sync_api.Browser, address: str
     assert colour == "#f2f5f9"
     window.close()
     assert visitor.problems == []
+
+
+def place_of(plot: sync_api.Locator, point: int) -> tuple[float, float]:
+    """Where on the screen a point stands that can be clicked."""
+    x, y = plot.evaluate(
+        """(plot, point) => {
+            const box = plot.getBoundingClientRect(), layout = plot._fullLayout;
+            const trace = plot._fullData.find((trace) => trace.customdata);
+            return [box.x + layout.xaxis._offset + layout.xaxis.d2p(trace.x[point]),
+                    box.y + layout.yaxis._offset + layout.yaxis.d2p(trace.y[point])];
+        }""",
+        point,
+    )
+    return x, y
+
+
+def test_a_click_on_a_picture_of_compare_puts_it_on_stage(visitor: Visitor):
+    visitor.open("compare?model=digits-dr&view=many&image=17")
+    visitor.window.mouse.click(*place_of(visitor.window.locator("[class*=st-key-grid] .js-plotly-plot"), 2))
+    visitor.eventually(lambda: "image=19" in visitor.query(), "the third picture on stage")
+    sync_api.expect(visitor.window.get_by_text("Digits test image 19")).to_be_visible()
+    visitor.settle()
+
+
+def test_a_click_on_a_cell_of_a_confusion_matrix_shows_its_images(visitor: Visitor):
+    visitor.open("compare?model=digits-dr&view=confusions&method=digits-em&cell=0-0")
+    visitor.window.mouse.click(*place_of(visitor.window.locator("[class*=st-key-matrix] .js-plotly-plot"), 11))
+    visitor.eventually(lambda: "cell=1-1" in visitor.query(), "the cell in the link")
+    sync_api.expect(visitor.window.get_by_text("images of 1 named rightly")).to_be_visible()
+    visitor.settle()

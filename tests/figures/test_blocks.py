@@ -70,14 +70,14 @@ def grid(images, **options):
 
 
 def test_the_grid_has_a_row_per_method_and_a_column_per_image(images):
-    figure = grid(images, words={"DR": ["0.1", "0.2", "0.3"]}, strong=["DR"])
+    figure = grid(images, words={"DR": ["0.1", "0.2", "0.3"]})
     for index, trace in enumerate(figure.data[:4:2]):
         for column in range(3):
             tile = opened(trace)[:, 31 * column : 31 * column + 28, 0]
             expected = images[column, 0] if index == 0 else images[column, 0] / 2
             np.testing.assert_array_equal(tile, np.round(255 * expected.double().numpy()))
         assert trace.y0 == 36 * index
-    assert list(figure.layout.yaxis.ticktext) == ["Input", "<b>DR</b>", "off"]
+    assert list(figure.layout.yaxis.ticktext) == ["Input", "DR", "off"]
     assert list(figure.layout.xaxis.ticktext) == ["4<br>a", "5<br>b", "6<br>c"]
     assert [note.text for note in figure.layout.annotations] == ["0.1", "0.2", "0.3"]
     assert "3 images in columns (4, 5, 6), in rows: Input, DR, off" in describe(figure)
