@@ -7,11 +7,15 @@ from plotly.graph_objects import Figure
 
 from app import images, resources, scene, session
 from app.components import keys
-from app.components.keys import HEIGHT, LARGER, WIDTH
 from app.session import MAX_ITERATIONS, Choices
 from capsviz.figures.enlarge import enlarge
 
 KEYS = "keys"
+LARGER = 1.15
+"""Type against that of the ordinary page on a screen of 1280 × 720; on larger screens it grows in proportion.
+
+Components follow the root's type, which style.css sets to the same."""
+WIDTH, HEIGHT = 1280, 720
 TALLEST = 585
 """Pixels of a figure that fills such a screen, as the figure counts them before it is enlarged."""
 
@@ -76,6 +80,8 @@ def _leaf(choices: Choices, step: int) -> None:
 
 def _class(choices: Choices, step: int) -> None:
     """The next or previous class capsule, from the one that the page shows."""
-    shown = st.session_state.get("upper")
-    if shown is not None:
-        session.update(choices, upper=(shown + step) % scene.catalogue().classes[choices.model])
+    shown = st.session_state.get("upper", choices.upper)
+    if shown is None:  # the page has not come so far yet, or has no picker
+        current = scene.current()
+        shown = current.upper(current.trace(current.entry))
+    session.update(choices, upper=(shown + step) % scene.catalogue().classes[choices.model])

@@ -9,6 +9,10 @@ const COMMANDS = {
 const QUIET = 250; // milliseconds without another size of the window before Python hears of it
 const FIELDS = "input:not([type=checkbox], [type=radio], [type=button], [type=range]), textarea, select";
 
+// Commands that Python has not heard of yet, each with a number that only grows: Streamlit merges runs that follow each
+// other fast and keeps the last trigger, so that each trigger brings along all that came before it.
+let waiting = [];
+
 const mounted = new WeakMap(); // by the element that Streamlit mounts the component in: what ends its last call
 
 // Streamlit calls this again whenever data or theme changes: the call before it must stop listening first.
@@ -17,12 +21,17 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const listening = new AbortController();
   mounted.set(parentElement, listening);
   const { signal } = listening;
+  waiting = waiting.filter(([number]) => number > data.heard);
+  const send = (command) => {
+    waiting.push([Math.max(Date.now(), 1 + (waiting.at(-1)?.[0] ?? 0)), command]);
+    setTriggerValue("commands", waiting);
+  };
   const sheet = parentElement.querySelector("dialog");
   const bar = parentElement.querySelector(".bar");
   const showSheet = () => (sheet.open ? sheet.close() : sheet.showModal());
   bar.hidden = !data.presenting;
   bar.querySelector(".help").addEventListener("click", showSheet, { signal });
-  bar.querySelector(".leave").addEventListener("click", () => setTriggerValue("command", "present"), { signal });
+  bar.querySelector(".leave").addEventListener("click", () => send("present"), { signal });
 
   const press = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event, data.presenting)) return;
@@ -33,7 +42,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     } else if (/^[1-9]$/.test(event.key)) {
       document.querySelectorAll(".st-key-pages a")[Number(event.key) - 1]?.click();
     } else if (Object.hasOwn(COMMANDS, event.key)) {
-      if (!event.repeat) setTriggerValue("command", COMMANDS[event.key]);
+      if (!event.repeat) send(COMMANDS[event.key]);
     } else {
       return;
     }
@@ -45,11 +54,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   if (data.presenting) {
     const size = () => [window.innerWidth, window.innerHeight];
     const tell = () => String(size()) !== String(data.screen) && setStateValue("screen", size());
-    const stage = () => document.documentElement.style.setProperty("--stage", String(factor(data)));
     let timer = setTimeout(tell, 0);
-    stage();
     const resized = () => {
-      stage();
       clearTimeout(timer);
       timer = setTimeout(tell, QUIET);
     };
@@ -57,11 +63,6 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     signal.addEventListener("abort", () => clearTimeout(timer));
   }
   return () => listening.abort();
-}
-
-/** What style.css enlarges components by: as app/presenter.py does figures. */
-function factor({ larger, width, height }) {
-  return larger * Math.max(1, Math.min(window.innerWidth / width, window.innerHeight / height));
 }
 
 /** Whether the key belongs to what has the focus: a field that takes text, or a slider that pages. */

@@ -34,17 +34,12 @@ _HTML = f"""
 """
 
 
-LARGER = 1.15
-"""Presenter mode's type against that of the ordinary page, on a screen of `WIDTH` × `HEIGHT` pixels."""
-WIDTH, HEIGHT = 1280, 720
-
-
 def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> None:
     """Listen on the whole document, and call `on_command` before the script runs again.
 
     Commands: "present", and "image", "class" or "T" with "-1" or "+1". A digit follows the page's link in the browser,
-    "?" shows the sheet of keys there. presenting: a small bar shows how to leave, the browser tells how large its
-    window is, and --stage is what lengths are to be multiplied by.
+    "?" shows the sheet of keys there. presenting: a small bar shows how to leave, and the browser tells how large its
+    window is.
     """
     mount = st.components.v2.component(  # the same definition each time, so that a new runtime knows it as well
         "capsviz_keys",
@@ -53,17 +48,25 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
         js=_HERE.with_suffix(".js").read_text(encoding="utf-8"),
     )
 
+    heard = f"{key}-heard"
+
     def pressed() -> None:
-        command = st.session_state[key].get("command")
-        if isinstance(command, str):
+        for number, command in received(st.session_state[key].get("commands"), st.session_state.get(heard, 0)):
+            st.session_state[heard] = number
             on_command(command)
 
     mount(
         key=key,
-        data={"presenting": presenting, "screen": screen(key), "larger": LARGER, "width": WIDTH, "height": HEIGHT},
-        on_command_change=pressed,
+        data={"presenting": presenting, "screen": screen(key), "heard": st.session_state.get(heard, 0)},
+        on_commands_change=pressed,
         on_screen_change=lambda: None,
     )
+
+
+def received(sent: object, heard: int) -> list[tuple[int, str]]:
+    """The commands that the browser sent and that are newer than the last one heard, oldest first."""
+    pairs = [tuple(pair) for pair in sent if isinstance(pair, list)] if isinstance(sent, list) else []
+    return [pair for pair in pairs if len(pair) == 2 and isinstance(pair[0], int) and pair[0] > heard]
 
 
 def screen(key: str) -> tuple[int, int] | None:

@@ -92,7 +92,7 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "ro
             x0=x0 - 0.006,
             x1=x1 + 0.006,
             y0=_LOW - 0.03,
-            y1=1.03,
+            y1=1.06,
             layer="below",
             line={"color": pen.accent, "width": 3},
             fillcolor="rgba(255,178,107,0.10)" if dark else "rgba(179,64,11,0.06)",

@@ -7,6 +7,8 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app import resources
+from app.components.keys import received
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts
 
@@ -86,8 +88,25 @@ def test_a_key_changes_the_link_as_a_widget_would(visit: Visit, command: str, li
     assert dict(press(shown, command).query_params) == {"model": "digits-dr", **changed}
 
 
-def test_iterations_and_classes_stay_where_the_page_has_none(bare_machine):
+def test_iterations_stay_where_the_page_has_none(bare_machine):
     shown = AppTest.from_string("")
     shown.query_params["model"] = "digits-l2"
     assert dict(press(shown, "T+1").query_params) == {"model": "digits-l2"}
-    assert dict(press(shown, "class+1").query_params) == {"model": "digits-l2"}
+
+
+def test_the_class_after_the_predicted_one_is_found_before_the_page_shows_any(bare_machine):
+    shown = AppTest.from_string("")
+    shown.query_params["model"] = "digits-l2"
+    predicted = int(
+        resources.trace("digits-l2", resources.image_set("digits", "test").images[0].numpy().tobytes(), None).predicted[
+            0
+        ]
+    )
+    assert press(shown, "class+1").query_params["class"] == str((predicted + 1) % 10)
+
+
+def test_a_command_that_arrives_twice_is_heard_once_and_what_is_none_never():
+    sent = [[3, "image+1"], [4, "image+1"], [5, "T+1"]]
+    assert received(sent, 3) == [(4, "image+1"), (5, "T+1")]
+    assert received(sent, 5) == []
+    assert received("image+1", 0) == received([["x", 3], [1]], 0) == received(None, 0) == []
