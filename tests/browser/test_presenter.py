@@ -1,0 +1,91 @@
+"""Presenter mode and keys in Chromium: a clicker leafs, digits follow links, fields keep what is typed into them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.test_app import Visitor
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+
+def press(visitor: Visitor, key: str, query: str) -> None:
+    """Press a key and wait for what it does to the link."""
+    visitor.window.keyboard.press(key)
+    visitor.eventually(lambda: query in visitor.query(), f"{query} after {key}")
+    visitor.settle()
+
+
+def test_keys_leaf_through_images_classes_iterations_and_pages(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=7")
+    press(visitor, "PageDown", "image=8")
+    press(visitor, "]", "image=9")
+    press(visitor, "PageUp", "image=8")
+    press(visitor, "+", "T=4")
+    visitor.window.keyboard.press("-")
+    visitor.eventually(lambda: "T=" not in visitor.query(), "three iterations again")
+    visitor.settle()
+    shown = visitor.window.locator('.st-key-upper [aria-checked="true"]').inner_text()
+    press(visitor, ".", f"class={(int(shown.split()[0]) + 1) % 10}")
+    visitor.window.keyboard.press("5")
+    sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
+    visitor.settle()
+    assert "image=8" in visitor.query()
+
+
+def test_a_fast_clicker_loses_no_press(visitor: Visitor):
+    visitor.open("compare?model=digits-dr&image=10")
+    for _ in range(3):
+        visitor.window.keyboard.press("PageDown")
+        visitor.window.wait_for_timeout(120)
+    visitor.eventually(lambda: "image=13" in visitor.query(), "three images on")
+    visitor.settle()
+
+
+def test_a_field_keeps_its_keys(visitor: Visitor):
+    visitor.open("compare?model=digits-dr")
+    field = visitor.window.locator(".st-key-only input").first
+    field.click()
+    sent = visitor.query()
+    field.press("4")
+    field.press("p")
+    visitor.window.wait_for_timeout(600)
+    assert visitor.query() == sent
+    sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
+
+
+def test_the_sheet_of_keys_opens_and_closes_without_the_server(visitor: Visitor):
+    visitor.open("compare?model=digits-dr")
+    sent = visitor.messages_sent
+    sheet = visitor.window.get_by_role("dialog", name="Keys")
+    visitor.window.keyboard.press("?")
+    sync_api.expect(sheet).to_contain_text("presenter mode on, off")
+    visitor.window.keyboard.press("2")
+    visitor.window.keyboard.press("Escape")
+    sync_api.expect(sheet).to_be_hidden()
+    sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
+    assert visitor.messages_sent == sent
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
+def test_presenter_mode_is_the_page_alone_in_larger_type(visitor: Visitor, width: int, height: int):
+    window = visitor.window
+    window.set_viewport_size({"width": width, "height": height})
+    visitor.open("compare?model=digits-dr")
+    press(visitor, "p", "present=1")
+    sync_api.expect(window.locator('[data-testid="stSidebar"]')).to_be_hidden()
+    sync_api.expect(window.locator(".st-key-pages")).to_be_hidden()
+    sync_api.expect(window.locator(".st-key-explanation")).to_be_hidden()
+    size = "plot => plot._fullLayout.font.size"
+    larger = 16 * 1.15 * width / 1280
+    strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
+    visitor.eventually(lambda: abs(strip.evaluate(size) - larger) < 0.01, "type in proportion to the screen")
+    assert window.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") == pytest.approx(
+        larger, abs=0.1
+    )
+    assert window.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+    assert strip.bounding_box()["y"] < 0.2 * height
+    press(visitor, "PageDown", "image=1")
+    window.get_by_role("button", name="Leave").click()
+    visitor.eventually(lambda: "present" not in visitor.query(), "the ordinary page")
+    sync_api.expect(window.locator('[data-testid="stSidebar"]')).to_be_visible()
