@@ -23,12 +23,14 @@ PAPER: dict[str, dict[str, float]] = {
     "cifar10": {"DR": 15.3, "L2/FC": 14.52, "L1/FC": 14.04},
 }
 """Test error in percent, seed 003, Table II."""
+UNSHIPPED = "weights not shipped"
+"""Said of a model that was trained here, measured, and left out of pretrained/."""
 DIFFERS = {"compact": "a quarter of the convolution", "tiny": "a tiny network", "paper": ""}
 
 
 @dataclass(frozen=True)
 class Line:
-    """One method on one data set; `ours` is None where no such model is in pretrained/.
+    """One method on one data set; `ours` is None where none was trained.
 
     paper and ours: test error in percent; steps: of the training; differs: how ours was made otherwise.
     """
@@ -56,10 +58,10 @@ def method_of(entry: zoo.Entry) -> str:
 
 
 def lines() -> list[Line]:
-    """Table II, line by line, with every model of pretrained/ on its data sets.
+    """Table II, line by line, with every model of pretrained/ on its data sets, and what was trained and not shipped.
 
     A model that was trained under several seeds stands with their mean, those of the float32 weights; a single one
-    with what the manifest says of the shipped weights.
+    with what the manifest says of the shipped weights, or with its float32 weights' error where they do not ship.
     """
     found: dict[tuple[str, str, str], list[zoo.Entry]] = {}
     for entry in zoo.models().values():
@@ -70,9 +72,21 @@ def lines() -> list[Line]:
         for method in METHODS:
             here = [entries for (of, name, _), entries in found.items() if (of, name) == (data, method)]
             table += [_line(data, method, paper.get(method), entries) for entries in here]
-            if not here and method in paper:
-                table.append(Line(data, method, paper[method], None))
+            if not here:
+                table += _unshipped(data, method, paper.get(method))
     return table
+
+
+def _unshipped(data: str, method: str, paper: float | None) -> list[Line]:
+    """What was trained here and does not ship, else the paper's figure alone, else nothing."""
+    for spread in seeds.recorded().values():
+        bare = not spread.decoder and spread.routing in ("l2", "l1") and data != "multi-mnist"
+        name = TITLES[spread.routing] + ("/FC" if bare else "")
+        if (spread.data, name) == (data, method):
+            differs = ", ".join(filter(None, (_differences(spread.preset, spread.command), UNSHIPPED)))
+            ours = Average.of(list(spread.errors))
+            return [Line(data, method, paper, ours, spread.test_count, spread.preset, spread.steps, differs)]
+    return [] if paper is None else [Line(data, method, paper, None)]
 
 
 def _line(data: str, method: str, paper: float | None, entries: list[zoo.Entry]) -> Line:
@@ -102,12 +116,18 @@ def steps_of(entry: zoo.Entry) -> int:
 
 def differences(entry: zoo.Entry) -> str:
     """What the model has otherwise than the paper's, from its preset, its command and its data set."""
-    words = shlex.split(entry.command)
-    shift = words[words.index("--shift") + 1] if "--shift" in words else ""
-    found = [DIFFERS.get(entry.preset, entry.preset)]
-    found += [f"shifts of up to {shift} pixels"] if shift and entry.data != "mnist" else []
+    jpeg = entry.data == "cifar10" and "JPEG" in entry.note
+    return ", ".join(
+        filter(None, (_differences(entry.preset, entry.command), "images re-encoded as JPEG" if jpeg else ""))
+    )
+
+
+def _differences(preset: str, command: str) -> str:
+    words = shlex.split(command)
+    data, shift = words[words.index("--data") + 1], words[words.index("--shift") + 1] if "--shift" in words else ""
+    found = [DIFFERS.get(preset, preset)]
+    found += [f"shifts of up to {shift} pixels"] if shift and data != "mnist" else []
     found += ["mirrored at random"] if any(word.startswith("--mirror") for word in words) else []
-    found += ["images re-encoded as JPEG"] if entry.data == "cifar10" and "JPEG" in entry.note else []
     return ", ".join(part for part in found if part)
 
 
@@ -145,5 +165,5 @@ def sentences(table: list[Line]) -> list[str]:
         f"{100 / widest.count:.2f}."
     ]
     if missing:
-        said.append(f"{len(missing)} of the paper's figures have no model here yet.")
+        said.append(f"{len(missing)} of the paper's figures have no training here yet.")
     return said

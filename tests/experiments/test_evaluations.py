@@ -101,7 +101,7 @@ def test_table_ii_takes_what_is_there_and_says_what_is_not(folder, tmp_path, mon
     assert "| CIFAR-10 | L1/FC | 14.04 | not trained here |" in text
     assert text.count("not trained here") == len(lines) - 1
     assert "a quarter of the convolution" in text
-    assert table.sentences(lines)[-1] == f"{len(lines) - 1} of the paper's figures have no model here yet."
+    assert table.sentences(lines)[-1] == f"{len(lines) - 1} of the paper's figures have no training here yet."
 
 
 def curve(routing: str, errors: list[float], loss: list[float]) -> Curve:
@@ -167,3 +167,20 @@ def test_what_stands_is_shown_without_measuring_anything(folder):
 def test_an_unknown_experiment_is_named():
     with pytest.raises(results.ResultError, match="choose one of table, convergence"):
         reports.report("magic")
+
+
+def test_what_was_trained_and_does_not_ship_stands_in_table_ii_and_says_so(folder):
+    command = "capsviz train --data fashion-mnist --routing l2 --preset compact --epochs 14 --mirror"
+    given = Spread(
+        "fashion-mnist-l2", "fashion-mnist", "l2", "compact", True, 1, 9.4, None, (0,), (9.4,), 100, 7, command
+    )
+    (folder / "seeds.json").parent.mkdir(exist_ok=True)
+    (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(given)]}))
+    lines = {(line.data, line.method): line for line in table.lines()}
+    assert lines["fashion-mnist", "L2"].ours.mean == 9.4
+    assert lines["fashion-mnist", "L2"].steps == 7
+    assert (
+        lines["fashion-mnist", "L2"].differs == "a quarter of the convolution, mirrored at random, weights not shipped"
+    )
+    assert lines["fashion-mnist", "L2/FC"].ours is None
+    assert "weights not shipped" not in lines["mnist", "L2"].differs
