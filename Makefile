@@ -8,7 +8,7 @@ app: .venv/app
 	$(BIN)/streamlit run app/main.py
 
 test: .venv/dev lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -14,7 +14,9 @@ import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 import torch  # noqa: E402
 
-torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", min(2, os.cpu_count() or 1))))
+# One thread for each worker that runs tests beside others.
+DEFAULT_THREADS = 1 if "PYTEST_XDIST_WORKER" in os.environ else min(2, os.cpu_count() or 1)
+torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", DEFAULT_THREADS)))
 
 # A first call compiles nothing but may load a kernel library, so a deadline per example would only flicker.
 hypothesis.settings.register_profile(

@@ -48,12 +48,17 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
         js=_HERE.with_suffix(".js").read_text(encoding="utf-8"),
     )
 
-    heard = f"{key}-heard"
+    heard, address = f"{key}-heard", f"{key}-address"
 
     def pressed() -> None:
-        for number, command in received(st.session_state[key].get("commands"), st.session_state.get(heard, 0)):
+        sent, last = st.session_state[key].get("commands"), st.session_state.get(heard, 0)
+        if last and received(sent, last) != received(sent, 0):
+            # The browser has not seen yet what came of the last command, so that the address it sent is older, too.
+            st.query_params.from_dict(st.session_state[address])
+        for number, command in received(sent, last):
             st.session_state[heard] = number
             on_command(command)
+        st.session_state[address] = st.query_params.to_dict()
 
     mount(
         key=key,
