@@ -56,3 +56,9 @@ def test_the_readme_shows_the_measured_speed():
     root = Path(__file__).resolve().parents[1]
     result = json.loads((root / "benchmarks" / "results" / "speed-paper.json").read_text())
     assert table(result) in (root / "README.md").read_text(encoding="utf-8"), "paste what `capsviz benchmark` prints"
+
+
+def test_the_readme_shows_what_was_measured_of_the_app():
+    root = Path(__file__).resolve().parents[1]
+    result = json.loads((root / "benchmarks" / "results" / "app.json").read_text(encoding="utf-8"))
+    assert live.table(result) in (root / "README.md").read_text(encoding="utf-8"), "paste `capsviz benchmark app`"
