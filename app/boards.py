@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app import layout, resources, scene, session
+from app.choices import ANOTHER_IMAGE, MAX_ITERATIONS, MAX_TEMPERATURE
 from app.components.routing_board import routing_board
 from app.images import Picture
 from app.scene import Scene
@@ -92,7 +93,7 @@ def answer(current: Scene, entry: Entry) -> None:
 
 def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
     """The class capsule to look at, chosen in a row with T, EM's λ, and what is routed beside it."""
-    em_page, more = entry.routing == "em", current.choices.second == session.ANOTHER_IMAGE
+    em_page, more = entry.routing == "em", current.choices.second == ANOTHER_IMAGE
     first, *others = st.columns([6, 2] + [2] * em_page + [2] + [1.6] * more, vertical_alignment="bottom")
     with first:
         upper = layout.class_picker(current, trace)
@@ -103,7 +104,7 @@ def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
             "iterations",
             current.choices.iterations,
             1,
-            session.MAX_ITERATIONS,
+            MAX_ITERATIONS,
             help="The models were trained with 3 (seed 000: more tends to overfit). Another T needs no training.",
         )
     if em_page:
@@ -125,7 +126,7 @@ def _temperature_picker(current: Scene, entry: Entry) -> None:
         "temperature",
         current.choices.temperature or own,
         0.25,
-        session.MAX_TEMPERATURE,
+        MAX_TEMPERATURE,
         step=0.25,
         read=lambda value, _: {"temperature": None if value == own else value},
         help=f"The inverse temperature of the logistic; the model was trained with {own:g}.",
@@ -138,7 +139,7 @@ def _second_picker(current: Scene, entry: Entry) -> None:
         for name, other in resources.entries().items()
         if other.routing == entry.routing and other.config.image == entry.config.image and name != entry.name
     ]
-    titles, chosen = {"": "nothing", session.ANOTHER_IMAGE: "another image"}, current.choices.second
+    titles, chosen = {"": "nothing", ANOTHER_IMAGE: "another image"}, current.choices.second
     layout.chosen(
         st.selectbox,
         "Beside it",

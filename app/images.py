@@ -11,8 +11,8 @@ from PIL import Image
 from torch import Tensor
 
 from app import resources
+from app.choices import Choices
 from app.components.drawing_pad import drawn
-from app.session import Choices
 from capsviz import data, zoo
 from capsviz.data import DATASETS, ImageError, ImageSet, VisitorImage
 from capsviz.perturb import draw

@@ -12,8 +12,8 @@ import streamlit as st
 from plotly.graph_objects import Figure
 
 from app import presenter, scene, session, takeaway
+from app.choices import Choices
 from app.scene import Scene
-from app.session import Choices
 from capsviz.errors import CapsvizError
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Stage, network_strip

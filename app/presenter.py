@@ -6,8 +6,8 @@ import streamlit as st
 from plotly.graph_objects import Figure
 
 from app import images, resources, scene, session
+from app.choices import MAX_ITERATIONS, Choices
 from app.components import keys
-from app.session import MAX_ITERATIONS, Choices
 from capsviz.figures.enlarge import enlarge
 
 KEYS = "keys"

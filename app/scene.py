@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app import capsule_sets, images, resources, session
+from app.choices import ANOTHER_IMAGE, Catalogue, Choices
 from app.images import Picture
-from app.session import Catalogue, Choices
 from capsviz import data
 from capsviz.errors import CapsvizError
 from capsviz.intervene import UNTOUCHED, Intervention
@@ -78,7 +78,7 @@ class Scene:
     def second(self, entry: Entry) -> tuple[Entry, Picture] | None:
         """What is to be routed beside the image on stage under `entry`; None where nothing is, or nothing suits."""
         chosen = self.choices.second
-        if chosen == session.ANOTHER_IMAGE:
+        if chosen == ANOTHER_IMAGE:
             name = images.data_of(self.choices, entry)
             total = len(resources.image_set(name, self.choices.split))
             return entry, images.from_data(name, self.choices.split, self.choices.second_image % total, entry)

@@ -7,10 +7,10 @@ from typing import Any
 import streamlit as st
 
 from app import images, resources, thumbnails
+from app.choices import Choices
 from app.components.drawing_pad import drawing_pad
 from app.layout import chosen
 from app.scene import Scene
-from app.session import Choices
 from capsviz import data
 from capsviz.data import DATASETS
 from capsviz.errors import CapsvizError

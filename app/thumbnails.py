@@ -11,9 +11,9 @@ import streamlit as st
 from PIL import Image
 
 from app import images, resources
+from app.choices import Choices
 from app.layout import chosen
 from app.scene import Scene
-from app.session import Choices
 from capsviz.data import DATASETS
 from capsviz.zoo import Entry
 

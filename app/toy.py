@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import layout, scene, session
+from app.choices import MAX_ITERATIONS
 from app.components.routing_toy import nested, routing_toy
 
 LENGTH = 0.9
@@ -77,7 +78,7 @@ def toy() -> None:
         nested(current.choices.toy) if current.choices.toy else first,
         current.choices.iterations,
         known,
-        most=session.MAX_ITERATIONS,
+        most=MAX_ITERATIONS,
         dark=current.dark,
         key="routing-toy",
         on_votes=_moved,

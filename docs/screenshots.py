@@ -16,7 +16,14 @@ from playwright.sync_api import Page, sync_playwright
 from tests.serving import CHROMIUM, FLAGS, ROOT, served
 
 IMAGES = ROOT / "docs" / "images"
-PAGES = {"dynamic": "", "em": "em", "discriminative": "discriminative", "perturb": "perturb", "compare": "compare", "results": "results"}
+PAGES = {
+    "dynamic": "",
+    "em": "em",
+    "discriminative": "discriminative",
+    "perturb": "perturb",
+    "compare": "compare",
+    "results": "results",
+}
 """Each picture's name and its page's path; the first page is the app's address itself."""
 
 

@@ -6,10 +6,10 @@ import streamlit as st
 import torch
 
 from app import layout, resources
+from app.choices import FEWEST, MEASURES, MOST, ORDERS
 from app.comparing import methods
 from app.layout import chosen
 from app.scene import Scene
-from app.session import FEWEST, MEASURES, MOST, ORDERS
 from capsviz import differences
 from capsviz.data import ImageSet
 from capsviz.figures.many import method_grid

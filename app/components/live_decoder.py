@@ -13,8 +13,8 @@ import streamlit as st
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from app.choices import HANDS, NARROW, OWN, WIDE
 from app.components.bundle import component
-from app.session import HANDS, NARROW, OWN, WIDE
 from capsviz.figures.theme import DIVERGING, DIVERGING_DARK
 from capsviz.network import CapsNet
 from capsviz.perturb import NO_DECODER, PerturbError

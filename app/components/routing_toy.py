@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from app.choices import TOY_CAPSULES, TOY_REACH
 from app.components.bundle import component
-from app.session import TOY_CAPSULES, TOY_REACH
 from capsviz.figures.theme import class_colour, ink
 
 FEWEST, MOST = TOY_CAPSULES

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import coefficients as learned
-from app import films, images, layout, scene, session
+from app import films, images, layout, scene
+from app.choices import BATCHES, MAX_ASCENT_STEPS, MAX_DRAW, MAX_ITERATIONS, REGULARISATIONS, STEP_SIZES
 from app.layout import chosen
 from capsviz import measures
 from capsviz.figures import discriminative, film
@@ -55,7 +56,7 @@ def agreement(upper: int) -> None:
             required=True,
         )
     with right:
-        chosen(st.slider, "Iterations T", "iterations", choices.iterations, 1, session.MAX_ITERATIONS)
+        chosen(st.slider, "Iterations T", "iterations", choices.iterations, 1, MAX_ITERATIONS)
     if choices.votes == "same":
         dynamic, whose = learned.routed_dynamically(entry.name, current.picture.key, choices.iterations), entry.name
     else:
@@ -119,13 +120,11 @@ def ascend(upper: int) -> None:
                 required=True,
             )
         with second:
-            chosen(st.select_slider, "γ, the step", "step_size", choices.step_size, session.STEP_SIZES)
-            chosen(
-                st.select_slider, "λ, the penalty", "regularisation", choices.regularisation, session.REGULARISATIONS
-            )
+            chosen(st.select_slider, "γ, the step", "step_size", choices.step_size, STEP_SIZES)
+            chosen(st.select_slider, "λ, the penalty", "regularisation", choices.regularisation, REGULARISATIONS)
         with third:
-            chosen(st.slider, "Steps", "ascent_steps", choices.ascent_steps, 1, session.MAX_ASCENT_STEPS)
-            chosen(st.select_slider, "Images", "batch", choices.batch, session.BATCHES)
+            chosen(st.slider, "Steps", "ascent_steps", choices.ascent_steps, 1, MAX_ASCENT_STEPS)
+            chosen(st.select_slider, "Images", "batch", choices.batch, BATCHES)
     source = images.labelled(choices, entry)
     if source is None:
         st.info(f"No labelled images of {images.title_of(entry.data)} are on this machine; choose another model.")
@@ -152,7 +151,7 @@ def ascend(upper: int) -> None:
         "objective from above, and under a small λ b grows on."
     )
     if right.button("Another batch", icon=":material/casino:", width="stretch", key="redraw"):
-        current.choose(draw=(choices.draw + 1) % (session.MAX_DRAW + 1))
+        current.choose(draw=(choices.draw + 1) % (MAX_DRAW + 1))
         st.rerun()
 
 

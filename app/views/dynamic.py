@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import boards, layout, scene, session, toy
+from app import boards, layout, scene, toy
+from app.choices import LABS
 from capsviz import measures
 from capsviz.figures import dynamic, flow
 
@@ -23,7 +24,7 @@ layout.chosen(
     "Laboratory",
     "lab",
     current.choices.lab,
-    session.LABS,
+    LABS,
     format_func=TITLES.get,
     required=True,
     label_visibility="collapsed",

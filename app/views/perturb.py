@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app import layout, resources, scene, session
+from app.choices import NARROW, WIDE, Choices
 from app.components.live_decoder import Left, live_decoder
 from app.scene import Scene
-from app.session import NARROW, WIDE, Choices
 from capsviz import perturb
 from capsviz.figures.perturb import dimension_sheet, meaning_table
 from capsviz.meanings import CLEAR, LEAD, QUALITIES

@@ -7,7 +7,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.session import VIEWS
+from app.choices import VIEWS
 from capsviz import zoo
 from capsviz.differences import difference, most
 from capsviz.measured import recorded

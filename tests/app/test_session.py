@@ -9,17 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import capsule_sets
-from app.session import (
-    BATCHES,
-    PARAMETERS,
-    REGULARISATIONS,
-    STEP_SIZES,
-    VIEWS,
-    Catalogue,
-    Choices,
-    parse,
-    to_query,
-)
+from app.choices import BATCHES, REGULARISATIONS, STEP_SIZES, VIEWS, Catalogue, Choices
+from app.session import PARAMETERS, parse, to_query
 from capsviz.intervene import Intervention
 
 CATALOGUE = Catalogue("mnist-dr", {"mnist-dr": 10, "mnist-em": 10, "shapes-l2": 3}, ("mnist", "digits"))
