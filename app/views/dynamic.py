@@ -15,7 +15,9 @@ trace = current.trace(entry, touched=True)
 
 layout.headline(
     "Dynamic routing",
-    f"{entry.config.lower} small capsules vote for every class; round by round, they turn to the classes that "
+    "A few votes for two parents: round by round, a capsule turns to the parent that <b>agrees</b> with it."
+    if current.choices.lab == "toy"
+    else f"{entry.config.lower} small capsules vote for every class; round by round, they turn to the classes that "
     "<b>agree</b> with their vote.",
 )
 TITLES = {"network": "The network", "toy": "Two parents, by hand"}
