@@ -9,9 +9,10 @@ const COMMANDS = {
 const QUIET = 250; // milliseconds without another size of the window before Python hears of it
 const FIELDS = "input:not([type=checkbox], [type=radio], [type=button], [type=range]), textarea, select";
 
-// Commands that Python has not heard of yet, each with a number that only grows: Streamlit merges runs that follow each
-// other fast and keeps the last trigger, so that each trigger brings along all that came before it.
-let waiting = [];
+// Commands that Python has not heard of yet, each with a number that only grows. One batch is on its way at a time: a run
+// that overtakes another would start from an address that is older than what the other made of it.
+const PATIENCE = 4000; // milliseconds after which a batch that nobody answered is sent again
+let waiting = [], sent = 0, sentAt = 0;
 
 const mounted = new WeakMap(); // by the element that Streamlit mounts the component in: what ends its last call
 
@@ -22,10 +23,16 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   mounted.set(parentElement, listening);
   const { signal } = listening;
   waiting = waiting.filter(([number]) => number > data.heard);
-  const send = (command) => {
-    waiting.push([Math.max(Date.now(), 1 + (waiting.at(-1)?.[0] ?? 0)), command]);
+  const flush = () => {
+    if (!waiting.length || (sent > data.heard && performance.now() - sentAt < PATIENCE)) return;
+    [sent, sentAt] = [waiting.at(-1)[0], performance.now()];
     setTriggerValue("commands", waiting);
   };
+  const send = (command) => {
+    waiting.push([Math.max(Date.now(), 1 + (waiting.at(-1)?.[0] ?? 0)), command]);
+    flush();
+  };
+  flush(); // what was pressed while the last batch was on its way
   const sheet = parentElement.querySelector("dialog");
   const bar = parentElement.querySelector(".bar");
   const showSheet = () => (sheet.open ? sheet.close() : sheet.showModal());

@@ -33,6 +33,8 @@ def choose(visitor: Visitor, title: str) -> None:
 
 
 def taken(visitor: Visitor, folder: Path, button: str) -> Path:
+    # A button that is drawn anew under the pointer swallows the click.
+    visitor.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
     with visitor.window.expect_download() as download:
         visitor.window.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
     path = folder / download.value.suggested_filename
