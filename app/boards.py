@@ -13,11 +13,16 @@ from app.images import Picture
 from app.scene import Scene
 from capsviz.figures import dynamic, em
 from capsviz.figures.compare import error_map
-from capsviz.figures.describe import describe
 from capsviz.figures.perturb import reconstruction_figure
 from capsviz.figures.stage import stage
 from capsviz.trace import Trace
 from capsviz.zoo import Entry
+
+PLAYERS = {
+    "dr": (dynamic.routing_player, dynamic.describe_player),
+    "em": (em.em_player, em.describe_player),
+}
+"""By routing: the figure that stands for the board where it is taken away, and its words."""
 
 
 def acted(changes: dict[str, Any]) -> None:
@@ -47,30 +52,25 @@ def show(routing: str) -> None:
 def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str = "") -> None:
     whole, touched = current.trace_of(entry, picture, touched=True), current.intervention(entry)
     layer, position = layout.layer_of(current.choices, whole)
-    trace, base = (each.at(layer, position) for each in (whole, current.trace_of(entry, picture)))
+    trace = whole.at(layer, position)
+    base = current.trace_of(entry, picture).at(layer, position) if touched else None
     upper = current.upper(trace)
-    player = dynamic.routing_player if entry.routing == "dr" else em.em_player
+    player, words = PLAYERS[entry.routing]
     layout.offer(key, lambda: player(trace, upper=upper, dark=current.dark), f"The routing of {entry.name}, played")
     more = None
     if entry.routing == "em":
         more = resources.em_threshold(entry.name, layer, position, len(trace.classes))
     routing_board(
-        stage(trace, upper=upper, base=base if touched else None, dark=current.dark),
+        stage(trace, upper=upper, base=base, dark=current.dark),
         capsule=current.capsule(entry),
-        frame=_frame(current.choices.frame, trace),
+        frame=current.choices.frame,
         key=f"{key}-{entry.routing}",
-        alt=describe(player(trace, upper=upper, dark=current.dark)),
+        alt=words(trace, upper=upper),
         more=more,
         group=group,
         touched=touched,
         on_action=acted,
     )
-
-
-def _frame(chosen: int | None, trace: Trace) -> int | None:
-    """The chosen frame where the routing has it."""
-    lines = {"dr": 4, "em": 3}[trace.config.routing]
-    return None if chosen is None or chosen >= lines * trace.layer.iterations else chosen
 
 
 def answer(current: Scene, entry: Entry) -> None:

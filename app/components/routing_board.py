@@ -36,7 +36,7 @@ def routing_board(
     """Draw one routing, every line of every iteration of it.
 
     capsule: the selected primary capsule, the strongest unless given; frame: the line at which to stand, counted from 0
-    over all iterations, the last unless given; alt: the picture in words; more: further arrays
+    over all iterations, the last unless given or where there are fewer; alt: the picture in words; more: further arrays
     (EM: beta_a "upper"); group: boards of the same group play in step; touched: the intervention that `stage` has.
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
     `capsule`, `upper`, `frame` or `touched`.

@@ -42,6 +42,15 @@ def routing_player(trace: Trace, *, image: int = 0, upper: int, dark: bool = Fal
     return remember(style(figure, dark=dark, height=700), _describe_player(run))
 
 
+def describe_player(trace: Trace, *, image: int = 0, upper: int) -> str:
+    """What `routing_player` shows, in words; the same sentence as its alt text, without drawing it.
+
+    Raises FigureError as the player does.
+    """
+    check(trace, ("dr",), image=image, upper=upper)
+    return _describe_player(_read(trace, image, upper))
+
+
 @dataclass(frozen=True)
 class _Run:
     """One image's routing as the player draws it; `upper` is the class that its plane is of."""

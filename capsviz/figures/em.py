@@ -39,6 +39,15 @@ def em_player(trace: Trace, *, image: int = 0, upper: int, dark: bool = False) -
     return remember(style(figure, dark=dark, height=700), _describe_player(run))
 
 
+def describe_player(trace: Trace, *, image: int = 0, upper: int) -> str:
+    """What `em_player` shows, in words; the same sentence as its alt text, without drawing it.
+
+    Raises FigureError as the player does.
+    """
+    check(trace, ("em",), image=image, upper=upper)
+    return _describe_player(_read(trace, image, upper))
+
+
 @dataclass(frozen=True)
 class _Run:
     """One image's routing as the player draws it; `upper` is the class that its plane and its Gaussian are of."""

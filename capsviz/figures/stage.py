@@ -17,7 +17,7 @@ from capsviz.figures.panels import share_reach
 from capsviz.figures.picture import numbers
 from capsviz.figures.plane import Plane, fit_plane
 from capsviz.figures.reading import check, geometry, steps, votes
-from capsviz.figures.theme import CLASS_COLOURS, class_colours, diverging, ink, sequential, typical_reach
+from capsviz.figures.theme import class_colours, diverging, ink, sequential, typical_reach
 from capsviz.trace import Trace
 
 SEEN = 3
@@ -89,9 +89,7 @@ def _fields(trace: Trace, upper: int, grid: Geometry, plane: Plane, dark: bool) 
         "predicted": int(trace.predicted[0]),
         "dark": dark,
         "ink": {"text": pen.text, "muted": pen.muted, "grid": pen.grid, "accent": pen.accent, "ground": pen.ground},
-        "class_colours": class_colours(len(trace.classes))
-        if len(trace.classes) > len(CLASS_COLOURS)
-        else list(CLASS_COLOURS[: len(trace.classes)]),
+        "class_colours": class_colours(len(trace.classes)),
         "diverging": diverging(dark),
         "sequential": sequential(dark),
     }

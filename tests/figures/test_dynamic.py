@@ -16,6 +16,7 @@ from capsviz.figures import (
     panels,
     routing_player,
 )
+from capsviz.figures.dynamic import describe_player
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.plane import fit_plane
 
@@ -180,3 +181,7 @@ def test_single_capsules_do_not_drown_the_others():
     figure = panels.shares_heatmap(shares, Geometry(5, 5, 40), list("0123456789"), axes=1, symbol="c", dark=False)
     assert figure.colorbar.ticktext[2].startswith("≥ 0.1")
     assert figure.zmin + figure.zmax == pytest.approx(2 * 0.1)
+
+
+def test_the_words_of_the_player_are_its_alt_text(dr):
+    assert describe_player(dr, image=1, upper=3) == describe(routing_player(dr, image=1, upper=3))

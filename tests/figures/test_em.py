@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from capsviz.figures import FigureError, describe, em_curves, em_player
+from capsviz.figures.em import describe_player
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.plane import fit_plane
 
@@ -132,3 +133,7 @@ def test_a_layer_of_a_matrix_network_is_drawn_by_itself():
         assert len(shares) == 9 * 4
         assert len(em_curves(view, image=IMAGE, upper=1).data) == 3 * 16
     assert "2 convolutional layers" in describe(whole)
+
+
+def test_the_words_of_the_player_are_its_alt_text(em):
+    assert describe_player(em, image=1, upper=3) == describe(em_player(em, image=1, upper=3))
