@@ -9,9 +9,9 @@ const COMMANDS = {
 const QUIET = 250; // milliseconds without another size of the window before Python hears of it
 const FIELDS = "input:not([type=checkbox], [type=radio], [type=button], [type=range]), textarea, select";
 
-// Commands that Python has not heard of yet, each with a number that only grows. One batch is on its way at a time: a run
-// that overtakes another would start from an address that is older than what the other made of it.
-const PATIENCE = 4000; // milliseconds after which a batch that nobody answered is sent again
+// Commands that Python has not heard of yet, each with a number that only grows. One batch is on its way at a time, so
+// that a page is drawn between two presses; should nobody answer, the next press sends all of them again.
+const PATIENCE = 4000; // milliseconds after which nobody will answer
 let waiting = [], sent = 0, sentAt = 0;
 
 const mounted = new WeakMap(); // by the element that Streamlit mounts the component in: what ends its last call

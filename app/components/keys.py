@@ -48,18 +48,22 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
         js=_HERE.with_suffix(".js").read_text(encoding="utf-8"),
     )
 
-    heard, address = f"{key}-heard", f"{key}-address"
+    heard, trail = f"{key}-heard", f"{key}-trail"
 
     def pressed() -> None:
-        sent, last = st.session_state[key].get("commands"), st.session_state.get(heard, 0)
-        if last and received(sent, last) != received(sent, 0):
-            # The browser has not seen yet what came of the last command, so that the address it sent is older, too.
-            st.query_params.from_dict(st.session_state[address])
-        for number, command in received(sent, last):
+        """Run before the script, with the address that the browser knew when it sent the commands."""
+        left = followed(st.session_state.get(trail, []), st.query_params.to_dict())
+        if st.query_params.to_dict() != left[-1]:
+            st.query_params.from_dict(left[-1])
+        for number, command in received(st.session_state[key].get("commands"), st.session_state.get(heard, 0)):
             st.session_state[heard] = number
             on_command(command)
-        st.session_state[address] = st.query_params.to_dict()
+            left.append(st.query_params.to_dict())
+        st.session_state[trail] = left
 
+    here = st.query_params.to_dict()
+    if st.session_state.get(trail, [None])[-1] != here:
+        st.session_state[trail] = [here]  # a widget, a link or Back led elsewhere
     mount(
         key=key,
         data={"presenting": presenting, "screen": screen(key), "heard": st.session_state.get(heard, 0)},
@@ -72,6 +76,15 @@ def received(sent: object, heard: int) -> list[tuple[int, str]]:
     """The commands that the browser sent and that are newer than the last one heard, oldest first."""
     pairs = [tuple(pair) for pair in sent if isinstance(pair, list)] if isinstance(sent, list) else []
     return [pair for pair in pairs if len(pair) == 2 and isinstance(pair[0], int) and pair[0] > heard]
+
+
+def followed(left: list[dict[str, str]], sent: dict[str, str]) -> list[dict[str, str]]:
+    """The addresses that commands led through, to which the next command adds its own; the last one is where it starts.
+
+    left: the addresses so far. sent: the one that came with the command. A browser may send an address that an earlier
+    command has left already, when it has not been told of the newer one yet.
+    """
+    return list(left) if sent in left[:-1] and sent != left[-1] else [sent]
 
 
 def screen(key: str) -> tuple[int, int] | None:

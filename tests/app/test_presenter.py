@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import resources
-from app.components.keys import received
+from app.components.keys import followed, received
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts
 
@@ -110,3 +110,12 @@ def test_a_command_that_arrives_twice_is_heard_once_and_what_is_none_never():
     assert received(sent, 3) == [(4, "image+1"), (5, "T+1")]
     assert received(sent, 5) == []
     assert received("image+1", 0) == received([["x", 3], [1]], 0) == received(None, 0) == []
+
+
+def test_a_command_starts_from_the_last_address_that_a_command_led_to():
+    one, two, three = ({"image": number} for number in "123")
+    assert followed([], one) == [one]
+    assert followed([one, two], two) == [two]  # the browser knows
+    assert followed([one, two, three], one) == followed([one, two, three], two) == [one, two, three]  # not yet
+    assert followed([one, two], three) == [three]  # somebody chose this meanwhile
+    assert followed([one, two, one], one) == [one]
