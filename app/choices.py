@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from capsviz.intervene import Intervention
 
-SOURCES = ("data", "upload", "camera", "pad", "generated")
+SOURCES = ("data", "upload", "camera", "pad", "generated", "recorded")
 SPLITS = ("test", "train")
 LABS = ("network", "toy")
 ANOTHER_IMAGE = "image"
@@ -44,10 +44,13 @@ class Choices:
 
     model: str
     source: str = "data"
-    """`data` (a data set on this machine), `upload`, `camera`, `pad` (drawn by hand), `generated` (by the model)."""
+    """`data` (a data set on this machine), `upload`, `camera`, `pad` (drawn by hand), `generated` (by the model), or
+    `recorded` (images and traces that `capsviz trace` left)."""
     data: str = ""
     """Data set to take the image from; empty: the model's own where it is on this machine, else the embedded digits."""
     split: str = "test"
+    recording: str = ""
+    """Name of the recording to take images and traces from; empty: the first one."""
     image: int = 0
     only: int | None = None
     """Class to browse; None: all of them."""

@@ -10,7 +10,7 @@ from jaxtyping import UInt8
 from PIL import Image
 from torch import Tensor
 
-from app import resources
+from app import recordings, resources
 from app.choices import Choices
 from app.components.drawing_pad import drawn
 from capsviz import data, zoo
@@ -35,6 +35,8 @@ class Picture:
     notes: tuple[str, ...] = ()
     origin: tuple[str, str, int] | None = None
     """Data set, split and index, where the pixels are exactly these."""
+    recording: tuple[str, int] | None = None
+    """Recording and index, where a trace of it was recorded."""
 
     @property
     def key(self) -> bytes:
@@ -93,7 +95,14 @@ def source_of(choices: Choices, entry: zoo.Entry) -> str:
         return "generated"
     if choices.source == "generated" and not entry.config.decoder:
         return "data"
+    if choices.source == "recorded" and not recorded_of(choices):
+        return "data"
     return choices.source
+
+
+def recorded_of(choices: Choices) -> str:
+    """The recording to take images from: the chosen one, else the first; "" where there is none."""
+    return choices.recording or next(iter(recordings.names()), "")
 
 
 def count(choices: Choices, entry: zoo.Entry) -> int:
@@ -104,14 +113,19 @@ def count(choices: Choices, entry: zoo.Entry) -> int:
     if source == "generated":
         classes, each = resources.exemplars(entry.name).shape[:2]
         return classes * each
+    if source == "recorded":
+        return len(recordings.opened(recorded_of(choices)))
     return 1
 
 
 def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
     """The indices to browse: all of them, or those of the chosen class."""
+    source = source_of(choices, entry)
     if choices.only is None:
         return range(count(choices, entry))
-    if source_of(choices, entry) == "generated":
+    if source == "recorded":
+        return recordings.indices_of(recorded_of(choices), choices.only)
+    if source == "generated":
         each = resources.exemplars(entry.name).shape[1]
         return range(choices.only * each, (choices.only + 1) * each)
     return resources.indices_of(data_of(choices, entry), choices.split, choices.only)
@@ -120,7 +134,7 @@ def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
 def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...]]:
     """The picture that the choices stand for, and one sentence for each choice that could not be met.
 
-    Raises DatasetMissing, ImageError, ZooError.
+    Raises DatasetMissing, ImageError, TraceError, ZooError.
     """
     source = source_of(choices, entry)
     if source == "pad" and (ink := drawn(PAD)) is not None:
@@ -133,6 +147,10 @@ def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...
         # Nothing is there yet: the first image of the data set stands in.
         return from_data(data_of(choices, entry), choices.split, 0, entry), ()
     index, notices = _within(choices, entry)
+    if source == "recorded":
+        return recorded(recorded_of(choices), index, entry), notices
+    if choices.source == "recorded":
+        notices = (f"There is no recording in {recordings.folder()}; make one with `{recordings.COMMAND}`.", *notices)
     if source == "generated":
         return generated(entry, index), notices
     return from_data(data_of(choices, entry), choices.split, index, entry), notices
@@ -169,6 +187,19 @@ def _as_pil(pixels: Tensor) -> Image.Image:
 def _visitors(name: str, image: VisitorImage, entry: zoo.Entry) -> Picture:
     prepared = data.prepare(image, entry.config.image, layout=layout_of(entry))
     return Picture(prepared.pixels, f"your {name}", None, prepared.notes)
+
+
+def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
+    """Image `index` of a recording in the form that the model takes. Raises TraceError."""
+    traces, shown = recordings.opened(name), recordings.labels(name)[index].flatten().tolist()
+    classes, made = traces[index].classes, traces.recorded
+    title = f"{title_of(made['data'])} {made['split']} image {index}, class {' and '.join(classes[k] for k in shown)}"
+    pixels = recordings.pixels(name, index)
+    if tuple(pixels.shape) != tuple(entry.config.image):
+        fitted = data.prepare(_as_pil(pixels), entry.config.image, layout=layout_of(entry))
+        return Picture(fitted.pixels, title, None, fitted.notes)
+    label = shown[0] if len(shown) == 1 and classes == entry.classes else None
+    return Picture(pixels, title, label, recording=(name, index))
 
 
 def generated(entry: zoo.Entry, index: int) -> Picture:

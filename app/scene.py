@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app import capsule_sets, images, resources, session
+from app import capsule_sets, images, recordings, resources, session
 from app.choices import ANOTHER_IMAGE, Catalogue, Choices
 from app.images import Picture
 from capsviz import data
@@ -70,10 +70,22 @@ class Scene:
 
     def trace_of(self, entry: Entry, picture: Picture, *, touched: bool = False) -> Trace:
         """As `trace`, of any picture that the model takes."""
-        iterations = self.choices.iterations if entry.routing in ("dr", "em") else None
+        iterations = self._iterations(entry)
         intervention = self.intervention(entry) if touched else UNTOUCHED
+        if picture.recording and not intervention and self.replays(entry, picture):
+            return recordings.trace(*picture.recording)
         temperature = self.choices.temperature if entry.routing == "em" else None
         return resources.trace(entry.name, picture.key, iterations, intervention, temperature)
+
+    def replays(self, entry: Entry, picture: Picture | None = None) -> bool:
+        """Whether the trace of a model, untouched, is read from a recording; of the picture on stage unless given."""
+        shown = picture or self.picture
+        if shown.recording is None or (entry.routing == "em" and self.choices.temperature is not None):
+            return False
+        return recordings.holds(shown.recording[0], entry, self._iterations(entry))
+
+    def _iterations(self, entry: Entry) -> int | None:
+        return self.choices.iterations if entry.routing in ("dr", "em") else None
 
     def second(self, entry: Entry) -> tuple[Entry, Picture] | None:
         """What is to be routed beside the image on stage under `entry`; None where nothing is, or nothing suits."""

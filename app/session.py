@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import capsule_sets
+from app import capsule_sets, recordings
 from app.choices import (
     ANOTHER_IMAGE,
     BATCHES,
@@ -69,6 +69,12 @@ def _model(text: str, _choices: Choices, catalogue: Catalogue) -> str:
 def _data(text: str, _choices: Choices, catalogue: Catalogue) -> str:
     if text not in catalogue.data:
         raise ValueError(f"There is no data set “{text}” ({', '.join(catalogue.data)})")
+    return text
+
+
+def _recording(text: str, _choices: Choices, _catalogue: Catalogue) -> str:
+    if not recordings.is_here(text):
+        raise ValueError(f"There is no recording “{text}” in {recordings.folder()}")
     return text
 
 
@@ -213,6 +219,7 @@ PARAMETERS: dict[str, _Parameter] = {
     "source": _Parameter("source", _one_of(SOURCES, "source of images")),
     "data": _Parameter("data", _data),
     "split": _Parameter("split", _one_of(SPLITS, "split")),
+    "recording": _Parameter("recording", _recording),
     "image": _Parameter("image", _image),
     "only": _Parameter("only", _class),
     "upper": _Parameter("class", _class),
@@ -286,6 +293,7 @@ def _default(name: str, choices: Choices) -> str:
         "model": choices.model,
         "source": "images of a data set",
         "data": "the model's own data set",
+        "recording": "the first recording",
         "image": "image 0",
         "only": "all classes",
         "upper": "the class that the model predicts",
@@ -360,9 +368,9 @@ def update(choices: Choices, **changes: Any) -> None:
         }
     if "layer" in changes:
         changes = {"position": None, "upper": None, "capsule": None, "frame": None, **changes}
-    if {"source", "data", "split", "only"} & changes.keys():
+    if {"source", "data", "split", "recording", "only"} & changes.keys():
         changes = {"image": 0, **changes}
-    if {"source", "data", "split", "only", "image"} & changes.keys():
+    if {"source", "data", "split", "recording", "only", "image"} & changes.keys():
         changes = {"upper": None, **changes}
     if {"model", "iterations"} & changes.keys():
         changes = {"frame": None, **changes}

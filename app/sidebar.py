@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import images, resources, thumbnails
+from app import images, recordings, resources, thumbnails
 from app.choices import Choices
 from app.components.drawing_pad import drawing_pad
 from app.layout import chosen
@@ -17,7 +17,14 @@ from capsviz.errors import CapsvizError
 from capsviz.network import ROUTING_TITLES
 from capsviz.zoo import Entry
 
-_SOURCES = {"data": "Data set", "upload": "Upload", "camera": "Camera", "pad": "Draw", "generated": "Generated"}
+_SOURCES = {
+    "data": "Data set",
+    "upload": "Upload",
+    "camera": "Camera",
+    "pad": "Draw",
+    "generated": "Generated",
+    "recorded": "Recorded",
+}
 
 
 def show(scene: Scene) -> bool:
@@ -93,13 +100,15 @@ def _model_changes(name: str, choices: Choices) -> dict[str, object]:
     entries = resources.entries()
     if entries[name].data != entries[choices.model].data:
         return {"model": name}
-    keep = ("source", "data", "split", "only", "image", "upper", "pair", "method", "cell")
+    keep = ("source", "data", "split", "recording", "only", "image", "upper", "pair", "method", "cell")
     return {"model": name, **{field: getattr(choices, field) for field in keep}}
 
 
 def _source(scene: Scene) -> None:
     choices, entry = scene.choices, scene.entry
-    possible = [name for name in _SOURCES if name != "generated" or entry.config.decoder]
+    absent = {"generated"} if not entry.config.decoder else set()
+    absent |= {"recorded"} if not recordings.names() else set()
+    possible = [name for name in _SOURCES if name not in absent]
     source = images.source_of(choices, entry)
     chosen(
         st.segmented_control,
@@ -110,7 +119,7 @@ def _source(scene: Scene) -> None:
         format_func=_SOURCES.get,
         required=True,
         # Asked for by name, a data set is shown even where the model's own is absent.
-        read=lambda source, _: {"source": source, "data": "digits" if source == "data" and _absent(scene) else ""},
+        read=lambda source, choices: _source_changes(source, choices, scene),
     )
     if source in images.SENT:
         _upload() if source == "upload" else _camera()
@@ -121,10 +130,47 @@ def _source(scene: Scene) -> None:
         return
     if source == "data":
         _data_set(scene)
+    elif source == "recorded":
+        _recording(scene)
     else:
         st.caption(f"Drawn by the decoder of {entry.name} from stored class capsules: generated, no photographs.")
         _offer_download(entry.data)
     thumbnails.show(scene)
+
+
+def _source_changes(source: str, choices: Choices, scene: Scene) -> dict[str, object]:
+    if source == "recorded":
+        return _recording_changes(images.recorded_of(choices))
+    return {"source": source, "data": "digits" if source == "data" and _absent(scene) else ""}
+
+
+def _recording(scene: Scene) -> None:
+    """Which recording, and how it was made."""
+    name = images.recorded_of(scene.choices)
+    chosen(
+        st.selectbox,
+        "Recording",
+        "recording",
+        name,
+        recordings.names(),
+        read=lambda name, _: _recording_changes(name),
+    )
+    made, total = recordings.opened(name).recorded, len(recordings.opened(name))
+    if scene.replays(scene.entry):
+        kept = "as they were recorded" if made["votes"] else "as they were recorded; votes are cast anew from them"
+        st.caption(f"{total} images through {made['model']}. The pages show the numbers {kept}.")
+    else:
+        st.caption(f"{total} images through {made['model']}; what the pages show of {scene.entry.name} is routed now.")
+
+
+def _recording_changes(name: str) -> dict[str, object]:
+    """Another recording brings the model and the iterations that were recorded, as far as they are here."""
+    made = recordings.opened(name).recorded
+    entry = resources.entries().get(made["model"])
+    changes: dict[str, object] = {"source": "recorded", "recording": name}
+    if entry is not None:
+        changes |= {"model": entry.name, "iterations": made["iterations"] or entry.config.iterations}
+    return changes
 
 
 def _upload() -> None:

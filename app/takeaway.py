@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import resources
+from app import recordings, resources
 from app.components.picture_buttons import picture_buttons
 from app.scene import Scene
 from capsviz.figures import standalone_html
@@ -125,9 +125,12 @@ def file_name(trace: Trace, current: Scene) -> str:
 
 
 def lines(trace: Trace, current: Scene) -> str:
-    """Three lines of Python that record the trace again: from the data set, else from the images in its own file."""
+    """Three lines of Python that record the trace again: from the data set or the recording, else from its own file."""
     entry, origin = resources.entries()[trace.name], current.picture.origin
-    if origin is None:
+    if current.picture.recording:
+        name, index = current.picture.recording
+        images = f'capsviz.TraceSet.open("{recordings.folder() / name}")[{index}].images'
+    elif origin is None:
         images = f'capsviz.Trace.open("{file_name(trace, current)}").images'
     else:
         name, split, index = origin

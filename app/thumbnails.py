@@ -61,7 +61,8 @@ def show(scene: Scene) -> None:
 def _page(default: int, pages: int, choices: Choices) -> int:
     """The page of thumbnails: the one that holds the image, until the visitor leafs on."""
     # What is browsed is no choice that a link must carry, so it lives in the session alone.
-    browsed = (choices.model, choices.source, choices.data, choices.split, choices.only, choices.image)
+    source = (choices.source, choices.data, choices.split, choices.recording)
+    browsed = (choices.model, *source, choices.only, choices.image)
     if st.session_state.get("browsed") != browsed or not 1 <= st.session_state.get("thumbs_page", 0) <= pages:
         st.session_state["browsed"], st.session_state["thumbs_page"] = browsed, default + 1
     return st.session_state["thumbs_page"] - 1
@@ -81,8 +82,12 @@ def _class_names(scene: Scene) -> tuple[str, ...]:
 
 def _thumbnail(scene: Scene, index: int) -> str:
     choices, entry = scene.choices, scene.entry
-    if images.source_of(choices, entry) == "generated":
+    source = images.source_of(choices, entry)
+    if source == "generated":
         return _as_markdown(*_generated(entry.name, index))
+    if source == "recorded":
+        picture = images.recorded(images.recorded_of(choices), index, entry)
+        return _as_markdown(picture.title, _png(picture.pixels))
     return _as_markdown(*_data_image(images.data_of(choices, entry), choices.split, index))
 
 

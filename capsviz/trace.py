@@ -105,6 +105,11 @@ class Trace:
         below = range(len(self.layers))[layer] - 1
         return self.primary_activations if below < 0 else self.layers[below]["activations"][-1]
 
+    def lower_poses(self, layer: int = -1) -> Float[Tensor, "batch lower d"]:
+        """The poses of the capsules below a routed layer; layers are counted from 0, or from the end."""
+        below = range(len(self.layers))[layer] - 1
+        return self.primary_poses if below < 0 else self.layers[below]["means"][-1]
+
     def at(self, layer: int, position: int = 0) -> Trace:
         """One routed layer by itself, as the trace of a network whose primary capsules are those below it.
 
@@ -128,14 +133,13 @@ class Trace:
             else value
             for name, value in whole.steps.items()
         }
-        below = self.primary_poses if number == 0 else self.layers[number - 1]["means"][-1]
         side = whole.window.kernel if whole.window else None
         grid = (side, side, whole.lower_grid[2]) if side else whole.lower_grid
         votes = None if whole.votes is None else whole.votes[:, :, here]
         return replace(
             self,
             classes=tuple(f"type {kind}" for kind in range(types)) if whole.window else self.classes,
-            primary_poses=below[:, seen],
+            primary_poses=self.lower_poses(number)[:, seen],
             primary_activations=self.lower_activations(number)[:, seen],
             layers=(LayerTrace(whole.routing, steps, votes, grid, (1, 1, types)),),
             poses=steps["means"][-1],
@@ -193,6 +197,25 @@ class Trace:
         with damage_as_sentences(path), safe_open(str(path), framework="pt") as file:
             header = read_header(file.metadata(), path)
             return assemble(header, {name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
+
+
+def with_votes(model: CapsNet, recorded: Trace) -> Trace:
+    """A trace with all its votes: those that it was recorded without are cast anew from the capsules in it.
+
+    model: the one that was recorded. Votes are a product of recorded poses and weights (seed 001), so that nothing is
+    routed again.
+    """
+    device = next(model.parameters()).device
+    layers = []
+    for number, layer in enumerate(recorded.layers):
+        votes = layer.votes
+        if votes is None:
+            poses = recorded.lower_poses(number).to(device)
+            below = PrimaryCapsules(poses, recorded.lower_activations(number).to(device))
+            with torch.inference_mode():
+                votes = model.votes(below, number).materialise().float().cpu()
+        layers.append(replace(layer, votes=votes))
+    return replace(recorded, layers=tuple(layers))
 
 
 @contextmanager

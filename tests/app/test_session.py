@@ -131,7 +131,7 @@ def test_an_empty_query_is_the_start():
         ({"split": "validation"}, "There is no split “validation” (test, train); showing “test” instead."),
         (
             {"source": "film"},
-            "There is no source of images “film” (data, upload, camera, pad, generated); "
+            "There is no source of images “film” (data, upload, camera, pad, generated, recorded); "
             "showing images of a data set instead.",
         ),
         ({"penalty": "l3"}, "There is no penalty “l3” (l2, l1); showing L2 instead."),
