@@ -44,7 +44,6 @@ __all__ = [
     "em_curves",
     "em_player",
     "error_map",
-    "fc_decoded_wrong",
     "film_player",
     "history_film",
     "image_blocks",
