@@ -1,4 +1,4 @@
-"""Moving, turning and scaling images: what a change of viewpoint does to the input, and the training augmentation."""
+"""Moving, turning and scaling images: what a change of viewpoint does to the input."""
 
 from __future__ import annotations
 
@@ -26,18 +26,6 @@ def shift(
     rows, columns = rows.clamp(0, height - 1)[:, :, None], columns.clamp(0, width - 1)[:, None]
     moved = images.permute(0, 2, 3, 1)[every, rows, columns]
     return moved.permute(0, 3, 1, 2).contiguous() * inside
-
-
-def random_shift(
-    images: Shaped[Tensor, "batch channel height width"], generator: torch.Generator | None = None, maximum: int = 2
-) -> Shaped[Tensor, "batch channel height width"]:
-    """Each image moved on its own by up to `maximum` pixels along each axis, uniformly.
-
-    The generator must live on the images' device. Source: seed 001 and Sabour et al. (2017), which shift MNIST by up
-    to 2.
-    """
-    moves = torch.randint(-maximum, maximum + 1, (2, len(images)), generator=generator, device=images.device)
-    return shift(images, moves[0], moves[1])
 
 
 def rotate(

@@ -85,18 +85,6 @@ def ascent_gradient(
     return (weight.transpose(0, 1) * correlation.view(d, -1, upper, dim)).sum(dim=(0, 3))
 
 
-def ascent_gradient_from_votes(
-    votes: Float[Tensor, "batch lower upper dim"],
-    sums: Float[Tensor, "batch upper dim"],
-    signs: Float[Tensor, "batch upper"],
-) -> Float[Tensor, "lower upper"]:
-    """g_ij = Σ_k δ_jk û_ijk · s_jk from the votes themselves (seed 003, eq. 13).
-
-    Shapes: votes "batch lower upper dim", s "batch upper dim", δ "batch upper"; returns "lower upper".
-    """
-    return torch.einsum("bijh,bjh,bj->ij", votes, sums, signs.to(sums.dtype))
-
-
 def objective(
     sums: Float[Tensor, "batch upper dim"],
     signs: Float[Tensor, "batch upper"],
