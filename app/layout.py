@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,6 @@ from app.scene import Scene
 from capsviz.errors import CapsvizError
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Stage, network_strip
-from capsviz.measures import RoutingSummary
 from capsviz.trace import Trace
 
 STYLE = Path(__file__).with_name("style.css")
@@ -197,16 +196,6 @@ def class_picker(current: Scene, trace: Trace, what: str = "Class capsule", *, t
         then=then,
     )
     return upper
-
-
-def routing_numbers(summary: RoutingSummary, classes: Sequence[str]) -> dict[str, str]:
-    """What routing did for the predicted class, in four numbers."""
-    return {
-        "Predicted": classes[summary.predicted],
-        "Length ‖v‖, first → last": f"{summary.first_activation:.2f} → {summary.activation:.2f}",
-        "Runner-up": f"{classes[summary.runner_up]} ({summary.runner_up_activation:.2f})",
-        "Largest coupling, first → last": f"{summary.largest_share[0]:.2f} → {summary.largest_share[-1]:.2f}",
-    }
 
 
 def note(sentence: str) -> None:

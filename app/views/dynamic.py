@@ -41,7 +41,15 @@ else:
     boards.show("dr")
     boards.answer(current, entry)
 
-    layout.numbers(layout.routing_numbers(measures.summarise(trace), trace.classes))
+    summary = measures.summarise(trace)
+    layout.numbers(
+        {
+            "Predicted": trace.classes[summary.predicted],
+            "Length ‖v‖, first → last": f"{summary.first_activation:.2f} → {summary.activation:.2f}",
+            "Runner-up": f"{trace.classes[summary.runner_up]} ({summary.runner_up_activation:.2f})",
+            "Largest coupling, first → last": f"{summary.largest_share[0]:.2f} → {summary.largest_share[-1]:.2f}",
+        }
+    )
 
     left, right = st.columns(2)
     with left:
