@@ -39,7 +39,7 @@ def show(current: Scene) -> None:
         [*strangers, *(name for name in records if name not in strangers)], required=True,
         format_func=lambda name: f"{called[name]} · {int(records[name].drawn_wrong.sum())}",
     )  # fmt: skip
-    layout.say(sentence(current, records[method], called[method]))
+    layout.say(_sentence(records[method], called[method]))
     chosen(
         st.segmented_control, "Images", "sample", current.choices.sample, list(_SAMPLES), format_func=_SAMPLES.get,
         required=True, label_visibility="collapsed",
@@ -47,7 +47,7 @@ def show(current: Scene) -> None:
     _figure(current, records, method, called[method], methods.test_images(current))
 
 
-def sentence(current: Scene, record: Measured, called: str) -> str:
+def _sentence(record: Measured, called: str) -> str:
     """The count in words, with what the drawing model makes of its own drawings beside it."""
     kind, right, wrong = images.title_of(record.data), int(record.right.sum()), int(record.drawn_wrong.sum())
     opening = f"<b>{called}</b> names {right} of {len(record)} {kind} test images rightly. "

@@ -51,7 +51,7 @@ def stage(trace: Trace, *, image: int = 0, upper: int, base: Trace | None = None
     routing, grid = trace.config.routing, geometry(trace)
     cast = votes(trace, image, upper)
     plane = fit_plane(*_points(base or trace, image, upper), seen=SEEN)
-    arrays = _common(trace, image, upper, plane, cast)
+    arrays = _common(trace, image, plane, cast)
     arrays |= _dynamic(trace, image, upper, plane) if routing == "dr" else _em(trace, image, upper, plane)
     if base is not None:
         check(base, (routing,), image=image, upper=upper)
@@ -75,7 +75,6 @@ def _fields(trace: Trace, upper: int, grid: Geometry, plane: Plane, dark: bool) 
     channels, height, width = trace.config.image
     return {
         "routing": trace.config.routing,
-        "model": trace.name,
         "classes": list(trace.classes),
         "upper": upper,
         "iterations": trace.layer.iterations,
@@ -86,8 +85,6 @@ def _fields(trace: Trace, upper: int, grid: Geometry, plane: Plane, dark: bool) 
         if trace.config.capsule_layers
         else {"size": 2 * trace.config.kernel - 1, "stride": trace.config.primary_stride},
         "explained": [float(share) for share in plane.explained],
-        "predicted": int(trace.predicted[0]),
-        "dark": dark,
         "ink": {"text": pen.text, "muted": pen.muted, "grid": pen.grid, "accent": pen.accent, "ground": pen.ground},
         "class_colours": class_colours(len(trace.classes)),
         "diverging": diverging(dark),
@@ -95,7 +92,7 @@ def _fields(trace: Trace, upper: int, grid: Geometry, plane: Plane, dark: bool) 
     }
 
 
-def _common(trace: Trace, image: int, upper: int, plane: Plane, cast: ndarray) -> dict[str, ndarray]:
+def _common(trace: Trace, image: int, plane: Plane, cast: ndarray) -> dict[str, ndarray]:
     gains = trace.gains
     return {
         "image": numbers(trace.images[image]),
