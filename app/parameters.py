@@ -48,6 +48,13 @@ class Parameter:
     write: Callable[[Any], str] = field(default=str)
 
 
+def _natural(text: str, low: int, high: int, otherwise: str) -> int:
+    """The whole number that a text is; raises ValueError with a sentence where it is none from low to high."""
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or not low <= int(text) <= high:
+        raise ValueError(otherwise)
+    return int(text)
+
+
 def _one_of(values: tuple[str, ...], what: str) -> Callable[[str, Choices, Catalogue], str]:
     def read(text: str, _choices: Choices, _catalogue: Catalogue) -> str:
         if text not in values:
@@ -76,16 +83,12 @@ def _recording(text: str, _choices: Choices, _catalogue: Catalogue) -> str:
 
 
 def _image(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise ValueError(f"There is no image “{text}”")
-    return int(text)
+    return _natural(text, 0, 999_999_999, f"There is no image “{text}”")
 
 
 def _class(text: str, choices: Choices, catalogue: Catalogue) -> int:
-    classes = catalogue.classes[choices.model]
-    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) >= classes:
-        raise ValueError(f"{choices.model} has no class “{text}” (0 to {classes - 1})")
-    return int(text)
+    last = catalogue.classes[choices.model] - 1
+    return _natural(text, 0, last, f"{choices.model} has no class “{text}” (0 to {last})")
 
 
 def _second(text: str, _choices: Choices, catalogue: Catalogue) -> str:
@@ -95,9 +98,7 @@ def _second(text: str, _choices: Choices, catalogue: Catalogue) -> str:
 
 
 def _capsule(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
-    if not text.isascii() or not text.isdigit() or int(text[:9]) >= capsule_sets.MOST:
-        raise ValueError(f"There is no primary capsule “{text}”")
-    return int(text)
+    return _natural(text, 0, capsule_sets.MOST - 1, f"There is no primary capsule “{text}”")
 
 
 def _touched(text: str, _choices: Choices, _catalogue: Catalogue) -> Intervention:
@@ -115,9 +116,7 @@ def _temperature(text: str, _choices: Choices, _catalogue: Catalogue) -> float:
 
 
 def _iterations(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= MAX_ITERATIONS:
-        raise ValueError(f"Routing cannot run “{text}” times here (1 to {MAX_ITERATIONS})")
-    return int(text)
+    return _natural(text, 1, MAX_ITERATIONS, f"Routing cannot run “{text}” times here (1 to {MAX_ITERATIONS})")
 
 
 def _number(values: tuple[float, ...], what: str) -> Callable[[str, Choices, Catalogue], float]:
@@ -131,12 +130,7 @@ def _number(values: tuple[float, ...], what: str) -> Callable[[str, Choices, Cat
 
 
 def _whole(low: int, high: int, what: str) -> Callable[[str, Choices, Catalogue], int]:
-    def read(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
-        if not text.isascii() or not text.isdigit() or not low <= int(text[:9]) <= high:
-            raise ValueError(f"{what} cannot be “{text}” ({low} to {high})")
-        return int(text)
-
-    return read
+    return lambda text, *_: _natural(text, low, high, f"{what} cannot be “{text}” ({low} to {high})")
 
 
 def _offsets(text: str, _choices: Choices, _catalogue: Catalogue) -> tuple[float, ...]:
@@ -150,9 +144,7 @@ def _offsets(text: str, _choices: Choices, _catalogue: Catalogue) -> tuple[float
 
 
 def _count(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
-    if not text.isascii() or not text.isdigit() or not FEWEST <= int(text[:9]) <= MOST:
-        raise ValueError(f"“{text}” images do not fit side by side ({FEWEST} to {MOST})")
-    return int(text)
+    return _natural(text, FEWEST, MOST, f"“{text}” images do not fit side by side ({FEWEST} to {MOST})")
 
 
 def _pair(text: str, _choices: Choices, catalogue: Catalogue) -> tuple[str, str]:
@@ -184,16 +176,17 @@ def _write_offsets(offsets: tuple[float, ...]) -> str:
     return ",".join(f"{value:g}" if value else "" for value in offsets)
 
 
-def _flag(word: str, what: str) -> Parameter:
-    """A switch: in the URL its word when it is on, and nothing else."""
-    return Parameter(what, lambda text, *_: _one_of((word,), f"value of {what}")(text, *_) == word, lambda _: word)
+def _flag(word: str, key: str, what: str = "") -> Parameter:
+    """A switch: in the URL its word when it is on, and nothing else. what: what the switch is called in a sentence."""
+    read = _one_of((word,), what or f"value of {key}")
+    return Parameter(key, lambda text, *rest: read(text, *rest) == word, lambda _: word)
 
 
 def _target(text: str, choices: Choices, catalogue: Catalogue) -> tuple[int, int]:
     label, _, number = text.partition(".")
-    if number and not (number.isascii() and number.isdigit() and 1 <= int(number[:9]) <= EXEMPLARS):
-        raise ValueError(f"A class has no exemplar “{number}” (1 to {EXEMPLARS})")
-    return _class(label, choices, catalogue), int(number) - 1 if number else OWN
+    missing = f"A class has no exemplar “{number}” (1 to {EXEMPLARS})"
+    exemplar = _natural(number, 1, EXEMPLARS, missing) - 1 if number else OWN
+    return _class(label, choices, catalogue), exemplar
 
 
 def _write_target(target: tuple[int, int]) -> str:
@@ -242,17 +235,13 @@ PARAMETERS: dict[str, Parameter] = {
     "draw": Parameter("draw", _whole(0, MAX_DRAW, "The draw of the batch")),
     "toy": Parameter("toy", _toy, lambda votes: ",".join(f"{value:g}" for value in votes)),
     "offsets": Parameter("offsets", _offsets, _write_offsets),
-    "wide": Parameter(
-        "range", lambda text, *_: _one_of(("wide",), "slider range")(text, *_) == "wide", lambda _: "wide"
-    ),
+    "wide": _flag("wide", "range", "slider range"),
     "view": Parameter("view", _one_of(VIEWS, "view")),
     "order": Parameter("order", _one_of(ORDERS, "order")),
     "count": Parameter("n", _count),
     "pair": Parameter("pair", _pair, ",".join),
     "measure": Parameter("measure", _one_of(MEASURES, "measure")),
-    "errors": Parameter(
-        "show", lambda text, *_: _one_of(("errors",), "picture")(text, *_) == "errors", lambda _: "errors"
-    ),
+    "errors": _flag("errors", "show", "picture"),
     "chart": Parameter("chart", _one_of(("violin", "ecdf"), "chart")),
     "sort": Parameter("sort", _one_of(("method", "median"), "order of methods")),
     "method": Parameter("method", _model),
