@@ -7,7 +7,7 @@ import streamlit as st
 from app import boards, layout, scene, toy
 from app.choices import LABS
 from capsviz import measures
-from capsviz.figures import dynamic, flow
+from capsviz.figures import couplings, flow
 
 current = scene.current()
 entry, other = current.sibling("dr")
@@ -54,10 +54,10 @@ else:
     left, right = st.columns(2)
     with left:
         st.subheader("Length of every class capsule", anchor=False)
-        layout.show(dynamic.lengths_over_iterations(trace, dark=current.dark), "lengths")
+        layout.show(couplings.lengths_over_iterations(trace, dark=current.dark), "lengths")
     with right:
         st.subheader("Indecision of the primary capsules", anchor=False)
-        layout.show(dynamic.coupling_entropy(trace, dark=current.dark), "entropy")
+        layout.show(couplings.coupling_entropy(trace, dark=current.dark), "entropy")
 
     st.subheader("Which types of capsules speak for which class", anchor=False)
     layout.show(flow.type_flow(trace, dark=current.dark), "flow")

@@ -6,15 +6,17 @@ No function here runs a model. Every figure carries its own alt text (`describe`
 from .blocks import image_blocks
 from .compare import error_map, reconstruction_grid
 from .confusions import confusion_matrices, confusion_matrix
+from .couplings import coupling_entropy, coupling_geometry, lengths_over_iterations
 from .describe import describe
 from .discriminative import agreement_side_by_side, coefficient_histogram, coefficient_map
 from .distributions import distribution_steps, distribution_violins
-from .dynamic import coupling_entropy, coupling_geometry, lengths_over_iterations, routing_player
-from .em import em_curves, em_player
+from .dynamic import routing_player
+from .em import em_player
 from .errors import FigureError
 from .film import agreement_film, ascent_film, coefficient_film, history_film
 from .film_player import film_player
 from .flow import type_flow
+from .gaussians import em_curves
 from .many import method_grid
 from .network import network_strip
 from .perturb import dimension_sheet, reconstruction_figure

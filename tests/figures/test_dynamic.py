@@ -1,4 +1,4 @@
-"""The dynamic routing player and its companions draw what the trace recorded."""
+"""The dynamic routing player draws what the trace recorded."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ import pytest
 
 from capsviz.figures import (
     FigureError,
-    coupling_entropy,
-    coupling_geometry,
     describe,
-    lengths_over_iterations,
     panels,
     routing_player,
 )
@@ -119,38 +116,6 @@ def test_one_iteration_has_one_frame():
     assert len(figure.frames) == 1
 
 
-def test_lengths_over_iterations_are_the_trace(dr):
-    figure = lengths_over_iterations(dr, IMAGE)
-    for index, line in enumerate(figure.data):
-        assert line.name == dr.classes[index]
-        np.testing.assert_allclose(line.y, dr.layer["activations"][:, IMAGE, index], atol=5.1e-5)
-        assert list(line.x) == [1, 2, 3, 4]
-
-
-def test_entropy_starts_at_its_maximum(dr):
-    figure = coupling_entropy(dr, IMAGE)
-    mean = figure.data[2].y
-    assert mean[0] == pytest.approx(1, abs=1e-6)
-    couplings = dr.layer["couplings"][-1, IMAGE].double()
-    expected = -(couplings * couplings.log()).sum(-1).mean() / np.log(10)
-    assert mean[-1] == pytest.approx(float(expected), abs=1e-5)
-    low, high = figure.data[1].y[-1], figure.data[0].y[-1]
-    assert low <= high <= 1 + 1e-6
-
-
-def test_heat_over_the_image_is_the_mean_coupling_of_a_position(dr):
-    figure = coupling_geometry(dr, IMAGE, UPPER, 3)
-    rows, columns, types = dr.grid
-    expected = dr.layer["couplings"][2, IMAGE, :, UPPER].reshape(rows, columns, types).mean(-1)
-    heat = figure.data[1]
-    np.testing.assert_allclose(heat.z, expected, atol=5.1e-6)
-    # The first cell is the middle of its field, rows and columns 0 to 16; the last of 22 to 27 … 28 pixels.
-    assert (heat.x0, heat.dx) == (8, 2)
-    assert heat.x0 + heat.dx * (columns - 1) == (10 + 26) / 2
-    assert "sees rows 0 to 16, columns 2 to 18" in heat.text[0][1]
-    np.testing.assert_allclose(figure.data[0].z, dr.images[IMAGE, 0], atol=5.1e-4)
-
-
 def test_the_description_holds_the_numbers(player, dr):
     text = describe(player)
     assert "4 iterations" in text
@@ -163,10 +128,6 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence(dr, l2):
         routing_player(l2, upper=0)
     with pytest.raises(FigureError, match="no class 10; choose one from 0 to 9"):
         routing_player(dr, upper=10)
-    with pytest.raises(FigureError, match="no image 3; choose one from 0 to 2"):
-        lengths_over_iterations(dr, 3)
-    with pytest.raises(FigureError, match="no iteration 5; choose one from 1 to 4"):
-        coupling_geometry(dr, 0, 0, 5)
     with pytest.raises(FigureError, match="votes=True"):
         routing_player(record("dr", votes=False), upper=0)
 

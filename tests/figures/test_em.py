@@ -82,28 +82,6 @@ def test_lambda_of_each_iteration_is_written(player, em):
         assert f"λ = {float(em.layer['inverse_temperature'][step]):.3g}" in frame.layout.annotations[0].text
 
 
-def test_curves_are_the_densities_over_the_weighted_votes(em):
-    figure = em_curves(em, image=IMAGE, upper=UPPER, iteration=2)
-    assert len(figure.data) == 3 * 16
-    cast = em.layer.votes[IMAGE, :, UPPER].double().numpy()
-    weights = (em.layer["responsibilities"][1, IMAGE, :, UPPER] * em.primary_activations[IMAGE]).double().numpy()
-    for h in range(16):
-        plain, weighted, curve = figure.data[3 * h : 3 * h + 3]
-        mean = float(em.layer["means"][1, IMAGE, UPPER, h])
-        deviation = float(em.layer["variances"][1, IMAGE, UPPER, h].sqrt())
-        assert max(curve.y) == pytest.approx(1 / (deviation * np.sqrt(2 * np.pi)), rel=0.01)
-        assert curve.x[int(np.argmax(curve.y))] == pytest.approx(mean, abs=0.06 * deviation + 1e-6)
-        # Bars are a density: width times height adds up to the share of the weight between the edges.
-        edge = weighted.width / 2
-        inside = (cast[:, h] >= weighted.x[0] - edge) & (cast[:, h] <= weighted.x[-1] + edge)
-        assert sum(weighted.y) * weighted.width == pytest.approx(weights[inside].sum() / weights.sum(), abs=2e-3)
-        assert sum(plain.y) * plain.width == pytest.approx(inside.mean(), abs=2e-3)
-
-
-def test_curves_show_the_last_iteration_unless_told(em):
-    assert "iteration 3" in describe(em_curves(em, upper=0))
-
-
 def test_the_description_holds_the_numbers(player, em):
     assert f"{em.layer['activations'][-1, IMAGE, UPPER]:.2f}" in describe(player)
     assert f"{em.layer['variances'][-1, IMAGE, UPPER].sqrt().mean():.3f}" in describe(player)
@@ -115,11 +93,9 @@ def test_ten_iterations_with_1152_capsules_stay_small():
     assert len(em_player(recorded, upper=0).to_json()) < 5_000_000
 
 
-def test_what_cannot_be_drawn_is_said_in_a_sentence(dr, em):
+def test_what_cannot_be_drawn_is_said_in_a_sentence(dr):
     with pytest.raises(FigureError, match="trace a model of EM routing"):
         em_player(dr, upper=0)
-    with pytest.raises(FigureError, match="no iteration 0"):
-        em_curves(em, upper=0, iteration=0)
 
 
 def test_a_layer_of_a_matrix_network_is_drawn_by_itself():
