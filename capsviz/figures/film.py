@@ -19,7 +19,7 @@ from capsviz.ascent import Ascent
 from capsviz.figures.discriminative import sign_colours
 from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry
-from capsviz.figures.picture import numbers, pixels
+from capsviz.figures.picture import numbers
 from capsviz.figures.reading import check, geometry, steps
 from capsviz.figures.theme import class_colours, diverging, ink, typical_reach
 from capsviz.network.config import ROUTING_TITLES
@@ -71,7 +71,7 @@ class Film:
     classes: tuple[str, ...] = ()
     upper: int = 0
     per_class: Float[ndarray, "lower upper"] | None = None
-    image: Float[ndarray, "height width *colour"] | None = None
+    image: Float[ndarray, "channel height width"] | None = None
     field_size: int = 0
     field_stride: int = 0
     reaches: tuple[float, ...] = field(default=())
@@ -307,7 +307,7 @@ def ascent_film(record: Ascent, grid: Geometry, *, upper: int, classes: Sequence
 def _sight(trace: Trace, image: int) -> dict[str, Any]:
     config = trace.config
     return {
-        "image": pixels(trace.images[image]),
+        "image": numbers(trace.images[image]),
         "field_size": 2 * config.kernel - 1,
         "field_stride": config.primary_stride,
     }

@@ -41,7 +41,7 @@ def test_the_map_of_b_holds_every_coefficient_of_its_class_and_all_classes_of_ea
     b = l2.layer["coefficients"][0].numpy()
     np.testing.assert_array_equal(film.arrays()["map0"], b[None, :, UPPER])
     np.testing.assert_array_equal(film.arrays()["per_class"], b)
-    np.testing.assert_allclose(film.arrays()["pixels"], l2.images[1, 0].numpy())
+    np.testing.assert_allclose(film.arrays()["pixels"], l2.images[1].numpy())
     assert film.frames == ("",)
 
 

@@ -121,17 +121,11 @@ class Sight {
 
   update(data) {
     this.data = data;
-    const [height, width, colours = 1] = data.image, image = new ImageData(width, height);
-    for (let i = 0; i < width * height; i++) {
-      for (let c = 0; c < 3; c++) image.data[4 * i + c] = 255 * data.pixels[colours === 3 ? 3 * i + c : i];
-      image.data[4 * i + 3] = 255;
-    }
-    this.picture = new OffscreenCanvas(width, height);
-    this.picture.getContext("2d").putImageData(image, 0, 0);
+    this.picture = paint(new OffscreenCanvas(1, 1), data.image, data.pixels);
   }
 
   draw(capsule) {
-    const [height, width] = this.data.image, across = Math.min(this.root.clientWidth, 190);
+    const [, height, width] = this.data.image, across = Math.min(this.root.clientWidth, 190);
     const unit = across / width, pen = surface(this.canvas, across, height * unit);
     pen.imageSmoothingEnabled = false;
     pen.drawImage(this.picture, 0, 0, width * unit, height * unit);

@@ -1,19 +1,4 @@
-// Images of numbers in 0..1 on canvases of one pixel per number.
-
-function pixelsOf(canvas, [, height, width]) {
-  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-  const context = canvas.getContext("2d", { willReadFrequently: true }); // a few hundred pixels: no GPU needed
-  return [context, context.createImageData(width, height)];
-}
-
-function paint(canvas, image, values) {
-  const [context, pixels] = pixelsOf(canvas, image), area = image[1] * image[2];
-  for (let i = 0; i < area; i++) {
-    for (let c = 0; c < 3; c++) pixels.data[4 * i + c] = 255 * values[image[0] === 3 ? c * area + i : i];
-    pixels.data[4 * i + 3] = 255;
-  }
-  context.putImageData(pixels, 0, 0);
-}
+// What two images differ by, and whether the page is dark.
 
 /** after − before, averaged over the channels, on the scale from −1 to 1. */
 function paintDifference(canvas, image, before, after, colours) {

@@ -151,13 +151,7 @@ class Retina {
 
   load(run, look) {
     this.run = run;
-    const [channels, height, width] = run.image_shape, image = new ImageData(width, height), size = width * height;
-    for (let p = 0; p < size; p++) {
-      for (let c = 0; c < 3; c++) image.data[4 * p + c] = Math.round(255 * run.image[(channels === 3 ? c : 0) * size + p]);
-      image.data[4 * p + 3] = 255;
-    }
-    this.picture = new OffscreenCanvas(width, height);
-    this.picture.getContext("2d").putImageData(image, 0, 0);
+    this.picture = paint(new OffscreenCanvas(1, 1), run.image_shape, run.image);
     // The same colours in every iteration, so that one can be compared with the next.
     const times = run.shares.length / run.pairs;
     this.farthest = 1e-4;

@@ -75,6 +75,24 @@ function raster(values, columns, rows, table, low, high) {
   return canvas;
 }
 
+/** The context of a canvas of one pixel per number of an image "channel height width", and pixels to fill. */
+function pixelsOf(canvas, [, height, width]) {
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const context = canvas.getContext("2d", { willReadFrequently: true }); // a few hundred pixels: no GPU needed
+  return [context, context.createImageData(width, height)];
+}
+
+/** Paint an image of numbers in 0..1 on a canvas of one pixel per number; gives the canvas. */
+function paint(canvas, image, values) {
+  const [context, pixels] = pixelsOf(canvas, image), area = image[1] * image[2];
+  for (let i = 0; i < area; i++) {
+    for (let c = 0; c < 3; c++) pixels.data[4 * i + c] = 255 * values[image[0] === 3 ? c * area + i : i];
+    pixels.data[4 * i + 3] = 255;
+  }
+  context.putImageData(pixels, 0, 0);
+  return canvas;
+}
+
 /** A number with so many decimals and a true minus sign, which a zero has not. */
 function shown(value, decimals = 3) {
   const text = value.toFixed(decimals);
