@@ -27,7 +27,7 @@ class Board {
     this.cloud = new Cloud(select, pick);
     this.map = new ShareMap(select, choose);
     this.tiles = new Tiles(select, pick);
-    this.retina = new Retina(select);
+    this.retina = new Retina();
     this.bars = new Bars(choose);
     this.lines = new ShareLines();
     this.vote = new VoteBars();

@@ -25,13 +25,12 @@ class Cloud {
   /** The numbers of another run: where everything lies, and how large it is drawn. */
   load(run) {
     this.run = run;
-    this.size = Array.from(run.places).length / 3;
     this.solid &&= run.explained.length > 2;
   }
 
   layout(width, height) {
     Object.assign(this, { width, height });
-    const seen = [...Array(this.size).keys()].map((i) => this.turned(this.run.places.subarray(3 * i, 3 * i + 3)));
+    const seen = [...Array(this.run.lower).keys()].map((i) => this.turned(this.run.places.subarray(3 * i, 3 * i + 3)));
     const heads = [...Array(this.run.iterations).keys()].map((t) => this.turned(this.run.heads.subarray(3 * t, 3 * t + 3)));
     const far = this.run.routing === "dr" ? 0.01 : 0.04; // a Gaussian claims the middle of a wide cloud
     const fixed = [...heads, this.turned(this.run.origin)];
@@ -64,7 +63,7 @@ class Cloud {
     Object.assign(this, { view, selection, look });
     const [left, top, right, bottom] = [FRAME.left + 4, FRAME.top + 4, this.width - FRAME.right - 4, this.height - FRAME.bottom - 4];
     this.outside = new Set();
-    this.spots = Array.from({ length: this.size }, (_, i) => {
+    this.spots = Array.from({ length: run.lower }, (_, i) => {
       const [x, y] = this.screen(run.places.subarray(3 * i, 3 * i + 3));
       if (x < left || x > right || y < top || y > bottom) this.outside.add(i);
       return [Math.max(left, Math.min(right, x)), Math.max(top, Math.min(bottom, y))]; // a far vote waits at the border
@@ -134,7 +133,7 @@ class Cloud {
 
   points(pen, view) {
     const { run, look } = this, J = run.upperCount;
-    let order = [...Array(this.size).keys()];
+    const order = [...Array(run.lower).keys()];
     if (this.solid) {
       const depth = order.map((i) => this.turned(run.places.subarray(3 * i, 3 * i + 3))[2]);
       order.sort((a, b) => depth[b] - depth[a]);

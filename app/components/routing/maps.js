@@ -144,8 +144,7 @@ class Tiles {
 
 /** The image, how much each place of it gives to the chosen class, and what the selected capsule sees of it. */
 class Retina {
-  constructor(onSelect) {
-    this.onSelect = onSelect;
+  constructor() {
     this.canvas = element("canvas", { role: "img" });
   }
 
@@ -192,7 +191,7 @@ class Retina {
       });
     }
     if (!run.field) return;
-    const [top, left, side] = run.field_of(capsule);
+    const [top, left, side] = run.fieldOf(capsule);
     pen.strokeStyle = "#ff9628";
     pen.lineWidth = 3;
     pen.strokeRect(left * unit + 1.5, 24 + top * unit + 1.5, side * unit - 3, side * unit - 3);

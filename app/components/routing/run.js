@@ -38,7 +38,7 @@ class Run {
   }
 
   /** Top, left and side, in pixels of the image, of what a capsule sees. */
-  field_of(capsule) {
+  fieldOf(capsule) {
     const [row, column] = this.place(capsule);
     return [row * this.field.stride, column * this.field.stride, this.field.size];
   }
