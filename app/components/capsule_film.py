@@ -11,6 +11,7 @@ from capsviz.figures.film import Film
 
 _SCRIPTS = (
     "shared/canvas.js",
+    "shared/mount.js",
     "shared/packed.js",
     "shared/transport.js",
     "film/maps.js",

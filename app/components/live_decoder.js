@@ -1,7 +1,7 @@
 // Class capsules drawn by their decoders at every move of a hand: on sliders, on the cells of all capsules, on a walk.
 //
 // The module is mounted twice over. Once for each decoder with its packed weights as bytes (`keep`), which arrive once,
-// and once with everything else as JSON (`show`): capsules, titles, colours, and what the visitor left them at.
+// and once with everything else as JSON: capsules, titles, colours, and what the visitor left them at.
 
 const KEPT = 16; // decoders; the weights of one take about 6 MB as float32
 const RECORDED = 2000; // latencies
@@ -9,10 +9,10 @@ const QUIET = 180; // milliseconds without another key before Python hears the v
 
 const decoders = new Map(); // digest -> Decoder, the oldest first
 const arrivals = new EventTarget(); // "decoder": another one is in the map
-const boards = new WeakMap(); // element of the component -> Board
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  return data instanceof Uint8Array ? keep(data) : show(data, parentElement, setTriggerValue);
+  return data instanceof Uint8Array ? keep(data)
+    : mount(Board, parentElement, (board) => board.update(data, setTriggerValue));
 }
 
 function keep(bytes) {
@@ -31,24 +31,11 @@ function keep(bytes) {
   arrivals.dispatchEvent(new Event("decoder"));
 }
 
-function show(data, parent, send) {
-  let board = boards.get(parent);
-  if (!board) boards.set(parent, (board = new Board(parent)));
-  const call = board.update(data, send);
-  // Streamlit also runs what a call that was overtaken returns: only the latest may take the board down.
-  return () => {
-    if (board.calls !== call) return;
-    board.destroy();
-    boards.delete(parent);
-  };
-}
-
 const ROWS = { before: "as it is", after: "moved", difference: "difference" };
 const HANDS = { sliders: Sliders, cells: Cells, walk: Walk };
 
 class Board {
   constructor(parent) {
-    this.calls = 0;
     this.pending = []; // what was sent to Python and has not come back yet
     this.root = element("section", { className: "live-decoder" });
     // For tests and `capsviz benchmark app`: milliseconds from the visitor's event to the painted canvas.
@@ -90,7 +77,7 @@ class Board {
     return decoders.get(this.data.decoders[place].digest);
   }
 
-  /** Take over what Python says; returns the number of this call. */
+  /** Take over what Python says. */
   update(data, send) {
     this.send = send;
     const titles = data.decoders.map(({ title }) => title);
@@ -102,7 +89,6 @@ class Board {
       this.build();
     }
     this.refresh();
-    return ++this.calls;
   }
 
   /** What Python says: an echo of what was sent leaves everything alone, the visitor may have moved on since. */

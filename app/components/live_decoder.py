@@ -21,6 +21,7 @@ from capsviz.perturb import NO_DECODER, PerturbError
 
 SCRIPTS = (
     "shared/canvas.js",
+    "shared/mount.js",
     "shared/transport.js",
     "live/network.js",
     "live/pixels.js",

@@ -66,6 +66,7 @@ def routing_toy(
     mount = component(
         "capsviz_routing_toy",
         "shared/canvas.js",
+        "shared/mount.js",
         "shared/transport.js",
         "toy/routing.js",
         "toy/toy.js",

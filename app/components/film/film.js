@@ -3,38 +3,23 @@
 // charts.js.
 
 const WHOLE = 9000; // milliseconds that a film of many frames takes from start to end
-const films = new WeakMap(); // element of the component -> Film
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  let film = films.get(parentElement);
-  if (!film) films.set(parentElement, (film = new Film(parentElement)));
-  const call = film.update(unpack(data), setTriggerValue);
-  // Streamlit also runs what a call that was overtaken returns: only the latest may take the film down.
-  return () => {
-    if (film.calls !== call) return;
-    film.destroy();
-    films.delete(parentElement);
-  };
+  return mount(Film, parentElement, (film) => film.update(unpack(data), setTriggerValue));
 }
 
-class Film {
+class Film extends Mounted {
   constructor(parent) {
-    Object.assign(this, { calls: 0, pointed: null, chosen: null, parts: [] });
-    this.root = element("section", { className: "film" });
+    super(parent, { className: "film" });
+    Object.assign(this, { pointed: null, chosen: null, parts: [] });
     this.root.capsvizFilm = this; // for tests
-    parent.append(this.root);
-    this.font = getComputedStyle(this.root).fontFamily;
-    this.watch = new ResizeObserver(() => this.redraw());
-    this.watch.observe(this.root);
   }
 
-  destroy() {
-    this.watch.disconnect();
-    this.transport?.destroy();
-    this.root.remove();
+  resized() {
+    this.redraw();
   }
 
-  /** Take over what Python says; returns the number of this call. */
+  /** Take over what Python says. */
   update(data, send) {
     Object.assign(this, { data, send, chosen: data.capsule, font: getComputedStyle(this.root).fontFamily });
     const form = JSON.stringify([data.maps.length, data.curves.length, data.histogram, !!data.image, !!data.per_class]);
@@ -43,7 +28,6 @@ class Film {
     for (const part of this.parts) part.update(data, table);
     this.plays(data.frames.length);
     this.redraw();
-    return ++this.calls;
   }
 
   build() {

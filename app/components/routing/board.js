@@ -3,23 +3,13 @@
 // Python sends the numbers once (shared/packed.js); while the visitor plays, steps, scrubs or points, nobody is asked.
 // Python hears what has to be computed or kept in the link: another class, a capsule, an intervention.
 
-const boards = new WeakMap(); // element of the component -> Board
-
 export default function ({ data, parentElement, setTriggerValue }) {
-  let board = boards.get(parentElement);
-  if (!board) boards.set(parentElement, (board = new Board(parentElement)));
-  const call = board.update(unpack(data), (action) => setTriggerValue("acted", action));
-  // Streamlit also runs what a call that was overtaken returns: only the latest may take the board down.
-  return () => {
-    if (board.calls !== call) return;
-    board.destroy();
-    boards.delete(parentElement);
-  };
+  return mount(Board, parentElement, (board) => board.update(unpack(data), (action) => setTriggerValue("acted", action)));
 }
 
-class Board {
+class Board extends Mounted {
   constructor(parent) {
-    this.calls = 0;
+    super(parent, { className: "routing", role: "group" });
     this.picked = new Set();
     this.options = { solid: false, mass: true, difference: true };
     const select = (i, more) => this.select(i, more), pick = (list, more) => this.pick(list, more);
@@ -33,13 +23,9 @@ class Board {
     this.vote = new VoteBars();
     this.algorithm = new Algorithm();
     this.list = new List(select);
-    this.root = element("section", { className: "routing", role: "group" });
     // For tests and measurements: what is drawn, and the milliseconds that each drawing took.
     this.root.capsvizBoard = this;
     this.root.capsvizDrawings = this.drawings = [];
-    parent.append(this.root);
-    this.watch = new ResizeObserver(() => this.layout());
-    this.watch.observe(this.root);
   }
 
   update(data, send) {
@@ -75,7 +61,6 @@ class Board {
     }
     this.tool();
     this.layout();
-    return ++this.calls;
   }
 
   parts() {
@@ -159,6 +144,10 @@ class Board {
     this.tools.replaceChildren(...parts);
   }
 
+  resized() {
+    this.layout();
+  }
+
   layout() {
     if (!this.run || !this.transport) return;
     const whole = this.root.clientWidth;
@@ -226,11 +215,5 @@ class Board {
     }
     this.tool();
     this.draw();
-  }
-
-  destroy() {
-    this.watch.disconnect();
-    this.transport?.destroy();
-    this.root.remove();
   }
 }

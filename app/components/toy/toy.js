@@ -1,20 +1,10 @@
 // A routing that can be taken into the hand: a few lower capsules, two parents, votes in the plane. Bundled behind
-// shared/canvas.js, shared/transport.js and routing.js. Everything moves here; Python hears where the votes were
-// left, for the link.
+// shared/*.js and routing.js. Everything moves here; Python hears where the votes were left, for the link.
 
 const NEAR = 26; // CSS pixels from a vote's tip at which it can be taken
-const toys = new WeakMap(); // element of the component -> Toy
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  let toy = toys.get(parentElement);
-  if (!toy) toys.set(parentElement, (toy = new Toy(parentElement)));
-  const call = toy.update(data, setTriggerValue);
-  // Streamlit also runs what a call that was overtaken returns: only the latest may take the toy down.
-  return () => {
-    if (toy.calls !== call) return;
-    toy.destroy();
-    toys.delete(parentElement);
-  };
+  return mount(Toy, parentElement, (toy) => toy.update(data, setTriggerValue));
 }
 
 /** What was said to Python about one thing, and what it said: an echo is no news, the hand may have moved on since. */
@@ -41,24 +31,19 @@ class Told {
   }
 }
 
-class Toy {
+class Toy extends Mounted {
   constructor(parent) {
-    Object.assign(this, { calls: 0, held: null, votesTold: new Told(), turnsTold: new Told() });
-    this.root = element("section", { className: "toy" });
+    super(parent, { className: "toy" });
+    Object.assign(this, { held: null, votesTold: new Told(), turnsTold: new Told() });
     this.root.capsvizToy = this; // for tests
     this.root.capsvizRoute = routeByAgreement;
-    parent.append(this.root);
-    this.watch = new ResizeObserver(() => this.redraw());
-    this.watch.observe(this.root);
   }
 
-  destroy() {
-    this.watch.disconnect();
-    this.transport?.destroy();
-    this.root.remove();
+  resized() {
+    this.redraw();
   }
 
-  /** Take over what Python says; returns the number of this call. */
+  /** Take over what Python says. */
   update(data, send) {
     Object.assign(this, { data, send, font: getComputedStyle(this.root).fontFamily });
     if (this.votesTold.news(data.votes) && !this.held) this.votes = structuredClone(data.votes);
@@ -66,7 +51,6 @@ class Toy {
     if (this.rows?.length !== this.votes.length) this.build();
     this.turn.value = this.iterations;
     this.route();
-    return ++this.calls;
   }
 
   build() {
