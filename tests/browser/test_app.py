@@ -6,107 +6,15 @@ Whatever a test does, no exception box may appear, nothing may be logged as an e
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterator
-from urllib.parse import urlsplit
 
 import pytest
 
 from tests.app import pictures
-from tests.serving import WAIT, served
+from tests.browser.visitor import Visitor
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
 PAGES = {"Dynamic routing": "", "EM": "em", "L2 / L1": "discriminative", "Perturb": "perturb", "Compare": "compare"}
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where the app answers, on a machine that holds no data set but the embedded digits."""
-    folder = tmp_path_factory.mktemp("server")
-    with served("app/main.py", folder, CAPSVIZ_DATA=str(folder)) as address:
-        yield address
-
-
-class Visitor:
-    """A visitor with a window of their own, who notices everything that goes wrong in it."""
-
-    def __init__(self, window: sync_api.Page, address: str) -> None:
-        self.window, self.address = window, address
-        self.problems: list[str] = []
-        self.messages_sent = 0
-        window.set_default_timeout(WAIT)
-        window.on("console", self._heard)
-        window.on("pageerror", lambda error: self.problems.append(f"uncaught: {error}"))
-        window.on("request", self._asked)
-        window.on("websocket", lambda socket: socket.on("framesent", self._sent))
-
-    def _heard(self, message: sync_api.ConsoleMessage) -> None:
-        # Opened at /em, Streamlit looks for its server below /em/ first and finds it one level up.
-        probing = "/_stcore/" in message.location.get("url", "") and "404" in message.text
-        if message.type == "error" and not probing:
-            self.problems.append(f"console: {message.text} {message.location.get('url', '')}")
-
-    def _asked(self, request: sync_api.Request) -> None:
-        if urlsplit(request.url).scheme.startswith(("http", "ws")) and not request.url.startswith(self.address):
-            self.problems.append(f"another host was asked: {request.url}")
-
-    def _sent(self, _frame: object) -> None:
-        self.messages_sent += 1
-
-    def open(self, path: str = "") -> Visitor:
-        """Go to a link and wait until the page stands."""
-        self.window.goto(f"{self.address}/{path}")
-        self.settle()
-        return self
-
-    def settle(self) -> None:
-        """Wait until the script has run and every figure is drawn."""
-        self.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
-        self.window.wait_for_selector("h2")
-        self.window.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length > 0")
-        self.window.wait_for_function("document.querySelectorAll('[data-stale=\"true\"]').length === 0")
-        assert not self.window.query_selector_all('[data-testid="stException"]')
-
-    def figure(self, key: str) -> str:
-        """All numbers that a figure shows at the moment."""
-        script = "plot => JSON.stringify(plot.data.map(trace => [trace.z, trace.x, trace.y, trace.marker?.size]))"
-        # For a moment a figure that was drawn anew stands beside the one that it replaces.
-        return self.window.locator(f'.st-key-{key}[data-stale="false"] .js-plotly-plot').evaluate(script)
-
-    def board(self) -> str:
-        """What the routing board shows: its numbers and its frame."""
-        board = self.window.locator('[data-stale="false"] section.routing')
-        return board.evaluate(
-            "root => JSON.stringify([root.dataset.frame, root.capsvizBoard.run.upper,"
-            " [...root.capsvizBoard.run.shares.slice(0, 4000)], [...root.capsvizBoard.run.image]])"
-        )
-
-    def canvas(self, row: str) -> str:
-        """The picture on a canvas of the live decoder, as a data address."""
-        return self.window.locator(f".live-decoder canvas.{row}").first.evaluate("canvas => canvas.toDataURL()")
-
-    def eventually(self, question: Callable[[], bool], what: str) -> None:
-        """Wait until something is so."""
-        end = time.monotonic() + WAIT / 1000
-        while not question():
-            assert time.monotonic() < end, f"never happened: {what}"
-            self.window.wait_for_timeout(100)
-
-    def query(self) -> str:
-        """The part of the address that holds the choices."""
-        return urlsplit(self.window.url).query
-
-
-@pytest.fixture
-def visitor(chromium: sync_api.Browser, address: str) -> Iterator[Visitor]:
-    window = chromium.new_page(viewport={"width": 1280, "height": 720})
-    visitor = Visitor(window, address)
-    yield visitor
-    boxes = [box.inner_text() for box in window.query_selector_all('[data-testid="stException"]')]
-    window.close()
-    assert boxes == []
-    assert visitor.problems == []
 
 
 def test_the_first_visit_of_a_fresh_server_may_be_a_link_to_any_page(visitor: Visitor):
@@ -158,7 +66,7 @@ def test_a_link_opened_elsewhere_shows_the_same(visitor: Visitor, chromium: sync
     other = Visitor(chromium.new_page(), address)
     other.open(f"?{visitor.query()}")
     assert other.board() == here
-    other.window.close()
+    other.leave()
 
 
 def test_back_undoes_a_choice_and_forward_repeats_it(visitor: Visitor):
@@ -220,8 +128,7 @@ def test_the_dark_page_has_dark_figures(chromium: sync_api.Browser, address: str
     assert ground == "rgb(14, 17, 23)"
     colour = window.locator(".st-key-strip .js-plotly-plot").evaluate("plot => plot.layout.font.color")
     assert colour == "#f2f5f9"
-    window.close()
-    assert visitor.problems == []
+    visitor.leave()
 
 
 def place_of(plot: sync_api.Locator, point: int) -> tuple[float, float]:

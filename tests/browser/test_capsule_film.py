@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tests.browser.film_page import STEPS, shown
-from tests.serving import WAIT, served
+from tests.browser.visitor import Guest, visits
+from tests.serving import served
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
@@ -20,24 +21,19 @@ def server(tmp_path_factory) -> Iterator[str]:
         yield address
 
 
-class Visitor:
-    """The page as a visitor handles it."""
+class Viewer(Guest):
+    """Somebody who watches the film of the page."""
 
-    def __init__(self, page: sync_api.Page, address: str) -> None:
-        self.page, self.sent, self.complaints = page, [], []
-        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(frame)))
-        page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.goto(address)
-        self.film = page.locator(".film")
-        page.locator('.film[data-ready="true"]').wait_for(timeout=WAIT)
+    def __init__(self, window: sync_api.Page, address: str) -> None:
+        super().__init__(window, address)
+        self.film = window.locator(".film")
+
+    def settle(self) -> None:
+        self.window.locator('.film[data-ready="true"]').wait_for()
 
     def ask(self, code: str, argument: object = None):
         """A question to the film of the page."""
         return self.film.evaluate(f"(root, it) => {{ const film = root.capsvizFilm; return {code}; }}", argument)
-
-    def press(self, key: str) -> None:
-        self.page.locator("body").press(key)
 
     def click(self, capsule: int) -> None:
         """Click on a capsule of the first map."""
@@ -52,24 +48,15 @@ class Visitor:
 
 @pytest.fixture
 def visit(server, chromium):
-    """Open the page; at the end nothing may have been complained about."""
-    visits = []
-
-    def visit(query: str = "") -> Visitor:
-        page = chromium.new_page(viewport={"width": 1280, "height": 720})
-        visits.append(Visitor(page, f"{server}/{query}"))
-        return visits[-1]
-
-    yield visit
-    for visitor in visits:
-        visitor.page.close()
-        assert visitor.complaints == []
+    """Open the page; at the end nothing may have gone wrong there."""
+    with visits(Viewer, chromium, server) as visit:
+        yield visit
 
 
 def test_every_frame_is_pythons_and_stepping_asks_no_server(visit):
     visitor, film = visit(), shown(still=False)
     arrays = film.arrays()
-    asked = len(visitor.sent)
+    asked = visitor.messages_sent
     assert visitor.ask("film.position") == STEPS  # it begins where it all leads
     visitor.press("Home")
     for frame in range(STEPS + 1):
@@ -80,7 +67,7 @@ def test_every_frame_is_pythons_and_stepping_asks_no_server(visit):
         visitor.press("ArrowRight")
     wrong = visitor.film.locator("figcaption", has_text="Error on the batch").locator("b").inner_text()
     assert float(wrong.split()[0]) == pytest.approx(100 * arrays["curve2.0"][-1], abs=0.06)
-    assert len(visitor.sent) == asked
+    assert visitor.messages_sent == asked
 
 
 def test_it_plays_smoothly_from_the_start_to_the_end(visit):
@@ -91,9 +78,9 @@ def test_it_plays_smoothly_from_the_start_to_the_end(visit):
     )
     visitor.press(" ")
     handle = visitor.film.element_handle()
-    visitor.page.wait_for_function("film => film.capsvizFilm.position > 4", arg=handle, timeout=WAIT)
+    visitor.window.wait_for_function("film => film.capsvizFilm.position > 4", arg=handle)
     visitor.press(" ")
-    visitor.page.wait_for_timeout(300)
+    visitor.window.wait_for_timeout(300)
     stopped = visitor.ask("film.position")
     assert 4 < stopped < STEPS
     apart = np.diff(visitor.ask("root.drawn"))
@@ -115,12 +102,12 @@ def test_a_click_selects_a_capsule_and_a_second_one_lets_it_go(visit):
     visitor, film = visit("?still"), shown(still=True)
     b = film.arrays()["per_class"]
     visitor.click(101)
-    visitor.page.get_by_text("heard 101").wait_for(timeout=WAIT)
+    visitor.window.get_by_text("heard 101").wait_for()
     readout = visitor.film.locator(".readout").inner_text()
     assert readout.startswith(f"{film.grid.label(101)},")
     assert f"b = {b[101, 3]:.4f}".replace("-", "−") in readout
     said = visitor.film.locator(".class-bars canvas").get_attribute("aria-label")
     assert said == ", ".join(f"class {j} {b[101, j]:.3f}".replace("-", "−") for j in range(10))
     visitor.click(101)
-    visitor.page.get_by_text("heard None").wait_for(timeout=WAIT)
+    visitor.window.get_by_text("heard None").wait_for()
     assert visitor.ask("film.chosen") is None

@@ -6,7 +6,7 @@ import io
 import math
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 
 from capsviz import data, zoo
+from tests.browser.visitor import Guest, visits
 from tests.serving import WAIT, served
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -30,14 +31,19 @@ def server(tmp_path_factory) -> Iterator[tuple[str, Path]]:
         yield address, folder
 
 
-class Pad:
-    """The page as a visitor handles it; places on the pad go from 0 to 1."""
+class Pad(Guest):
+    """Somebody who draws on the pad of the page; places on it go from 0 to 1."""
 
-    def __init__(self, page: sync_api.Page, folder: Path) -> None:
-        self.page, self.folder = page, folder
-        self.canvas = page.locator("canvas")
-        self.undo = page.get_by_role("button", name="Undo")
-        self.clear = page.get_by_role("button", name="Clear")
+    def __init__(self, window: sync_api.Page, address: str, folder: Path) -> None:
+        super().__init__(window, address)
+        self.folder = folder
+        self.canvas = window.locator("canvas")
+        self.undo = window.get_by_role("button", name="Undo")
+        self.clear = window.get_by_role("button", name="Clear")
+
+    def settle(self) -> None:
+        self.canvas.wait_for()
+        assert self.said  # the first run has ended
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         box = self.canvas.bounding_box()
@@ -45,22 +51,22 @@ class Pad:
 
     def stroke(self, *places: tuple[float, float]) -> None:
         """Draw with the mouse, in straight lines from place to place."""
-        self.page.mouse.move(*self.at(*places[0]))
-        self.page.mouse.down()
+        self.window.mouse.move(*self.at(*places[0]))
+        self.window.mouse.down()
         for place in places[1:]:
-            self.page.mouse.move(*self.at(*place), steps=4)
-        self.page.mouse.up()
+            self.window.mouse.move(*self.at(*place), steps=4)
+        self.window.mouse.up()
 
     @property
     def said(self) -> str:
         """What the page says of the last run: a digest, or “nothing”."""
-        text = self.page.get_by_text("received").inner_text(timeout=WAIT)
+        text = self.window.get_by_text("received").inner_text()
         return re.fullmatch(r"received (\w+) in run \d+", text)[1]
 
     def after(self, before: str) -> str:
         """What Python receives as soon as that is something else than before."""
         pattern = re.compile(rf"received (?!{before} )\w+ in run \d+")
-        sync_api.expect(self.page.get_by_text(pattern)).to_be_visible(timeout=WAIT)
+        sync_api.expect(self.window.get_by_text(pattern)).to_be_visible(timeout=WAIT)
         return self.said
 
     def png(self, digest: str) -> bytes:
@@ -77,40 +83,25 @@ class Pad:
 
     def again(self) -> None:
         """Run the script again, from the page."""
-        run = int(self.page.get_by_text("received").inner_text().split()[-1])
-        self.page.get_by_role("button", name="Run again").click()
-        self.page.get_by_text(f"in run {run + 1}").wait_for(timeout=WAIT)
+        run = int(self.window.get_by_text("received").inner_text().split()[-1])
+        self.window.get_by_role("button", name="Run again").click()
+        self.window.get_by_text(f"in run {run + 1}").wait_for()
 
     def toggle(self) -> None:
-        self.page.get_by_text("Show the pad").click()
-
-
-@contextmanager
-def visit(chromium: sync_api.Browser, server: tuple[str, Path], **options) -> Iterator[Pad]:
-    """A visitor's tab; fails afterwards if the console had errors or another host was asked for anything."""
-    address, folder = server
-    context = chromium.new_context(viewport={"width": 900, "height": 640}, **options)
-    page = context.new_page()
-    wrong: list[str] = []
-    page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    hosts = ("http://localhost", "ws://localhost", "data:", "blob:")
-    page.on("request", lambda request: request.url.startswith(hosts) or wrong.append(request.url))
-    page.goto(address)
-    page.locator("canvas").wait_for(timeout=WAIT)
-    pad = Pad(page, folder)
-    assert pad.said  # the first run has ended
-    try:
-        yield pad
-        assert wrong == []
-    finally:
-        context.close()
+        self.window.get_by_text("Show the pad").click()
 
 
 @pytest.fixture
-def pad(chromium, server) -> Iterator[Pad]:
-    with visit(chromium, server) as pad:
-        yield pad
+def visit(chromium, server):
+    """Open the page; at the end nothing may have gone wrong there."""
+    address, folder = server
+    with visits(partial(Pad, folder=folder), chromium, address) as visit:
+        yield partial(visit, viewport={"width": 900, "height": 640})
+
+
+@pytest.fixture
+def pad(visit) -> Pad:
+    return visit()
 
 
 ONE = [(0.36, 0.3), (0.52, 0.14), (0.52, 0.86)]
@@ -157,9 +148,9 @@ def test_undo_takes_the_last_stroke_by_button_and_by_keys(pad):
     pad.stroke((0.5, 0.5), (0.7, 0.5))
     third = pad.after(first)
     assert pad.canvas.evaluate("canvas => canvas.matches(':focus:not(:focus-visible)')")  # no ring over the drawing
-    pad.page.keyboard.press("Control+z")
+    pad.window.keyboard.press("Control+z")
     assert pad.after(third) == first
-    pad.page.keyboard.press("Control+z")
+    pad.window.keyboard.press("Control+z")
     assert pad.after(first) == "nothing"
 
 
@@ -176,11 +167,11 @@ def test_clear_sends_nothing_and_can_be_undone(pad):
 def test_everything_but_drawing_works_by_keyboard(pad):
     pad.stroke((0.5, 0.2), (0.5, 0.8))
     thin = pad.after("nothing")
-    pad.page.keyboard.press("Tab")
-    pad.page.keyboard.press("Tab")
-    pad.page.keyboard.press("Space")  # Clear
+    pad.window.keyboard.press("Tab")
+    pad.window.keyboard.press("Tab")
+    pad.window.keyboard.press("Space")  # Clear
     assert pad.after(thin) == "nothing"
-    slider = pad.page.get_by_role("slider", name="Pen thickness")
+    slider = pad.window.get_by_role("slider", name="Pen thickness")
     slider.press("End")
     pad.stroke((0.5, 0.2), (0.5, 0.8))
     thick = pad.after("nothing")
@@ -193,15 +184,15 @@ def test_strokes_outlast_a_rerun_a_change_of_theme_and_another_page(pad):
     shown = pad.shown()
     pad.again()
     assert pad.said == drawing
-    pad.page.emulate_media(color_scheme="dark")
+    pad.window.emulate_media(color_scheme="dark")
     pad.again()
     pad.toggle()
     assert pad.after(drawing) == "nothing"
     pad.toggle()
     assert pad.after("nothing") == drawing  # the pad is back, and has told Python again
     assert (pad.shown() == shown).mean() > 0.99
-    pad.page.reload()
-    pad.canvas.wait_for(timeout=WAIT)
+    pad.window.reload()
+    pad.canvas.wait_for()
     assert pad.after("nothing") == drawing
     pad.undo.click()
     assert pad.after(drawing) == "nothing"
@@ -210,7 +201,7 @@ def test_strokes_outlast_a_rerun_a_change_of_theme_and_another_page(pad):
 def test_reruns_add_no_listeners(pad):
     before = listeners(pad)
     for scheme in ("dark", "light", "dark"):
-        pad.page.emulate_media(color_scheme=scheme)
+        pad.window.emulate_media(color_scheme=scheme)
         pad.again()
     assert listeners(pad) == before
     assert before.count("pointerdown") == 1
@@ -218,35 +209,33 @@ def test_reruns_add_no_listeners(pad):
 
 def listeners(pad: Pad) -> list[str]:
     """The types of all event listeners on the pad's canvas."""
-    session = pad.page.context.new_cdp_session(pad.page)
+    session = pad.window.context.new_cdp_session(pad.window)
     find = "document.querySelector('[data-testid=stBidiComponentIsolated]').shadowRoot.querySelector('canvas')"
     canvas = session.send("Runtime.evaluate", {"expression": find})["result"]["objectId"]
     found = session.send("DOMDebugger.getEventListeners", {"objectId": canvas})["listeners"]
     return sorted(listener["type"] for listener in found)
 
 
-def test_a_finger_draws_and_does_not_scroll_and_a_second_one_is_ignored(chromium, server):
-    with visit(chromium, server, has_touch=True, device_scale_factor=2) as pad:
-        session = pad.page.context.new_cdp_session(pad.page)
+def test_a_finger_draws_and_does_not_scroll_and_a_second_one_is_ignored(visit):
+    pad = visit(has_touch=True, device_scale_factor=2)
+    session = pad.window.context.new_cdp_session(pad.window)
 
-        def touch(kind: str, *places: tuple[float, float]) -> None:
-            points = [
-                {"id": number, **dict(zip("xy", pad.at(*place), strict=True))} for number, place in enumerate(places)
-            ]
-            session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    def touch(kind: str, *places: tuple[float, float]) -> None:
+        points = [{"id": number, **dict(zip("xy", pad.at(*place), strict=True))} for number, place in enumerate(places)]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
-        top = pad.at(0, 0)
-        touch("touchStart", (0.3, 0.2))
-        for step in range(1, 7):
-            touch("touchMove", (0.3, 0.2 + step * 0.1))
-        touch("touchStart", (0.3, 0.8), (0.8, 0.5))  # a palm
-        touch("touchEnd")
-        ink = pad.ink(pad.after("nothing"))
-        assert pad.at(0, 0) == top
-        rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
-        wanted = [0.3 * SIDE - PEN / 2, 0.3 * SIDE + PEN / 2, 0.2 * SIDE - PEN / 2, 0.8 * SIDE + PEN / 2]
-        assert [columns[0], columns[-1], rows[0], rows[-1]] == pytest.approx(wanted, abs=4)
-        assert pad.canvas.evaluate("canvas => canvas.width / canvas.clientWidth") == pytest.approx(2, abs=0.02)
+    top = pad.at(0, 0)
+    touch("touchStart", (0.3, 0.2))
+    for step in range(1, 7):
+        touch("touchMove", (0.3, 0.2 + step * 0.1))
+    touch("touchStart", (0.3, 0.8), (0.8, 0.5))  # a palm
+    touch("touchEnd")
+    ink = pad.ink(pad.after("nothing"))
+    assert pad.at(0, 0) == top
+    rows, columns = np.flatnonzero(ink.any(axis=1)), np.flatnonzero(ink.any(axis=0))
+    wanted = [0.3 * SIDE - PEN / 2, 0.3 * SIDE + PEN / 2, 0.2 * SIDE - PEN / 2, 0.8 * SIDE + PEN / 2]
+    assert [columns[0], columns[-1], rows[0], rows[-1]] == pytest.approx(wanted, abs=4)
+    assert pad.canvas.evaluate("canvas => canvas.width / canvas.clientWidth") == pytest.approx(2, abs=0.02)
 
 
 def test_a_pen_presses_thick_and_thin(pad):

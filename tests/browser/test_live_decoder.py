@@ -10,7 +10,8 @@ import pytest
 import torch
 
 from capsviz import perturb, zoo
-from tests.serving import WAIT, served
+from tests.browser.visitor import Guest, visits
+from tests.serving import served
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
@@ -24,22 +25,15 @@ def server(tmp_path_factory) -> Iterator[str]:
         yield address
 
 
-class Live:
-    """The page as a visitor handles it."""
+class Live(Guest):
+    """Somebody who moves the capsule of the page."""
 
-    def __init__(self, page: sync_api.Page, address: str) -> None:
-        self.page, self.sent, self.complaints = page, [], []
-        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(frame)))
-        page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on("request", lambda request: self._note_host(request.url, address))
-        page.goto(address)
-        self.board = page.locator(".live-decoder")
-        page.locator('.live-decoder[data-ready="true"]').wait_for(timeout=WAIT)
+    def __init__(self, window: sync_api.Page, address: str) -> None:
+        super().__init__(window, address)
+        self.board = window.locator(".live-decoder")
 
-    def _note_host(self, url: str, address: str) -> None:
-        if url.startswith(("http", "ws")) and address.split("/")[2] not in url:
-            self.complaints.append(f"another host: {url}")
+    def settle(self) -> None:
+        self.window.locator('.live-decoder[data-ready="true"]').wait_for()
 
     def slider(self, dimension: int) -> sync_api.Locator:
         return self.board.locator('input[type="range"]').nth(dimension)
@@ -49,9 +43,9 @@ class Live:
         self.slider(dimension).scroll_into_view_if_needed()
         box = self.slider(dimension).bounding_box()
         x, y = box["x"], box["y"] + box["height"] / 2
-        self.page.mouse.move(x + box["width"] / 2, y)
-        self.page.mouse.down()
-        self.page.mouse.move(x + to * box["width"], y, steps=steps)
+        self.window.mouse.move(x + box["width"] / 2, y)
+        self.window.mouse.down()
+        self.window.mouse.move(x + to * box["width"], y, steps=steps)
 
     def canvas(self, row: str, place: int = 0) -> np.ndarray:
         """The pixels of a canvas, height × width × 3, as numbers from 0 to 255."""
@@ -65,29 +59,20 @@ class Live:
     def until(self, condition: str, argument: object = None) -> None:
         """Wait until a condition on the board holds: a function of its element and the argument."""
         handle = self.board.element_handle()
-        self.page.wait_for_function(f"([board, it]) => ({condition})(board, it)", arg=[handle, argument], timeout=WAIT)
+        self.window.wait_for_function(f"([board, it]) => ({condition})(board, it)", arg=[handle, argument])
 
     def heard(self, pattern: str) -> re.Match:
         """What Python says it heard, once that matches."""
-        text = self.page.get_by_text(re.compile(pattern))
-        text.wait_for(timeout=WAIT)
+        text = self.window.get_by_text(re.compile(pattern))
+        text.wait_for()
         return re.search(pattern, text.inner_text())
 
 
 @pytest.fixture
 def visit(server, chromium):
-    """Open the page; at the end nothing may have been complained about, and no other host asked."""
-    visits = []
-
-    def visit(query: str = "", **options) -> Live:
-        page = chromium.new_page(viewport={"width": 1280, "height": 720}, **options)
-        visits.append(Live(page, f"{server}/{query}"))
-        return visits[-1]
-
-    yield visit
-    for live in visits:
-        live.page.close()
-        assert live.complaints == []
+    """Open the page; at the end nothing may have gone wrong there."""
+    with visits(Live, chromium, server) as visit:
+        yield visit
 
 
 def drawn(offsets: dict[int, float], upper: int = CLASS, name: str = "digits-dr") -> np.ndarray:
@@ -114,19 +99,19 @@ def test_a_hundred_random_capsules_are_drawn_as_pytorch_draws_them(visit):
 def test_dragging_draws_without_the_server_and_python_hears_where_it_ended(visit):
     live = visit()
     still = live.canvas("after")
-    asked = len(live.sent)
+    asked = live.messages_sent
     live.drag(5, 0.9)
     live.until("(board) => board.querySelectorAll('output')[5].textContent !== '0'")
     offset = float(live.slider(5).input_value())
     live.until("(board) => board.capsvizFrames > 3")
-    live.page.wait_for_timeout(300)
+    live.window.wait_for_timeout(300)
     assert 0.15 <= offset <= 0.25
-    assert len(live.sent) == asked
+    assert live.messages_sent == asked
     assert np.abs(live.canvas("after") - still).max() > 20
     assert np.abs(live.canvas("after")[..., 0] - drawn({5: offset})).max() <= 1
-    live.page.mouse.up()
+    live.window.mouse.up()
     live.heard(rf"heard .*\(0\.0, 0\.0, 0\.0, 0\.0, 0\.0, {offset}, 0\.0.*kept")
-    assert len(live.sent) == asked + 1
+    assert live.messages_sent == asked + 1
     latencies = live.board.evaluate("board => board.capsvizLatencies")
     assert len(latencies) >= 3 and np.percentile(latencies, 95) < 500
 
@@ -136,7 +121,7 @@ def test_the_difference_is_signed(visit):
     assert np.ptp(live.canvas("difference").reshape(-1, 3), axis=0).max() == 0
     live.slider(2).focus()
     for _ in range(4):
-        live.page.keyboard.press("ArrowRight")
+        live.window.keyboard.press("ArrowRight")
     live.until("(board) => board.querySelectorAll('output')[2].textContent === '+0.20'")
     live.heard(r"heard \(0\.0, 0\.0, 0\.2, ")
     change = drawn({2: 0.2}) - drawn({})
@@ -150,7 +135,7 @@ def test_a_double_click_resets_one_slider_and_the_button_all(visit):
     live = visit()
     for dimension in (0, 9):
         live.drag(dimension, 0.8)
-        live.page.mouse.up()
+        live.window.mouse.up()
     live.heard(r"heard \(0\.\d+, 0\.0.*0\.[12]")
     live.slider(0).dblclick()
     live.until("(board) => board.querySelectorAll('output')[0].textContent === '0'")
@@ -163,27 +148,27 @@ def test_a_double_click_resets_one_slider_and_the_button_all(visit):
 
 def test_python_may_move_the_sliders_change_the_class_and_take_the_component_away(visit):
     live = visit()
-    live.page.get_by_role("button", name="From Python").click()
+    live.window.get_by_role("button", name="From Python").click()
     live.until("(board) => board.querySelectorAll('output')[15].textContent === '+0.20'")
     assert np.abs(live.canvas("after")[..., 0] - drawn({15: 0.2})).max() <= 1
-    live.page.get_by_text("Wide").click()
+    live.window.get_by_text("Wide").click()
     live.until("(board) => board.querySelector('input').max === '1'")
-    live.page.get_by_role("combobox").click()
-    live.page.get_by_role("option", name="8", exact=True).click()
+    live.window.get_by_role("combobox").click()
+    live.window.get_by_role("option", name="8", exact=True).click()
     live.until(
         "(board, text) => board.querySelector('.value').textContent !== text",
         live.board.locator(".value").first.inner_text(),
     )
-    live.page.wait_for_timeout(200)
+    live.window.wait_for_timeout(200)
     assert np.abs(live.canvas("after")[..., 0] - drawn({15: 0.2}, 8)).max() <= 1
     for _ in range(2):
-        live.page.get_by_text("Shown").click()
-        live.board.wait_for(state="detached", timeout=WAIT)
-        live.page.get_by_text("Shown").click()
-        live.page.locator('.live-decoder[data-ready="true"]').wait_for(timeout=WAIT)
+        live.window.get_by_text("Shown").click()
+        live.board.wait_for(state="detached")
+        live.window.get_by_text("Shown").click()
+        live.settle()
     assert live.board.count() == 1
     assert live.board.locator("input").count() == 16
-    live.page.wait_for_timeout(500)  # the frames of appearing are over
+    live.window.wait_for_timeout(500)  # the frames of appearing are over
     before = live.board.evaluate("board => board.capsvizFrames")
     live.slider(1).press("ArrowLeft")
     live.until("(board, before) => board.capsvizFrames === before + 1", before)
@@ -196,19 +181,19 @@ def test_dragging_a_cell_moves_that_number_by_standard_deviations(visit):
     deviations = (pose / spread).tolist()
     written = [f"{value:.{1 if abs(value) < 9.95 else 0}f}".replace("-", "−") for value in deviations]
     assert live.board.locator(".chosen .cell").all_inner_texts() == written
-    asked = len(live.sent)
+    asked = live.messages_sent
     box = live.board.locator(".chosen .cell").nth(4).bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    live.page.mouse.move(x, y)
-    live.page.mouse.down()
-    live.page.mouse.move(x, y - 48, steps=12)  # three standard deviations
+    live.window.mouse.move(x, y)
+    live.window.mouse.down()
+    live.window.mouse.move(x, y - 48, steps=12)  # three standard deviations
     live.until("(board) => board.querySelectorAll('.chosen .cell')[4].classList.contains('moved')")
     live.until("(board) => board.capsvizFrames > 3")
-    live.page.wait_for_timeout(300)
+    live.window.wait_for_timeout(300)
     expected = round(min(0.25, 3 * float(spread[4])), 2)
     assert np.abs(live.canvas("after")[..., 0] - drawn({4: expected})).max() <= 1
-    assert len(live.sent) == asked
-    live.page.mouse.up()
+    assert live.messages_sent == asked
+    live.window.mouse.up()
     live.heard(rf"heard \(0\.0, 0\.0, 0\.0, 0\.0, {expected}, 0\.0")
 
 
@@ -220,9 +205,9 @@ def test_a_row_of_the_grid_chooses_its_class_and_keys_move_a_cell(visit):
     cell = live.board.get_by_role("slider", name="class 8, dimension 2")
     cell.focus()
     for _ in range(3):
-        live.page.keyboard.press("ArrowUp")
+        live.window.keyboard.press("ArrowUp")
     live.heard(r"kept \(0\.0, 0\.0, 0\.\d*[1-9]")
-    live.page.keyboard.press("ArrowRight")
+    live.window.keyboard.press("ArrowRight")
     assert live.board.get_by_role("slider", name="class 8, dimension 3").evaluate("cell => cell.matches(':focus')")
 
 
@@ -244,11 +229,11 @@ def test_a_walk_draws_what_pytorch_draws(visit, target: tuple[int, int], sphere:
 
 def test_a_walk_plays_without_the_server_and_python_hears_where_it_was_left(visit):
     live = visit("?hand=walk&to=8,2")
-    start, asked = live.canvas("after"), len(live.sent)
+    start, asked = live.canvas("after"), live.messages_sent
     live.board.get_by_role("button", name="Play or pause (space)").click()
     live.until("(board) => board.querySelector('.frame').textContent === '20 %'")
-    assert len(live.sent) == asked
-    live.page.keyboard.press("End")
+    assert live.messages_sent == asked
+    live.window.keyboard.press("End")
     live.until("(board) => board.querySelector('.frame').textContent === '100 %'")
     live.heard(r"to \(8, 2\) share 1\.0 sphere False")
     end = perturb.draw(zoo.load("digits-dr"), zoo.exemplars("digits-dr")[8, 2][None], 8)[0, 0].numpy() * 255
@@ -269,7 +254,7 @@ def test_four_decoders_answer_to_one_slider_each_with_its_own_capsule(visit):
     assert live.board.locator("h4").all_inner_texts() == ["DR", "EM", "L2", "L1"]
     live.drag(5, 1.0)
     live.until("(board) => board.querySelectorAll('output')[5].textContent === '+0.25'")
-    live.page.mouse.up()
+    live.window.mouse.up()
     live.heard(r"heard \(0\.0(, 0\.0){4}, 0\.25")
     for place, routing in enumerate(("dr", "em", "l2", "l1")):
         assert np.abs(live.canvas("before", place)[..., 0] - drawn({}, name=f"digits-{routing}")).max() <= 1
@@ -280,7 +265,7 @@ def test_four_decoders_of_the_papers_size_follow_the_hand(visit):
     live = visit("?several=paper")
     live.drag(5, 1.0, steps=40)
     live.until("(board) => board.capsvizLatencies.length > 3")
-    live.page.mouse.up()
+    live.window.mouse.up()
     latencies = live.board.evaluate("board => board.capsvizLatencies")
     # On a quiet machine 95 % are below 33 ms (`capsviz benchmark app`); this only notices a decoder gone wrong.
     assert np.median(latencies) < 300

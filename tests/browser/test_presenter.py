@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.test_app import Visitor
+from tests.browser.visitor import Visitor
 
 sync_api = pytest.importorskip("playwright.sync_api")
 

@@ -6,11 +6,10 @@ import json
 
 import pytest
 
-from tests.browser.test_app import Visitor, address, visitor
+from tests.browser.visitor import Visitor
 from tests.serving import WAIT
 
 sync_api = pytest.importorskip("playwright.sync_api")
-__all__ = ["address", "visitor"]  # fixtures
 
 FRAME_MS = 1000 / 30
 

@@ -10,7 +10,8 @@ import torch
 
 from app.toy import presets
 from capsviz.routing import DenseVotes, dynamic_routing
-from tests.serving import WAIT, served
+from tests.browser.visitor import Guest, visits
+from tests.serving import served
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
@@ -22,17 +23,15 @@ def server(tmp_path_factory) -> Iterator[str]:
         yield address
 
 
-class Visitor:
-    """The page as a visitor handles it."""
+class Player(Guest):
+    """Somebody who has the toy of the page in the hand."""
 
-    def __init__(self, page: sync_api.Page, address: str) -> None:
-        self.page, self.sent, self.complaints = page, [], []
-        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: self.sent.append(frame)))
-        page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.goto(address)
-        self.toy = page.locator(".toy")
-        self.toy.locator("canvas").first.wait_for(timeout=WAIT)
+    def __init__(self, window: sync_api.Page, address: str) -> None:
+        super().__init__(window, address)
+        self.toy = window.locator(".toy")
+
+    def settle(self) -> None:
+        self.toy.locator("canvas").first.wait_for()
 
     def ask(self, code: str, argument: object = None):
         """A question to the toy of the page."""
@@ -47,11 +46,9 @@ class Visitor:
 
 @pytest.fixture
 def visitor(server, chromium):
-    """The page, open; at the end nothing may have been complained about."""
-    visitor = Visitor(chromium.new_page(viewport={"width": 1280, "height": 720}), server)
-    yield visitor
-    visitor.page.close()
-    assert visitor.complaints == []
+    """The page, open; at the end nothing may have gone wrong there."""
+    with visits(Player, chromium, server) as visit:
+        yield visit()
 
 
 def python(votes: list, iterations: int) -> list:
@@ -77,19 +74,19 @@ def test_a_hundred_random_votes_are_routed_as_capsviz_routes_them(visitor):
 
 
 def test_a_dragged_vote_is_followed_without_the_server_and_heard_when_it_is_let_go(visitor):
-    asked, before = len(visitor.sent), visitor.ask("toy.steps.at(-1).poses")
+    asked, before = visitor.messages_sent, visitor.ask("toy.steps.at(-1).poses")
     x, y = visitor.tip(0, 0)
-    visitor.page.mouse.move(x, y)
-    visitor.page.mouse.down()
-    visitor.page.mouse.move(x + 80, y - 40, steps=12)
+    visitor.window.mouse.move(x, y)
+    visitor.window.mouse.down()
+    visitor.window.mouse.move(x + 80, y - 40, steps=12)
     moved, poses = visitor.ask("toy.votes"), visitor.ask("toy.steps.at(-1).poses")
     assert moved[0][0] != presets()["Opposition"]["votes"][0][0]
     assert np.abs(np.array(poses) - np.array(before)).max() > 0.01
     np.testing.assert_allclose(poses, python(moved, 3)[-1].poses[0].numpy(), atol=1e-6)
-    assert len(visitor.sent) == asked
-    visitor.page.mouse.up()
+    assert visitor.messages_sent == asked
+    visitor.window.mouse.up()
     flat = tuple(float(value) for capsule in moved for vote in capsule for value in vote)
-    visitor.page.get_by_text(f"heard {flat}").wait_for(timeout=WAIT)
+    visitor.window.get_by_text(f"heard {flat}").wait_for()
     assert visitor.ask("toy.votes") == moved
     assert visitor.toy.locator(".note").inner_text().startswith("Your own votes")
 
@@ -97,7 +94,7 @@ def test_a_dragged_vote_is_followed_without_the_server_and_heard_when_it_is_let_
 def test_the_table_says_b_c_and_agreement_of_the_iteration_on_screen(visitor):
     steps = python(presets()["Opposition"]["votes"], 3)
     for key, index in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2)):
-        visitor.page.locator("body").press(key)
+        visitor.press(key)
         step = steps[index]
         assert visitor.toy.locator("output.frame").inner_text() == f"iteration {index + 1} of 3"
         for capsule, row in enumerate(visitor.toy.locator("tbody tr").all()):
@@ -113,12 +110,12 @@ def test_the_table_says_b_c_and_agreement_of_the_iteration_on_screen(visitor):
 def test_a_preset_and_another_number_of_iterations_reach_python(visitor):
     visitor.toy.get_by_role("button", name="Two clusters").click()
     first = presets()["Two clusters"]["votes"][0][0]
-    visitor.page.get_by_text(f"heard ({first[0]}, {first[1]}").wait_for(timeout=WAIT)
+    visitor.window.get_by_text(f"heard ({first[0]}, {first[1]}").wait_for()
     assert visitor.toy.get_by_role("button", name="Two clusters").get_attribute("aria-pressed") == "true"
     turn = visitor.toy.get_by_role("slider", name="Iterations T")
     turn.focus()
     for _ in range(3):
         turn.press("ArrowRight")
-    visitor.page.get_by_text("T 6").wait_for(timeout=WAIT)
+    visitor.window.get_by_text("T 6").wait_for()
     assert visitor.ask("toy.steps.length") == 6
     assert visitor.toy.locator("output.frame").inner_text() == "iteration 6 of 6"

@@ -13,7 +13,7 @@ from PIL import Image
 
 from app import resources
 from capsviz.trace import Trace
-from tests.browser.test_app import Visitor
+from tests.browser.visitor import Visitor
 
 sync_api = pytest.importorskip("playwright.sync_api")
 

@@ -1,0 +1,128 @@
+"""Who visits the served pages in Chromium, and notices everything that goes wrong there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+from urllib.parse import urlsplit
+
+from tests.serving import WAIT
+
+if TYPE_CHECKING:
+    from playwright import sync_api
+
+SCREEN = {"width": 1280, "height": 720}
+
+
+class Guest:
+    """Somebody at a served page, in a window of their own; what they see of it, a subclass knows.
+
+    Whatever a test does, no exception box may appear, nothing may be logged as an error, no other host be asked.
+    """
+
+    def __init__(self, window: sync_api.Page, address: str) -> None:
+        self.window, self.address = window, address
+        self.problems: list[str] = []
+        self.messages_sent = 0
+        window.set_default_timeout(WAIT)
+        window.on("console", self._heard)
+        window.on("pageerror", lambda error: self.problems.append(f"uncaught: {error}"))
+        window.on("request", self._asked)
+        window.on("websocket", lambda socket: socket.on("framesent", self._sent))
+
+    def _heard(self, message: sync_api.ConsoleMessage) -> None:
+        # Opened at /em, Streamlit looks for its server below /em/ first and finds it one level up.
+        probing = "/_stcore/" in message.location.get("url", "") and "404" in message.text
+        if message.type == "error" and not probing:
+            self.problems.append(f"console: {message.text} {message.location.get('url', '')}")
+
+    def _asked(self, request: sync_api.Request) -> None:
+        if urlsplit(request.url).scheme.startswith(("http", "ws")) and not request.url.startswith(self.address):
+            self.problems.append(f"another host was asked: {request.url}")
+
+    def _sent(self, _frame: object) -> None:
+        self.messages_sent += 1
+
+    def open(self, path: str = "") -> Self:
+        """Go to a link and wait until the page stands."""
+        self.window.goto(f"{self.address}/{path}")
+        self.settle()
+        return self
+
+    def settle(self) -> None:
+        """Wait until the page stands."""
+        raise NotImplementedError
+
+    def press(self, key: str) -> None:
+        """Press a key wherever the focus is not."""
+        self.window.locator("body").press(key)
+
+    def eventually(self, question: Callable[[], bool], what: str) -> None:
+        """Wait until something is so."""
+        end = time.monotonic() + WAIT / 1000
+        while not question():
+            assert time.monotonic() < end, f"never happened: {what}"
+            self.window.wait_for_timeout(100)
+
+    def leave(self) -> None:
+        """Close the window; by then nothing may have gone wrong in it."""
+        boxes = [box.inner_text() for box in self.window.query_selector_all('[data-testid="stException"]')]
+        self.window.close()
+        assert boxes == []
+        assert self.problems == []
+
+
+class Visitor(Guest):
+    """A visitor of the app."""
+
+    def settle(self) -> None:
+        """Wait until the script has run and every figure is drawn."""
+        self.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        self.window.wait_for_selector("h2")
+        self.window.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length > 0")
+        self.window.wait_for_function("document.querySelectorAll('[data-stale=\"true\"]').length === 0")
+        assert not self.window.query_selector_all('[data-testid="stException"]')
+
+    def figure(self, key: str) -> str:
+        """All numbers that a figure shows at the moment."""
+        script = "plot => JSON.stringify(plot.data.map(trace => [trace.z, trace.x, trace.y, trace.marker?.size]))"
+        # For a moment a figure that was drawn anew stands beside the one that it replaces.
+        return self.window.locator(f'.st-key-{key}[data-stale="false"] .js-plotly-plot').evaluate(script)
+
+    def board(self) -> str:
+        """What the routing board shows: its numbers and its frame."""
+        board = self.window.locator('[data-stale="false"] section.routing')
+        return board.evaluate(
+            "root => JSON.stringify([root.dataset.frame, root.capsvizBoard.run.upper,"
+            " [...root.capsvizBoard.run.shares.slice(0, 4000)], [...root.capsvizBoard.run.image]])"
+        )
+
+    def canvas(self, row: str) -> str:
+        """The picture on a canvas of the live decoder, as a data address."""
+        return self.window.locator(f".live-decoder canvas.{row}").first.evaluate("canvas => canvas.toDataURL()")
+
+    def query(self) -> str:
+        """The part of the address that holds the choices."""
+        return urlsplit(self.window.url).query
+
+
+Kind = TypeVar("Kind", bound=Guest)
+
+
+@contextmanager
+def visits(
+    kind: Callable[[sync_api.Page, str], Kind], chromium: sync_api.Browser, address: str
+) -> Iterator[Callable[..., Kind]]:
+    """Opens guests' windows, each at a query of the page, with Playwright's options; at the end all of them leave."""
+    guests: list[Kind] = []
+
+    def visit(query: str = "", **options: Any) -> Kind:
+        window = chromium.new_page(**{"viewport": SCREEN, **options})
+        guests.append(kind(window, address))
+        return guests[-1].open(query)
+
+    yield visit
+    for guest in guests:
+        guest.leave()
