@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from capsviz.errors import CapsvizError
 
-from .config import IMAGES, ConfigError
+from .config import IMAGES, ConfigError, stored_fields
 
 CNN_TITLE = "CNN, max pooling"
 POOL = 2
@@ -69,15 +69,7 @@ class CNNConfig:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> CNNConfig:
         """The config that `to_dict` wrote; raises ConfigError where a field is unknown."""
-        if unknown := sorted(set(data) - {f.name for f in fields(cls)}):
-            raise ConfigError(
-                f"The config has fields this version does not know ({', '.join(unknown)}); update capsviz."
-            )
-        data = dict(data)
-        for name in ("image", "channels"):
-            if name in data:
-                data[name] = tuple(data[name])
-        return cls(**data)
+        return cls(**stored_fields(cls, data, "image", "channels"))
 
 
 # Sizes that come within 1 % of the parameters of the DR network of the same preset on 28 × 28 images, decoder included.

@@ -131,20 +131,19 @@ class CapsNetConfig:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> CapsNetConfig:
         """The config that `to_dict` wrote; raises ConfigError where a field is unknown."""
-        known = {f.name for f in fields(cls)}
-        if unknown := sorted(set(data) - known):
-            raise ConfigError(
-                f"The config has fields this version does not know ({', '.join(unknown)}); update capsviz."
-            )
-        data = dict(data)
-        for name in ("image", "decoder"):
-            if name in data:
-                data[name] = tuple(data[name])
+        data = stored_fields(cls, data, "image", "decoder")
         if "capsule_layers" in data:
             data["capsule_layers"] = tuple(CapsuleLayer(**layer) for layer in data["capsule_layers"])
         if isinstance(data.get("inverse_temperature"), dict):
             data["inverse_temperature"] = InverseTemperature(**data["inverse_temperature"])
         return cls(**data)
+
+
+def stored_fields(kind: type, data: dict[str, Any], *tuples: str) -> dict[str, Any]:
+    """The fields of a config of this kind as JSON held them, tuples again; raises ConfigError where one is unknown."""
+    if unknown := sorted(set(data) - {field.name for field in fields(kind)}):
+        raise ConfigError(f"The config has fields this version does not know ({', '.join(unknown)}); update capsviz.")
+    return {name: tuple(value) if name in tuples else value for name, value in data.items()}
 
 
 IMAGES: dict[str, tuple[int, int, int]] = {"cifar10": (3, 32, 32), "multi-mnist": (1, 36, 36)}
