@@ -14,9 +14,8 @@ from pathlib import Path
 
 from capsviz.errors import CapsvizError
 from capsviz.experiments import results
-from capsviz.training.loop import check_same_run
 from capsviz.training.recipes import Recipe
-from capsviz.training.runs import SUMMARY
+from capsviz.training.runs import SUMMARY, check_same_run
 
 RESULT = "seeds"
 """The name of the result file."""

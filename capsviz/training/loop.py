@@ -9,31 +9,21 @@ coefficients.safetensors; checkpoint.safetensors while it is under way. The same
 that was cut off.
 """
 
-import json
-import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from capsviz.data import load, to_float
+from capsviz.data import to_float
 from capsviz.network import CapsNet, Network, assemble, configure
 from capsviz.routing import discriminative
 from capsviz.training import losses, schedules
-from capsviz.training.checkpoint import (
-    CheckpointError,
-    read_tensors,
-    restore_checkpoint,
-    save_checkpoint,
-    write_json,
-    write_tensors,
-)
-from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.checkpoint import read_tensors, restore_checkpoint, save_checkpoint
+from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import Batch, Feed, training_sets
 from capsviz.training.history import Snapshots
@@ -41,7 +31,7 @@ from capsviz.training.interrupt import listening
 from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
 from capsviz.training.processes import agreed, launch
-from capsviz.training.runs import CHECKPOINT, SUMMARY, WEIGHTS
+from capsviz.training.runs import CHECKPOINT, check_same_run, finish, finished_summary
 from capsviz.training.window import Window
 
 METRICS_EVERY = 50
@@ -262,29 +252,6 @@ def build(config: TrainingConfig, image: tuple[int, int, int], classes: int) -> 
         return assemble(model_config)
 
 
-def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict[str, Any] | None:
-    """The summary of a run that is finished; ConfigError when the folder holds a run and nobody said to go on."""
-    if not resume and ((folder / CHECKPOINT).exists() or (folder / SUMMARY).exists()):
-        raise ConfigError(f"{folder} already holds a run; add --resume to go on with it, or --name for another.")
-    if not (folder / SUMMARY).exists():
-        return None
-    summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-    check_same_run(config, summary)
-    return summary
-
-
-def check_same_run(config: TrainingConfig, saved: dict[str, Any]) -> None:
-    """Raise CheckpointError, naming the setting, when a run on disk was started with another one."""
-    started = TrainingConfig.from_dict(saved["training"])
-    before, now = started.to_dict(), config.to_dict()
-    for name in now:
-        if before[name] != now[name]:
-            raise CheckpointError(
-                f"The run was started with {name} {before[name]} and not {now[name]}; repeat its command "
-                f"({started.command()}) or give another --name."
-            )
-
-
 def sparsity_of(model: Network) -> dict[str, float]:
     """Shares of exactly and nearly zero coefficients, for L2 and L1."""
     if model.config.routing not in ("l2", "l1"):
@@ -301,36 +268,3 @@ def greeting(config: TrainingConfig, model: Network, fabric: Any, start: int, to
         f"{config.name}: {parameters:,} parameters, step {start} to {total}, "
         f"{processes} on {fabric.device} in {fabric.strategy.precision.precision}"
     )
-
-
-def finish(
-    config: TrainingConfig, model: Network, measured: dict[str, Any], folder: Path, data_root: Path | None
-) -> dict[str, Any]:
-    """Measure the test error, once, and write the final weights and the summary; the checkpoint goes."""
-    test = load(config.data, "test", root=data_root).to(next(model.parameters()).device)
-    result = evaluate(model, test, config.batch)
-    described = {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}
-    write_tensors(folder / WEIGHTS, model.state_dict(), described)
-    summary = {
-        **described,
-        "data": config.data,
-        "routing": config.routing,
-        "preset": config.preset,
-        "command": config.command(),
-        "test_error": result.error,
-        "test_count": result.count,
-        **measured,
-        "note": test.note,
-        "versions": {"python": platform.python_version(), "torch": torch.__version__, "capsviz": own_version()},
-    }
-    write_json(folder / SUMMARY, summary)
-    (folder / CHECKPOINT).unlink(missing_ok=True)
-    return json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
-
-
-def own_version() -> str:
-    """The installed version of capsviz, or "source" where it runs from a checkout."""
-    try:
-        return version("capsviz")
-    except PackageNotFoundError:
-        return "source"

@@ -1,10 +1,25 @@
-"""A trained network from a run's folder."""
+"""A run's folder: how a run is gone on with, what it leaves when it is finished, and the network that lies there."""
 
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import torch
+
+from capsviz.data import load
 from capsviz.network import Network, assemble, config_from_dict
-from capsviz.training.checkpoint import CheckpointError, model_tensors, read_tensors, restore_model
+from capsviz.training.checkpoint import (
+    CheckpointError,
+    model_tensors,
+    read_tensors,
+    restore_model,
+    write_json,
+    write_tensors,
+)
+from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.evaluate import evaluate
 
 CHECKPOINT, WEIGHTS, SUMMARY = "checkpoint.safetensors", "model.safetensors", "summary.json"
 
@@ -28,3 +43,59 @@ def open_run(path: Path) -> tuple[Network, dict[str, Any]]:
     model = assemble(config_from_dict(header["config"]))
     restore_model(model_tensors(tensors), model)
     return model.eval(), header
+
+
+def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict[str, Any] | None:
+    """The summary of a run that is finished; ConfigError when the folder holds a run and nobody said to go on."""
+    if not resume and ((folder / CHECKPOINT).exists() or (folder / SUMMARY).exists()):
+        raise ConfigError(f"{folder} already holds a run; add --resume to go on with it, or --name for another.")
+    if not (folder / SUMMARY).exists():
+        return None
+    summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    check_same_run(config, summary)
+    return summary
+
+
+def check_same_run(config: TrainingConfig, saved: dict[str, Any]) -> None:
+    """Raise CheckpointError, naming the setting, when a run on disk was started with another one."""
+    started = TrainingConfig.from_dict(saved["training"])
+    before, now = started.to_dict(), config.to_dict()
+    for name in now:
+        if before[name] != now[name]:
+            raise CheckpointError(
+                f"The run was started with {name} {before[name]} and not {now[name]}; repeat its command "
+                f"({started.command()}) or give another --name."
+            )
+
+
+def finish(
+    config: TrainingConfig, model: Network, measured: dict[str, Any], folder: Path, data_root: Path | None
+) -> dict[str, Any]:
+    """Measure the test error, once, and write the final weights and the summary; the checkpoint goes."""
+    test = load(config.data, "test", root=data_root).to(next(model.parameters()).device)
+    result = evaluate(model, test, config.batch)
+    described = {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}
+    write_tensors(folder / WEIGHTS, model.state_dict(), described)
+    summary = {
+        **described,
+        "data": config.data,
+        "routing": config.routing,
+        "preset": config.preset,
+        "command": config.command(),
+        "test_error": result.error,
+        "test_count": result.count,
+        **measured,
+        "note": test.note,
+        "versions": {"python": platform.python_version(), "torch": torch.__version__, "capsviz": own_version()},
+    }
+    write_json(folder / SUMMARY, summary)
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    return json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+
+
+def own_version() -> str:
+    """The installed version of capsviz, or "source" where it runs from a checkout."""
+    try:
+        return version("capsviz")
+    except PackageNotFoundError:
+        return "source"

@@ -11,10 +11,10 @@ from pathlib import Path
 from capsviz.data import DatasetMissing
 from capsviz.training.checkpoint import CheckpointError, read_header
 from capsviz.training.config import ConfigError
-from capsviz.training.loop import check_same_run, train
+from capsviz.training.loop import train
 from capsviz.training.processes import find
 from capsviz.training.recipes import Recipe
-from capsviz.training.runs import CHECKPOINT, SUMMARY
+from capsviz.training.runs import CHECKPOINT, SUMMARY, check_same_run
 
 RESERVE_SECONDS = 5.0
 """Kept back from a time limit, at most a tenth of it: the last step and its checkpoint have to fit in, too."""

@@ -97,11 +97,11 @@ def test_the_other_algorithms_learn_too(routing, tmp_path):
 
 def test_a_network_learns_from_two_digits_at_once(tmp_path, monkeypatch):
     from capsviz.data import MultiDigits
-    from capsviz.training import feed
+    from capsviz.training import feed, runs
 
     pairs = {split: MultiDigits(load("digits", split)) for split in ("train", "test")}
     monkeypatch.setattr(feed, "load", lambda name, split, **_: pairs[split])
-    monkeypatch.setattr(loop, "load", lambda name, split, **_: pairs[split])
+    monkeypatch.setattr(runs, "load", lambda name, split, **_: pairs[split])
     lines = []
     outcome = loop.train(
         tiny(data="multi-mnist", steps=40, batch=32), tmp_path / "run", device="cpu", quiet=True, watch=lines.append
