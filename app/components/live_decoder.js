@@ -36,7 +36,7 @@ const HANDS = { sliders: Sliders, cells: Cells, walk: Walk };
 
 class Board {
   constructor(parent) {
-    this.pending = []; // what was sent to Python and has not come back yet
+    this.told = new Told();
     this.root = element("section", { className: "live-decoder" });
     // For tests and `capsviz benchmark app`: milliseconds from the visitor's event to the painted canvas.
     this.root.capsvizLatencies = this.latencies = [];
@@ -91,18 +91,12 @@ class Board {
     this.refresh();
   }
 
-  /** What Python says: an echo of what was sent leaves everything alone, the visitor may have moved on since. */
+  /** What Python says, where it is news; under the visitor's hand it may be no more than a new theme. */
   take(state) {
-    const text = written(state), echo = this.pending.indexOf(text);
-    if (echo >= 0) this.pending.splice(0, echo + 1);
-    else if (text !== this.told || !this.pending.length) {
-      if (text === this.told && (this.dragging || this.timer)) return; // a new theme, say, under the visitor's hand
-      this.pending = [];
-      clearTimeout(this.timer);
-      this.timer = 0;
-      this.state = structuredClone(state);
-    }
-    this.told = text;
+    if (!this.told.news(left(state), this.dragging || this.timer)) return;
+    clearTimeout(this.timer);
+    this.timer = 0;
+    this.state = structuredClone(state);
   }
 
   build() {
@@ -163,10 +157,8 @@ class Board {
     clearTimeout(this.timer);
     this.timer = 0;
     if (this.panel.playing) return this.tellSoon();
-    const text = written(this.state);
-    if (text === (this.pending.at(-1) ?? this.told)) return;
-    this.pending.push(text);
-    this.send("left", JSON.parse(text));
+    const now = left(this.state);
+    if (this.told.worth(now)) this.send("left", now);
   }
 
   /** Something moved: draw in the next frame, once, however many events come before it. */
@@ -215,7 +207,7 @@ class Board {
   }
 }
 
-/** What the visitor left everything at, as the text that tells an echo from news: a link has two decimals. */
-function written({ upper, offsets, to, share, sphere }) {
-  return JSON.stringify({ upper, offsets, to, share: Math.round(100 * share) / 100, sphere });
+/** What the visitor left everything at, as a link keeps it: with two decimals. */
+function left({ upper, offsets, to, share, sphere }) {
+  return { upper, offsets: [...offsets], to, share: Math.round(100 * share) / 100, sphere };
 }

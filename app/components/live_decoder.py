@@ -22,6 +22,7 @@ from capsviz.perturb import NO_DECODER, PerturbError
 SCRIPTS = (
     "shared/canvas.js",
     "shared/mount.js",
+    "shared/told.js",
     "shared/transport.js",
     "live/network.js",
     "live/pixels.js",

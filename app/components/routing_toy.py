@@ -67,6 +67,7 @@ def routing_toy(
         "capsviz_routing_toy",
         "shared/canvas.js",
         "shared/mount.js",
+        "shared/told.js",
         "shared/transport.js",
         "toy/routing.js",
         "toy/toy.js",

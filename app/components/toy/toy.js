@@ -7,30 +7,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   return mount(Toy, parentElement, (toy) => toy.update(data, setTriggerValue));
 }
 
-/** What was said to Python about one thing, and what it said: an echo is no news, the hand may have moved on since. */
-class Told {
-  constructor() {
-    this.pending = [];
-  }
-
-  /** Whether a value is to be sent; it is then waited for. */
-  worth(value) {
-    const text = JSON.stringify(value);
-    if (text === (this.pending.at(-1) ?? this.heard)) return false;
-    this.pending.push(text);
-    return true;
-  }
-
-  /** Whether what Python says is to be taken over. */
-  news(value) {
-    const text = JSON.stringify(value), echo = this.pending.indexOf(text), again = text === this.heard;
-    this.heard = text;
-    if (echo >= 0) this.pending.splice(0, echo + 1);
-    else if (!again) this.pending = [];
-    return echo < 0 && !(again && this.pending.length);
-  }
-}
-
 class Toy extends Mounted {
   constructor(parent) {
     super(parent, { className: "toy" });
