@@ -14,13 +14,14 @@ from numpy import ndarray
 FOLDER = Path(__file__).parent
 
 
-def component(name: str, *scripts: str, styles: tuple[str, ...] = ()) -> Any:
+def component(name: str, *scripts: str, styles: tuple[str, ...] = (), html: str | None = None) -> Any:
     """The component of these scripts, in this order: paths below app/components, the last one with `export default`.
 
-    The scripts become one module, so what one declares at its top the later ones see. Mount it as what
-    `st.components.v2.component` gives. It is defined anew each time, so that a new runtime knows it as well.
+    The scripts become one module, so what one declares at its top the later ones see. html: what stands in it before
+    they run. Mount it as what `st.components.v2.component` gives. It is defined anew each time, so that a new runtime
+    knows it as well.
     """
-    return st.components.v2.component(name, js=_joined(scripts), css=_joined(styles) or None)
+    return st.components.v2.component(name, html=html, js=_joined(scripts), css=_joined(styles) or None)
 
 
 def _joined(paths: tuple[str, ...]) -> str:

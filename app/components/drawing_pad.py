@@ -5,13 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import streamlit as st
 
+from app.components.bundle import component
 from capsviz.data import ImageError
 
-_HERE = Path(__file__)
 _HTML = """
 <div class="pad">
   <div class="paper">
@@ -28,12 +27,6 @@ _HTML = """
   </div>
 </div>
 """
-_pad = st.components.v2.component(
-    "capsviz_drawing_pad",
-    html=_HTML,
-    css=_HERE.with_suffix(".css").read_text(encoding="utf-8"),
-    js=_HERE.with_suffix(".js").read_text(encoding="utf-8"),
-)
 
 
 def drawing_pad(*, key: str, on_change: Callable[[], None] = lambda: None) -> bytes | None:
@@ -46,7 +39,8 @@ def drawing_pad(*, key: str, on_change: Callable[[], None] = lambda: None) -> by
     # The browser sends again what it holds if that is another version than the one known here.
     known = st.session_state.get(key) or {}
     version = (known.get("drawing") or {}).get("version")
-    _pad(key=key, data={"pad": key, "version": version}, on_drawing_change=on_change)
+    mount = component("capsviz_drawing_pad", "drawing_pad.js", styles=("drawing_pad.css",), html=_HTML)
+    mount(key=key, data={"pad": key, "version": version}, on_drawing_change=on_change)
     return drawn(key)
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import streamlit as st
+
+from app.components.bundle import component
 
 SHEET: tuple[tuple[str, str], ...] = (
     ("1 … 9", "the pages, in their order"),
@@ -22,7 +23,6 @@ SHEET: tuple[tuple[str, str], ...] = (
 )
 """Keys and what they do; space, arrows, Home, End and s are the players' own."""
 
-_HERE = Path(__file__)
 _ROWS = "".join(f"<dt>{html.escape(pressed)}</dt><dd>{html.escape(does)}</dd>" for pressed, does in SHEET)
 _HTML = f"""
 <div class="bar" hidden>
@@ -41,13 +41,7 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
     "?" shows the sheet of keys there. presenting: a small bar shows how to leave, and the browser tells how large its
     window is.
     """
-    mount = st.components.v2.component(  # the same definition each time, so that a new runtime knows it as well
-        "capsviz_keys",
-        html=_HTML,
-        css=_HERE.with_suffix(".css").read_text(encoding="utf-8"),
-        js=_HERE.with_suffix(".js").read_text(encoding="utf-8"),
-    )
-
+    mount = component("capsviz_keys", "keys.js", styles=("keys.css",), html=_HTML)
     heard, trail = f"{key}-heard", f"{key}-trail"
 
     def pressed() -> None:
