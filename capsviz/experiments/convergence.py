@@ -43,11 +43,6 @@ class Crossing:
     level: float
     steps: dict[str, int]
 
-    @property
-    def faster(self) -> tuple[str, ...]:
-        """The methods that were there before DR."""
-        return tuple(name for name, step in self.steps.items() if step < self.steps["dr"])
-
 
 def curves() -> list[Curve]:
     """The curves of DR, L2 and L1, each trained with a decoder where its data set has one."""

@@ -46,7 +46,7 @@ class CapsuleMap {
   }
 
   draw(position, marked) {
-    const { cells, shape: [down, across], ink, scale } = this.data, now = this.at(position);
+    const { cells, shape: [down, across], ink } = this.data, now = this.at(position);
     for (let at = 0; at < cells.length; at++) if (cells[at] >= 0) this.picture[at] = now[cells[at]];
     const width = this.root.clientWidth;
     this.cell = Math.max(3, Math.min(width / across, this.film.tallest / down));

@@ -44,7 +44,7 @@ class Board extends Mounted {
     };
     this.capsule = capsule ?? this.run.strongest();
     for (const i of [...this.picked]) if (i >= this.run.lower) this.picked.delete(i);
-    for (const part of this.parts()) part.load(this.run, this.look);
+    for (const part of this.parts()) part.load(this.run);
     this.algorithm.load(this.run, (line) => this.transport.go(this.run.iteration(this.transport.index) * this.run.lines.length + line));
     this.root.setAttribute("aria-label", alt);
     for (const canvas of [this.cloud.canvas, this.map.canvas, this.tiles.canvas, this.retina.canvas, this.bars.canvas, this.lines.canvas, this.vote.canvas]) {

@@ -79,7 +79,7 @@ class Cloud {
     if (this.loop) this.outline(pen);
     pen.restore();
     if (view.head) this.arrow(pen, view);
-    this.title(pen, view);
+    this.title(pen);
     if (this.hovered >= 0) this.tell(pen, this.hovered);
   }
 

@@ -148,7 +148,7 @@ class Retina {
     this.canvas = element("canvas", { role: "img" });
   }
 
-  load(run, look) {
+  load(run) {
     this.run = run;
     this.picture = paint(new OffscreenCanvas(1, 1), run.image_shape, run.image);
     // The same colours in every iteration, so that one can be compared with the next.
