@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 import torch
 
-from app import resources
+from app import resources, shelves
 from capsviz import ascent, data, zoo
 from capsviz.network import rerouted
 from capsviz.trace import Trace
@@ -25,7 +25,7 @@ def routed_dynamically(name: str, pixels: bytes, iterations: int) -> Trace:
 @st.cache_resource(show_spinner="Looking at the batch …", max_entries=8)
 def footing(name: str, images: str, count: int, draw: int) -> ascent.Footing:
     """What stays as it is while b of a model climbs on `count` training images of a data set, drawn by a seed."""
-    loaded = resources.image_set(images, "train")
+    loaded = shelves.image_set(images, "train")
     order = torch.randperm(len(loaded), generator=torch.Generator().manual_seed(draw))[:count]
     chosen, labels = loaded.batch(order)
     return ascent.fix(resources.model(name), data.to_float(chosen), labels)

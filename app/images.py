@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -10,11 +11,11 @@ from jaxtyping import UInt8
 from PIL import Image
 from torch import Tensor
 
-from app import recordings, resources
+from app import recordings, resources, shelves
 from app.choices import Choices
 from app.components.drawing_pad import drawn
 from capsviz import data, zoo
-from capsviz.data import DATASETS, ImageError, ImageSet, VisitorImage
+from capsviz.data import DATASETS, ImageError, VisitorImage
 from capsviz.perturb import draw
 
 PAD = "pad"
@@ -72,7 +73,7 @@ def layout_of(entry: zoo.Entry) -> str | None:
 def data_of(choices: Choices, entry: zoo.Entry) -> str:
     """The data set to take images from: the chosen one, else the model's own, else the embedded digits."""
     for name in (choices.data, entry.data):
-        if name in resources.BROWSABLE and data.available(name):
+        if name in shelves.BROWSABLE and data.available(name):
             return name
     return "digits"
 
@@ -80,7 +81,7 @@ def data_of(choices: Choices, entry: zoo.Entry) -> str:
 def labelled(choices: Choices, entry: zoo.Entry) -> str | None:
     """The data set here whose images and labels fit a model, the chosen one first; None where there is none."""
     for name in (data_of(choices, entry), entry.data, "digits"):
-        if name in resources.BROWSABLE and data.available(name) and DATASETS[name].classes == entry.classes:
+        if name in shelves.LABELLED and data.available(name) and DATASETS[name].classes == entry.classes:
             return name if DATASETS[name].image == tuple(entry.config.image) else None
     return None
 
@@ -109,7 +110,7 @@ def count(choices: Choices, entry: zoo.Entry) -> int:
     """How many images the source holds."""
     source = source_of(choices, entry)
     if source == "data":
-        return len(resources.image_set(data_of(choices, entry), choices.split))
+        return shelves.count(data_of(choices, entry), choices.split)
     if source == "generated":
         classes, each = resources.exemplars(entry.name).shape[:2]
         return classes * each
@@ -128,7 +129,7 @@ def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
     if source == "generated":
         each = resources.exemplars(entry.name).shape[1]
         return range(choices.only * each, (choices.only + 1) * each)
-    return resources.indices_of(data_of(choices, entry), choices.split, choices.only)
+    return shelves.indices_of(data_of(choices, entry), choices.split, choices.only)
 
 
 def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...]]:
@@ -165,19 +166,20 @@ def _within(choices: Choices, entry: zoo.Entry) -> tuple[int, tuple[str, ...]]:
 
 def from_data(name: str, split: str, index: int, entry: zoo.Entry) -> Picture:
     """Image `index` of a data set in the form that the model takes; left as it is where it has that form."""
-    images, info = resources.image_set(name, split), DATASETS[name]
-    kind = images.classes[int(images.labels[index])]
-    same = info.classes == entry.classes
-    label = int(images.labels[index]) if same else None
-    title = f"{info.title} {split} image {index}, class {kind}"
-    if images.image == tuple(entry.config.image):
-        return Picture(images.images[index], title, label, _note(images), (name, split, index))
-    fitted = data.prepare(_as_pil(images.images[index]), entry.config.image, layout=layout_of(entry))
-    return Picture(fitted.pixels, title, label, (*_note(images), *fitted.notes))
+    (pixels, labels), info = shelves.image(name, split, index), DATASETS[name]
+    label = labels[0] if len(labels) == 1 and info.classes == entry.classes else None
+    title = f"{info.title} {split} image {index}, {kinds(labels, info.classes)}"
+    notes = tuple(filter(None, (shelves.note(name, split),)))
+    if tuple(pixels.shape) == tuple(entry.config.image):
+        return Picture(pixels, title, label, notes, (name, split, index))
+    fitted = data.prepare(_as_pil(pixels), entry.config.image, layout=layout_of(entry))
+    return Picture(fitted.pixels, title, label, (*notes, *fitted.notes))
 
 
-def _note(images: ImageSet) -> tuple[str, ...]:
-    return (images.note,) if images.note else ()
+def kinds(labels: Sequence[int], classes: Sequence[str]) -> str:
+    """What an image shows: “class 7”, or “classes 7 and 2” where two digits overlap."""
+    names = " and ".join(classes[label] for label in labels)
+    return f"class{'es' * (len(labels) > 1)} {names}"
 
 
 def _as_pil(pixels: Tensor) -> Image.Image:
@@ -193,7 +195,7 @@ def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     """Image `index` of a recording in the form that the model takes. Raises TraceError."""
     traces, shown = recordings.opened(name), recordings.labels(name)[index].flatten().tolist()
     classes, made = traces[index].classes, traces.recorded
-    title = f"{title_of(made['data'])} {made['split']} image {index}, class {' and '.join(classes[k] for k in shown)}"
+    title = f"{title_of(made['data'])} {made['split']} image {index}, {kinds(shown, classes)}"
     pixels = recordings.pixels(name, index)
     if tuple(pixels.shape) != tuple(entry.config.image):
         fitted = data.prepare(_as_pil(pixels), entry.config.image, layout=layout_of(entry))

@@ -10,7 +10,6 @@ from numpy import ndarray
 
 from app.components.live_decoder import pack_weights
 from capsviz import compare, data, differences, zoo
-from capsviz.data import DATASETS, ImageSet
 from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.meanings import Meanings
 from capsviz.meanings import meanings as measure_meanings
@@ -18,9 +17,6 @@ from capsviz.measured import Measured, drawings, path_of, recorded
 from capsviz.network import CapsNet
 from capsviz.trace import Trace
 from capsviz.trace import trace as record
-
-BROWSABLE = tuple(name for name in DATASETS if name != "multi-mnist")
-"""Data sets of one labelled object per image."""
 
 
 @st.cache_resource(show_spinner=False)
@@ -59,20 +55,6 @@ def em_threshold(name: str, layer: int, position: int, upper: int) -> dict[str, 
 def decoder(name: str) -> bytes:
     """A model's decoder as the browser takes it. Raises PerturbError where it has none."""
     return pack_weights(model(name), exemplars(name), spread(name))
-
-
-@st.cache_resource(show_spinner="Reading the images …", max_entries=6)
-def image_set(name: str, split: str) -> ImageSet:
-    """A data set that is on this machine. Raises DatasetMissing."""
-    loaded = data.load(name, split)
-    assert isinstance(loaded, ImageSet)  # BROWSABLE holds no generated set
-    return loaded
-
-
-@st.cache_resource(show_spinner=False, max_entries=8)
-def indices_of(name: str, split: str, label: int) -> tuple[int, ...]:
-    """Where in a data set the images of one class stand."""
-    return tuple(torch.nonzero(image_set(name, split).labels == label).flatten().tolist())
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

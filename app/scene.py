@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app import capsule_sets, images, recordings, resources, session
+from app import capsule_sets, images, recordings, resources, session, shelves
 from app.choices import ANOTHER_IMAGE, Catalogue, Choices
 from app.images import Picture
 from capsviz import data
@@ -92,7 +92,7 @@ class Scene:
         chosen = self.choices.second
         if chosen == ANOTHER_IMAGE:
             name = images.data_of(self.choices, entry)
-            total = len(resources.image_set(name, self.choices.split))
+            total = shelves.count(name, self.choices.split)
             return entry, images.from_data(name, self.choices.split, self.choices.second_image % total, entry)
         other = resources.entries().get(chosen)
         if other is None or other.routing != entry.routing or other.config.image != entry.config.image:
@@ -129,7 +129,7 @@ def catalogue() -> Catalogue:
     wanted = ["mnist-dr", "digits-dr"] if data.available("mnist") else ["digits-dr"]
     start = next((name for name in wanted if name in entries), next(iter(entries)))
     classes = {name: len(entry.classes) for name, entry in entries.items()}
-    return Catalogue(start, classes, resources.BROWSABLE)
+    return Catalogue(start, classes, shelves.BROWSABLE)
 
 
 def current() -> Scene:

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import images, recordings, resources, thumbnails
+from app import images, recordings, resources, shelves, thumbnails
 from app.choices import Choices
 from app.components.drawing_pad import drawing_pad
 from app.layout import chosen
@@ -213,7 +213,7 @@ def _received(source: str) -> None:
 
 
 def _data_set(scene: Scene) -> None:
-    here = [name for name in resources.BROWSABLE if data.available(name)]
+    here = [name for name in shelves.BROWSABLE if data.available(name)]
     name = images.data_of(scene.choices, scene.entry)
     if wanted := _absent(scene):
         _offer_download(wanted)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import recordings, resources
+from app import recordings, resources, shelves
 from app.components.picture_buttons import picture_buttons
 from app.scene import Scene
 from capsviz.figures import standalone_html
@@ -134,7 +134,10 @@ def lines(trace: Trace, current: Scene) -> str:
         images = f'capsviz.Trace.open("{file_name(trace, current)}").images'
     else:
         name, split, index = origin
-        images = f'capsviz.data.to_float(capsviz.data.load("{name}", "{split}").images[{index}:{index + 1}])'
+        shelf = f'capsviz.data.load("{name}", "{split}")'
+        pairs = name not in shelves.LABELLED
+        chosen = f"{shelf}.batch(torch.tensor([{index}]))[0]" if pairs else f"{shelf}.images[{index}:{index + 1}]"
+        images = f"capsviz.data.to_float({chosen})"
     arguments = [f'capsviz.load("{trace.name}")', "images"]
     if entry.routing in ("dr", "em"):
         arguments.append(f"iterations={trace.layer.iterations}")
@@ -143,4 +146,5 @@ def lines(trace: Trace, current: Scene) -> str:
     if entry.routing == "em" and trace.config.inverse_temperature != entry.config.inverse_temperature:
         schedule: InverseTemperature = trace.config.inverse_temperature
         arguments.append(f"inverse_temperature=capsviz.routing.{schedule!r}")
-    return f"import capsviz\nimages = {images}\ntrace = capsviz.trace({', '.join(arguments)})"
+    modules = "capsviz, torch" if "torch." in images else "capsviz"
+    return f"import {modules}\nimages = {images}\ntrace = capsviz.trace({', '.join(arguments)})"

@@ -10,7 +10,7 @@ from dataclasses import replace
 import streamlit as st
 from PIL import Image
 
-from app import images, resources
+from app import images, resources, shelves
 from app.choices import Choices
 from app.layout import chosen
 from app.scene import Scene
@@ -93,8 +93,8 @@ def _thumbnail(scene: Scene, index: int) -> str:
 
 @st.cache_data(show_spinner=False, max_entries=2000)
 def _data_image(name: str, split: str, index: int) -> tuple[str, bytes]:
-    loaded = resources.image_set(name, split)
-    return f"image {index}, {loaded.classes[int(loaded.labels[index])]}", _png(loaded.images[index])
+    pixels, labels = shelves.image(name, split, index)
+    return f"image {index}, {images.kinds(labels, DATASETS[name].classes)}", _png(pixels)
 
 
 @st.cache_data(show_spinner=False, max_entries=500)

@@ -16,7 +16,8 @@ class DatasetInfo:
     """Facts about a data set.
 
     `image` is (channels, height, width), `download_bytes` what has to travel to get it (0: it comes with the package),
-    `layout` how `prepare` brings a visitor's picture into the form of this set ("digit", "article" or "photo").
+    `layout` how `prepare` brings a visitor's picture into the form of this set ("digit", "article" or "photo"),
+    `objects` how many there are to name in each image.
     """
 
     name: str
@@ -27,6 +28,7 @@ class DatasetInfo:
     test_count: int
     download_bytes: int
     layout: str
+    objects: int = 1
 
     def count(self, split: str) -> int:
         """The number of images in a split ("train" or "test")."""
@@ -49,7 +51,7 @@ DATASETS: dict[str, DatasetInfo] = {
         DatasetInfo("cifar10", "CIFAR-10", _OBJECTS, (3, 32, 32), 50_000, 10_000, 170_498_071, "photo"),
         DatasetInfo(
             "multi-mnist", "MultiMNIST", _TEN, (1, 36, 36),
-            60_000 * MULTI_PER_DIGIT, 10_000 * MULTI_PER_DIGIT, _MNIST_BYTES, "digit",
+            60_000 * MULTI_PER_DIGIT, 10_000 * MULTI_PER_DIGIT, _MNIST_BYTES, "digit", 2,
         ),
     )
 }  # fmt: skip

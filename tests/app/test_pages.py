@@ -206,7 +206,7 @@ def test_browsing_a_class_shows_only_its_images(visit: Visit):
     assert app.query_params["only"] == "4"
     thumbnails = [option.content for option in app.button_group(key="image_thumbs").proto.options]
     assert len(thumbnails) == 15
-    assert all(", 4](data:image/png" in label for label in thumbnails)
+    assert all(", class 4](data:image/png" in label for label in thumbnails)
     assert "class 4" in spoken(app)
 
 

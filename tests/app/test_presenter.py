@@ -7,7 +7,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import resources
+from app import resources, shelves
 from app.components.keys import followed, received
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts
@@ -98,9 +98,7 @@ def test_the_class_after_the_predicted_one_is_found_before_the_page_shows_any(ba
     shown = AppTest.from_string("")
     shown.query_params["model"] = "digits-l2"
     predicted = int(
-        resources.trace("digits-l2", resources.image_set("digits", "test").images[0].numpy().tobytes(), None).predicted[
-            0
-        ]
+        resources.trace("digits-l2", shelves.image_set("digits", "test").images[0].numpy().tobytes(), None).predicted[0]
     )
     assert press(shown, "class+1").query_params["class"] == str((predicted + 1) % 10)
 

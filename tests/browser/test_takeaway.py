@@ -11,7 +11,7 @@ import pytest
 import torch
 from PIL import Image
 
-from app import resources
+from app import resources, shelves
 from capsviz.trace import Trace
 from tests.browser.visitor import Visitor
 
@@ -65,7 +65,7 @@ def test_each_file_opens_again(opened: Visitor, chromium: sync_api.Browser, tmp_
     assert [float(row["y"]) for row in rows if row["kind"] == "bar"] == pytest.approx(figure["bars"])
 
     trace = Trace.open(taken(opened, tmp_path, "Trace"))
-    pixels = resources.image_set("digits", "test").images[3].numpy().tobytes()
+    pixels = shelves.image_set("digits", "test").images[3].numpy().tobytes()
     expected = resources.trace("digits-dr", pixels, 3)
     torch.testing.assert_close(trace.images, expected.images)
     torch.testing.assert_close(trace.layer["couplings"], expected.layer["couplings"], rtol=1e-4, atol=1e-5)

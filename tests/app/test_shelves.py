@@ -1,0 +1,39 @@
+"""Data sets as they are browsed: pairs of digits as well, one for each digit of their base."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from app import images, resources, shelves
+from capsviz.data import MultiDigits, load
+
+
+@pytest.fixture
+def pairs(monkeypatch: pytest.MonkeyPatch) -> MultiDigits:
+    """Pairs of embedded digits where the app looks for those of MNIST."""
+    made = MultiDigits(load("digits", "test"))
+    monkeypatch.setattr(shelves, "_loaded", lambda name, split: made)
+    shelves.indices_of.clear()
+    return made
+
+
+def test_a_pair_is_browsed_for_each_digit_of_the_base(pairs: MultiDigits):
+    assert shelves.count("multi-mnist", "test") == len(pairs.base) < len(pairs)
+    pixels, labels = shelves.image("multi-mnist", "test", 5)
+    overlaid, classes = pairs.batch(torch.tensor([5]))
+    assert torch.equal(pixels, overlaid[0]) and labels == tuple(classes[0].tolist())
+
+
+def test_a_class_is_found_in_either_digit_of_a_pair(pairs: MultiDigits):
+    _, labels = pairs.batch(torch.arange(len(pairs.base)))
+    for label in (0, 9):
+        found = shelves.indices_of("multi-mnist", "test", label)
+        assert found == tuple(torch.nonzero((labels == label).any(1)).flatten().tolist())
+
+
+def test_a_pair_on_stage_names_both_classes_and_has_no_single_label(pairs: MultiDigits):
+    _, (first, second) = shelves.image("multi-mnist", "test", 5)
+    picture = images.from_data("multi-mnist", "test", 5, resources.entries()["digits-dr"])
+    assert picture.title == f"MultiMNIST test image 5, classes {first} and {second}"
+    assert picture.label is None and tuple(picture.pixels.shape) == (1, 28, 28)
