@@ -2,13 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: app test lint screenshots demo clean
+.PHONY: app test lint tables screenshots demo clean
 
 app: .venv/app
 	$(BIN)/streamlit run app/main.py
 
 test: .venv/dev lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+tables: .venv/app
+	$(BIN)/python -m docs.tables
 
 lint: .venv/dev
 	$(BIN)/ruff check .

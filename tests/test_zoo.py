@@ -15,7 +15,7 @@ from capsviz.training.evaluate import evaluate
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-LARGEST = {"digits": 3.0, "mnist": 1.0}
+LARGEST = {"digits": 3.0, "mnist": 1.0, "fashion-mnist": 8.5}
 """Test error, in percent, above which a model does not ship."""
 
 

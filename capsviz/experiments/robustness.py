@@ -55,7 +55,7 @@ def run(
         result["rows"] = [row for row in result["rows"] if row["model"] != name or row["sha256"] == entry.sha256]
         done = {(row["kind"], row["amount"], row["count"]) for row in result["rows"] if row["model"] == name}
         wanted = [setting for setting in settings if (*setting, len(images)) not in done]
-        network = zoo.load(name) if wanted else None
+        network = zoo.load_network(name) if wanted else None
         for kind, amount in wanted:
             assert network is not None
             moved = moved_images(images, kind, amount)

@@ -31,6 +31,13 @@ def test_unmoved_images_give_the_plain_error_and_far_shifts_a_worse_one(folder):
     assert rows[0]["seen_shift"] == 1
 
 
+def test_the_baseline_without_capsules_is_measured_as_well(folder):
+    [row] = robustness.run("digits", ["mnist-cnn"], 40, settings=[("shift", 0)])["rows"]
+    images = load("digits", "test")
+    head = type(images)("digits", "test", images.images[:40], images.labels[:40], images.classes)
+    assert row["routing"] == "cnn" and row["error"] == evaluate(zoo.load_network("mnist-cnn"), head).error
+
+
 def test_robustness_skips_what_stands_and_measures_new_weights_again(folder, monkeypatch):
     settings = [("shift", 0), ("shift", 1)]
     robustness.run("digits", ["digits-l2"], 20, settings=settings[:1])

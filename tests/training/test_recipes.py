@@ -34,6 +34,7 @@ def test_every_table_of_the_sources_has_its_models():
     wanted |= {f"multi-mnist-{model}" for model in ("dr", "l2", "l1")}
     wanted |= {f"cifar10-{model}" for model in ("dr", "l2-fc", "l1-fc")}
     assert wanted <= set(BY_NAME) and {f"{name}-paper" for name in wanted} <= set(BY_NAME)
+    assert "mnist-matrix" in BY_NAME
 
 
 def test_papers_settings_are_those_of_seed_003():
@@ -52,8 +53,8 @@ def test_a_name_is_a_model_or_a_data_set():
 
 
 def test_paper_models_are_chosen_only_where_they_are_asked_for():
-    assert {recipe.config.preset for recipe in choose()} == {"tiny", "compact"}
-    assert {recipe.config.preset for recipe in choose(["mnist"])} == {"compact"}
+    assert {recipe.config.preset for recipe in choose()} == {"tiny", "compact", "matrix-compact"}
+    assert {recipe.config.preset for recipe in choose(["mnist"])} == {"compact", "matrix-compact"}
     assert {recipe.name for recipe in choose(["mnist"], "paper")} >= {"mnist-dr-paper", "mnist-cnn-paper"}
 
 

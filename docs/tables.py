@@ -1,0 +1,37 @@
+"""Write the tables of README.md and docs/results.md from the manifest and the result files: `make tables`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from capsviz import zoo
+from capsviz.experiments.reports import document, report
+
+ROOT = Path(__file__).resolve().parents[1]
+SHOWN = ("table", "convergence", "cost", "robustness")
+"""Experiments whose reports stand in the README; docs/results.md has all of them."""
+
+
+def section(name: str) -> str:
+    """An experiment as the README shows it."""
+    found = report(name)
+    said = "\n".join(f"- {sentence}" for sentence in found.sentences)
+    return "\n\n".join(part for part in (f"### {found.title}", found.markdown, said, f"{found.conditions}.") if part)
+
+
+def main() -> None:
+    """Replace the tables, and nothing else."""
+    (ROOT / "docs" / "results.md").write_text(document() + "\n", encoding="utf-8")
+    path = ROOT / "README.md"
+    readme = path.read_text(encoding="utf-8")
+    models = re.compile(r"^\| model \| data \| routing \|.*?(?=\n\n)", re.MULTILINE | re.DOTALL)
+    reports = re.compile(r"^### Table II.*?(?=\n\n## Speed)", re.MULTILINE | re.DOTALL)
+    for pattern, text in ((models, zoo.markdown().strip()), (reports, "\n\n".join(map(section, SHOWN)))):
+        readme, count = pattern.subn(lambda _, text=text: text, readme)
+        assert count == 1, f"README.md has no place for what begins with {text[:30]!r}"
+    path.write_text(readme, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
