@@ -149,11 +149,15 @@ def zoo_train(
 
 @zoo_app.command("seeds")
 def zoo_seeds(names: Names = None, preset: Preset = None, out: Out = Path("runs")) -> None:
-    """Write mean and spread of the test error over the seeds in OUT to benchmarks/results/seeds.json."""
-    from capsviz.experiments.seeds import collect, record
+    """Write mean and spread of the test error over the seeds in OUT to benchmarks/results/seeds.json.
+
+    The curves of models that do not ship are kept beside it.
+    """
+    from capsviz.experiments.seeds import collect, keep_curves, record
     from capsviz.training.recipes import choose
 
     spreads = collect(choose(names or (), preset), out)
     for spread in spreads:
         print(f"{spread.name:24} {spread}")
-    print(f"Written to {record(spreads)}.")
+    written = [record(spreads), *keep_curves(spreads, out)]
+    print(f"Written to {', '.join(str(path) for path in written)}.")

@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from capsviz import zoo
 from capsviz.data import DATASETS
+from capsviz.experiments import seeds
 from capsviz.experiments.table import TITLES, method_of
 
 COMPARED = ("dr", "l2", "l1")
@@ -45,18 +47,30 @@ class Crossing:
 
 
 def curves() -> list[Curve]:
-    """The curves of DR, L2 and L1, each trained with a decoder where its data set has one."""
-    found = []
-    for entry in zoo.models().values():
-        if entry.routing not in COMPARED or (method_of(entry).endswith("/FC") and entry.data != "cifar10"):
-            continue
-        path = zoo.folder() / entry.curves
-        if path.is_file():
-            lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-            validation = tuple((line["step"], line["validation_error"]) for line in lines if line["kind"] == "epoch")
-            loss = tuple((line["step"], line["margin"]) for line in lines if line["kind"] == "train")
-            found.append(Curve(entry.name, entry.data, entry.routing, validation, loss, entry.command, entry.preset))
+    """The curves of DR, L2 and L1, each trained with a decoder where its data set has one, shipped or not."""
+    trained = [
+        (entry.name, entry.data, entry.routing, entry.preset, entry.command, zoo.folder() / entry.curves)
+        for entry in zoo.models().values()
+        if entry.data == "cifar10" or not method_of(entry).endswith("/FC")
+    ]
+    trained += [
+        (kept.name, kept.data, kept.routing, kept.preset, kept.command, seeds.curves_of(kept.name))
+        for kept in seeds.unshipped()
+        if kept.data == "cifar10" or kept.decoder
+    ]
+    found = [
+        Curve(name, data, routing, *_read(path), command, preset)
+        for name, data, routing, preset, command, path in trained
+        if routing in COMPARED and path.is_file()
+    ]
     return sorted(found, key=lambda curve: (curve.data, COMPARED.index(curve.routing)))
+
+
+def _read(path: Path) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, float], ...]]:
+    """Validation error after each epoch, and the margin loss in between, by step."""
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    validation = tuple((line["step"], line["validation_error"]) for line in lines if line["kind"] == "epoch")
+    return validation, tuple((line["step"], line["margin"]) for line in lines if line["kind"] == "train")
 
 
 def data_sets(curves: Sequence[Curve]) -> list[str]:

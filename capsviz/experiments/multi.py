@@ -14,8 +14,8 @@ from typing import Any
 
 from capsviz import zoo
 from capsviz.data import load
-from capsviz.experiments import results
-from capsviz.experiments.table import TITLES, steps_of
+from capsviz.experiments import results, seeds
+from capsviz.experiments.table import TITLES, UNSHIPPED, steps_of
 from capsviz.training.evaluate import evaluate
 
 NAME = "multi-mnist"
@@ -45,25 +45,35 @@ def run(*, data_root: Path | None = None, say: Callable[[str], None] = lambda _:
     return result
 
 
-def markdown(result: dict[str, Any]) -> str:
+def rows(result: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """A row for each model that was evaluated, and for each that was trained here and does not ship."""
+    found = list(result["rows"]) if result else []
+    for spread in seeds.unshipped():
+        if spread.data == NAME:
+            row = {"model": f"{spread.name}, {UNSHIPPED}", "routing": spread.routing, "preset": spread.preset}
+            found.append(row | {"error": spread.mean, "count": spread.test_count, "steps": spread.steps})
+    return found
+
+
+def markdown(measured: list[dict[str, Any]]) -> str:
     """Error by model, the paper's beside it."""
     lines = ["| model | error, % | images | steps | preset | paper, % |", "| --- | ---: | ---: | ---: | --- | ---: |"]
-    for row in result["rows"]:
+    for row in measured:
         paper = PAPER.get(TITLES[row["routing"]])
         lines.append(
-            f"| `{row['model']}` | {row['error']:.2f} | {row['count']} | {row['steps']} | {row['preset']} "
+            f"| {row['model']} | {row['error']:.2f} | {row['count']} | {row['steps']} | {row['preset']} "
             f"| {'–' if paper is None else f'{paper:.2f}'} |"
         )
     return "\n".join(lines)
 
 
-def sentences(result: dict[str, Any]) -> list[str]:
+def sentences(measured: list[dict[str, Any]]) -> list[str]:
     """How far from the paper, or that nothing was trained."""
-    if not result["rows"]:
+    if not measured:
         return [
             "No MultiMNIST model is in pretrained/ yet: not trained here. The paper: 7.54 % (its own), 7.47 % (DR)."
         ]
-    best = min(result["rows"], key=lambda row: row["error"])
+    best = min(measured, key=lambda row: row["error"])
     return [
         f"{best['model']} errs least, {best['error']:.2f} % of {best['count']} images after {best['steps']} steps; the "
         "paper has 7.54 % for its own routing and 7.47 % for DR."

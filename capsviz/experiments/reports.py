@@ -159,12 +159,13 @@ def _sweep(experiment: Any, title: str, question: str, source: str) -> Report:
 
 def _multi() -> Report:
     result = results.read(multi.NAME)
+    found = multi.rows(result)
     return Report(
         "multi-mnist",
         "MultiMNIST",
         "Can the networks read two digits over one another?",
-        tuple(multi.sentences(result or {"rows": []})),
-        multi.markdown(result) if result else "",
+        tuple(multi.sentences(found)),
+        multi.markdown(found) if found else "",
         f"Two digits, 36 × 36; wrong unless both are named; one model each{_where(result)}",
         "capsviz experiment multi-mnist",
         "seed 003, section IV; Sabour et al. (2017), section 6",

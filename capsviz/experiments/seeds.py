@@ -7,13 +7,16 @@ capsviz zoo seeds digits
 from __future__ import annotations
 
 import json
+import shutil
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from capsviz import zoo
 from capsviz.errors import CapsvizError
 from capsviz.experiments import results
+from capsviz.training.journal import METRICS
 from capsviz.training.recipes import Recipe
 from capsviz.training.runs import SUMMARY, check_same_run
 
@@ -93,6 +96,36 @@ def _spread_of(recipe: Recipe, out: Path) -> Spread | None:
         steps=first["steps"],
         command=config.command(),
     )
+
+
+def keep_curves(spreads: Sequence[Spread], out: Path) -> list[Path]:
+    """Copy the curves of models that do not ship to the result files, and say where: Figure 3 is read off them.
+
+    Of each the first seed's. Those of shipped models lie in the zoo.
+    """
+    kept = []
+    for spread in unshipped(spreads):
+        seed = f"-seed{spread.seeds[0]}" * (spread.seeds[0] > 0)
+        path = curves_of(spread.name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(out / f"{spread.name}{seed}" / METRICS, path)
+        kept.append(path)
+    return kept
+
+
+def curves_of(name: str) -> Path:
+    """Where the curves of a model that does not ship are kept."""
+    return results.folder() / "curves" / f"{name}.jsonl"
+
+
+def unshipped(spreads: Iterable[Spread] | None = None) -> list[Spread]:
+    """Those of models that are not in pretrained/: of all that is recorded, unless given.
+
+    Raises ResultError, ZooError.
+    """
+    shipped = zoo.models()
+    chosen = recorded().values() if spreads is None else spreads
+    return [spread for spread in chosen if spread.name not in shipped]
 
 
 def recorded() -> dict[str, Spread]:

@@ -25,7 +25,12 @@ PAPER: dict[str, dict[str, float]] = {
 """Test error in percent, seed 003, Table II."""
 UNSHIPPED = "weights not shipped"
 """Said of a model that was trained here, measured, and left out of pretrained/."""
-DIFFERS = {"compact": "a quarter of the convolution", "tiny": "a tiny network", "paper": ""}
+DIFFERS = {
+    "compact": "a quarter of the convolution",
+    "tiny": "a tiny network",
+    "paper": "",
+    "matrix-compact": "matrix capsules, half of the paper's channels",
+}
 
 
 @dataclass(frozen=True)
@@ -71,22 +76,25 @@ def lines() -> list[Line]:
     for data, paper in PAPER.items():
         for method in METHODS:
             here = [entries for (of, name, _), entries in found.items() if (of, name) == (data, method)]
-            table += [_line(data, method, paper.get(method), entries) for entries in here]
-            if not here:
-                table += _unshipped(data, method, paper.get(method))
+            trained = [_line(data, method, paper.get(method), entries) for entries in here]
+            trained += _unshipped(data, method, paper.get(method))
+            if not trained and method in paper:
+                trained = [Line(data, method, paper[method], None)]
+            table += trained
     return table
 
 
 def _unshipped(data: str, method: str, paper: float | None) -> list[Line]:
-    """What was trained here and does not ship, else the paper's figure alone, else nothing."""
-    for spread in seeds.recorded().values():
-        bare = not spread.decoder and spread.routing in ("l2", "l1") and data != "multi-mnist"
+    """What was trained here and does not ship."""
+    found = []
+    for spread in seeds.unshipped():
+        bare = not spread.decoder and spread.routing in ("l2", "l1")
         name = TITLES[spread.routing] + ("/FC" if bare else "")
         if (spread.data, name) == (data, method):
             differs = ", ".join(filter(None, (_differences(spread.preset, spread.command), UNSHIPPED)))
             ours = Average.of(list(spread.errors))
-            return [Line(data, method, paper, ours, spread.test_count, spread.preset, spread.steps, differs)]
-    return [] if paper is None else [Line(data, method, paper, None)]
+            found.append(Line(data, method, paper, ours, spread.test_count, spread.preset, spread.steps, differs))
+    return found
 
 
 def _line(data: str, method: str, paper: float | None, entries: list[zoo.Entry]) -> Line:

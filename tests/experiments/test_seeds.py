@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from capsviz.experiments.convergence import curves
 from capsviz.experiments.results import ResultError
-from capsviz.experiments.seeds import SpreadError, collect, record, recorded
+from capsviz.experiments.seeds import SpreadError, collect, keep_curves, record, recorded
 from capsviz.training.checkpoint import CheckpointError
 from capsviz.training.config import TrainingConfig
 from capsviz.training.recipes import Recipe
@@ -72,6 +73,22 @@ def test_a_result_file_keeps_the_lines_of_other_models(runs, results_folder):
     assert record([spread, other]) == results_folder / "seeds.json"
     record([replace(spread, mean=9.0)])
     assert recorded() == {"digits-dr": other, "digits-l2": replace(spread, mean=9.0)}
+
+
+def test_the_curves_of_what_does_not_ship_are_kept_and_drawn(runs, results_folder):
+    [spread] = collect([RECIPE], runs)
+    other = replace(spread, name="digits-l2-other", seeds=(1, 2))
+    lines = [
+        {"kind": "train", "step": 50, "margin": 0.25},
+        {"kind": "epoch", "step": 90, "margin": 0.2, "validation_error": 7.5},
+    ]
+    (runs / "digits-l2-other-seed1").mkdir()
+    metrics = "".join(json.dumps(line) + "\n" for line in lines)
+    (runs / "digits-l2-other-seed1" / "metrics.jsonl").write_text(metrics)
+    assert keep_curves([spread, other], runs) == [results_folder / "curves" / "digits-l2-other.jsonl"]
+    record([spread, other])
+    [drawn] = [curve for curve in curves() if curve.model == "digits-l2-other"]
+    assert (drawn.validation, drawn.loss) == (((90, 7.5),), ((50, 0.25),))
 
 
 def test_no_runs_and_a_damaged_result_get_one_sentence_each(tmp_path, results_folder):
