@@ -46,6 +46,8 @@ class Choices:
     source: str = "data"
     """`data` (a data set on this machine), `upload`, `camera`, `pad` (drawn by hand), `generated` (by the model), or
     `recorded` (images and traces that `capsviz trace` left)."""
+    picture: str = ""
+    """What the visitor sent, photographed or drew, as `linked_picture` writes it; empty: nothing yet."""
     data: str = ""
     """Data set to take the image from; empty: the model's own where it is on this machine, else the embedded digits."""
     split: str = "test"
@@ -104,7 +106,7 @@ class Choices:
     """What Compare shows, one of VIEWS."""
     order: str = "next"
     """Which images Compare puts side by side: those from the one on stage on, the most different, the worst drawn."""
-    count: int = 5
+    count: int = 9
     """How many of them."""
     pair: tuple[str, str] | None = None
     """The two models whose difference counts; None: the first two of the data set."""

@@ -8,20 +8,21 @@ from dataclasses import dataclass
 import streamlit as st
 import torch
 from jaxtyping import UInt8
-from PIL import Image
 from torch import Tensor
 
-from app import recordings, resources, shelves
+from app import linked_picture, recordings, resources, shelves
 from app.choices import Choices
-from app.components.drawing_pad import drawn
 from capsviz import data, zoo
 from capsviz.data import DATASETS, ImageError, VisitorImage
 from capsviz.perturb import draw
 
 PAD = "pad"
 """The drawing pad's key."""
-SENT = ("upload", "camera")
-"""Sources whose picture the session keeps, an `Upload` under the source's name."""
+GIVEN = {"upload": "picture", "camera": "photograph", PAD: "drawing"}
+"""Sources whose picture the visitor gives, and what it is called. The link holds it as the model sees it; the session
+keeps the `Upload` that it was made from, under `given-` and the source's name."""
+MOST_ORIGINALS = 20
+"""Uploads that a session keeps, so that another model, or the way back, finds the picture as it was given."""
 
 
 @dataclass(frozen=True)
@@ -138,13 +139,9 @@ def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...
     Raises DatasetMissing, ImageError, TraceError, ZooError.
     """
     source = source_of(choices, entry)
-    if source == "pad" and (ink := drawn(PAD)) is not None:
-        return _visitors("drawing", data.read_image(ink), entry), ()
-    if source in SENT:
-        upload: Upload | None = st.session_state.get(source)
-        if upload is not None and upload.image is not None:
-            return _visitors(upload.name, upload.image, entry), ()
-    if source in (*SENT, "pad"):
+    if source in GIVEN and choices.picture:
+        return _linked(choices, entry), ()
+    if source in GIVEN:
         # Nothing is there yet: the first image of the data set stands in.
         return from_data(data_of(choices, entry), choices.split, 0, entry), ()
     index, notices = _within(choices, entry)
@@ -172,7 +169,7 @@ def from_data(name: str, split: str, index: int, entry: zoo.Entry) -> Picture:
     notes = tuple(filter(None, (shelves.note(name, split),)))
     if tuple(pixels.shape) == tuple(entry.config.image):
         return Picture(pixels, title, label, notes, (name, split, index))
-    fitted = data.prepare(_as_pil(pixels), entry.config.image, layout=layout_of(entry))
+    fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
     return Picture(fitted.pixels, title, label, (*notes, *fitted.notes))
 
 
@@ -182,13 +179,51 @@ def kinds(labels: Sequence[int], classes: Sequence[str]) -> str:
     return f"class{'es' * (len(labels) > 1)} {names}"
 
 
-def _as_pil(pixels: Tensor) -> Image.Image:
-    return Image.fromarray(pixels.permute(1, 2, 0).squeeze(-1).numpy())
+def _linked(choices: Choices, entry: zoo.Entry) -> Picture:
+    """The visitor's picture: its pixels are the link's, here and elsewhere; a session may know their origin."""
+    notes: tuple[str, ...] = ()
+    pixels = linked_picture.read(choices.picture)
+    if tuple(pixels.shape) != tuple(entry.config.image):
+        fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
+        pixels, notes = fitted.pixels, fitted.notes
+    if choices.picture not in _originals():
+        return Picture(pixels, f"{GIVEN[choices.source]} from the link", None, notes)
+    upload, said = _originals()[choices.picture]
+    return Picture(pixels, f"your {upload.name}", None, (*said, *notes))
 
 
-def _visitors(name: str, image: VisitorImage, entry: zoo.Entry) -> Picture:
-    prepared = data.prepare(image, entry.config.image, layout=layout_of(entry))
-    return Picture(prepared.pixels, f"your {name}", None, prepared.notes)
+def _originals() -> dict[str, tuple[Upload, tuple[str, ...]]]:
+    """By picture as the link holds it: what the visitor gave, and what was said of bringing it into that form."""
+    return st.session_state.setdefault("originals", {})
+
+
+def link(upload: Upload | None, entry: zoo.Entry) -> str:
+    """The picture in the form that a model takes, as the link holds it; empty where there is none."""
+    if upload is None or upload.image is None:
+        return ""
+    prepared = data.prepare(upload.image, entry.config.image, layout=layout_of(entry))
+    text, kept = linked_picture.written(prepared.pixels), _originals()
+    kept.pop(text, None)
+    kept[text] = (upload, prepared.notes)
+    while len(kept) > MOST_ORIGINALS:
+        del kept[next(iter(kept))]
+    return text
+
+
+def keep(source: str, upload: Upload | None) -> None:
+    """Keep what the visitor gave by a source, since a widget forgets its file as soon as another source is shown."""
+    st.session_state[f"given-{source}"] = upload
+
+
+def kept(source: str) -> Upload | None:
+    """What the visitor gave last by a source."""
+    return st.session_state.get(f"given-{source}")
+
+
+def again(picture: str, entry: zoo.Entry) -> str:
+    """The picture of the link in the form of another model, from what was given where this session knows it."""
+    original = _originals().get(picture)
+    return picture if original is None else link(original[0], entry)
 
 
 def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
@@ -198,7 +233,7 @@ def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     title = f"{title_of(made['data'])} {made['split']} image {index}, {kinds(shown, classes)}"
     pixels = recordings.pixels(name, index)
     if tuple(pixels.shape) != tuple(entry.config.image):
-        fitted = data.prepare(_as_pil(pixels), entry.config.image, layout=layout_of(entry))
+        fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
         return Picture(fitted.pixels, title, None, fitted.notes)
     label = shown[0] if len(shown) == 1 and classes == entry.classes else None
     return Picture(pixels, title, label, recording=(name, index))

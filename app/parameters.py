@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from app import capsule_sets, recordings
+from app import capsule_sets, linked_picture, recordings
 from app.choices import (
     ANOTHER_IMAGE,
     BATCHES,
@@ -67,6 +67,11 @@ def _one_of(values: tuple[str, ...], what: str) -> Callable[[str, Choices, Catal
 def _model(text: str, _choices: Choices, catalogue: Catalogue) -> str:
     if text not in catalogue.classes:
         raise ValueError(f"There is no model “{text}”")
+    return text
+
+
+def _picture(text: str, _choices: Choices, _catalogue: Catalogue) -> str:
+    linked_picture.read(text)
     return text
 
 
@@ -207,6 +212,7 @@ def _share(text: str, _choices: Choices, _catalogue: Catalogue) -> float:
 PARAMETERS: dict[str, Parameter] = {
     "model": Parameter("model", _model),
     "source": Parameter("source", _one_of(SOURCES, "source of images")),
+    "picture": Parameter("picture", _picture),
     "data": Parameter("data", _data),
     "split": Parameter("split", _one_of(SPLITS, "split")),
     "recording": Parameter("recording", _recording),

@@ -33,6 +33,7 @@ def _default(name: str, choices: Choices) -> str:
     sentences = {
         "model": choices.model,
         "source": "images of a data set",
+        "picture": "an image of a data set",
         "data": "the model's own data set",
         "recording": "the first recording",
         "image": "image 0",
@@ -109,9 +110,11 @@ def update(choices: Choices, **changes: Any) -> None:
         }
     if "layer" in changes:
         changes = {"position": None, "upper": None, "capsule": None, "frame": None, **changes}
+    if "source" in changes:
+        changes = {"picture": "", **changes}
     if {"source", "data", "split", "recording", "only"} & changes.keys():
         changes = {"image": 0, **changes}
-    if {"source", "data", "split", "recording", "only", "image"} & changes.keys():
+    if {"source", "picture", "data", "split", "recording", "only", "image"} & changes.keys():
         changes = {"upper": None, **changes}
     if {"model", "iterations"} & changes.keys():
         changes = {"frame": None, **changes}

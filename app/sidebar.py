@@ -6,13 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from app import images, recordings, resources, shelves, thumbnails
+from app import images, recordings, resources, session, shelves, thumbnails
 from app.choices import Choices
-from app.components.drawing_pad import drawing_pad
+from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.layout import chosen
-from app.scene import Scene
+from app.scene import Scene, catalogue
 from capsviz import data
-from capsviz.data import DATASETS
+from capsviz.data import DATASETS, ImageError
 from capsviz.errors import CapsvizError
 from capsviz.network import ROUTING_TITLES
 from capsviz.zoo import Entry
@@ -99,8 +99,8 @@ def _model_changes(name: str, choices: Choices) -> dict[str, object]:
     """Another model of the same data set keeps the image on stage."""
     entries = resources.entries()
     if entries[name].data != entries[choices.model].data:
-        return {"model": name}
-    keep = ("source", "data", "split", "recording", "only", "image", "upper", "pair", "method", "cell")
+        return {"model": name, "picture": images.again(choices.picture, entries[name])}
+    keep = ("source", "picture", "data", "split", "recording", "only", "image", "upper", "pair", "method", "cell")
     return {"model": name, **{field: getattr(choices, field) for field in keep}}
 
 
@@ -121,12 +121,9 @@ def _source(scene: Scene) -> None:
         # Asked for by name, a data set is shown even where the model's own is absent.
         read=lambda source, choices: _source_changes(source, choices, scene),
     )
-    if source in images.SENT:
-        _upload() if source == "upload" else _camera()
-        return
-    if source == "pad":
-        drawing_pad(key=images.PAD)
-        st.caption("Until something is drawn, the pages show the first image of the data set.")
+    if source in images.GIVEN:
+        {"upload": _upload, "camera": _camera, images.PAD: _pad}[source]()
+        _received(source, choices)
         return
     if source == "data":
         _data_set(scene)
@@ -141,7 +138,8 @@ def _source(scene: Scene) -> None:
 def _source_changes(source: str, choices: Choices, scene: Scene) -> dict[str, object]:
     if source == "recorded":
         return _recording_changes(images.recorded_of(choices))
-    return {"source": source, "data": "digits" if source == "data" and _absent(scene) else ""}
+    picture = images.link(images.kept(source), scene.entry) if source in images.GIVEN else ""
+    return {"source": source, "picture": picture, "data": "digits" if source == "data" and _absent(scene) else ""}
 
 
 def _recording(scene: Scene) -> None:
@@ -177,39 +175,64 @@ def _upload() -> None:
     st.file_uploader(
         "Your picture",
         key="file",
-        on_change=lambda: _keep("upload", st.session_state["file"]),
+        on_change=lambda: _sent("upload", st.session_state["file"]),
         label_visibility="collapsed",
         help="PNG, JPEG, GIF, WebP, TIFF or BMP; it is brought into the form of the model's training images.",
     )
-    _received("upload")
 
 
 def _camera() -> None:
     st.camera_input(
         "Your picture",
         key="photo",
-        on_change=lambda: _keep("camera", st.session_state["photo"]),
+        on_change=lambda: _sent("camera", st.session_state["photo"]),
         label_visibility="collapsed",
         help="One thing, large and alone, is read best: a digit written thickly on white paper.",
     )
-    _received("camera")
 
 
-def _keep(source: str, file: Any) -> None:
-    # Kept apart from the widget, which forgets its file as soon as another source is shown.
+def _sent(source: str, file: Any) -> None:
     name = "photograph" if source == "camera" or file is None else f"picture {file.name}"
-    st.session_state[source] = None if file is None else images.receive(name, file.getvalue())
+    _keep(source, None if file is None else images.receive(name, file.getvalue()))
 
 
-def _received(source: str) -> None:
-    upload: images.Upload | None = st.session_state.get(source)
-    if upload is None:
+def _pad() -> None:
+    drawing_pad(key=images.PAD, on_change=_drawn)
+
+
+def _drawn() -> None:
+    """Keep what was drawn; what a pad only brings back, after a reload, does not displace the picture of a link."""
+    try:
+        ink = drawn(images.PAD)
+        upload = None if ink is None else images.receive("drawing", ink)
+    except ImageError as error:
+        upload = images.Upload("drawing", None, str(error))
+    _keep(images.PAD, upload, hesitant=brought_back(images.PAD))
+
+
+def _keep(source: str, upload: images.Upload | None, *, hesitant: bool = False) -> None:
+    """Keep what the visitor gave: as it is in the session, and as the model sees it in the link.
+
+    hesitant: a picture that is in the link already stays there.
+    """
+    images.keep(source, upload)
+    choices, _ = session.parse(st.query_params, catalogue())
+    picture = images.link(upload, resources.entries()[choices.model])
+    if choices.source == source and not (hesitant and choices.picture):
+        session.update(choices, picture=picture)
+
+
+def _received(source: str, choices: Choices) -> None:
+    upload = images.kept(source)
+    if upload is not None and upload.problem:
+        st.error(upload.problem, icon=":material/broken_image:")
+    elif choices.picture:
+        st.caption("The link holds the picture as small as the model sees it: whoever opens the link sees it too.")
+    else:
         st.caption(
             "Until a picture is here, the pages show the first image of the data set. A picture stays on this "
-            "machine and is no part of the link."
+            "machine; only as small as the model sees it, it becomes part of the link."
         )
-    elif upload.problem:
-        st.error(upload.problem, icon=":material/broken_image:")
 
 
 def _data_set(scene: Scene) -> None:

@@ -45,7 +45,7 @@ class Pad {
     this.listen();
     this.fit();
     this.refresh();
-    if (version !== (known ?? null)) this.tellSoon();
+    if (version !== (known ?? null)) this.tellSoon(true);
   }
 
   listen() {
@@ -170,9 +170,11 @@ class Pad {
     remember(this.storage, { marks, version, pen });
   }
 
-  tellSoon() {
+  // again: nothing was drawn, Python only does not know it, as after a reload.
+  tellSoon(again = false) {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.tell("drawing", { png: this.png(), version: this.version }), QUIET);
+    const told = () => this.tell("drawing", { png: this.png(), version: this.version, again });
+    this.timer = setTimeout(told, QUIET);
   }
 
   png() {

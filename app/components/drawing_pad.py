@@ -50,6 +50,13 @@ def drawn(key: str) -> bytes | None:
     return received(state.get("drawing") if isinstance(state, Mapping) else None)
 
 
+def brought_back(key: str) -> bool:
+    """Whether the pad `key` only told again what it holds, as after a reload, and nobody has drawn since."""
+    state = st.session_state.get(key)
+    drawing = state.get("drawing") if isinstance(state, Mapping) else None
+    return isinstance(drawing, Mapping) and drawing.get("again") is True
+
+
 def received(drawing: object) -> bytes | None:
     """The PNG in what the browser sent, None for an empty pad; raises ImageError where it is not base64."""
     png = drawing.get("png") if isinstance(drawing, Mapping) else None

@@ -5,14 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import capsule_sets
+from app import capsule_sets, linked_picture
 from app.choices import BATCHES, REGULARISATIONS, STEP_SIZES, VIEWS, Catalogue, Choices
 from app.session import PARAMETERS, parse, to_query
 from capsviz.intervene import Intervention
 
+PICTURE = linked_picture.written(torch.arange(784, dtype=torch.int64).remainder(251).byte().view(1, 28, 28))
 CATALOGUE = Catalogue("mnist-dr", {"mnist-dr": 10, "mnist-em": 10, "shapes-l2": 3}, ("mnist", "digits"))
 
 
@@ -25,6 +27,7 @@ def choices() -> st.SearchStrategy[Choices]:
         Choices,
         model=st.sampled_from(["mnist-dr", "mnist-em"]),
         source=st.sampled_from(["data", "upload", "camera", "pad", "generated"]),
+        picture=st.sampled_from(["", PICTURE]),
         data=st.sampled_from(["", "mnist", "digits"]),
         split=st.sampled_from(["test", "train"]),
         image=st.integers(0, 59_999),
@@ -48,7 +51,7 @@ def choices() -> st.SearchStrategy[Choices]:
         wide=st.booleans(),
         view=st.sampled_from(["image", "many", "distributions", "confusions", "wrong"]),
         order=st.sampled_from(["next", "different", "worst"]),
-        count=st.integers(4, 12),
+        count=st.integers(4, 16),
         pair=st.sampled_from([None, ("mnist-dr", "mnist-em"), ("mnist-em", "mnist-dr")]),
         measure=st.sampled_from(["mse", "ssim", "drawings"]),
         errors=st.booleans(),
@@ -142,7 +145,7 @@ def test_an_empty_query_is_the_start():
         ({"offsets": "nan"}, "Capsule offsets go from −1 to 1; showing the capsule as it is instead."),
         ({"offsets": "9"}, "Capsule offsets go from −1 to 1; showing the capsule as it is instead."),
         ({"view": "all"}, f"There is no view “all” ({', '.join(VIEWS)}); showing one image instead."),
-        ({"n": "40"}, "“40” images do not fit side by side (4 to 12); showing 5 images instead."),
+        ({"n": "40"}, "“40” images do not fit side by side (4 to 16); showing 9 images instead."),
         (
             {"pair": "mnist-dr,mnist-dr"},
             "“mnist-dr,mnist-dr” is no pair of models; showing the first two methods instead.",

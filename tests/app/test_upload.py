@@ -82,7 +82,33 @@ def test_after_a_bad_picture_a_good_one_is_welcome(app: AppTest):
     assert any("your picture second.png" in text.value for text in app.markdown)
 
 
-def test_a_photograph_goes_the_same_way_and_stays_out_of_the_link(visit: Visit):
+def test_a_link_shows_the_same_picture_where_nobody_uploaded_it(app: AppTest, visit: Visit):
+    upload(app, PNG)
+    link = {key: value if isinstance(value, str) else value[0] for key, value in app.query_params.items()}
+    elsewhere = visit(**link)
+    assert any("picture from the link" in text.value for text in elsewhere.markdown)
+    assert elsewhere.session_state["shown"].trace.images.equal(app.session_state["shown"].trace.images)
+
+
+def test_a_picture_that_is_taken_back_leaves_the_link(app: AppTest):
+    upload(app, PNG)
+    assert "picture" in app.query_params
+    upload(app, b"nothing")
+    assert "picture" not in app.query_params
+    assert any("Digits test image 0" in text.value for text in app.markdown)
+
+
+def test_another_source_leaves_the_link_without_the_picture_and_the_way_back_brings_it(app: AppTest):
+    upload(app, PNG)
+    picture = app.query_params["picture"]
+    app.button_group(key="source").set_value("data").run()
+    assert "picture" not in app.query_params
+    app.button_group(key="source").set_value("upload").run()
+    assert app.query_params["picture"] == picture
+    assert any("your picture picture.png" in text.value for text in app.markdown)
+
+
+def test_a_photograph_goes_the_same_way(visit: Visit):
     app = visit(model="digits-dr", source="camera")
     assert "Until a picture is here" in captions(app)
     app.camera_input(key="photo").set_value(
@@ -91,6 +117,6 @@ def test_a_photograph_goes_the_same_way_and_stays_out_of_the_link(visit: Visit):
     app.run()
     assert not app.exception
     assert any("your photograph" in text.value for text in app.markdown)
-    assert set(app.query_params) == {"model", "source"}
+    assert set(app.query_params) == {"model", "source", "picture"}
     app.switch_page("views/compare.py").run()
     assert any("your photograph" in text.value for text in app.markdown)

@@ -98,7 +98,9 @@ def test_a_good_and_a_bad_picture_are_uploaded(visitor: Visitor):
     visitor.settle()
 
 
-def test_a_digit_drawn_on_the_pad_flows_through_the_pages(visitor: Visitor):
+def test_a_digit_drawn_on_the_pad_flows_through_the_pages_and_the_link(
+    visitor: Visitor, chromium: sync_api.Browser, address: str
+):
     visitor.open("?model=digits-dr&source=pad")
     first = visitor.board()
     paper = visitor.window.locator('[data-testid="stSidebar"] canvas')
@@ -113,7 +115,15 @@ def test_a_digit_drawn_on_the_pad_flows_through_the_pages(visitor: Visitor):
     sync_api.expect(visitor.window.get_by_text("your drawing")).to_be_visible()
     visitor.eventually(lambda: visitor.board() != first, "the drawing routed")
     visitor.settle()
-    drawn = visitor.figure("strip")
+    drawn, link = visitor.figure("strip"), f"?{visitor.query()}"
+    other = Visitor(chromium.new_page(), address).open(link)
+    sync_api.expect(other.window.get_by_text("drawing from the link")).to_be_visible()
+    assert other.figure("strip") == drawn
+    other.window.close()
+    visitor.window.reload()  # the pad tells its drawing again, and the link has it already
+    sync_api.expect(visitor.window.get_by_text("your drawing")).to_be_visible()
+    visitor.settle()
+    assert f"?{visitor.query()}" == link and visitor.figure("strip") == drawn
     visitor.window.get_by_role("link", name="5 Compare").click()
     sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
     visitor.settle()

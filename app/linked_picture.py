@@ -1,0 +1,51 @@
+"""A visitor's picture as a part of the link: the pixels that the model sees, as PNG, in letters of a link."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+from functools import lru_cache
+
+import torch
+from jaxtyping import UInt8
+from PIL import Image
+from torch import Tensor
+
+from capsviz import data
+from capsviz.data import ImageError
+
+LARGEST = 64
+"""Pixels of a side: images of the models have 28 or 32, and a link is to stay one that can be sent."""
+LONGEST = 24_000
+"""Letters: more than 64 × 64 pixels in colour ever need."""
+
+
+def written(pixels: UInt8[Tensor, "channel height width"]) -> str:
+    """The picture as a link holds it; a drawn digit takes about 500 letters."""
+    file = io.BytesIO()
+    as_image(pixels).save(file, "PNG", optimize=True)
+    return base64.urlsafe_b64encode(file.getvalue()).decode().rstrip("=")
+
+
+@lru_cache(maxsize=256)
+def read(text: str) -> UInt8[Tensor, "channel height width"]:
+    """The picture that `written` gave, pixel by pixel; raises ValueError where the text is none."""
+    damaged = "The picture in the link is damaged"
+    if len(text) > LONGEST or not text.isascii():
+        raise ValueError(damaged)
+    try:
+        png = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        picture = data.read_image(png).image
+    except (binascii.Error, ImageError) as error:
+        raise ValueError(damaged) from error
+    if max(picture.size) > LARGEST:
+        raise ValueError(f"The picture in the link has more than {LARGEST} pixels a side")
+    width, height = picture.size
+    flat = torch.frombuffer(bytearray(picture.tobytes()), dtype=torch.uint8)
+    return flat.view(height, width, -1).permute(2, 0, 1).contiguous()
+
+
+def as_image(pixels: UInt8[Tensor, "channel height width"]) -> Image.Image:
+    """Grey or colour, as Pillow has it."""
+    return Image.fromarray(pixels.permute(1, 2, 0).squeeze(-1).numpy())

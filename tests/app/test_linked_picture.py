@@ -1,0 +1,38 @@
+"""A visitor's picture in the link: every pixel arrives, and what is no picture is refused."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+import torch
+
+from app import linked_picture
+from tests.app import pictures
+
+
+@pytest.mark.parametrize("shape", [(1, 28, 28), (3, 32, 32), (1, 1, 1), (1, 20, 30)])
+def test_every_pixel_arrives(shape: tuple[int, int, int]):
+    pixels = torch.randint(0, 256, shape, dtype=torch.uint8)
+    text = linked_picture.written(pixels)
+    assert linked_picture.read(text).equal(pixels)
+    assert set(text) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+def test_the_largest_picture_fits_the_bound():
+    pixels = torch.randint(0, 256, (3, linked_picture.LARGEST, linked_picture.LARGEST), dtype=torch.uint8)
+    assert linked_picture.read(linked_picture.written(pixels)).equal(pixels)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "no picture", "é", "A" * 30_000, base64.urlsafe_b64encode(b"GIF89a").decode()]
+)
+def test_what_is_no_picture_is_refused(text: str):
+    with pytest.raises(ValueError, match="damaged"):
+        linked_picture.read(text)
+
+
+def test_a_large_picture_is_no_part_of_a_link():
+    png = base64.urlsafe_b64encode(pictures.encoded(pictures.digit())).decode()
+    with pytest.raises(ValueError, match="more than 64 pixels a side"):
+        linked_picture.read(png)
