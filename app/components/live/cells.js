@@ -140,9 +140,8 @@ class Cells {
     cell.shown = value;
     const deviations = value / this.deviation(label, d), chosen = label === board.state.upper;
     const at = board.colours.at(deviations, -DEVIATIONS, DEVIATIONS);
-    const [red, green, blue] = board.colours.bytes.subarray(3 * at, 3 * at + 3);
     cell.style.background = board.colours.css[at];
-    cell.style.color = 0.299 * red + 0.587 * green + 0.114 * blue < 140 ? "#ffffff" : "#000000";
+    cell.style.color = inkOn(board.colours.bytes.subarray(3 * at, 3 * at + 3));
     cell.textContent = chosen ? shown(deviations, Math.abs(deviations) < 9.95 ? 1 : 0) : "";
     cell.classList.toggle("moved", this.offsetOf(label, d) !== 0);
     const texts = { "aria-valuenow": deviations.toFixed(2), "aria-valuetext": `${signed(deviations, 1)} σ` };

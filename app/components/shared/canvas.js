@@ -38,6 +38,12 @@ function channels(colour) {
   return [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 }
 
+/** Black or white, whichever is read more easily on a ground of red, green and blue (WCAG 2.2's contrast). */
+function inkOn(ground) {
+  const [red, green, blue] = [...ground].map((c) => (c <= 10 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.179 ? "#ffffff" : "#000000";
+}
+
 /** A colour scale, stops [[position, "#rrggbb"], …] from 0 to 1, as a table: 256 colours as bytes and as CSS. */
 function colourTable(stops) {
   const bytes = new Uint8ClampedArray(256 * 3), css = [];
