@@ -30,7 +30,7 @@ layout.numbers(
     {
         "Predicted": f"{trace.classes[summary.predicted]} (a = {summary.activation:.2f})",
         f"Spread σ of class {trace.classes[upper]}": f"{spread.deviation[0]:.2f} → {spread.deviation[-1]:.2f}",
-        f"Cost of class {trace.classes[upper]}": f"{spread.cost[0]:.2f} → {spread.cost[-1]:.2f}",
+        f"Cost of class {trace.classes[upper]}": f"{spread.cost[0]:.2f} → {spread.cost[-1]:.2f}".replace("-", "−"),
         "Indecision, first → last": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",
     }
 )

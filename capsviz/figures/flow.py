@@ -68,7 +68,7 @@ def _sankey(
         node={
             "label": [*sources, *(f"class {name}" for name in classes)],
             "color": [pen.muted] * len(sources) + colours,
-            "pad": 9,
+            "pad": 18,  # the names of small neighbours stand apart
             "thickness": 16,
             "line": {"width": 0},
             "hovertemplate": "%{label}: %{value:.3f}<extra></extra>",

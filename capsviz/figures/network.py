@@ -60,7 +60,7 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "ro
             "visible": False,
             "range": [-0.6, len(trace.classes) - 0.4],
         },
-        yaxis3={"domain": [_LOW, _HIGH], "anchor": "x3", "visible": False, "range": [-0.16 * top, 1.16 * top]},
+        yaxis3={"domain": [_LOW, _HIGH], "anchor": "x3", "visible": False, "range": [-0.16 * top, 1.3 * top]},
         bargap=0.2,
         margin={"l": 8, "r": 8, "t": 10, "b": 8},
         showlegend=False,

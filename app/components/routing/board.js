@@ -38,6 +38,7 @@ class Board extends Mounted {
       ...this.run.ink,
       font: style.fontFamily,
       px: (size) => `${(size * scale).toFixed(1)}px`,
+      heading: Math.max(16, 12 * scale), // baseline of a heading at the upper edge of a canvas
       classes: this.run.class_colours,
       diverging: colourTable(this.run.diverging),
       sequential: colourTable(this.run.sequential),

@@ -103,13 +103,10 @@ class Cloud {
       line(pen, FRAME.left, y, this.width - FRAME.right, y);
       pen.fillText(shown(k * step, decimals(step)), FRAME.left - 5, y + 4);
     }
+    pen.textAlign = "left"; // upright and inside: it is read from afar, and larger type finds room
+    pen.fillText(`↑ PC 2 (${Math.round(100 * run.explained[1])} %)`, FRAME.left + 8, FRAME.top + 8 + look.heading);
     pen.textAlign = "center";
     pen.fillText(`PC 1 (${Math.round(100 * run.explained[0])} % of variance)`, this.centre[0], this.height - 6);
-    pen.save();
-    pen.translate(11, this.centre[1]);
-    pen.rotate(-Math.PI / 2);
-    pen.fillText(`PC 2 (${Math.round(100 * run.explained[1])} %)`, 0, 0);
-    pen.restore();
   }
 
   /** The three axes at the origin, for a space that is being turned. */
@@ -230,11 +227,11 @@ class Cloud {
     pen.textAlign = "left";
     pen.font = `600 ${look.px(16)} ${look.font}`;
     pen.fillStyle = look.text;
-    pen.fillText(`Votes û for ${run.classes[run.upper]}`, FRAME.left, 18);
+    pen.fillText(`Votes û for ${run.classes[run.upper]}`, FRAME.left, 2 + 1.1 * look.heading);
     const wide = pen.measureText(`Votes û for ${run.classes[run.upper]}`).width;
     pen.font = `${look.px(14)} ${look.font}`;
     pen.fillStyle = look.muted;
-    pen.fillText(run.routing === "dr" ? "area = c, colour = û·v" : "area = R, colour = R a", FRAME.left + wide + 12, 18);
+    pen.fillText(run.routing === "dr" ? "area = c, colour = û·v" : "area = R, colour = R a", FRAME.left + wide + 12, 2 + 1.1 * look.heading);
   }
 
   tell(pen, i) {

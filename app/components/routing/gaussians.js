@@ -51,7 +51,7 @@ class Curves {
     const wide = this.width / across, high = (this.height - head) / down;
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
-    pen.fillText(`Gaussian of ${run.classes[run.upper]} in its ${dim} pose numbers, over the votes weighted by R a`, 0, 16);
+    pen.fillText(`Gaussian of ${run.classes[run.upper]} in its ${dim} pose numbers, over the votes weighted by R a`, 0, look.heading);
     for (let h = 0; h < dim; h++) {
       const left = (h % across) * wide, top = head + Math.floor(h / across) * high, box = [left, top + 16, wide - 10, high - 24];
       const mean = run.poses[view.t * dim + h], deviation = Math.sqrt(run.variances[view.t * dim + h]);
@@ -111,7 +111,7 @@ class Logistic {
     const y = (a) => this.height - frame.bottom - a * (this.height - frame.top - frame.bottom);
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
-    pen.fillText(`Cost switches classes off, λ = ${shown(strict, 2)}`, 0, 16);
+    pen.fillText(`Cost switches classes off, λ = ${shown(strict, 2)}`, 0, look.heading);
     pen.font = `${look.px(13)} ${look.font}`;
     pen.strokeStyle = look.grid;
     pen.fillStyle = look.muted;
@@ -124,7 +124,7 @@ class Logistic {
     pen.textAlign = "center";
     const step = niceStep(this.reach / 3);
     for (let k = -Math.floor(this.reach / step); k * step <= this.reach; k++) pen.fillText(shown(k * step, decimals(step)), x(k * step), y(0) + 16);
-    pen.fillText("Σ cost − β_a", this.width / 2, this.height - 6);
+    pen.fillText("Σ cost − βₐ", this.width / 2, this.height - 6);
     pen.textAlign = "left";
     pen.strokeStyle = look.text;
     pen.lineWidth = 2;

@@ -58,7 +58,7 @@ class ShareMap {
     pen.font = `600 ${look.px(15)} ${look.font}`;
     const name = run.routing === "dr" ? "Couplings c" : "Responsibilities R";
     const whole = compared ? `${name}: difference to the untouched run` : `${name} of all ${run.lower} capsules`;
-    pen.fillText(fitted(pen, whole, this.width - this.left - 240), this.left, 16);
+    pen.fillText(fitted(pen, whole, this.width - this.left - 240), this.left, look.heading);
     const middle = compared ? 0 : 1 / run.upperCount;
     scaleBar(pen, this.width - 4, 5, look.diverging, shown(Math.max(compared ? low : 0, middle + low), 3), shown(middle + high, 3), look);
   }
@@ -119,7 +119,7 @@ class Tiles {
     pen.strokeRect(x - 1.5, y - 1.5, cell + 2.5, cell + 2.5);
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
-    pen.fillText(`${run.symbol} to ${run.classes[run.upper]}, ${run.rows} × ${run.columns} × ${run.types} types`, 0, 16);
+    pen.fillText(`${run.symbol} to ${run.classes[run.upper]}, ${run.rows} × ${run.columns} × ${run.types} types`, 0, look.heading);
   }
 
   spot(i) {
@@ -180,7 +180,7 @@ class Retina {
     pen.drawImage(this.picture, 0, 24, this.width, this.height - 24);
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
-    pen.fillText(fitted(pen, mass ? `Mean ${run.symbol} to ${run.classes[run.upper]}, by place` : "The image", this.width), 0, 16);
+    pen.fillText(fitted(pen, mass ? `Mean ${run.symbol} to ${run.classes[run.upper]}, by place` : "The image", this.width), 0, look.heading);
     if (mass) {
       this.means(view.shares).forEach((mean, p) => {
         const middle = (size - 1) / 2, row = Math.floor(p / run.columns), column = p % run.columns;

@@ -47,7 +47,7 @@ class Algorithm {
     const { run } = this, { t } = view, j = run.upper, at = t * run.upperCount + j, dim = run.poses.length / run.iterations;
     const deviation = run.part(run.variances, t, dim).reduce((sum, value) => sum + Math.sqrt(value), 0) / dim;
     return [
-      `R = ${shown(run.share(t, i, j))},  a_i = ${shown(run.presence[i])},  mean σ = ${shown(deviation)}`,
+      `R = ${shown(run.share(t, i, j))},  aᵢ = ${shown(run.presence[i])},  mean σ = ${shown(deviation)}`,
       `λ = ${shown(run.temperature[t], 2)},  Σcost = ${shown(run.cost[at], 2)}  →  a = ${shown(run.lengths[at])}`,
       `R = ${shown(run.share(t, i, j))}  →  ${shown(run.share(t + 1, i, j))}`,
     ];
