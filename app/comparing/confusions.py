@@ -11,11 +11,13 @@ from app.layout import chosen
 from app.scene import Scene, catalogue
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.confusions import confusion_matrices, confusion_matrix
+from capsviz.figures.network import Stage
 from capsviz.measured import Measured
 
 HEADLINE = (
     "Rows are the classes <b>shown</b>, columns the classes <b>named</b>; right answers are grey. <b>Click</b> a cell."
 )
+SUBJECT: Stage = "class"
 ALL = ""
 COMMONEST, IMAGES = 5, 16
 
@@ -35,7 +37,7 @@ def show(current: Scene) -> None:
         matrices = {called[name]: record.confusion(len(classes)) for name, record in records.items()}
         by_title = {title: name for name, title in called.items()}
         figure = confusion_matrices(matrices, classes, dark=current.dark)
-        layout.show(figure, "confusions", choose=lambda cell: choose(by_title[cell[0]], cell[1], cell[2]))
+        layout.show(figure, "confusions", choose=lambda cell: choose(by_title[cell[0]], cell[1], cell[2]), height=400)
         return
     _one(current, records[method])
 

@@ -12,9 +12,11 @@ from app.layout import chosen
 from app.scene import Scene
 from capsviz.compare import Drawing
 from capsviz.figures.distributions import distribution_steps, distribution_violins
+from capsviz.figures.network import Stage
 from capsviz.measured import Measured
 
 HEADLINE = "How well each method draws the <b>whole test set</b>; the diamond is the image on stage."
+SUBJECT: Stage = "reconstruction"
 _TITLES = {"mse": "MSE", "ssim": "SSIM"}
 
 
@@ -38,7 +40,7 @@ def show(current: Scene) -> None:
             mark=current.picture.title,
             dark=current.dark,
         )
-        layout.show(figure, "distributions")
+        layout.show(figure, "distributions", height=layout.BELOW_STRIP)
     with right:
         table(current, records, names, measure)
 

@@ -12,11 +12,13 @@ from app.scene import Scene
 from capsviz import differences
 from capsviz.data import ImageSet
 from capsviz.figures.blocks import image_blocks
+from capsviz.figures.network import Stage
 from capsviz.measured import Measured
 
 HEADLINE = (
     "A capsule can be <b>right without being drawable</b>: read rightly by its network, read wrongly once it is drawn."
 )
+SUBJECT: Stage = "reconstruction"
 EXAMPLES = {"wrong": 25, "first": 100}
 """As many as show well; the paper shows 100."""
 _SAMPLES = {"wrong": "Drawn wrong first", "first": "The first 100, as in the paper"}
@@ -82,4 +84,9 @@ def _figure(current: Scene, records: dict[str, Measured], method: str, called: s
     ]
     wrong = record.drawn_wrong[which].tolist()
     figure = image_blocks(blocks, texts, wrong=wrong, chosen=which.tolist(), dark=current.dark)
-    layout.show(figure, f"wrong-{current.choices.image}", choose=methods.put_on_stage if test else None)
+    layout.show(
+        figure,
+        f"wrong-{current.choices.image}",
+        choose=methods.put_on_stage if test else None,
+        height=layout.BELOW_STRIP,
+    )

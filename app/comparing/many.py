@@ -13,9 +13,11 @@ from app.scene import Scene
 from capsviz import differences
 from capsviz.data import ImageSet
 from capsviz.figures.many import method_grid
+from capsviz.figures.network import Stage
 from capsviz.measured import Measured
 
 HEADLINE = "The same images through every method. <b>Click</b> a picture, and it is the image of every page."
+SUBJECT: Stage = "reconstruction"
 _ORDERS = {"next": "From this image on", "different": "Most different", "worst": "Worst drawn"}
 _MEASURES = {"mse": "MSE", "ssim": "SSIM", "drawings": "Drawings"}
 
@@ -31,6 +33,7 @@ def show(current: Scene) -> None:
         _grid(current, records, pair, measure, which, test),
         f"grid-{current.choices.order}-{int(which[0])}",
         choose=methods.put_on_stage if test else None,
+        height=layout.BELOW_STRIP,
     )
 
 

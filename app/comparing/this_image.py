@@ -9,6 +9,7 @@ from app.comparing.methods import ORDER
 from app.scene import Scene
 from capsviz.compare import Comparison
 from capsviz.figures.compare import reconstruction_grid
+from capsviz.figures.network import Stage
 from capsviz.network import ROUTING_TITLES
 from capsviz.zoo import Entry
 
@@ -16,16 +17,17 @@ HEADLINE = (
     "One image, routed by every method, each drawn from its longest capsule: <b>blue</b> is missing, <b>orange</b> new."
 )
 
+SUBJECT: Stage = "reconstruction"
+
 
 def show(current: Scene) -> None:
-    """The strip, the reconstructions with their differences, and the numbers."""
+    """The reconstructions with their differences, and the numbers."""
     names = methods(current)
     asked = tuple((routing, entry.name) for routing, entry in names.items())
     comparison = resources.comparison(asked, current.picture.key)
     first = next(iter(names.values()))
     classes = first.classes
     layout.note(current.sibling("dr", decoder=True)[1] if first.data != current.entry.data else "")
-    layout.strip(current.trace(current.entry), "reconstruction", current.dark)
     drawings = {routing: drawing.reconstruction[0] for routing, drawing in comparison.drawings.items()}
     said = captions(comparison, classes, current)
     layout.show(

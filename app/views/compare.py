@@ -18,6 +18,7 @@ layout.chosen(
     st.segmented_control, "View", "view", view, VIEWS, format_func=TITLES.get, required=True,
     label_visibility="collapsed",
 )  # fmt: skip
+layout.strip(current.trace(current.entry), PAGES[view].SUBJECT, current.dark)
 with layout.errors_as_sentences():
     PAGES[view].show(current)
 

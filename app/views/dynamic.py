@@ -31,12 +31,11 @@ layout.chosen(
     required=True,
     label_visibility="collapsed",
 )
+layout.note(other)
+layout.strip(trace, "routing", current.dark)
 if current.choices.lab == "toy":
     toy.toy()
 else:
-    layout.note(other)
-    layout.strip(trace, "routing", current.dark)
-
     upper = boards.pickers(current, entry, trace)
     boards.show("dr")
     boards.answer(current, entry)

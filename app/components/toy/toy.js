@@ -1,6 +1,7 @@
 // A routing that can be taken into the hand: a few lower capsules, two parents, votes in the plane. Bundled behind
 // shared/*.js and routing.js. Everything moves here; Python hears where the votes were left, for the link.
 
+const SMALLEST = 330, BELOW = 40; // CSS pixels of a plane, and what stays free below the toy
 const NEAR = 26; // CSS pixels from a vote's tip at which it can be taken
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -77,8 +78,9 @@ class Toy extends Mounted {
 
   row(i) {
     const cells = Array.from({ length: 4 }, () => element("td"));
-    const shares = [0, 1].map((j) => element("span", { style: `background:${this.data.parents[j]}` }));
-    const name = element("span", { className: "name", textContent: i + 1, style: `background:${this.data.colours[i]}` });
+    const on = (colour) => `background:${colour};color:${inkOn(channels(colour))}`;
+    const shares = this.data.parents.map((colour) => element("span", { style: on(colour) }));
+    const name = element("span", { className: "name", textContent: i + 1, style: on(this.data.colours[i]) });
     const bar = element("div", { className: "share" }, ...shares);
     const root = element("tr", {}, element("th", {}, name), cells[0], cells[1], element("td", {}, bar), cells[2], cells[3]);
     return { root, cells, shares };
@@ -158,9 +160,17 @@ class Toy extends Mounted {
     for (const name of ["logits", "couplings", "poses", "agreement"]) {
       now[name] = this.between(from[name], to[name], position - first);
     }
-    this.side = Math.min(this.planes[0].root.clientWidth, Math.max(360, window.innerHeight * 0.48));
+    this.side = Math.min(this.planes[0].root.clientWidth, Math.max(SMALLEST, this.room()));
     this.planes.forEach((plane, j) => this.drawPlane(plane, j, now));
     this.rows.forEach((row, i) => this.drawRow(row, i, now));
+  }
+
+  /** What the window leaves for the planes, the page scrolled to its top. */
+  room() {
+    let scrolled = 0;
+    for (let at = this.root; at; at = at.parentElement ?? at.getRootNode().host) scrolled += at.scrollTop;
+    const above = this.planes[0].canvas.getBoundingClientRect().top + scrolled, below = this.root.lastElementChild.offsetHeight;
+    return window.innerHeight - above - below - BELOW;
   }
 
   drawPlane({ canvas, title }, j, now) {
@@ -234,7 +244,7 @@ class Toy extends Mounted {
     pen.font = `bold 15px ${this.font}`;
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    pen.fillStyle = "#ffffff";
+    pen.fillStyle = inkOn(channels(this.data.colours[i]));
     pen.fillText(i + 1, x, y + 1);
   }
 
