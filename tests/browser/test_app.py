@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from capsviz.experiments import reports
 from tests.app import pictures
 from tests.browser.visitor import Visitor
 
@@ -35,6 +36,26 @@ def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
         pictures = visitor.window.locator(".js-plotly-plot, .film, .routing")
         sync_api.expect(pictures.nth(1)).to_be_visible()
         assert visitor.window.locator(".st-key-strip .js-plotly-plot").is_visible()
+
+
+def test_results_show_every_experiment_and_its_links_keep_the_choices(visitor: Visitor):
+    visitor.open("results?model=digits-dr&image=12")
+    for name in reports.NAMES:
+        report = reports.report(name)
+        visitor.window.locator(".st-key-experiment").get_by_role("radio", name=report.title, exact=True).click()
+        sync_api.expect(visitor.window.locator("h2")).to_have_text(report.question)
+        figures = visitor.window.locator('[data-testid="stMain"] .js-plotly-plot')
+        tables = visitor.window.locator('[data-testid="stMarkdownContainer"] table')
+        if report.measured is not None:
+            sync_api.expect(figures.first).to_be_visible()
+        if report.markdown:
+            sync_api.expect(tables.first).to_be_visible()
+    visitor.eventually(lambda: f"experiment={reports.NAMES[-1]}" in visitor.query(), "the experiment in the link")
+    query = visitor.query()
+    link = visitor.window.get_by_role("link", name="4 Perturb")
+    visitor.eventually(lambda: (link.get_attribute("href") or "").endswith(f"perturb?{query}"), "the choices in a link")
+    visitor.window.reload()
+    sync_api.expect(visitor.window.locator("h2")).to_have_text(report.question)
 
 
 def test_a_slider_of_perturb_moves_the_drawing_and_goes_to_the_links(visitor: Visitor):
@@ -117,11 +138,11 @@ def test_a_digit_drawn_on_the_pad_flows_through_the_pages_and_the_link(
     visitor.settle()
     drawn, link = visitor.figure("strip"), f"?{visitor.query()}"
     other = Visitor(chromium.new_page(), address).open(link)
-    sync_api.expect(other.window.get_by_text("drawing from the link")).to_be_visible()
+    other.window.get_by_text("drawing from the link").wait_for()
     assert other.figure("strip") == drawn
     other.window.close()
     visitor.window.reload()  # the pad tells its drawing again, and the link has it already
-    sync_api.expect(visitor.window.get_by_text("your drawing")).to_be_visible()
+    visitor.window.get_by_text("your drawing").wait_for()
     visitor.settle()
     assert f"?{visitor.query()}" == link and visitor.figure("strip") == drawn
     visitor.window.get_by_role("link", name="5 Compare").click()

@@ -90,6 +90,15 @@ def test_it_plays_smoothly_from_the_start_to_the_end(visit):
     assert visitor.ask("film.position") == STEPS
 
 
+def test_a_frame_is_drawn_in_less_than_a_thirtieth_of_a_second(visit):
+    visitor = visit()
+    took = visitor.ask(
+        "Array.from({ length: 60 }, (_, k) => { const began = performance.now();"
+        f" film.transport.place(k * {STEPS} / 60); return performance.now() - began; }})"
+    )
+    assert np.median(took) < 1000 / 30
+
+
 def test_between_two_frames_the_numbers_glide(visit):
     visitor, values = visit(), shown(still=False).arrays()["map0"]
     visitor.ask("film.transport.place(3.25)")

@@ -91,6 +91,28 @@ def test_a_dragged_vote_is_followed_without_the_server_and_heard_when_it_is_let_
     assert visitor.toy.locator(".note").inner_text().startswith("Your own votes")
 
 
+def test_a_finger_drags_a_vote_and_does_not_scroll(server, chromium):
+    context = chromium.new_context(viewport={"width": 1280, "height": 500}, has_touch=True)
+    visitor = Visitor(context.new_page(), server)
+    hand = context.new_cdp_session(visitor.page)
+
+    def touch(kind: str, *places: tuple[float, float]) -> None:
+        hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in places]})
+
+    visitor.toy.locator("canvas").first.scroll_into_view_if_needed()
+    before, (x, y) = visitor.ask("toy.votes"), visitor.tip(0, 0)
+    touch("touchStart", (x + 20, y))  # fingers are broad
+    for step in range(1, 7):
+        touch("touchMove", (x + 20, y - 15 * step))
+    touch("touchEnd")
+    moved = visitor.ask("toy.votes")
+    assert moved[0][0][1] > before[0][0][1] + 0.3 and moved[1:] == before[1:]
+    assert visitor.tip(0, 0)[1] == pytest.approx(y - 90, abs=2)  # the plane stays where it is
+    visitor.page.get_by_text(f"heard ({moved[0][0][0]}, {moved[0][0][1]}").wait_for(timeout=WAIT)
+    context.close()
+    assert visitor.complaints == []
+
+
 def test_the_table_says_b_c_and_agreement_of_the_iteration_on_screen(visitor):
     steps = python(presets()["Opposition"]["votes"], 3)
     for key, index in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2)):

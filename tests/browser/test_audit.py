@@ -1,0 +1,103 @@
+"""Pages measured in Chromium: text can be read, pictures are described, nothing is cut, a strip says where one is."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.browser.test_app import Visitor
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+QUESTIONS = Path(__file__).with_name("audit.js").read_text(encoding="utf-8").rstrip()
+LIGHT = {
+    "": "Dynamic<br>routing",
+    "discriminative?part=coefficients": "L2",
+    "compare?view=many": "reconstruction",
+    "results": "",
+}
+DARK = {
+    "?lab=toy": "Dynamic<br>routing",
+    "em": "EM<br>routing",
+    "perturb?hand=cells": "10 class capsules",
+    "compare?view=confusions": "10 class capsules",
+}
+"""Pages, and what of the network is marked on their strips."""
+HARD = 0.25
+"""Share of the pixels behind a text on which it may be hard to read: lines and points cross some words."""
+
+
+def asked(window: sync_api.Page, question: str) -> Any:
+    """The page's answer to one of the questions in audit.js."""
+    return window.evaluate(f"{QUESTIONS}.{question}()")
+
+
+def light(colours: np.ndarray) -> np.ndarray:
+    """Relative luminance of red, green and blue from 0 to 255 (WCAG 2.2), "… 3" to "…"."""
+    share = np.asarray(colours, dtype=float) / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return linear @ np.array([0.2126, 0.7152, 0.0722])
+
+
+def hard_to_read(window: sync_api.Page) -> tuple[int, list[str]]:
+    """How many texts are painted, and those with a contrast below 4.5:1, large ones below 3:1, to what is behind."""
+    texts = asked(window, "texts")
+    asked(window, "hideTexts")
+    behind = np.asarray(Image.open(io.BytesIO(window.screenshot(animations="disabled"))).convert("RGB"), dtype=float)
+    bad = []
+    for text in texts:
+        left, top, right, bottom = (round(edge) for edge in text["box"])
+        ground = behind[top:bottom, left:right].reshape(-1, 3)
+        front = ground + text["alpha"] * (np.array(text["colour"]) - ground)
+        dark, bright = np.sort([light(front), light(ground)], axis=0)
+        ratio = (bright + 0.05) / (dark + 0.05)
+        if (ratio < (3 if text["large"] else 4.5)).mean() > HARD:
+            bad.append(f"{text['text']}: {np.median(ratio):.2f}")
+    return len(texts), bad
+
+
+def test_the_questions_find_what_is_wrong(chromium: sync_api.Browser):
+    window = chromium.new_page()
+    window.set_content(
+        '<main data-testid="stMain"><p>Plain words</p><p style="color: #999">Pale words</p>'
+        '<p style="color: #767676">Muted words</p><canvas></canvas><div style="width: 9000px">Wide</div></main>'
+    )
+    asked(window, "listen")
+    window.evaluate(
+        "() => { const pen = document.querySelector('canvas').getContext('2d'); pen.font = '14px serif';"
+        " pen.fillText('dark words', 9, 20); pen.fillStyle = '#999'; pen.fillText('grey words', 9, 60); }"
+    )
+    assert [text.split(":")[0] for text in asked(window, "written")] == ["grey words"]
+    assert len(asked(window, "undescribed")) == 1
+    assert asked(window, "tooWide")
+    count, bad = hard_to_read(window)
+    assert count == 4 and [text.split(":")[0] for text in bad] == ["Pale words"]
+    window.close()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "mode", "pages"), [("light", "", LIGHT), ("dark", "&present=1", DARK)], ids=["light", "dark, presented"]
+)
+def test_pages_can_be_read_are_described_and_say_where_they_are(
+    chromium: sync_api.Browser, address: str, scheme: str, mode: str, pages: dict[str, str]
+):
+    window = chromium.new_page(viewport={"width": 1280, "height": 1400}, color_scheme=scheme)
+    window.add_init_script(f"{QUESTIONS}.listen()")
+    visitor, wrong = Visitor(window, address), {}
+    for path, subject in pages.items():
+        visitor.open(f"{path}{'&' if '?' in path else '?'}model=digits-dr{mode}")
+        if subject:
+            strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
+            words = strip.evaluate("plot => plot.layout.annotations.map(({ text }) => text)")
+            assert f"<b>{subject}</b>" in words, path
+        wrong[path] = {question: asked(window, question) for question in ("undescribed", "tooWide", "written")}
+        count, wrong[path]["hard to read"] = hard_to_read(window)
+        assert count > 30
+    window.close()
+    assert {path: found for path, found in wrong.items() if any(found.values())} == {}
+    assert visitor.problems == []
