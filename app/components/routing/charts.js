@@ -69,7 +69,7 @@ class ShareLines {
 
   draw(view, { capsule }, look) {
     const { run, times } = this, J = run.upperCount, pen = surface(this.canvas, this.width, this.height);
-    const frame = { left: 46, right: 34, top: 28, bottom: 24 };
+    const frame = { left: 46, right: 34, top: 12 + 1.2 * look.heading, bottom: 24 };
     const rows = [...Array(J).keys()].map((j) => [...Array(times).keys()].map((t) => run.share(t, capsule, j)));
     const all = rows.flat(), even = 1 / J;
     let low = Math.min(even, ...all), high = Math.max(even, ...all);

@@ -47,7 +47,7 @@ class Curves {
 
   draw(view, look) {
     const { run, dim } = this, pen = surface(this.canvas, this.width, this.height), colour = look.classes[run.upper];
-    const across = Math.ceil(Math.sqrt(dim)), down = Math.ceil(dim / across), head = 26;
+    const across = Math.ceil(Math.sqrt(dim)), down = Math.ceil(dim / across), head = 10 + look.heading;
     const wide = this.width / across, high = (this.height - head) / down;
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
@@ -106,7 +106,7 @@ class Logistic {
 
   draw(view, look) {
     const { run } = this, pen = surface(this.canvas, this.width, this.height), answered = view.line >= 1 ? view.t : view.t - 1;
-    const t = Math.max(0, answered), strict = run.temperature[t], frame = { left: 36, right: 14, top: 28, bottom: 42 };
+    const t = Math.max(0, answered), strict = run.temperature[t], frame = { left: 36, right: 14, top: 12 + 1.2 * look.heading, bottom: 42 };
     const x = (over) => frame.left + ((over + this.reach) / (2 * this.reach)) * (this.width - frame.left - frame.right);
     const y = (a) => this.height - frame.bottom - a * (this.height - frame.top - frame.bottom);
     pen.font = `600 ${look.px(15)} ${look.font}`;
