@@ -17,7 +17,7 @@ VIEWS = ("image", "many", "distributions", "confusions", "wrong")
 """Of Compare: this image, many images, distributions, confusions, classified right and drawn wrong."""
 ORDERS = ("next", "different", "worst")
 MEASURES = ("mse", "ssim", "drawings")
-FEWEST, MOST = 4, 16
+FEWEST, MOST = 4, 12
 """Images side by side on Compare."""
 SECTIONS = ("agreement", "coefficients", "history", "ascent")
 """What the discriminative page shows below its strip."""

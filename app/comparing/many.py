@@ -33,7 +33,6 @@ def show(current: Scene) -> None:
         _grid(current, records, pair, measure, which, test),
         f"grid-{current.choices.order}-{int(which[0])}",
         choose=methods.put_on_stage if test else None,
-        height=layout.BELOW_STRIP,
     )
 
 

@@ -7,11 +7,13 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.choices import VIEWS
+from app.choices import VIEWS, Choices
 from capsviz import zoo
 from capsviz.differences import difference, most
 from capsviz.measured import recorded
 from tests.app.conftest import Visit
+
+COUNT = Choices("digits-dr").count
 
 
 def figures(app: AppTest) -> dict[str, dict]:
@@ -60,7 +62,7 @@ def test_the_most_different_images_of_a_pair_are_those_of_the_records(visit: Vis
     app = visit("compare", model="digits-dr", view="many", order="different", pair="digits-em,digits-l2", measure=by)
     pair = [recorded(zoo.entry(name)) for name in ("digits-em", "digits-l2")]
     grid = figures(app)["grid"]
-    assert columns(grid) == most(difference(*pair, by), 5).tolist()
+    assert columns(grid) == most(difference(*pair, by), COUNT).tolist()
     assert grid["layout"]["yaxis"]["ticktext"][-1] == "L2<br>− EM routing"
 
 
@@ -68,7 +70,7 @@ def test_the_most_different_drawings_are_found_without_the_data_set(visit: Visit
     link = {"model": "mnist-dr", "view": "many", "order": "different", "measure": "drawings"}
     app = visit("compare", **link)
     grid = figures(app)["grid"]
-    assert len(columns(grid)) == 5
+    assert len(columns(grid)) == COUNT
     assert "Input" not in grid["layout"]["yaxis"]["ticktext"]
     assert "MNIST is not on this machine, so its images cannot be shown" in spoken(app)
 

@@ -51,7 +51,7 @@ def choices() -> st.SearchStrategy[Choices]:
         wide=st.booleans(),
         view=st.sampled_from(["image", "many", "distributions", "confusions", "wrong"]),
         order=st.sampled_from(["next", "different", "worst"]),
-        count=st.integers(4, 16),
+        count=st.integers(4, 12),
         pair=st.sampled_from([None, ("mnist-dr", "mnist-em"), ("mnist-em", "mnist-dr")]),
         measure=st.sampled_from(["mse", "ssim", "drawings"]),
         errors=st.booleans(),
@@ -145,7 +145,7 @@ def test_an_empty_query_is_the_start():
         ({"offsets": "nan"}, "Capsule offsets go from −1 to 1; showing the capsule as it is instead."),
         ({"offsets": "9"}, "Capsule offsets go from −1 to 1; showing the capsule as it is instead."),
         ({"view": "all"}, f"There is no view “all” ({', '.join(VIEWS)}); showing one image instead."),
-        ({"n": "40"}, "“40” images do not fit side by side (4 to 16); showing 9 images instead."),
+        ({"n": "40"}, "“40” images do not fit side by side (4 to 12); showing 9 images instead."),
         (
             {"pair": "mnist-dr,mnist-dr"},
             "“mnist-dr,mnist-dr” is no pair of models; showing the first two methods instead.",
