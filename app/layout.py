@@ -20,7 +20,7 @@ from capsviz.figures.network import Stage, network_strip
 from capsviz.trace import Trace
 
 BELOW_STRIP = 370
-"""Height of a figure, in pixels of the ordinary page, that leaves a presented screen room for strip and pickers."""
+"""Height of a chart, in pixels of the ordinary page, that leaves a presented screen room for strip and pickers."""
 STYLE = Path(__file__).with_name("style.css")
 _CHART = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
 

@@ -37,7 +37,7 @@ def show(current: Scene) -> None:
         matrices = {called[name]: record.confusion(len(classes)) for name, record in records.items()}
         by_title = {title: name for name, title in called.items()}
         figure = confusion_matrices(matrices, classes, dark=current.dark)
-        layout.show(figure, "confusions", choose=lambda cell: choose(by_title[cell[0]], cell[1], cell[2]), height=400)
+        layout.show(figure, "confusions", choose=lambda cell: choose(by_title[cell[0]], cell[1], cell[2]))
         return
     _one(current, records[method])
 
