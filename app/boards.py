@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app import layout, resources, scene, session
-from app.choices import ANOTHER_IMAGE, MAX_ITERATIONS, MAX_TEMPERATURE
+from app.choices import ANOTHER_IMAGE, MAX_ITERATIONS, TEMPERATURES
 from app.components.routing_board import routing_board
 from app.images import Picture
 from app.scene import Scene
@@ -102,10 +102,12 @@ def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
             st.slider,
             "Iterations T",
             "iterations",
-            current.choices.iterations,
+            current.rounds(entry),
             1,
             MAX_ITERATIONS,
-            help="The models were trained with 3 (seed 000: more tends to overfit). Another T needs no training.",
+            read=lambda value, _: {"iterations": scene.own_or(value, entry)},
+            help=f"{entry.name} was trained with {entry.config.iterations} (seed 000: more tends to overfit). "
+            "Another T needs no training.",
         )
     if em_page:
         with others[1]:
@@ -120,14 +122,14 @@ def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
 
 def _temperature_picker(current: Scene, entry: Entry) -> None:
     own = entry.config.inverse_temperature.final
+    shown = current.choices.temperature or own
     layout.chosen(
-        st.slider,
+        st.select_slider,
         "λ rises to",
         "temperature",
-        current.choices.temperature or own,
-        0.25,
-        MAX_TEMPERATURE,
-        step=0.25,
+        shown,
+        sorted({*TEMPERATURES, own, shown}),
+        format_func=lambda value: f"{value:g}",
         read=lambda value, _: {"temperature": None if value == own else value},
         help=f"The inverse temperature of the logistic; the model was trained with {own:g}.",
     )

@@ -12,7 +12,9 @@ SPLITS = ("test", "train")
 LABS = ("network", "toy")
 ANOTHER_IMAGE = "image"
 MAX_ITERATIONS = 10
-MAX_TEMPERATURE = 10.0
+TEMPERATURES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0)
+"""What EM's λ may rise to, beside the model's own: finer steps where λ is small."""
+MAX_TEMPERATURE = TEMPERATURES[-1]
 VIEWS = ("image", "many", "distributions", "confusions", "wrong")
 """Of Compare: this image, many images, distributions, confusions, classified right and drawn wrong."""
 ORDERS = ("next", "different", "worst")
@@ -76,7 +78,8 @@ class Choices:
     """What is routed beside it: `image` (another image), or a model's name; empty: nothing."""
     second_image: int = 1
     """The other image's place in the data set."""
-    iterations: int = 3
+    iterations: int | None = None
+    """T of DR and EM; None: what the model was trained with."""
     penalty: str = ""
     """`l2` or `l1` on the discriminative page; empty: the model's own, else `l2`."""
     section: str = "agreement"

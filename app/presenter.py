@@ -65,8 +65,9 @@ def obey(command: str) -> None:
         case "T-1" | "T+1":
             # A page without the slider has no T to change; the slider's value stands under its key.
             if "iterations" in st.session_state:
-                wanted = choices.iterations + int(command[-2:])
-                session.update(choices, iterations=max(1, min(MAX_ITERATIONS, wanted)))
+                wanted = st.session_state["iterations"] + int(command[-2:])
+                within = max(1, min(MAX_ITERATIONS, wanted))
+                session.update(choices, iterations=scene.own_or(within, resources.entries()[choices.model]))
 
 
 def _leaf(choices: Choices, step: int) -> None:

@@ -84,8 +84,12 @@ class Scene:
             return False
         return recordings.holds(shown.recording[0], entry, self._iterations(entry))
 
+    def rounds(self, entry: Entry) -> int:
+        """T: the chosen one, else what the model was trained with."""
+        return self.choices.iterations or entry.config.iterations
+
     def _iterations(self, entry: Entry) -> int | None:
-        return self.choices.iterations if entry.routing in ("dr", "em") else None
+        return self.rounds(entry) if entry.routing in ("dr", "em") else None
 
     def second(self, entry: Entry) -> tuple[Entry, Picture] | None:
         """What is to be routed beside the image on stage under `entry`; None where nothing is, or nothing suits."""
@@ -116,6 +120,11 @@ class Scene:
     def choose(self, **changes: object) -> None:
         """Write changed choices to the URL."""
         session.update(self.choices, **changes)
+
+
+def own_or(iterations: int, entry: Entry) -> int | None:
+    """T as a choice: None where it is what the model was trained with, so that links stay short."""
+    return None if iterations == entry.config.iterations else iterations
 
 
 @st.cache_resource(show_spinner=False)

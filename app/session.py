@@ -47,7 +47,7 @@ def _default(name: str, choices: Choices) -> str:
         "frame": "the last line",
         "second": "nothing beside it",
         "second_image": f"image {choices.second_image}",
-        "iterations": f"{choices.iterations} iterations",
+        "iterations": "what the model was trained with",
         "penalty": "L2",
         "section": "agreement",
         "votes": "the same votes",

@@ -86,7 +86,8 @@ def _models(scene: Scene) -> None:
 
 def _label(entry: Entry) -> str:
     without = "" if entry.config.decoder else " without decoder"
-    return f"{ROUTING_TITLES[entry.routing]}{without} · {entry.test_error:.2f} %"
+    kind = "EM, matrix capsules" if entry.config.capsule_layers else ROUTING_TITLES[entry.routing]
+    return f"{kind}{without} · {entry.test_error:.2f} %"
 
 
 def _first_of(name: str, routing: str) -> str:
@@ -167,7 +168,7 @@ def _recording_changes(name: str) -> dict[str, object]:
     entry = resources.entries().get(made["model"])
     changes: dict[str, object] = {"source": "recorded", "recording": name}
     if entry is not None:
-        changes |= {"model": entry.name, "iterations": made["iterations"] or entry.config.iterations}
+        changes |= {"model": entry.name, "iterations": made["iterations"]}
     return changes
 
 

@@ -76,11 +76,11 @@ def toy() -> None:
     )
     routing_toy(
         nested(current.choices.toy) if current.choices.toy else first,
-        current.choices.iterations,
+        current.rounds(current.entry),
         known,
         most=MAX_ITERATIONS,
         dark=current.dark,
         key="routing-toy",
         on_votes=_moved,
-        on_iterations=lambda iterations: scene.current().choose(iterations=iterations),
+        on_iterations=lambda iterations: scene.current().choose(iterations=scene.own_or(iterations, current.entry)),
     )

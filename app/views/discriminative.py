@@ -56,9 +56,17 @@ def agreement(upper: int) -> None:
             required=True,
         )
     with right:
-        chosen(st.slider, "Iterations T", "iterations", choices.iterations, 1, MAX_ITERATIONS)
+        chosen(
+            st.slider,
+            "Iterations T",
+            "iterations",
+            current.rounds(entry),
+            1,
+            MAX_ITERATIONS,
+            read=lambda value, _: {"iterations": scene.own_or(value, entry)},
+        )
     if choices.votes == "same":
-        dynamic, whose = learned.routed_dynamically(entry.name, current.picture.key, choices.iterations), entry.name
+        dynamic, whose = learned.routed_dynamically(entry.name, current.picture.key, current.rounds(entry)), entry.name
     else:
         sibling, _ = current.sibling("dr", of=entry)
         dynamic, whose = current.trace(sibling), sibling.name

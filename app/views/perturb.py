@@ -36,16 +36,16 @@ def offsets_of(choices: Choices, dimensions: int) -> tuple[float, ...]:
 
 
 def models(current: Scene) -> dict[str, Entry]:
-    """The models to draw with, by title: the chosen one, or every one of its data set that has a decoder."""
+    """The models to draw with, by title: the chosen one, or one with a decoder for each algorithm of its data set."""
     chosen, _ = current.sibling(current.entry.routing, decoder=True)
     if not current.choices.beside:
         return {chosen.name: chosen}
     shown: dict[str, Entry] = {}
     for entry in resources.entries().values():
         if entry.data == chosen.data and entry.config.decoder and entry.config.image == chosen.config.image:
-            # A second model by the same algorithm goes by its own name.
+            # Of two models by one algorithm the chosen one stands for it, else the first.
             title = entry.routing.upper()
-            shown[entry.name if title in shown else title] = entry
+            shown[title] = entry if entry.name == chosen.name else shown.get(title, entry)
     return shown
 
 

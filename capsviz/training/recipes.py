@@ -34,12 +34,15 @@ class Row:
 ALL = ("dr", "l2", "l1", "l2-fc", "l1-fc")
 LIST: tuple[Row, ...] = (
     Row("digits", "tiny", (*ALL, "em"), {"epochs": 30, "batch": 32, "shift": 1, **SHORT_CYCLE}),
+    Row(
+        "digits", "matrix-tiny", ("em",), {"epochs": 60, "batch": 32, "shift": 1, **SHORT_CYCLE, "learning_rate": 0.01}
+    ),
     Row("mnist", "compact", (*ALL, "cnn"), {"epochs": 10, "shift": 2, **SHORT_CYCLE}),
     Row("mnist", "compact", ("em",), {"epochs": 8, "shift": 2, **SHORT_CYCLE}),
     Row(
         "mnist", "matrix-compact", ("em",), {"epochs": 4, "batch": 64, "shift": 2, **SHORT_CYCLE, "learning_rate": 0.01}
     ),
-    Row("fashion-mnist", "compact", ALL, {"epochs": 30, "shift": 1, **CLOTHES, **SHORT_CYCLE}),
+    Row("fashion-mnist", "compact", ALL, {"epochs": 36, "shift": 1, **CLOTHES, **SHORT_CYCLE}),
     Row("fashion-mnist", "compact", ("cnn",), {"epochs": 14, **CLOTHES, **SHORT_CYCLE}),
     Row("fashion-mnist", "compact", ("em",), {"epochs": 9, **CLOTHES, **SHORT_CYCLE}),
     # Fewer steps than the papers took: what one core does in half an hour a model.

@@ -120,13 +120,13 @@ def test_an_empty_query_is_the_start():
             "shapes-l2 has no class “3” (0 to 2); showing the class that the model predicts instead.",
         ),
         ({"only": "x"}, "mnist-dr has no class “x” (0 to 9); showing all classes instead."),
-        ({"T": "11"}, "Routing cannot run “11” times here (1 to 10); showing 3 iterations instead."),
+        ({"T": "11"}, "Routing cannot run “11” times here (1 to 10); showing what the model was trained with instead."),
         (
             {"gamma": "7"},
             "γ cannot be “7” here (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3); showing γ = 0.05 instead.",
         ),
         ({"steps": "0"}, "The number of ascent steps cannot be “0” (1 to 200); showing 60 steps instead."),
-        ({"T": "0"}, "Routing cannot run “0” times here (1 to 10); showing 3 iterations instead."),
+        ({"T": "0"}, "Routing cannot run “0” times here (1 to 10); showing what the model was trained with instead."),
         (
             {"data": "imagenet"},
             "There is no data set “imagenet” (mnist, digits); showing the model's own data set instead.",
