@@ -21,7 +21,8 @@ class Bars {
   }
 
   draw(view, look) {
-    const { run, row } = this, pen = surface(this.canvas, this.width, this.height), left = 44, right = 46;
+    const { run, row } = this, pen = surface(this.canvas, this.width, this.height), right = 46;
+    const left = Math.max(44, 10 + roomFor(pen, run.classes, 14, look, 0.4 * this.width));
     const across = this.width - left - right;
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
@@ -69,7 +70,8 @@ class ShareLines {
 
   draw(view, { capsule }, look) {
     const { run, times } = this, J = run.upperCount, pen = surface(this.canvas, this.width, this.height);
-    const frame = { left: 46, right: 34, top: 12 + 1.2 * look.heading, bottom: 24 };
+    const named = roomFor(pen, run.classes, 14, look, 0.3 * this.width);
+    const frame = { left: 46, right: Math.max(34, named + 9), top: 12 + 1.2 * look.heading, bottom: 24 };
     const rows = [...Array(J).keys()].map((j) => [...Array(times).keys()].map((t) => run.share(t, capsule, j)));
     const all = rows.flat(), even = 1 / J;
     let low = Math.min(even, ...all), high = Math.max(even, ...all);
@@ -108,11 +110,11 @@ class ShareLines {
         pen.fill();
       }
     }
-    this.names(pen, order, rows, y, look);
+    this.names(pen, order, rows, y, named, look);
   }
 
   /** The classes that end at the top and the chosen one are named, where they do not overlap. */
-  names(pen, order, rows, y, look) {
+  names(pen, order, rows, y, named, look) {
     const taken = [];
     pen.textAlign = "left";
     for (const j of [this.run.upper, ...order.toReversed()]) {
@@ -121,7 +123,7 @@ class ShareLines {
       taken.push(at);
       pen.font = `${j === this.run.upper ? "bold " : ""}${look.px(14)} ${look.font}`;
       pen.fillStyle = look.text;
-      pen.fillText(fitted(pen, this.run.classes[j], 26), this.width - 27, at);
+      pen.fillText(fitted(pen, this.run.classes[j], named + 1), this.width - named - 1, at);
     }
   }
 }

@@ -15,7 +15,7 @@ class ShareMap {
   }
 
   layout(width, height) {
-    Object.assign(this, { width, height, left: 40, top: 24, bottom: 20 });
+    Object.assign(this, { width, height, top: 24, bottom: 20 });
   }
 
   draw(view, { capsule }, look, difference) {
@@ -27,6 +27,7 @@ class ShareMap {
         values[j * run.lower + x] = compared ? view.shares[at] - view.baseShares[at] : view.shares[at] - 1 / J;
       }
     }
+    this.left = Math.max(40, 10 + roomFor(pen, run.classes, 13, look, 0.2 * this.width));
     const across = this.width - this.left - 4, down = this.height - this.top - this.bottom, row = down / J;
     pen.imageSmoothingEnabled = false;
     pen.drawImage(raster(values, run.lower, J, look.diverging, -run.reach, run.reach), this.left, this.top, across, down);
@@ -203,6 +204,12 @@ function cross(pen, x, y, size, colour) {
   pen.lineWidth = 1;
   line(pen, x, y, x + size, y + size);
   line(pen, x + size, y, x, y + size);
+}
+
+/** The width that the longest of some names takes in a size, up to a most: beyond that they are cut. */
+function roomFor(pen, names, size, look, most) {
+  pen.font = `bold ${look.px(size)} ${look.font}`;
+  return Math.min(most, Math.max(...names.map((name) => pen.measureText(name).width)));
 }
 
 /** Text cut to a width. */
