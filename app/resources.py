@@ -14,7 +14,7 @@ from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.meanings import Meanings
 from capsviz.meanings import meanings as measure_meanings
 from capsviz.measured import Measured, drawings, path_of, recorded
-from capsviz.network import CapsNet
+from capsviz.network import NETWORK_TITLES, CapsNet
 from capsviz.trace import Trace
 from capsviz.trace import trace as record
 
@@ -37,6 +37,12 @@ def entries() -> dict[str, zoo.Entry]:
             ),
         )
     }
+
+
+def kind(entry: zoo.Entry) -> str:
+    """What a model's algorithm is called on screen; EM in several layers goes by a name of its own."""
+    matrix = entry.has_capsules and entry.config.capsule_layers
+    return "EM, matrix capsules" if matrix else NETWORK_TITLES[entry.routing]
 
 
 @st.cache_resource(show_spinner="Loading the model …")

@@ -14,7 +14,6 @@ from app.scene import Scene, catalogue
 from capsviz import data
 from capsviz.data import DATASETS, ImageError
 from capsviz.errors import CapsvizError
-from capsviz.network import ROUTING_TITLES
 from capsviz.zoo import Entry
 
 _SOURCES = {
@@ -86,8 +85,7 @@ def _models(scene: Scene) -> None:
 
 def _label(entry: Entry) -> str:
     without = "" if entry.config.decoder else " without decoder"
-    kind = "EM, matrix capsules" if entry.config.capsule_layers else ROUTING_TITLES[entry.routing]
-    return f"{kind}{without} · {entry.test_error:.2f} %"
+    return f"{resources.kind(entry)}{without} · {entry.test_error:.2f} %"
 
 
 def _first_of(name: str, routing: str) -> str:

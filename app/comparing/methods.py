@@ -14,7 +14,6 @@ from capsviz.data import ImageSet
 from capsviz.errors import CapsvizError
 from capsviz.figures.theme import ROUTING_COLOURS
 from capsviz.measured import Measured, MeasuredError
-from capsviz.network import NETWORK_TITLES
 from capsviz.zoo import Entry
 
 ORDER = ("dr", "em", "l1", "l2")
@@ -27,7 +26,7 @@ class NothingMeasured(CapsvizError):
 def title(entry: Entry) -> str:
     """What a method is called on screen: "L2", and "L2/FC" where it was trained without a decoder (seed 003)."""
     without = entry.has_capsules and not entry.config.decoder
-    return NETWORK_TITLES[entry.routing] + ("/FC" if without else "")
+    return resources.kind(entry) + ("/FC" if without else "")
 
 
 def titles(names: Iterable[str]) -> dict[str, str]:

@@ -53,7 +53,14 @@ def test_the_grid_begins_with_the_image_on_stage(visit: Visit):
     app = visit("compare", model="digits-dr", view="many", image=17, n=4)
     grid = figures(app)["grid"]
     assert columns(grid) == [17, 18, 19, 20]
-    assert grid["layout"]["yaxis"]["ticktext"] == ["Input", "Dynamic routing", "EM routing", "L1", "L2"]
+    assert grid["layout"]["yaxis"]["ticktext"] == [
+        "Input",
+        "Dynamic routing",
+        "EM routing",
+        "EM, matrix capsules",
+        "L1",
+        "L2",
+    ]
     assert len(grid["layout"]["shapes"]) == 1
 
 
@@ -103,9 +110,10 @@ def test_methods_may_stand_in_the_order_of_their_medians(visit: Visit):
     shown = [trace["name"] for trace in figures(app)["distributions"]["data"][:-1]]
     medians = {
         zoo.entry(f"digits-{r}").name: recorded(zoo.entry(f"digits-{r}")).median("mse")
-        for r in ("dr", "em", "l1", "l2")
+        for r in ("dr", "em", "l1", "l2", "matrix")
     }
     titles = {"digits-dr": "Dynamic routing", "digits-em": "EM routing", "digits-l1": "L1", "digits-l2": "L2"}
+    titles["digits-matrix"] = "EM, matrix capsules"
     assert shown == [titles[name] for name in sorted(medians, key=medians.get)]
 
 
