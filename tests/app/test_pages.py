@@ -200,6 +200,12 @@ def test_compare_asks_every_method(visit: Visit):
     assert answers["SSIM"].between(-1, 1).all()
 
 
+def test_of_two_models_by_one_algorithm_the_chosen_one_is_compared(visit: Visit):
+    matrix, plain = (visit("compare", model=name, image=3) for name in ("digits-matrix", "digits-l2"))
+    assert list(matrix.dataframe[0].value["Model"]) == ["digits-dr", "digits-matrix", "digits-l1", "digits-l2"]
+    assert list(plain.dataframe[0].value["Model"]) == ["digits-dr", "digits-em", "digits-l1", "digits-l2"]
+
+
 def test_browsing_a_class_shows_only_its_images(visit: Visit):
     app = visit(model="digits-dr", image=0)
     app.selectbox(key="only").set_value(4).run()
