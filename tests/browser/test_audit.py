@@ -46,6 +46,8 @@ def light(colours: np.ndarray) -> np.ndarray:
 
 def hard_to_read(window: sync_api.Page) -> tuple[int, list[str]]:
     """How many texts are painted, and those with a contrast below 4.5:1, large ones below 3:1, to what is behind."""
+    # What the script has drawn anew fades in.
+    window.wait_for_function("document.getAnimations().every((each) => !(each instanceof CSSTransition))")
     texts = asked(window, "texts")
     asked(window, "hideTexts")
     behind = np.asarray(Image.open(io.BytesIO(window.screenshot(animations="disabled"))).convert("RGB"), dtype=float)
@@ -90,7 +92,12 @@ def test_pages_can_be_read_are_described_and_say_where_they_are(
     window.add_init_script(f"{QUESTIONS}.listen()")
     visitor, wrong = Visitor(window, address), {}
     for path, subject in pages.items():
+        sent = visitor.messages_sent
         visitor.open(f"{path}{'&' if '?' in path else '?'}model=digits-dr{mode}")
+        if mode:  # the page tells how large its window is, and is drawn again
+            visitor.eventually(lambda sent=sent: visitor.messages_sent >= sent + 2, "the size of the window")
+            window.wait_for_timeout(500)
+            visitor.settle()
         if subject:
             strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
             words = strip.evaluate("plot => plot.layout.annotations.map(({ text }) => text)")

@@ -93,8 +93,8 @@ def test_a_dragged_vote_is_followed_without_the_server_and_heard_when_it_is_let_
 
 def test_a_finger_drags_a_vote_and_does_not_scroll(server, chromium):
     context = chromium.new_context(viewport={"width": 1280, "height": 500}, has_touch=True)
-    visitor = Visitor(context.new_page(), server)
-    hand = context.new_cdp_session(visitor.page)
+    visitor = Player(context.new_page(), server).open()
+    hand = context.new_cdp_session(visitor.window)
 
     def touch(kind: str, *places: tuple[float, float]) -> None:
         hand.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in places]})
@@ -108,9 +108,9 @@ def test_a_finger_drags_a_vote_and_does_not_scroll(server, chromium):
     moved = visitor.ask("toy.votes")
     assert moved[0][0][1] > before[0][0][1] + 0.3 and moved[1:] == before[1:]
     assert visitor.tip(0, 0)[1] == pytest.approx(y - 90, abs=2)  # the plane stays where it is
-    visitor.page.get_by_text(f"heard ({moved[0][0][0]}, {moved[0][0][1]}").wait_for(timeout=WAIT)
+    visitor.window.get_by_text(f"heard ({moved[0][0][0]}, {moved[0][0][1]}").wait_for()
     context.close()
-    assert visitor.complaints == []
+    assert visitor.problems == []
 
 
 def test_the_table_says_b_c_and_agreement_of_the_iteration_on_screen(visitor):
