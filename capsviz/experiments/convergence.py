@@ -9,6 +9,7 @@ capsviz experiment convergence
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +64,24 @@ def curves() -> list[Curve]:
         for name, data, routing, preset, command, path in trained
         if routing in COMPARED and path.is_file()
     ]
-    return sorted(found, key=lambda curve: (curve.data, COMPARED.index(curve.routing)))
+    alike = [curve for data in {curve.data for curve in found} for curve in _alike(found, data)]
+    return sorted(alike, key=lambda curve: (curve.data, COMPARED.index(curve.routing)))
+
+
+def _alike(found: Sequence[Curve], data: str) -> list[Curve]:
+    """The curves of a data set that differ in the routing alone: the largest such group, only those compare."""
+    groups: dict[tuple[str, ...], list[Curve]] = {}
+    for curve in found:
+        if curve.data == data:
+            groups.setdefault(_settings(curve.command), []).append(curve)
+    return max(groups.values(), key=len)
+
+
+def _settings(command: str) -> tuple[str, ...]:
+    """A training's command without what it says of the routing and the decoder."""
+    words = shlex.split(command)
+    routing = words.index("--routing")
+    return tuple(word for word in words[:routing] + words[routing + 2 :] if word != "--no-decoder")
 
 
 def _read(path: Path) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, float], ...]]:

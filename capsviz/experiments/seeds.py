@@ -119,13 +119,13 @@ def curves_of(name: str) -> Path:
 
 
 def unshipped(spreads: Iterable[Spread] | None = None) -> list[Spread]:
-    """Those of models that are not in pretrained/: of all that is recorded, unless given.
+    """Those of trainings whose weights are not in pretrained/: of all that is recorded, unless given.
 
-    Raises ResultError, ZooError.
+    A model of the same name may ship that was trained otherwise. Raises ResultError, ZooError.
     """
-    shipped = zoo.models()
+    shipped = {(entry.name, entry.command) for entry in zoo.models().values()}
     chosen = recorded().values() if spreads is None else spreads
-    return [spread for spread in chosen if spread.name not in shipped]
+    return [spread for spread in chosen if (spread.name, spread.command) not in shipped]
 
 
 def recorded() -> dict[str, Spread]:

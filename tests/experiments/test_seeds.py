@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from capsviz import zoo
 from capsviz.experiments.convergence import curves
 from capsviz.experiments.results import ResultError
 from capsviz.experiments.seeds import SpreadError, collect, keep_curves, record, recorded
@@ -76,7 +77,8 @@ def test_a_result_file_keeps_the_lines_of_other_models(runs, results_folder):
 
 
 def test_the_curves_of_what_does_not_ship_are_kept_and_drawn(runs, results_folder):
-    [spread] = collect([RECIPE], runs)
+    command = zoo.entry("digits-l2").command
+    spread = replace(collect([RECIPE], runs)[0], command=command)
     other = replace(spread, name="digits-l2-other", seeds=(1, 2))
     lines = [
         {"kind": "train", "step": 50, "margin": 0.25},
@@ -89,6 +91,8 @@ def test_the_curves_of_what_does_not_ship_are_kept_and_drawn(runs, results_folde
     record([spread, other])
     [drawn] = [curve for curve in curves() if curve.model == "digits-l2-other"]
     assert (drawn.validation, drawn.loss) == (((90, 7.5),), ((50, 0.25),))
+    record([spread, replace(other, command=f"{command} --mirror")])
+    assert not [curve for curve in curves() if curve.model == "digits-l2-other"], "trained otherwise, it compares not"
 
 
 def test_no_runs_and_a_damaged_result_get_one_sentence_each(tmp_path, results_folder):
