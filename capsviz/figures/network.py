@@ -68,7 +68,7 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "ro
     titles = {
         "image": f"image {height} × {width}" + (f" × {channels}" if channels > 1 else ""),
         "primary": f"{grid.lower} primary capsules",
-        "class": f"{len(trace.classes)} class capsules",
+        "class": f"{len(trace.classes)} class capsules" + ("" if _short(trace) else f": {_predicted(trace, image)}"),
     }
     arrows = [
         ("image", "primary", _convolutions(trace.config)),
@@ -130,16 +130,24 @@ def _primary(trace: Trace, image: int, grid: Geometry, dark: bool) -> go.Heatmap
     )
 
 
+def _short(trace: Trace) -> bool:
+    """Whether the names of the classes stand over their bars; longer ones would run into their neighbours."""
+    return all(len(name) <= 2 for name in trace.classes)
+
+
+def _predicted(trace: Trace, image: int) -> str:
+    return trace.classes[int(trace.predicted[image])]
+
+
 def _class_bars(trace: Trace, image: int, symbol: str, dark: bool) -> go.Bar:
     predicted = int(trace.predicted[image])
     names = list(trace.classes)
-    short = all(len(name) <= 2 for name in names)
     return go.Bar(
         x=list(range(len(names))),
         y=rounded(numbers(trace.activations[image])),
         base=0,
         customdata=names,
-        text=[name if short or index == predicted else "" for index, name in enumerate(names)],
+        text=names if _short(trace) else None,
         textposition="outside",
         textangle=0,
         constraintext="none",

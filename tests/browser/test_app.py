@@ -188,5 +188,6 @@ def test_a_click_on_a_cell_of_a_confusion_matrix_shows_its_images(visitor: Visit
     visitor.open("compare?model=digits-dr&view=confusions&method=digits-em&cell=0-0")
     visitor.window.mouse.click(*place_of(visitor.window.locator("[class*=st-key-matrix] .js-plotly-plot"), 11))
     visitor.eventually(lambda: "cell=1-1" in visitor.query(), "the cell in the link")
-    sync_api.expect(visitor.window.get_by_text("images of 1 named rightly")).to_be_visible()
+    words = visitor.window.locator("strong", has_text="images of 1 named rightly")  # the hover label says so as well
+    sync_api.expect(words).to_be_visible()
     visitor.settle()

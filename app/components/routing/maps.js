@@ -181,7 +181,9 @@ class Retina {
     pen.drawImage(this.picture, 0, 24, this.width, this.height - 24);
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
-    pen.fillText(fitted(pen, mass ? `Mean ${run.symbol} to ${run.classes[run.upper]}, by place` : "The image", this.width), 0, look.heading);
+    const whole = mass ? `Mean ${run.symbol} to ${run.classes[run.upper]}, by place` : "The image";
+    const short = mass && pen.measureText(whole).width > this.width;
+    pen.fillText(fitted(pen, short ? `Mean ${run.symbol}, by place` : whole, this.width), 0, look.heading);
     if (mass) {
       this.means(view.shares).forEach((mean, p) => {
         const middle = (size - 1) / 2, row = Math.floor(p / run.columns), column = p % run.columns;
