@@ -68,7 +68,7 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "ro
     titles = {
         "image": f"image {height} × {width}" + (f" × {channels}" if channels > 1 else ""),
         "primary": f"{grid.lower} primary capsules",
-        "class": f"{len(trace.classes)} class capsules" + ("" if _short(trace) else f": {_predicted(trace, image)}"),
+        "class": f"{len(trace.classes)} class capsules" if _short(trace) else f"class: {_predicted(trace, image)}",
     }
     arrows = [
         ("image", "primary", _convolutions(trace.config)),
