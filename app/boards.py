@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from app import layout, resources, scene, session
-from app.choices import ANOTHER_IMAGE, MAX_ITERATIONS, TEMPERATURES
+from app.choices import ANOTHER_IMAGE, TEMPERATURES
 from app.components.routing_board import routing_board
 from app.images import Picture
 from app.scene import Scene
@@ -98,14 +98,9 @@ def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
     with first:
         upper = layout.class_picker(current, trace)
     with others[0]:
-        layout.chosen(
-            st.slider,
-            "Iterations T",
-            "iterations",
-            current.rounds(entry),
-            1,
-            MAX_ITERATIONS,
-            read=lambda value, _: {"iterations": scene.own_or(value, entry)},
+        layout.iterations_picker(
+            current,
+            entry,
             help=f"{entry.name} was trained with {entry.config.iterations} (seed 000: more tends to overfit). "
             "Another T needs no training.",
         )

@@ -12,12 +12,13 @@ import streamlit as st
 from plotly.graph_objects import Figure
 
 from app import presenter, scene, session, takeaway
-from app.choices import Choices
+from app.choices import MAX_ITERATIONS, Choices
 from app.scene import Scene
 from capsviz.errors import CapsvizError
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Stage, network_strip
 from capsviz.trace import Trace
+from capsviz.zoo import Entry
 
 BELOW_STRIP = 370
 """Height of a chart, in pixels of the ordinary page, that leaves a presented screen room for strip and pickers."""
@@ -131,6 +132,20 @@ def chosen(
             st.rerun(then)
 
     return widget(label, *args, key=key, on_change=changed, **options)
+
+
+def iterations_picker(current: Scene, entry: Entry, **options: Any) -> None:
+    """T: a slider that begins with what the model was trained with; options: further ones of the slider."""
+    chosen(
+        st.slider,
+        "Iterations T",
+        "iterations",
+        current.rounds(entry),
+        1,
+        MAX_ITERATIONS,
+        read=lambda value, _: {"iterations": scene.own_or(value, entry)},
+        **options,
+    )
 
 
 def layer_of(choices: Choices, trace: Trace) -> tuple[int, int]:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import coefficients as learned
 from app import films, images, layout, scene
-from app.choices import BATCHES, MAX_ASCENT_STEPS, MAX_DRAW, MAX_ITERATIONS, REGULARISATIONS, STEP_SIZES
+from app.choices import BATCHES, MAX_ASCENT_STEPS, MAX_DRAW, REGULARISATIONS, STEP_SIZES
 from app.layout import chosen
 from capsviz import measures
 from capsviz.figures import discriminative, film
@@ -56,15 +56,7 @@ def agreement(upper: int) -> None:
             required=True,
         )
     with right:
-        chosen(
-            st.slider,
-            "Iterations T",
-            "iterations",
-            current.rounds(entry),
-            1,
-            MAX_ITERATIONS,
-            read=lambda value, _: {"iterations": scene.own_or(value, entry)},
-        )
+        layout.iterations_picker(current, entry)
     if choices.votes == "same":
         dynamic, whose = learned.routed_dynamically(entry.name, current.picture.key, current.rounds(entry)), entry.name
     else:
