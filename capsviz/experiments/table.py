@@ -13,7 +13,6 @@ from capsviz import zoo
 from capsviz.data import DATASETS
 from capsviz.experiments import seeds
 from capsviz.experiments.averages import Average
-from capsviz.network import CapsNetConfig
 
 METHODS = ("DR", "L2", "L1", "L2/FC", "L1/FC", "EM", "CNN")
 TITLES = {"dr": "DR", "l2": "L2", "l1": "L1", "em": "EM", "cnn": "CNN"}
@@ -57,9 +56,11 @@ class Line:
 
 def method_of(entry: zoo.Entry) -> str:
     """The name that Table II has for a model."""
-    name = TITLES.get(entry.routing, entry.routing)
-    bare = isinstance(entry.network, CapsNetConfig) and not entry.network.decoder
-    return f"{name}/FC" if bare and entry.routing in ("l2", "l1") else name
+    return _called(entry.routing, entry.has_capsules and bool(entry.config.decoder))
+
+
+def _called(routing: str, decoder: bool) -> str:
+    return TITLES[routing] + "/FC" * (routing in ("l2", "l1") and not decoder)
 
 
 def lines() -> list[Line]:
@@ -88,9 +89,7 @@ def _unshipped(data: str, method: str, paper: float | None) -> list[Line]:
     """What was trained here and does not ship."""
     found = []
     for spread in seeds.unshipped():
-        bare = not spread.decoder and spread.routing in ("l2", "l1")
-        name = TITLES[spread.routing] + ("/FC" if bare else "")
-        if (spread.data, name) == (data, method):
+        if (spread.data, _called(spread.routing, spread.decoder)) == (data, method):
             differs = ", ".join(filter(None, (_differences(spread.preset, spread.command), UNSHIPPED)))
             ours = Average.of(list(spread.errors))
             found.append(Line(data, method, paper, ours, spread.test_count, spread.preset, spread.steps, differs))
