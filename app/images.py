@@ -228,10 +228,9 @@ def again(picture: str, entry: zoo.Entry) -> str:
 
 def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     """Image `index` of a recording in the form that the model takes. Raises TraceError."""
-    traces, shown = recordings.opened(name), recordings.labels(name)[index].flatten().tolist()
-    classes, made = traces[index].classes, traces.recorded
+    made, shown = recordings.opened(name).recorded, recordings.labels(name)[index].flatten().tolist()
+    pixels, classes = recordings.image(name, index)
     title = f"{title_of(made['data'])} {made['split']} image {index}, {kinds(shown, classes)}"
-    pixels = recordings.pixels(name, index)
     if tuple(pixels.shape) != tuple(entry.config.image):
         fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
         return Picture(fitted.pixels, title, None, fitted.notes)

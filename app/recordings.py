@@ -52,9 +52,12 @@ def indices_of(name: str, label: int) -> tuple[int, ...]:
     return tuple(torch.nonzero((found == label).any(1)).flatten().tolist())
 
 
-def pixels(name: str, index: int) -> Tensor:
-    """Image `index` as it went into the network, in bytes: "channel height width". Raises TraceError."""
-    return (opened(name)[index].images[0] * 255).round().to(torch.uint8)
+def image(name: str, index: int) -> tuple[Tensor, tuple[str, ...]]:
+    """Image `index` as it went into the network, in bytes, "channel height width"; and the names of all classes.
+
+    Raises TraceError.
+    """
+    return _image(*_version(name), index)
 
 
 def holds(name: str, entry: Entry, iterations: int | None) -> bool:
@@ -84,6 +87,12 @@ def _opened(place: str, written: float) -> TraceSet:
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _labels(place: str, written: float) -> Tensor:
     return _opened(place, written).labels
+
+
+@st.cache_resource(show_spinner=False, max_entries=500)
+def _image(place: str, written: float, index: int) -> tuple[Tensor, tuple[str, ...]]:
+    found = _opened(place, written)[index]
+    return (found.images[0] * 255).round().to(torch.uint8), found.classes
 
 
 @st.cache_resource(show_spinner=False)

@@ -31,7 +31,7 @@ def test_a_recorded_trace_equals_the_one_that_is_routed_now_votes_included(place
     replayed = recordings.trace("ten", 7)
     image = load("digits", "test").images[7:8]
     now = capsviz.trace(capsviz.load("digits-dr"), to_float(image), name="digits-dr")
-    assert torch.equal(recordings.pixels("ten", 7), image[0])
+    assert torch.equal(recordings.image("ten", 7)[0], image[0])
     for name, tensor in now.tensors().items():
         torch.testing.assert_close(replayed.tensors()[name], tensor, atol=1e-5, rtol=1e-5)
 
