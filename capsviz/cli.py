@@ -152,7 +152,9 @@ def data_download(name: Annotated[str, typer.Argument(help="mnist, fashion-mnist
 
 @app.command()
 def benchmark(
-    what: Annotated[str, typer.Argument(help="speed, or app: how soon the live decoder answers a hand.")] = "speed",
+    what: Annotated[
+        str, typer.Argument(help="speed, or app: how soon it opens, moves and answers in a browser.")
+    ] = "speed",
     preset: Annotated[str, typer.Option(help="Speed: paper, compact or tiny.")] = "paper",
     batch: Annotated[int, typer.Option(help="Speed: images a step.")] = 128,
     threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,

@@ -37,8 +37,19 @@ def test_a_missed_bar_is_written_as_missed():
 
 
 def test_a_latency_beyond_its_bar_is_written_as_missed():
-    bar = {"decoders": 4, "answers": 300, "p50": 20.0, "p95": 33.1, "asked": 33.0}
-    assert live.table({"bars": [bar | {"met": False}]}).endswith("| 4 | 300 | 20.0 | 33.1 | at most 33 ms | missed |")
+    bar = {"decoders": 4, "answers": 300, "p50": 20.0, "p95": 33.1, "asked": 33.0, "met": False}
+    player = {
+        "player": "EM",
+        "screen": [1280, 720],
+        "pictures": 201,
+        "p50": 16.7,
+        "p95": 17.0,
+        "asked": 33.3,
+        "met": True,
+    }
+    written = live.table({"first_view": {"server": 2.5, "board": 1.2}, "players": [player], "bars": [bar]})
+    assert "| between two pictures, EM, 1280×720 | 200 | 16.7 | 17.0 | at most 33.3 ms | met |" in written
+    assert written.endswith("4 decoders | 300 | 20.0 | 33.1 | at most 33 ms | missed |")
 
 
 def test_without_playwright_the_benchmark_of_the_app_says_what_to_install(monkeypatch):
