@@ -194,22 +194,24 @@ def layer_picker(current: Scene, trace: Trace) -> Trace:
     return trace.at(layer, position)
 
 
-def class_picker(current: Scene, trace: Trace, what: str = "Class capsule", *, then: list[str] | None = None) -> int:
-    """The class capsule to look at: the one the model predicts, until the visitor chooses another.
+def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str] | None = None) -> int:
+    """The upper capsule to look at: the most active, whose class is predicted, until the visitor chooses another.
 
-    then: the fragments to run again, where the whole page need not.
+    what: the picker's label, "Class capsule" or "Capsule type" unless given. then: the fragments to run again, where
+    the whole page need not.
     """
     upper = current.upper(trace)
     predicted = int(trace.predicted[0])
+    of_types = trace.kind == "type"
     chosen(
         st.segmented_control,
-        what,
+        what or ("Capsule type" if of_types else "Class capsule"),
         "upper",
         upper,
         range(len(trace.classes)),
         format_func=lambda index: f"**{trace.classes[index]}** ◂" if index == predicted else trace.classes[index],
         required=True,
-        help="◂ marks the class that the model predicts.",
+        help="◂ marks the most active capsule." if of_types else "◂ marks the class that the model predicts.",
         then=then,
     )
     return upper

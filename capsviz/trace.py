@@ -80,7 +80,8 @@ class Trace:
     reconstruction "batch channel height width", drawn from the most active capsule, None without a decoder.
     layers: one per routed layer, in order. name: of the model; classes: what the upper capsules stand for. gains:
     what an intervention multiplied the strength of each primary capsule by, None where there was none; poses and
-    activations of the primary capsules are those after it.
+    activations of the primary capsules are those after it. kind: "type" where `at` took out a convolutional layer,
+    whose upper capsules stand for no class; such a trace is for drawing, and is not saved.
     """
 
     config: CapsNetConfig
@@ -94,6 +95,12 @@ class Trace:
     activations: Float[Tensor, "batch upper"]
     reconstruction: Float[Tensor, "batch channel height width"] | None
     gains: Float[Tensor, " lower"] | None = None
+    kind: Literal["class", "type"] = "class"
+
+    def called(self, upper: int) -> str:
+        """ "class 3", or "type 3" where the upper capsules are those of a convolutional layer."""
+        name = self.classes[upper]
+        return name if self.kind == "type" else f"{self.kind} {name}"
 
     @property
     def layer(self) -> LayerTrace:
@@ -146,6 +153,7 @@ class Trace:
             activations=steps["activations"][-1],
             reconstruction=None,
             gains=None,
+            kind="type" if whole.window else "class",
         )
 
     @property

@@ -28,14 +28,15 @@ boards.answer(current, entry)
 spread = measures.gaussian_summary(trace, upper)
 layout.numbers(
     {
-        "Predicted": f"{trace.classes[summary.predicted]} (a = {summary.activation:.2f})",
-        f"Spread σ of class {trace.classes[upper]}": f"{spread.deviation[0]:.2f} → {spread.deviation[-1]:.2f}",
-        f"Cost of class {trace.classes[upper]}": f"{spread.cost[0]:.2f} → {spread.cost[-1]:.2f}".replace("-", "−"),
+        "Most active" if trace.kind == "type" else "Predicted": f"{trace.classes[summary.predicted]} "
+        f"(a = {summary.activation:.2f})",
+        f"Spread σ of {trace.called(upper)}": f"{spread.deviation[0]:.2f} → {spread.deviation[-1]:.2f}",
+        f"Cost of {trace.called(upper)}": f"{spread.cost[0]:.2f} → {spread.cost[-1]:.2f}".replace("-", "−"),
         "Indecision, first → last": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",
     }
 )
 
-st.subheader("Which types of capsules speak for which class", anchor=False)
+st.subheader(f"Which types of capsules speak for which {trace.kind}", anchor=False)
 layout.show(flow.type_flow(trace, dark=current.dark), "flow")
 
 layout.explain(

@@ -53,7 +53,10 @@ class _Run:
 
     grid: Geometry
     classes: tuple[str, ...]
+    kind: str
     upper: int
+    name: str
+    """What the upper capsule is called, "class 3"; the others are of its kind, a class."""
     shares: Float[ndarray, "T lower upper"]
     activations: Float[ndarray, "T upper"]
     cost: Float[ndarray, "T upper"]
@@ -66,10 +69,6 @@ class _Run:
     outlines: list[list[ndarray]]
     """Of every iteration, the outline at 1 σ and that at 2 σ."""
 
-    @property
-    def name(self) -> str:
-        return self.classes[self.upper]
-
 
 def _read(trace: Trace, image: int, upper: int) -> _Run:
     means, variances = steps(trace, "means", image)[:, upper], steps(trace, "variances", image)[:, upper]
@@ -80,7 +79,9 @@ def _read(trace: Trace, image: int, upper: int) -> _Run:
     return _Run(
         geometry(trace),
         trace.classes,
+        trace.kind,
         upper,
+        trace.called(upper),
         steps(trace, "responsibilities", image),
         steps(trace, "activations", image),
         steps(trace, "cost", image).sum(axis=-1),
@@ -116,7 +117,7 @@ def _player_traces(run: _Run, dark: bool) -> list:
         go.Scatter(
             **panels.xy(run.centres[:1]),
             mode="markers",
-            hovertemplate=f"μ of class {run.name}<extra></extra>",
+            hovertemplate=f"μ of {run.name}<extra></extra>",
             marker={
                 "symbol": "cross",
                 "size": 10,
@@ -151,7 +152,7 @@ def _player_frame(run: _Run, step: int, dark: bool) -> dict[str, Any]:
 
 
 def _player_notes(run: _Run, step: int, dark: bool) -> list[dict]:
-    votes_title = f"Votes for class {run.name}: size and colour = R, σ {run.spread[step]:.3f}"
+    votes_title = f"Votes for {run.name}: size and colour = R, σ {run.spread[step]:.3f}"
     notes = [
         caption(_headline(run, step), 0, 1.015, dark=dark, size=TEXT + 1),
         caption(votes_title, 0, 0.6, dark=dark),
@@ -194,7 +195,7 @@ def _headline(run: _Run, step: int) -> str:
     if step == 0:
         return f"Iteration 1: every responsibility is 1/{upper} = {1 / upper:.3f}; {temperature}"
     decided = 100 * float((shares.max(axis=1) > 0.5).mean())
-    return f"Iteration {step + 1}: {decided:.0f} % of the capsules give one class more than half; {temperature}"
+    return f"Iteration {step + 1}: {decided:.0f} % of the capsules give one {run.kind} more than half; {temperature}"
 
 
 def _gaussian(run: _Run, sigmas: int) -> go.Scatter:
@@ -223,8 +224,8 @@ def _cost_span(cost: Float[ndarray, "T upper"]) -> tuple[float, float]:
 def _describe_player(run: _Run) -> str:
     first, last = run.activations[0, run.upper], run.activations[-1, run.upper]
     return (
-        f"Animation of EM routing in {iterations(len(run.shares))}: the Gaussian of class {run.name} goes from a mean "
+        f"Animation of EM routing in {iterations(len(run.shares))}: the Gaussian of {run.name} goes from a mean "
         f"σ of {run.spread[0]:.3f} to {run.spread[-1]:.3f}, its activation goes from {first:.2f} to {last:.2f}; the "
-        f"largest responsibility at the end is {run.shares[-1].max():.2f}; predicted is "
+        f"largest responsibility at the end is {run.shares[-1].max():.2f}; most active is "
         f"{run.classes[int(run.activations[-1].argmax())]}."
     )

@@ -33,12 +33,13 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     named, rest = sorted(order[:SHOWN].tolist()), order[SHOWN:]
     sources = [f"type {kind}" for kind in named] + ([f"{len(rest)} other types"] if len(rest) else [])
     rows = np.concatenate([flows[named], flows[rest].sum(axis=0, keepdims=True)[: len(sources) - len(named)]])
-    figure = Figure(_sankey(rows, sources, trace.classes, dark))
+    targets = [trace.called(upper) for upper in range(len(trace.classes))]
+    figure = Figure(_sankey(rows, sources, targets, dark))
     figure.update_layout(margin={"l": 12, "r": 12, "t": 12, "b": 12}, font={"size": TICK + 1})
     total, best = flows.sum(axis=0), int(flows.sum(axis=0).argmax())
     text = (
-        f"Sankey diagram from {trace.grid[2]} types of primary capsules to {len(trace.classes)} classes in iteration "
-        f"{iteration}: class {trace.classes[best]} receives {100 * total[best] / max(total.sum(), 1e-12):.0f} % of "
+        f"Sankey diagram from {trace.grid[2]} types of lower capsules to {len(targets)} upper ones in iteration "
+        f"{iteration}: {targets[best]} receives {100 * total[best] / max(total.sum(), 1e-12):.0f} % of "
         f"everything, most of it from type {int(flows[:, best].argmax())}."
     )
     return remember(style(figure, dark=dark, height=420), text)
@@ -58,15 +59,13 @@ def _flows(trace: Trace, image: int, iteration: int) -> Float[ndarray, "types up
     return given.reshape(grid.places, grid.types, -1).sum(axis=0)
 
 
-def _sankey(
-    rows: Float[ndarray, "source upper"], sources: list[str], classes: tuple[str, ...], dark: bool
-) -> go.Sankey:
-    pen, colours = ink(dark), class_colours(len(classes))
+def _sankey(rows: Float[ndarray, "source upper"], sources: list[str], targets: list[str], dark: bool) -> go.Sankey:
+    pen, colours = ink(dark), class_colours(len(targets))
     source, target = np.indices(rows.shape).reshape(2, -1)
     return go.Sankey(
         arrangement="fixed",
         node={
-            "label": [*sources, *(f"class {name}" for name in classes)],
+            "label": [*sources, *targets],
             "color": [pen.muted] * len(sources) + colours,
             "pad": 18,  # the names of small neighbours stand apart
             "thickness": 16,
@@ -86,4 +85,4 @@ def _sankey(
 
 def _translucent(colour: str) -> str:
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.45)"
+    return f"rgba({red},{green},{blue},0.38)"

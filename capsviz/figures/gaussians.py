@@ -33,7 +33,7 @@ def em_curves(
     weights = steps(trace, "responsibilities", image)[iteration - 1, :, upper] * presence
     mean = steps(trace, "means", image)[iteration - 1, upper]
     deviation = np.sqrt(steps(trace, "variances", image)[iteration - 1, upper])
-    colour, name = class_colour(upper), trace.classes[upper]
+    colour, name = class_colour(upper), trace.called(upper)
     figure, layout, notes = Figure(), dict[str, Any](), []
     for h in range(cast.shape[1]):
         x, y = _small_chart(h, cast.shape[1])
@@ -47,7 +47,7 @@ def em_curves(
             ]
         )
         notes.append(caption(f"h = {h}   σ = {deviation[h]:.2f}", x[0], y[1] - 0.005, dark=dark, size=TICK))
-    headline = f"Class {name}, iteration {iteration}: one Gaussian per pose component"
+    headline = f"{name.capitalize()}, iteration {iteration}: one Gaussian per pose component"
     figure.update_layout(
         **layout,
         annotations=[*notes, caption(headline, 0, 1.075, dark=dark, size=TEXT + 1)],
@@ -57,7 +57,7 @@ def em_curves(
         barmode="overlay",
     )
     text = (
-        f"Histograms of the votes for class {name} at iteration {iteration}, one per pose component, under their "
+        f"Histograms of the votes for {name} at iteration {iteration}, one per pose component, under their "
         f"Gaussians: σ runs from {deviation.min():.3f} (component {int(deviation.argmin())}) to "
         f"{deviation.max():.3f} (component {int(deviation.argmax())})."
     )

@@ -56,7 +56,7 @@ def shares_heatmap(
         zmax=even + reach,
         colorscale=diverging_part(max(0.0, 0.5 - even / (2 * reach)), 1, dark),
         colorbar=colourbar(symbol, dark=dark, **end_ticks(even, reach, shares), x=1.0, y=0.86, len=0.36),
-        hovertemplate=f"%{{x}}<br>class %{{y}}<br>{symbol} = %{{z:.3f}}<extra></extra>",
+        hovertemplate=f"%{{x}}<br>to %{{y}}: {symbol} = %{{z:.3f}}<extra></extra>",
         **on(axes),
     )
 
@@ -111,7 +111,7 @@ def class_bars(
             "color": class_colours(len(classes)),
             "line": {"color": pen.text, "width": [2.5 if index == upper else 0 for index in range(len(classes))]},
         },
-        hovertemplate=f"class %{{y}}<br>{symbol} = %{{x:.3f}}<extra></extra>",
+        hovertemplate=f"%{{y}}: {symbol} = %{{x:.3f}}<extra></extra>",
         showlegend=False,
         **on(axes),
     )

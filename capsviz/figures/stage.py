@@ -76,6 +76,7 @@ def _fields(trace: Trace, upper: int, grid: Geometry, plane: Plane, dark: bool) 
     return {
         "routing": trace.config.routing,
         "classes": list(trace.classes),
+        "kind": trace.kind,
         "upper": upper,
         "iterations": trace.layer.iterations,
         "grid": [grid.rows, grid.columns, grid.types],

@@ -9,6 +9,7 @@ import pytest
 
 from capsviz.figures import FigureError, describe, em_curves, em_player
 from capsviz.figures.em import describe_player
+from capsviz.figures.flow import type_flow
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.plane import fit_plane
 
@@ -107,6 +108,10 @@ def test_a_layer_of_a_matrix_network_is_drawn_by_itself():
         shares = view.layer["responsibilities"][0, IMAGE, :, 1].numpy()
         np.testing.assert_allclose(figure.frames[0].data[1].marker.size, shares, atol=5.1e-5)
         assert len(shares) == 9 * 4
+        called = "class 1" if layer == 2 else "type 1"
+        assert f"the Gaussian of {called} goes" in describe(figure)
+        assert f"Votes for {called}: " in str(figure.frames[-1].layout.annotations)
+        assert called in type_flow(view, image=IMAGE).data[0].node.label
         assert len(em_curves(view, image=IMAGE, upper=1).data) == 3 * 16
     assert "2 convolutional layers" in describe(whole)
 

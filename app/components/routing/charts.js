@@ -26,7 +26,7 @@ class Bars {
     const across = this.width - left - right;
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
-    pen.fillText(run.routing === "dr" ? "Length ‖v‖ of each class" : "Activation a of each class", 0, look.heading);
+    pen.fillText(run.routing === "dr" ? "Length ‖v‖ of each class" : `Activation a of each ${run.kind}`, 0, look.heading);
     for (let j = 0; j < run.upperCount; j++) {
       const y = 24 + j * row, value = view.lengths ? view.lengths[j] : null;
       pen.font = `${j === run.upper ? "bold " : ""}${look.px(14)} ${look.font}`;
@@ -81,7 +81,7 @@ class ShareLines {
     const y = (value) => this.height - frame.bottom - ((value - low) / (high - low)) * (this.height - frame.top - frame.bottom);
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
-    pen.fillText(fitted(pen, `${run.symbol} of capsule ${capsule} to each class`, this.width), 0, look.heading);
+    pen.fillText(fitted(pen, `${run.symbol} of capsule ${capsule} to each ${run.kind}`, this.width), 0, look.heading);
     pen.font = `${look.px(13)} ${look.font}`;
     pen.strokeStyle = look.grid;
     pen.lineWidth = 1;

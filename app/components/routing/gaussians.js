@@ -111,7 +111,7 @@ class Logistic {
     const y = (a) => this.height - frame.bottom - a * (this.height - frame.top - frame.bottom);
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
-    pen.fillText(`Cost switches classes off, λ = ${shown(strict, 2)}`, 0, look.heading);
+    pen.fillText(`Cost switches capsules off, λ = ${shown(strict, 2)}`, 0, look.heading);
     pen.font = `${look.px(13)} ${look.font}`;
     pen.strokeStyle = look.grid;
     pen.fillStyle = look.muted;

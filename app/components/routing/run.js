@@ -8,9 +8,9 @@ const LINES = {
     { math: "b<sub>ij</sub> ← b<sub>ij</sub> + û<sub>ij</sub>·v<sub>j</sub>", says: "Votes that agree with v gain." },
   ],
   em: [
-    { math: "μ<sub>j</sub>, σ<sub>j</sub> from R<sub>ij</sub> a<sub>i</sub>", says: "M-step: each class fits its Gaussian to the votes it owns." },
-    { math: "a<sub>j</sub> = logistic(λ(β<sub>a</sub> − Σ<sub>h</sub>cost<sub>j</sub><sup>h</sup>))", says: "A narrow Gaussian is cheap, and switches its class on." },
-    { math: "R<sub>ij</sub> ∝ a<sub>j</sub> N(û<sub>ij</sub>; μ<sub>j</sub>, σ<sub>j</sub>²)", says: "E-step: each vote goes to the classes that explain it." },
+    { math: "μ<sub>j</sub>, σ<sub>j</sub> from R<sub>ij</sub> a<sub>i</sub>", says: "M-step: each Gaussian is fitted to the votes that it owns." },
+    { math: "a<sub>j</sub> = logistic(λ(β<sub>a</sub> − Σ<sub>h</sub>cost<sub>j</sub><sup>h</sup>))", says: "A narrow Gaussian is cheap, and switches its capsule on." },
+    { math: "R<sub>ij</sub> ∝ a<sub>j</sub> N(û<sub>ij</sub>; μ<sub>j</sub>, σ<sub>j</sub>²)", says: "E-step: each vote goes to the Gaussians that explain it." },
   ],
 };
 
