@@ -9,7 +9,9 @@ from app import films, images, layout, scene
 from app.choices import BATCHES, MAX_ASCENT_STEPS, MAX_DRAW, REGULARISATIONS, STEP_SIZES
 from app.layout import chosen
 from capsviz import measures
-from capsviz.figures import discriminative, film
+from capsviz.figures import discriminative
+from capsviz.figures.discriminative_films import agreement_film, ascent_film, coefficient_film, history_film
+from capsviz.figures.film import Film
 from capsviz.figures.film_player import film_player
 from capsviz.figures.geometry import Geometry
 from capsviz.network import ROUTING_TITLES
@@ -31,7 +33,7 @@ CLIMBS = {"l2": "L2", "l1": "L1, subgradient", "proximal": "L1, proximal"}
 STARTS = {"fresh": "fresh, 0.1 + N(0, 0.01²)", "trained": "as trained"}
 
 
-def played(shown: film.Film, key: str) -> None:
+def played(shown: Film, key: str) -> None:
     """A film on the page, to be taken away as a Plotly player."""
     layout.offer(key, lambda: film_player(shown, dark=current.dark), SECTIONS[choices.section])
     films.film(shown, entry, key)
@@ -63,7 +65,7 @@ def agreement(upper: int) -> None:
         sibling, _ = current.sibling("dr", of=entry)
         dynamic, whose = current.trace(sibling), sibling.name
     delta = measures.label_signs([label], len(trace.classes))[0]
-    played(film.agreement_film(trace, dynamic, signs=delta, upper=upper), "film-agreement")
+    played(agreement_film(trace, dynamic, signs=delta, upper=upper), "film-agreement")
     st.caption(
         f"δ is +1 for {trace.classes[label]}, "
         + ("the label of this image" if truth is not None else "the predicted class, as this image has no label here")
@@ -79,7 +81,7 @@ def agreement(upper: int) -> None:
 def coefficients(upper: int) -> None:
     b = trace.layer["coefficients"][0]
     share, signs = sparsity(b[:, upper]), measures.sign_counts(b[:, upper])
-    played(film.coefficient_film(trace, upper=upper), "film-coefficients")
+    played(coefficient_film(trace, upper=upper), "film-coefficients")
     layout.numbers(
         {
             "Predicted, from one pass": trace.classes[int(trace.predicted[0])],
@@ -98,7 +100,7 @@ def history(upper: int) -> None:
         return
     layout.say("<b>b begins equal for every class</b>, and the labels pull it apart: some of it below zero.")
     grid = Geometry(*entry.config.grid)
-    played(film.history_film(kept.coefficients, kept.steps, grid, upper=upper, classes=entry.classes), "film-history")
+    played(history_film(kept.coefficients, kept.steps, grid, upper=upper, classes=entry.classes), "film-history")
 
 
 def ascend(upper: int) -> None:
@@ -142,7 +144,8 @@ def ascend(upper: int) -> None:
             choices.ascent_steps,
         )
         played(
-            film.ascent_film(record, Geometry(*entry.config.grid), upper=upper, classes=entry.classes), "film-ascent"
+            ascent_film(record, Geometry(*entry.config.grid), upper=upper, classes=entry.classes),
+            "film-ascent",
         )
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.caption(

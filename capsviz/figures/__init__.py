@@ -9,11 +9,11 @@ from .confusions import confusion_matrices, confusion_matrix
 from .couplings import coupling_entropy, coupling_geometry, lengths_over_iterations
 from .describe import describe
 from .discriminative import agreement_side_by_side, coefficient_histogram, coefficient_map
+from .discriminative_films import agreement_film, ascent_film, coefficient_film, history_film
 from .distributions import distribution_steps, distribution_violins
 from .dynamic import routing_player
 from .em import em_player
 from .errors import FigureError
-from .film import agreement_film, ascent_film, coefficient_film, history_film
 from .film_player import film_player
 from .flow import type_flow
 from .gaussians import em_curves

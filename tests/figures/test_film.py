@@ -10,7 +10,7 @@ import torch
 
 from capsviz.ascent import climb, fix, starting_point
 from capsviz.figures import FigureError, describe, standalone_html
-from capsviz.figures.film import agreement_film, ascent_film, coefficient_film, history_film
+from capsviz.figures.discriminative_films import agreement_film, ascent_film, coefficient_film, history_film
 from capsviz.figures.film_player import film_player
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.table import as_csv
