@@ -53,14 +53,16 @@ class Footing:
 class AscentStep:
     """Where b stands after `step` ascent steps, and what it does to the batch from there.
 
-    Shapes: coefficients b "lower upper"; objective O_j "upper", its data term averaged over the batch. exact, near,
-    negative: shares 0..1 of all coefficients that are zero, within a thousandth of the largest, and below zero.
-    true_length, other_length: mean ‖v‖ of the labels' class capsules and of all others. error: share of the images
-    whose longest capsule is not the label's.
+    Shapes: coefficients b "lower upper"; gradient g "lower upper", averaged over the batch, by which the next step
+    climbs; objective O_j "upper", its data term averaged likewise. exact, near, negative: shares 0..1 of all
+    coefficients that are zero, within a thousandth of the largest, and below zero. true_length, other_length: mean ‖v‖
+    of the labels' class capsules and of all others. error: share of the images whose longest capsule is not the
+    label's.
     """
 
     step: int
     coefficients: Float[Tensor, "lower upper"]
+    gradient: Float[Tensor, "lower upper"]
     objective: Float[Tensor, "upper"]
     exact: float
     near: float
@@ -72,9 +74,15 @@ class AscentStep:
 
 @dataclass(frozen=True)
 class Ascent:
-    """A recorded ascent: the fields of `AscentStep` stacked, the start first, so that 60 steps are 61 records."""
+    """A recorded ascent: the fields of `AscentStep` stacked, the start first, so that 60 steps are 61 records.
 
+    penalty and proximal: how b was held back.
+    """
+
+    penalty: Penalty
+    proximal: bool
     coefficients: Float[Tensor, "record lower upper"]
+    gradient: Float[Tensor, "record lower upper"]
     objective: Float[Tensor, "record upper"]
     exact: Float[Tensor, "record"]
     near: Float[Tensor, "record"]
@@ -146,9 +154,9 @@ def ascent(
                 raise AscentError(f"b has outgrown the numbers of float32 after {number} steps; choose a smaller γ.")
             # λ counts once for every image of the batch, so that the mean is taken of the data term alone.
             value = objective(routed.sums, footing.signs, coefficients, regularisation * count, penalty) / count
-            yield _measured(number, coefficients, value, routed.activations, footing.signs)
+            gradient = ascent_gradient(footing.poses, footing.weight, routed.sums, footing.signs) / count
+            yield _measured(number, coefficients, gradient, value, routed.activations, footing.signs)
             if number < steps:
-                gradient = ascent_gradient(footing.poses, footing.weight, routed.sums, footing.signs) / count
                 coefficients = ascend(
                     coefficients,
                     gradient,
@@ -173,15 +181,19 @@ def climb(
     options = {"step": step, "regularisation": regularisation, "penalty": penalty, "proximal": proximal, "steps": steps}
     records = list(ascent(footing, start, **options))  # type: ignore[arg-type]
     fields = [name for name in AscentStep.__dataclass_fields__ if name != "step"]
-    return Ascent(**{name: torch.stack([torch.as_tensor(getattr(one, name)) for one in records]) for name in fields})
+    stacked = {name: torch.stack([torch.as_tensor(getattr(one, name)) for one in records]) for name in fields}
+    return Ascent(penalty=penalty, proximal=proximal, **stacked)
 
 
-def _measured(number: int, coefficients: Tensor, value: Tensor, activations: Tensor, signs: Tensor) -> AscentStep:
+def _measured(
+    number: int, coefficients: Tensor, gradient: Tensor, value: Tensor, activations: Tensor, signs: Tensor
+) -> AscentStep:
     share, present = sparsity(coefficients), signs > 0
     wrong = ~present.gather(1, activations.argmax(1, keepdim=True)).squeeze(1)
     return AscentStep(
         step=number,
         coefficients=coefficients,
+        gradient=gradient,
         objective=value,
         exact=share.exact,
         near=share.near,

@@ -16,8 +16,10 @@ _SCRIPTS = (
     "shared/transport.js",
     "film/maps.js",
     "film/charts.js",
+    "film/lines.js",
     "film/film.js",
 )
+_STYLES = ("shared/transport.css", "shared/algorithm.css", "film/film.css")
 
 
 def received(value: object, lower: int) -> int | None:
@@ -46,6 +48,6 @@ def capsule_film(
         if sent is not None:
             on_capsule(None if sent < 0 else sent)
 
-    mount = component("capsviz_capsule_film", *_SCRIPTS, styles=("shared/transport.css", "film/film.css"))
+    mount = component("capsviz_capsule_film", *_SCRIPTS, styles=_STYLES)
     fields = film.fields(dark=dark) | {"capsule": capsule}
     mount(data=pack(fields, film.arrays()), key=key, on_capsule_change=clicked)

@@ -18,7 +18,7 @@ MOST_FRAMES = 1000
 _SHARED = ("packed", "canvas", "shapes", "mount", "transport")
 _OWN = ("run", "cloud", "maps", "charts", "reading", "gaussians", "board")
 _SCRIPTS = (*(f"shared/{name}.js" for name in _SHARED), *(f"routing/{name}.js" for name in _OWN))
-_STYLES = ("shared/transport.css", "routing/board.css")
+_STYLES = ("shared/transport.css", "shared/algorithm.css", "routing/board.css")
 
 
 def routing_board(

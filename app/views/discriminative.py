@@ -100,7 +100,17 @@ def history(upper: int) -> None:
         return
     layout.say("<b>b begins equal for every class</b>, and the labels pull it apart: some of it below zero.")
     grid = Geometry(*entry.config.grid)
-    played(history_film(kept.coefficients, kept.steps, grid, upper=upper, classes=entry.classes), "film-history")
+    played(
+        history_film(
+            kept.coefficients,
+            kept.steps,
+            grid,
+            upper=upper,
+            classes=entry.classes,
+            penalty="l1" if penalty == "l1" else "l2",
+        ),
+        "film-history",
+    )
 
 
 def ascend(upper: int) -> None:

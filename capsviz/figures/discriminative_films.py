@@ -7,20 +7,30 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+from numpy import ndarray
 from torch import Tensor
 
 from capsviz.ascent import Ascent
 from capsviz.figures.errors import FigureError
-from capsviz.figures.film import Curve, Film, Map
+from capsviz.figures.film import Curve, Film, Line, Map
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.picture import numbers
-from capsviz.figures.reading import check, geometry, steps
+from capsviz.figures.reading import check, geometry, steps, votes
 from capsviz.figures.theme import class_colours
 from capsviz.network.config import ROUTING_TITLES
-from capsviz.routing.discriminative import sparsity
+from capsviz.routing.discriminative import Penalty, sparsity
 from capsviz.trace import Trace
 
 BLUE, ORANGE, GREEN, PURPLE = class_colours(4)
+
+_SUM = "s<sub>j</sub> = Σ<sub>i</sub> b<sub>ij</sub> û<sub>ij</sub>"
+_CLIMB = {
+    ("l2", False): "b<sub>ij</sub> ← b<sub>ij</sub> + 2γ (g<sub>ij</sub> − <sup>λ</sup>⁄<sub>2</sub> b<sub>ij</sub>)",
+    ("l1", False): "b<sub>ij</sub> ← b<sub>ij</sub> + 2γ (g<sub>ij</sub> − λ sign b<sub>ij</sub>)",
+    ("l1", True): "b<sub>ij</sub> ← soft(b<sub>ij</sub> + 2γ g<sub>ij</sub>, 2γλ)",
+}
+"""The ascent step (seed 003, eq. 13 and 15) by penalty, and whether it is the proximal one."""
+_SIZE = {"l2": "‖b<sub>j</sub>‖²", "l1": "‖b<sub>j</sub>‖₁"}
 
 
 def coefficient_film(trace: Trace, *, upper: int, image: int = 0) -> Film:
@@ -31,7 +41,11 @@ def coefficient_film(trace: Trace, *, upper: int, image: int = 0) -> Film:
     """
     check(trace, ("l2", "l1"), image=image, upper=upper)
     b, name = numbers(trace.layer["coefficients"][0]), trace.classes[upper]
-    chosen = b[:, upper]
+    chosen, length = b[:, upper], numbers(trace.activations[image])[upper]
+    given: dict[str, ndarray | int] = {"b = ": 0}
+    if trace.layer.votes is not None:
+        sizes = np.linalg.norm(votes(trace, image, upper), axis=1)
+        given |= {",  ‖û‖ = ": sizes[None], ",  b‖û‖ = ": (chosen * sizes)[None]}
     below = int((chosen < 0).sum())
     shown = Map(f"b of class {name}", "below zero: the capsule speaks against the class", "b", chosen[None], True)
     return Film(
@@ -43,6 +57,7 @@ def coefficient_film(trace: Trace, *, upper: int, image: int = 0) -> Film:
         classes=trace.classes,
         upper=upper,
         per_class=b,
+        lines=(Line(_SUM, given), Line("v<sub>j</sub> = squash(s<sub>j</sub>)", {"‖v‖ = ": np.array([length])})),
         **_sight(trace, image),
     )
 
@@ -67,6 +82,8 @@ def agreement_film(
     name, delta = dynamic_trace.classes[upper], float(signs[upper])
     kept = delta * steps(discriminative_trace, "agreement", image)[0, :, upper]
     spent = steps(dynamic_trace, "agreement", image)[:, :, upper]
+    logits = np.cumsum(spent, axis=0) - spent
+    b = numbers(discriminative_trace.layer["coefficients"][0])[:, upper]
     total = dynamic_trace.layer.iterations
     title = ROUTING_TITLES[discriminative_trace.config.routing]
     frames = [f"iteration {number} of {total}" for number in range(1, total + 1)]
@@ -89,6 +106,25 @@ def agreement_film(
         f"{total}: {int((spent[-1] > 0).sum())} positive, from {spent[-1].min():.3f} to {spent[-1].max():.3f}.",
         upper=upper,
         classes=dynamic_trace.classes,
+        lines=(
+            Line(
+                "g<sub>ij</sub> = δ<sub>j</sub> û<sub>ij</sub>·s<sub>j</sub>",
+                {"g = ": 0, ",  kept in b = ": np.broadcast_to(b, spent.shape)},
+                looped=False,
+            ),
+            Line(
+                "c<sub>ij</sub> = softmax<sub>j</sub>(b<sub>ij</sub>)",
+                {"b = ": logits, "  →  c = ": steps(dynamic_trace, "couplings", image)[:, :, upper]},
+            ),
+            Line(
+                "v<sub>j</sub> = squash(Σ<sub>i</sub> c<sub>ij</sub> û<sub>ij</sub>)",
+                {"‖v‖ = ": steps(dynamic_trace, "activations", image)[:, upper]},
+            ),
+            Line(
+                "b<sub>ij</sub> ← b<sub>ij</sub> + û<sub>ij</sub>·v<sub>j</sub>",
+                {"û·v = ": spent, "  →  b = ": logits + spent},
+            ),
+        ),
         **_sight(discriminative_trace, image),
     )
 
@@ -100,10 +136,13 @@ def history_film(
     *,
     upper: int,
     classes: Sequence[str],
+    penalty: Penalty,
+    proximal: bool = False,
 ) -> Film:
     """b of one class over a training: the map, its histogram, and the share of negatives and zeros step by step.
 
-    coefficients: the snapshots; at: after how many training steps each was taken. Raises FigureError where the numbers
+    coefficients: the snapshots; at: after how many training steps each was taken; penalty and proximal: the ascent of
+    that training. Raises FigureError where the numbers
     do not fit each other.
     """
     if len(coefficients) != len(at):
@@ -139,13 +178,19 @@ def history_film(
             Curve(f"Size of b, class {classes[upper]}", {"mean |b|": (GREEN, np.abs(b).mean(axis=1).tolist())}),
         ),
         histogram=True,
+        classes=tuple(classes),
+        upper=upper,
+        lines=(
+            Line("W ← W − η ∂L/∂W,  b fixed", {}),
+            Line(_CLIMB[penalty, proximal] + ",  W fixed", {"b = ": 1, "  →  ": 0}),
+        ),
     )
 
 
 def ascent_film(record: Ascent, grid: Geometry, *, upper: int, classes: Sequence[str]) -> Film:
     """A recorded ascent: b of one class step by step, objective, class lengths, error and zeros over the steps."""
     b, name = numbers(record.coefficients[:, :, upper]), classes[upper]
-    value = numbers(record.objective)
+    value, gradient = numbers(record.objective), _before(numbers(record.gradient[:, :, upper]))
     return Film(
         grid,
         (Map(f"b of class {name}", "the weights stand still, b climbs", "b", b, True),),
@@ -179,7 +224,23 @@ def ascent_film(record: Ascent, grid: Geometry, *, upper: int, classes: Sequence
             ),
         ),
         histogram=True,
+        classes=tuple(classes),
+        upper=upper,
+        lines=(
+            Line(_SUM, {"b = ": 1}),
+            Line("g<sub>ij</sub> = ⟨δ<sub>jk</sub> û<sub>ijk</sub>·s<sub>jk</sub>⟩<sub>k</sub>", {"g = ": gradient}),
+            Line(_CLIMB[record.penalty, record.proximal], {"b = ": 1, "  →  ": 0}),
+            Line(
+                f"O<sub>j</sub> = ⟨δ<sub>jk</sub>‖s<sub>jk</sub>‖²⟩<sub>k</sub> − λ{_SIZE[record.penalty]}",
+                {"O = ": value[:, upper]},
+            ),
+        ),
     )
+
+
+def _before(values: Float[ndarray, "frame lower"]) -> Float[ndarray, "frame lower"]:
+    """What each frame's round was given by the frame before; before the first there was none."""
+    return np.concatenate([np.full_like(values[:1], np.nan), values[:-1]])
 
 
 def _sight(trace: Trace, image: int) -> dict[str, Any]:

@@ -44,12 +44,27 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Line:
+    """A line of the algorithm, with what it gives for one capsule and the film's class.
+
+    math: the line in HTML. numbers: by what is written before each, its values "frame lower", or "frame" where they are
+    of no capsule; or how many frames ago the first map had the number. looped: a line that is run anew for every frame,
+    and lit when it is.
+    """
+
+    math: str
+    numbers: Mapping[str, Float[ndarray, "frame *lower"] | int]
+    looped: bool = True
+
+
+@dataclass(frozen=True)
 class Film:
     """One or two maps of the same grid, the names of their frames, and what stands beside them.
 
     steps: where each frame lies on the way, for the curves; histogram: how the first map's numbers are spread.
     image "channel height width" with the config of its network's convolutions: where a capsule looks. per_class: of
-    every capsule the first map's quantity for all classes, "lower upper". alt: the film in a sentence.
+    every capsule the first map's quantity for all classes, "lower upper". lines: the algorithm, of which a frame is one
+    round. alt: the film in a sentence.
     """
 
     grid: Geometry
@@ -62,6 +77,7 @@ class Film:
     classes: tuple[str, ...] = ()
     upper: int = 0
     per_class: Float[ndarray, "lower upper"] | None = None
+    lines: tuple[Line, ...] = ()
     image: Float[ndarray, "channel height width"] | None = None
     field_size: int = 0
     field_stride: int = 0
@@ -110,6 +126,17 @@ class Film:
                 }
                 for curve in self.curves
             ],
+            "lines": [
+                {
+                    "math": line.math,
+                    "looped": line.looped,
+                    "numbers": [
+                        {"text": text, "ago": values if isinstance(values, int) else None}
+                        for text, values in line.numbers.items()
+                    ],
+                }
+                for line in self.lines
+            ],
             "histogram": self.histogram,
             "classes": list(self.classes),
             "upper": self.upper,
@@ -124,11 +151,14 @@ class Film:
         }
 
     def arrays(self) -> dict[str, ndarray]:
-        """Its numbers, to be sent flat: cells, steps, map0 …, curve0.0 …, and per_class and image where they are."""
+        """Its numbers, to be sent flat: cells, steps, map0 …, curve0.0 …, line0.0 …; per_class and pixels if given."""
         found = {"cells": self.grid.cells.astype(float), "steps": np.array(self.steps, dtype=float)}
         found |= {f"map{number}": each.values for number, each in enumerate(self.maps)}
         for number, curve in enumerate(self.curves):
             found |= {f"curve{number}.{line}": np.array(v) for line, (_, v) in enumerate(curve.lines.values())}
+        for number, line in enumerate(self.lines):
+            given = enumerate(line.numbers.values())
+            found |= {f"line{number}.{place}": values for place, values in given if not isinstance(values, int)}
         if self.per_class is not None:
             found["per_class"] = self.per_class
         if self.image is not None:

@@ -70,6 +70,29 @@ def test_every_frame_is_pythons_and_stepping_asks_no_server(visit):
     assert visitor.messages_sent == asked
 
 
+def test_the_current_line_is_lit_and_carries_the_numbers_of_the_capsule(visit):
+    visitor, film = visit(), shown(still=False)
+    b, g = film.arrays()["map0"], film.arrays()["line1.0"]
+    capsule = int(np.abs(b[-1]).argmax())
+    lines = visitor.film.locator(".algorithm .line")
+    assert visitor.film.locator(".algorithm .pair").inner_text().split("\n") == [f"i = capsule {capsule}", "j = 3"]
+
+    def said(position: float) -> list[str]:
+        visitor.ask("film.transport.place(it)", position)
+        return [text.replace("−", "-") for text in lines.locator(".numbers").all_inner_texts()]
+
+    def lit() -> list[int]:
+        return [k for k in range(4) if "lit" in (lines.nth(k).get_attribute("class") or "").split()]
+
+    texts = said(5)
+    assert lit() == [3]
+    assert float(texts[0].split("= ")[1]) == pytest.approx(b[4, capsule], abs=6e-4)
+    assert float(texts[1].split("= ")[1]) == pytest.approx(g[5, capsule], abs=6e-4)
+    assert float(texts[2].split("→ ")[1]) == pytest.approx(b[5, capsule], abs=6e-4)
+    assert said(4.3)[2:] == ["…", "…"] and lit() == [1]
+    assert said(0)[1] == "g = …"
+
+
 def test_it_plays_smoothly_from_the_start_to_the_end(visit):
     visitor = visit()
     visitor.ask(

@@ -92,7 +92,7 @@ def test_the_history_counts_negatives_and_zeros_snapshot_by_snapshot(grid):
     b = torch.randn(3, grid.lower, 10)
     b[0, :5] = 0
     b[2] = b[2].abs()
-    film = history_film(b.half(), [0, 10, 40], grid, upper=2, classes=[str(c) for c in range(10)])
+    film = history_film(b.half(), [0, 10, 40], grid, upper=2, classes=[str(c) for c in range(10)], penalty="l2")
     arrays = film.arrays()
     np.testing.assert_array_equal(arrays["steps"], [0, 10, 40])
     np.testing.assert_allclose(arrays["curve0.0"], (b[:, :, 2] < 0).float().mean(1).numpy(), rtol=1e-6)
@@ -100,6 +100,44 @@ def test_the_history_counts_negatives_and_zeros_snapshot_by_snapshot(grid):
     np.testing.assert_allclose(arrays["curve1.1"], [5 / grid.lower, 0, 0], rtol=1e-6)
     assert film.frames[1] == "step 10 of 40"
     assert f"{int((b[0, :, 2] < 0).sum())} of {grid.lower} coefficients negative at first, 0 at the end" in film.alt
+
+
+def test_the_lines_of_an_ascent_lead_from_every_b_to_the_next(ascended, grid):
+    film = ascent_film(ascended, grid, upper=UPPER, classes=[str(c) for c in range(10)])
+    arrays, (sums, _, climbed, value) = film.arrays(), film.lines
+    assert list(sums.numbers.values()) == [1] and list(climbed.numbers.values()) == [1, 0]
+    assert "soft(" in climbed.math and "‖b<sub>j</sub>‖₁" in value.math
+    b, g = arrays["map0"], arrays["line1.0"]
+    assert np.isnan(g[0]).all()
+    for step in range(1, 8):
+        climbed_by = b[step - 1] + 2 * 0.01 * g[step]
+        soft = np.sign(climbed_by) * np.maximum(np.abs(climbed_by) - 2 * 0.01 * 0.5, 0)
+        np.testing.assert_allclose(b[step], soft, atol=1e-6)
+    np.testing.assert_array_equal(arrays["line3.0"], arrays["curve0.0"])
+
+
+def test_the_lines_beside_agreement_are_a_round_of_dynamic_routing(l2, dr):
+    film = agreement_film(l2, dr, image=1, upper=UPPER, signs=torch.ones(10))
+    arrays, (kept, *looped) = film.arrays(), film.lines
+    assert not kept.looped and all(line.looped for line in looped)
+    agreement = dr.layer["agreement"][:, 1]
+    logits = agreement.cumsum(0) - agreement
+    np.testing.assert_allclose(arrays["line1.0"], logits[:, :, UPPER].numpy(), atol=1e-6)
+    np.testing.assert_allclose(arrays["line1.1"], logits.softmax(-1)[:, :, UPPER].numpy(), atol=1e-6)
+    np.testing.assert_allclose(arrays["line2.0"], dr.layer["activations"][:, 1, UPPER].numpy())
+    np.testing.assert_allclose(arrays["line3.0"], agreement[:, :, UPPER].numpy())
+    np.testing.assert_allclose(arrays["line3.1"][:-1], arrays["line1.0"][1:], atol=1e-6)
+    np.testing.assert_allclose(arrays["line0.1"][2], l2.layer["coefficients"][0, :, UPPER].numpy())
+
+
+def test_the_lines_of_a_still_say_what_a_capsule_adds(l2):
+    arrays = coefficient_film(l2, upper=UPPER, image=1).arrays()
+    sizes = l2.layer.votes[1, :, UPPER].norm(dim=-1).numpy()
+    np.testing.assert_allclose(arrays["line0.1"][0], sizes, rtol=1e-6)
+    np.testing.assert_allclose(arrays["line0.2"][0], arrays["map0"][0] * sizes, rtol=1e-6)
+    np.testing.assert_allclose(arrays["line1.0"], [l2.activations[1, UPPER]], rtol=1e-6)
+    bare = dataclasses.replace(l2, layers=(dataclasses.replace(l2.layer, votes=None),))
+    assert list(coefficient_film(bare, upper=UPPER).lines[0].numbers) == ["b = "]
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -127,7 +165,7 @@ def test_what_cannot_be_played_is_said_in_a_sentence(l2, dr, ascended, grid):
     with pytest.raises(FigureError, match="288 numbers; give the grid of the model"):
         ascent_film(ascended, Geometry(6, 6, 4), upper=0, classes=names)
     with pytest.raises(FigureError, match="3 snapshots and 2 steps"):
-        history_film(torch.zeros(3, 288, 10), [0, 1], grid, upper=0, classes=names)
+        history_film(torch.zeros(3, 288, 10), [0, 1], grid, upper=0, classes=names, penalty="l1")
     film = ascent_film(ascended, grid, upper=0, classes=names)
     with pytest.raises(FigureError, match="8 frames and the film 3"):
         dataclasses.replace(film, frames=("a", "b", "c"))

@@ -22,7 +22,7 @@ class Film extends Mounted {
   /** Take over what Python says. */
   update(data, send) {
     Object.assign(this, { data, send, chosen: data.capsule, font: getComputedStyle(this.root).fontFamily });
-    const form = JSON.stringify([data.maps.length, data.curves.length, data.histogram, !!data.image, !!data.per_class]);
+    const form = JSON.stringify([data.maps.length, data.curves.length, data.lines.length, data.histogram, !!data.image, !!data.per_class]);
     if (form !== this.form) this.build((this.form = form));
     const table = colourTable(data.scale);
     for (const part of this.parts) part.update(data, table);
@@ -38,13 +38,15 @@ class Film extends Mounted {
     this.sight = data.image ? new Sight(this) : null;
     this.bars = data.per_class ? new ClassBars(this) : null;
     this.readout = element("p", { className: "readout" });
+    this.lines = data.lines.length ? new Lines(this) : null;
     const beside = [this.sight, this.bars, ...this.charts].filter(Boolean);
-    this.parts = [...this.maps, ...beside, ...(this.spread ? [this.spread] : [])];
+    this.parts = [...this.maps, ...beside, ...[this.spread, this.lines].filter(Boolean)];
     const below = this.spread ? [this.readout, this.spread.root] : [this.readout];
     const maps = element("div", { className: "maps" }, ...this.maps.map(({ root }) => root), ...below);
     const side = element("div", { className: "beside" }, ...beside.map(({ root }) => root));
     this.player = element("div", { className: "player" });
-    this.root.replaceChildren(maps, ...(beside.length ? [side] : []), this.player);
+    const above = [this.player, ...(this.lines ? [this.lines.root] : [])];
+    this.root.replaceChildren(...above, maps, ...(beside.length ? [side] : []));
     this.root.classList.toggle("pair", data.maps.length > 1);
     this.root.classList.toggle("charted", this.charts.length > 0);
   }
@@ -81,8 +83,17 @@ class Film extends Mounted {
     this.bars?.draw(looked);
     this.spread?.draw(this.maps[0].now);
     for (const chart of this.charts) chart.draw(this.position);
+    this.lines?.draw(this.position, looked ?? this.strongest());
     this.say(looked);
     this.root.dataset.ready = "true";
+  }
+
+  /** The capsule whose number on the first map ends up largest. */
+  strongest() {
+    const { map0, maps, grid } = this.data, lower = grid[0] * grid[1] * grid[2], from = (maps[0].frames - 1) * lower;
+    let best = 0;
+    for (let i = 1; i < lower; i++) if (Math.abs(map0[from + i]) > Math.abs(map0[from + best])) best = i;
+    return best;
   }
 
   /** The capsule that is looked at, in words and numbers. */
