@@ -14,6 +14,7 @@ from app import linked_picture, recordings, resources, shelves
 from app.choices import Choices
 from capsviz import data, zoo
 from capsviz.data import DATASETS, ImageError, VisitorImage
+from capsviz.figures.picture import png
 from capsviz.perturb import draw
 
 PAD = "pad"
@@ -46,9 +47,9 @@ class Picture:
         return self.pixels.numpy().tobytes()
 
     @property
-    def array(self):
-        """Height × width, or height × width × 3, as Streamlit shows images."""
-        return self.pixels.permute(1, 2, 0).squeeze(-1).numpy()
+    def address(self) -> str:
+        """The picture as a data URI: a file of its own may be gone before a slow browser asks for it."""
+        return png(self.pixels.expand(3, -1, -1).permute(1, 2, 0).numpy())
 
 
 @dataclass(frozen=True)

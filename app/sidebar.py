@@ -287,7 +287,7 @@ def _preview(scene: Scene) -> None:
     picture = scene.picture
     left, right = st.columns([1, 2], vertical_alignment="center")
     with left, st.container(key="preview"):
-        st.image(picture.array, width=80, alt=picture.title)
+        st.image(picture.address, width=80, alt=picture.title)
     right.markdown(f"**On stage:** {picture.title}")
     for sentence in picture.notes:
         st.caption(sentence)

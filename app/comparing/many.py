@@ -27,7 +27,8 @@ def show(current: Scene) -> None:
     records = methods.records(current, drawing=True)
     test = methods.test_images(current)
     pair = pair_of(current, records)
-    measure = _controls(current, records, pair, test)
+    with st.container(key="many_choices"):
+        measure = _controls(current, records, pair, test)
     which = images_of(current, records, pair, measure)
     layout.show(
         _grid(current, records, pair, measure, which, test),
@@ -149,6 +150,7 @@ def _grid(
         words=words,
         signed=signed,
         on_stage=methods.on_stage(current),
+        height=layout.BELOW_STRIP if choices.present else None,
         dark=current.dark,
     )
 

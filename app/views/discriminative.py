@@ -170,8 +170,7 @@ def ascend(upper: int) -> None:
 
 layout.headline(
     "L2 / L1: discriminative routing",
-    "No rounds: one learned coefficient <b>b</b> per capsule pair, free to be <b>negative</b>. A feature may speak "
-    "against a class.",
+    "No rounds: one coefficient <b>b</b> per capsule pair, learned, and free to be <b>negative</b>.",
 )
 layout.note(other)
 layout.strip(trace, "routing", current.dark)

@@ -17,10 +17,10 @@ from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import image_axes, mosaic, numbers, on, pixels, png
 from capsviz.figures.theme import TICK, caption, diverging_colours, ink, style
 
-GAP, WORDS = 3, 8
-"""Between pictures side by side, and below each for its figure, in pixels of the pictures."""
-CELL = 76
-"""Width of a picture on screen, in pixels: five rows fit on a projector."""
+GAP = 3
+"""Between pictures side by side, in pixels of the pictures."""
+CELL, WORDS = 76, 21
+"""Width of a picture, and what is left below it for its figure, in pixels on screen: five rows fit on a projector."""
 
 Images = Float[Tensor, "count *image"] | Float[ndarray, "count *image"]
 
@@ -34,6 +34,7 @@ def method_grid(
     words: Mapping[str, Sequence[str]] | None = None,
     signed: Sequence[str] = (),
     on_stage: int | None = None,
+    height: int | None = None,
     dark: bool = False,
 ) -> Figure:
     """One row per method and one column per image.
@@ -41,14 +42,20 @@ def method_grid(
     rows: by what stands before the row, images in [0, 1], or differences in [-1, 1] where the row is named in `signed`
     (blue: less, orange: more). heads: above each column; chosen: the number of each image, what a click stands for.
     texts: what the pointer says, words: what stands below each picture; on_stage: which of the numbers is framed.
+    height: the most that it takes, in pixels; pictures are as wide as `CELL` where that leaves them room.
     Raises FigureError where rows differ in number.
     """
     count = len(heads)
     shots = {name: numbers(images) for name, images in rows.items()}
     if not count or not shots or any(len(images) != count for images in shots.values()):
         raise FigureError("Every row needs one image per column, at least one.")
-    height, width = pixels(next(iter(shots.values()))[0]).shape[:2]
-    down, across = height + WORDS, width + GAP
+    longest = max(len(line) for name in shots for line in name.split("<br>"))
+    margin = {"l": 20 + 7.5 * longest, "r": 8, "t": 30 + 18 * max(head.count("<br>") for head in heads), "b": 4}
+    tall, width = pixels(next(iter(shots.values()))[0]).shape[:2]
+    scale = CELL / width  # of a pixel of the pictures on screen
+    if height is not None:
+        scale = min(scale, ((height - margin["t"] - 8) / len(shots) - WORDS) / tall)
+    down, across = tall + round(WORDS / scale), width + GAP
     whole = (len(shots) * down, count * across - GAP)
     middles = [column * across + (width - 1) / 2 for column in range(count)]
     figure, notes = Figure(), []
@@ -56,10 +63,10 @@ def method_grid(
         top = number * down
         strip = mosaic(_coloured(images, dark) if name in signed else images[None], gap=GAP)[0]
         figure.add_trace(go.Image(source=png(strip), y0=top, hoverinfo="skip", **on(1)))
-        middle = [top + (height - 1) / 2] * count
+        middle = [top + (tall - 1) / 2] * count
         figure.add_trace(targets(middles, middle, chosen, texts[name], size=80, place=on(1)))
         notes += [
-            _below(word, x, top + height - 0.5, dark)
+            _below(word, x, top + tall - 0.5, dark)
             for word, x in zip((words or {}).get(name, ()), middles, strict=False)
         ]
     heading = {"tickvals": middles, "ticktext": list(heads), "side": "top"}
@@ -67,16 +74,14 @@ def method_grid(
     axes["xaxis"] |= {**_TICKS, **heading, "constraintoward": "left"}
     axes["yaxis"] |= {
         **_TICKS,
-        "tickvals": [row * down + height / 2 for row in range(len(shots))],
+        "tickvals": [row * down + tall / 2 for row in range(len(shots))],
         "ticktext": list(shots),
     }
     frames = [_frame(column, across, whole, dark) for column, index in enumerate(chosen) if index == on_stage]
-    longest = max(len(line) for name in shots for line in name.split("<br>"))
-    margin = {"l": 20 + 7.5 * longest, "r": 8, "t": 30 + 18 * max(head.count("<br>") for head in heads), "b": 4}
     figure.update_layout(**axes, annotations=notes, shapes=frames, margin=margin, hoverdistance=80)
-    cell = CELL / width
     text = f"{count} images in columns ({', '.join(str(index) for index in chosen)}), in rows: {', '.join(shots)}."
-    return remember(style(figure, dark=dark, height=round(whole[0] * cell + margin["t"] + 8)), text)
+    needed = round(whole[0] * scale + margin["t"] + 8)
+    return remember(style(figure, dark=dark, height=min(needed, height or needed)), text)
 
 
 _TICKS = {

@@ -31,10 +31,10 @@
   };
 
   const visible = { opacityProperty: true, visibilityProperty: true };
-  // Symbols are pictures; Streamlit's pager leaves pages out by "…"; what is switched off may be pale.
+  // Symbols are pictures; what is switched off may be pale.
   const noText = "style, script, noscript, title, canvas, option, [disabled], [disabled] *, .katex-mathml *";
   const isText = (node, own) =>
-    own.trim() && !/^[…■]$/.test(own.trim()) && !node.matches(noText) && node.checkVisibility(visible)
+    own.trim() && !node.matches(noText) && node.checkVisibility(visible)
     && !getComputedStyle(node).fontFamily.includes("Material");
 
   return {
@@ -55,7 +55,8 @@
           if (seen[2] - seen[0] < 2 || seen[3] - seen[1] < 2) continue;
           found.push({
             text: node.textContent.trim().slice(0, 40), box: seen, colour: [red, green, blue], alpha: (opacity * alpha) / 255,
-            large: size >= 24 || (size >= 18.66 && style.fontWeight >= 700),
+            // A square in a legend is a picture, and has to stand out as much as large type does (WCAG 2.2, 1.4.11).
+            large: node.textContent.trim() === "■" || size >= 24 || (size >= 18.66 && style.fontWeight >= 700),
           });
         }
       }

@@ -103,3 +103,25 @@ def test_presenter_mode_is_the_page_alone_in_larger_type(visitor: Visitor, width
     window.get_by_role("button", name="Leave").click()
     visitor.eventually(lambda: "present" not in visitor.query(), "the ordinary page")
     sync_api.expect(window.locator('[data-testid="stSidebar"]')).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("?", ".routing .main"),
+        ("em?", ".routing .main"),
+        ("discriminative?part=agreement&", ".film .map canvas >> nth=0"),
+        ("discriminative?part=ascent&", ".film .map canvas >> nth=0"),
+        ("perturb?", ".live-decoder canvas.after"),
+        ("compare?view=many&", '[class*="st-key-grid-"] .js-plotly-plot'),
+    ],
+)
+def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visitor, path: str, place: str):
+    visitor.open(f"{path}model=digits-dr&present=1")
+    shown = visitor.window.locator(place)
+
+    def fits() -> bool:
+        box = shown.bounding_box()
+        return box is not None and box["height"] > 150 and box["y"] >= 0 and box["y"] + box["height"] <= 721
+
+    visitor.eventually(fits, f"{place} on the screen: {shown.bounding_box()}")

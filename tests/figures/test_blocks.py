@@ -83,6 +83,15 @@ def test_the_grid_has_a_row_per_method_and_a_column_per_image(images):
     assert "3 images in columns (4, 5, 6), in rows: Input, DR, off" in describe(figure)
 
 
+def test_where_room_is_short_the_pictures_shrink_and_their_figures_do_not(images):
+    free, low = grid(images), grid(images, height=200)
+    assert free.layout.height > 300 and 190 < low.layout.height <= 200
+    heads = low.layout.margin.t + 8
+    each = low.data[2].y0  # rows lie this many pixels of the pictures apart
+    scale = (low.layout.height - heads) / (3 * each)
+    assert (each - 28) * scale == pytest.approx(21, abs=scale)
+
+
 def test_signed_rows_take_the_diverging_scale():
     image = torch.tensor([[-1.0, 0.0], [0.0, 1.0]])[None, None].repeat(1, 1, 1, 1)
     texts = {"off": [""]}

@@ -2,6 +2,7 @@
 // capsule that is clicked goes to Python, which selects it everywhere. Bundled behind shared/*.js, maps.js and
 // charts.js.
 
+const BELOW = 110; // CSS pixels under the tiles of a map, for its key, its counts and what is said of a capsule
 const WHOLE = 9000; // milliseconds that a film of many frames takes from start to end
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -72,8 +73,11 @@ class Film extends Mounted {
 
   redraw() {
     if (!this.data || !this.root.clientWidth) return;
-    // Tiles as high as this at most leave the player and the numbers on the screen.
-    this.tallest = Math.max(260, window.innerHeight * (this.data.maps.length > 1 || this.charts.length ? 0.36 : 0.44));
+    // Tiles as high as this leave the numbers below them on the screen; where the page above leaves no room for that,
+    // one has to scroll anyway.
+    const scrolled = document.querySelector(".stMain")?.scrollTop ?? 0;
+    const room = window.innerHeight - this.maps[0].canvas.getBoundingClientRect().top - scrolled - BELOW;
+    this.tallest = room < 60 ? 260 : Math.max(160, Math.min(room, 0.44 * window.innerHeight));
     const looked = this.pointed ?? this.chosen;
     const marked = [];
     if (this.chosen !== null) marked.push([this.chosen, this.data.ink.accent]);

@@ -158,7 +158,7 @@ class Board extends Mounted {
     // As tall as the window leaves below the transport, within what reads well.
     const scrolled = document.querySelector(".stMain")?.scrollTop ?? 0;
     const above = this.root.getBoundingClientRect().top + scrolled + this.transport.root.offsetHeight + 24;
-    const tall = Math.round(Math.max(390, Math.min(0.4 * whole, 700, window.innerHeight - above)));
+    const tall = Math.round(Math.max(360, Math.min(0.4 * whole, 700, window.innerHeight - above)));
     const side = wide ? Math.round(Math.max(250, 0.28 * whole)) : whole;
     const answer = wide ? Math.round(Math.min(300, 0.21 * whole)) : whole;
     const cloud = wide ? whole - side - answer - 2 * gap : whole;
