@@ -34,3 +34,17 @@ def pack(fields: Mapping[str, Any], arrays: Mapping[str, ndarray]) -> bytes:
     header += b" " * (-len(header) % 4)
     numbers = b"".join(np.ascontiguousarray(array, dtype="<f4").tobytes() for array in arrays.values())
     return np.array(len(header), "<u4").tobytes() + header + numbers
+
+
+def hear(key: str) -> None:
+    """Count what a component has said; to be called where Python hears it."""
+    st.session_state[f"{key}-heard"] = heard(key) + 1
+
+
+def heard(key: str) -> int:
+    """How often Python has heard a component: a part of its data.
+
+    Where Back follows closely on what the visitor did, the data is the very data that the browser was given last, and
+    without this number the component would not be told that what was done since then no longer counts.
+    """
+    return st.session_state.get(f"{key}-heard", 0)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app.components.bundle import component, pack
+from app.components.bundle import component, hear, heard, pack
 from capsviz.figures.film import Film
 
 _SCRIPTS = (
@@ -44,10 +44,11 @@ def capsule_film(
     """
 
     def clicked() -> None:
+        hear(key)
         sent = received(st.session_state[key].get("capsule"), film.grid.lower)
         if sent is not None:
             on_capsule(None if sent < 0 else sent)
 
     mount = component("capsviz_capsule_film", *_SCRIPTS, styles=_STYLES)
-    fields = film.fields(dark=dark) | {"capsule": capsule}
+    fields = film.fields(dark=dark) | {"capsule": capsule, "heard": heard(key)}
     mount(data=pack(fields, film.arrays()), key=key, on_capsule_change=clicked)

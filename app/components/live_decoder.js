@@ -83,7 +83,7 @@ class Board {
     const titles = data.decoders.map(({ title }) => title);
     const plan = JSON.stringify([titles, data.decoders[0].poses[0].length, data.hand, data.classes]);
     this.data = data;
-    this.take(data.state);
+    this.take(data.state, data.heard);
     if (plan !== this.plan) {
       this.plan = plan;
       this.build();
@@ -92,8 +92,8 @@ class Board {
   }
 
   /** What Python says, where it is news; under the visitor's hand it may be no more than a new theme. */
-  take(state) {
-    if (!this.told.news(left(state), this.dragging || this.timer)) return;
+  take(state, heard) {
+    if (!this.told.news(left(state), heard, this.dragging || this.timer)) return;
     clearTimeout(this.timer);
     this.timer = 0;
     this.state = structuredClone(state);

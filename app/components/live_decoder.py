@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from app.choices import HANDS, NARROW, OWN, WIDE
-from app.components.bundle import component
+from app.components.bundle import component, hear, heard
 from capsviz.figures.theme import DIVERGING, DIVERGING_DARK
 from capsviz.network import CapsNet
 from capsviz.perturb import NO_DECODER, PerturbError
@@ -161,6 +161,7 @@ def live_decoder(
     mount = component("capsviz_live_decoder", *SCRIPTS, styles=STYLES)
 
     def changed() -> None:
+        hear(key)
         sent = received(st.session_state[key].get("left"), header, reach)
         if sent is not None and on_change is not None:
             on_change(sent)
@@ -177,6 +178,7 @@ def live_decoder(
                     for title, header in headers.items()
                 ],
                 "state": {**asdict(left), "offsets": [round(float(offset), 2) for offset in left.offsets]},
+                "heard": heard(key),
                 "hand": hand,
                 "lead": 0 if lead is None else list(headers).index(lead),
                 "classes": list(classes or map(str, range(header["classes"]))),

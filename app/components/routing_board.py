@@ -9,7 +9,7 @@ import streamlit as st
 from numpy import ndarray
 
 from app import capsule_sets
-from app.components.bundle import component, pack
+from app.components.bundle import component, hear, heard, pack
 from capsviz.figures.stage import Stage
 from capsviz.intervene import UNTOUCHED, Intervention
 
@@ -43,8 +43,10 @@ def routing_board(
     """
     lower, upper = stage.arrays["presence"].size, len(stage.fields["classes"])
     chosen = {"capsule": capsule, "frame": frame, "group": group, "alt": alt, "touched": _summary(touched)}
+    chosen["heard"] = heard(key)
 
     def acted() -> None:
+        hear(key)
         action = changes(st.session_state[key].get("acted"), lower, upper, touched)
         if action and on_action is not None:
             on_action(action)

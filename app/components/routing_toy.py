@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app.choices import TOY_CAPSULES, TOY_REACH
-from app.components.bundle import component
+from app.components.bundle import component, hear, heard
 from capsviz.figures.theme import class_colour, ink
 
 FEWEST, MOST = TOY_CAPSULES
@@ -53,11 +53,13 @@ def routing_toy(
     """
 
     def moved() -> None:
+        hear(f"{key}-votes")
         sent = received_votes(st.session_state[key].get("votes"))
         if sent is not None:
             on_votes(sent)
 
     def turned() -> None:
+        hear(f"{key}-turns")
         sent = st.session_state[key].get("iterations")
         if isinstance(sent, (int, float)) and 1 <= sent <= most:
             on_iterations(int(sent))
@@ -78,6 +80,7 @@ def routing_toy(
             "votes": [[list(vote) for vote in capsule] for capsule in votes],
             "reach": TOY_REACH,
             "iterations": iterations,
+            "heard": {"votes": heard(f"{key}-votes"), "turns": heard(f"{key}-turns")},
             "most": most,
             "presets": {name: dict(preset) for name, preset in presets.items()},
             "colours": [class_colour(index) for index in _LOWER],

@@ -19,8 +19,8 @@ from capsviz.figures.theme import TICK, caption, diverging_colours, ink, style
 
 GAP = 3
 """Between pictures side by side, in pixels of the pictures."""
-CELL, WORDS = 76, 21
-"""Width of a picture, and what is left below it for its figure, in pixels on screen: five rows fit on a projector."""
+CELL, WORDS, FIGURE = 76, 21, 54
+"""Width of a picture, what is left below it for its figure, and the width of that, in pixels on screen."""
 
 Images = Float[Tensor, "count *image"] | Float[ndarray, "count *image"]
 
@@ -55,13 +55,14 @@ def method_grid(
     scale = CELL / width  # of a pixel of the pictures on screen
     if height is not None:
         scale = min(scale, ((height - margin["t"] - 8) / len(shots) - WORDS) / tall)
-    down, across = tall + round(WORDS / scale), width + GAP
-    whole = (len(shots) * down, count * across - GAP)
+    gap = max(GAP, round(FIGURE / scale) - width)
+    down, across = tall + round(WORDS / scale), width + gap
+    whole = (len(shots) * down, count * across - gap)
     middles = [column * across + (width - 1) / 2 for column in range(count)]
     figure, notes = Figure(), []
     for number, (name, images) in enumerate(shots.items()):
         top = number * down
-        strip = mosaic(_coloured(images, dark) if name in signed else images[None], gap=GAP)[0]
+        strip = mosaic(_coloured(images, dark) if name in signed else images[None], gap=gap)[0]
         figure.add_trace(go.Image(source=png(strip), y0=top, hoverinfo="skip", **on(1)))
         middle = [top + (tall - 1) / 2] * count
         figure.add_trace(targets(middles, middle, chosen, texts[name], size=80, place=on(1)))
@@ -77,7 +78,7 @@ def method_grid(
         "tickvals": [row * down + tall / 2 for row in range(len(shots))],
         "ticktext": list(shots),
     }
-    frames = [_frame(column, across, whole, dark) for column, index in enumerate(chosen) if index == on_stage]
+    frames = [_frame(column * across, width, whole, dark) for column, index in enumerate(chosen) if index == on_stage]
     figure.update_layout(**axes, annotations=notes, shapes=frames, margin=margin, hoverdistance=80)
     text = f"{count} images in columns ({', '.join(str(index) for index in chosen)}), in rows: {', '.join(shots)}."
     needed = round(whole[0] * scale + margin["t"] + 8)
@@ -108,7 +109,6 @@ def _below(word: str, x: float, y: float, dark: bool) -> dict:
     return {**caption(word, x, y, dark=dark, size=TICK), **place, "font": {"size": TICK, "color": ink(dark).muted}}
 
 
-def _frame(column: int, across: int, whole: tuple[int, int], dark: bool) -> dict:
-    left = column * across
-    edges = {"x0": left - 2, "x1": left + across - GAP + 1, "y0": -2, "y1": whole[0] - 1}
+def _frame(left: int, width: int, whole: tuple[int, int], dark: bool) -> dict:
+    edges = {"x0": left - 2, "x1": left + width + 1, "y0": -2, "y1": whole[0] - 1}
     return {"type": "rect", "xref": "x", "yref": "y", **edges, "line": {"color": ink(dark).accent, "width": 3}}

@@ -66,7 +66,9 @@ def test_where_the_visitor_stops_goes_to_the_link_and_the_link_leads_there(visit
     press(visitor, "ArrowRight")
     visitor.eventually(lambda: "frame=6" in visitor.query(), "the frame in the link")
     visitor.settle()
-    visitor.window.wait_for_timeout(500)  # as a hand does: a Back that meets a run under way may be lost
+    # As a hand does: Streamlit lets the address of a run that asks for another one, as the step's does, win over that
+    # of a Back that comes in between.
+    visitor.window.wait_for_timeout(500)
     visitor.window.go_back()
     visitor.eventually(lambda: at(visitor, "board.transport.position") == 5, "the frame of before")
 

@@ -29,7 +29,7 @@ class Board extends Mounted {
   }
 
   update(data, send) {
-    const { capsule, group, alt, touched, frame, ...numbers } = data;
+    const { capsule, group, alt, touched, frame, heard, ...numbers } = data; // heard: only that it is told anew
     this.send = send;
     this.run = new Run(numbers);
     this.touched = touched;

@@ -149,7 +149,10 @@ class VoteBars {
     const pose = answered < 0 ? null : run.part(run.poses, answered, dim);
     const deviation = run.variances && run.part(run.variances, view.t, dim).map(Math.sqrt);
     const reach = 1.08 * Math.max(1e-6, ...vote.map(Math.abs), ...run.poses.map(Math.abs));
-    const frame = { left: 40, top: 46, bottom: 22 }, wide = (this.width - frame.left) / dim;
+    const step = niceStep(reach / 2);
+    pen.font = `${look.px(13)} ${look.font}`;
+    const left = Math.max(40, 10 + pen.measureText(shown(-2 * step, decimals(step))).width);
+    const frame = { left, top: 46, bottom: 22 }, wide = (this.width - frame.left) / dim;
     const y = (value) => frame.top + (0.5 - value / (2 * reach)) * (this.height - frame.top - frame.bottom);
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
@@ -160,7 +163,6 @@ class VoteBars {
     pen.strokeStyle = look.grid;
     pen.fillStyle = look.muted;
     pen.textAlign = "right";
-    const step = niceStep(reach / 2);
     for (let k = -2; k <= 2; k++) {
       if (Math.abs(k * step) > reach) continue;
       line(pen, frame.left, y(k * step), this.width, y(k * step));

@@ -17,13 +17,18 @@ function mount(Kind, parent, update) {
   };
 }
 
-/** A section of its own in an element, with a player perhaps; `resized` is called at first and at every other size. */
+/**
+ * A section of its own in an element, with a player perhaps; `resized` is called at first and at every other size, its
+ * own or the page's: what is above it decides how much of it is on the screen.
+ */
 class Mounted {
   constructor(parent, properties) {
     this.root = element("section", properties);
     parent.append(this.root);
     this.watch = new ResizeObserver(() => this.resized());
     this.watch.observe(this.root);
+    const page = document.querySelector(".stMainBlockContainer");
+    if (page) this.watch.observe(page);
   }
 
   destroy() {

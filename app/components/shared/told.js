@@ -12,12 +12,16 @@ class Told {
     return true;
   }
 
-  /** Whether what Python says is to be taken over; under a busy hand, what it said before is not. */
-  news(value, busy = false) {
+  /**
+   * Whether what Python says is to be taken over; under a busy hand, what it said before is not. count: how often Python
+   * has heard of it by now: what it heard and does not say has been undone.
+   */
+  news(value, count, busy = false) {
     const text = JSON.stringify(value), echo = this.pending.indexOf(text), again = text === this.heard;
-    this.heard = text;
+    const since = count - (this.count ?? count);
+    [this.heard, this.count] = [text, count];
     if (echo >= 0) this.pending.splice(0, echo + 1);
-    else if (!again) this.pending = [];
+    else this.pending.splice(0, again ? since : this.pending.length);
     return echo < 0 && !(again && (busy || this.pending.length));
   }
 }

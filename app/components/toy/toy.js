@@ -23,8 +23,8 @@ class Toy extends Mounted {
   /** Take over what Python says. */
   update(data, send) {
     Object.assign(this, { data, send, font: getComputedStyle(this.root).fontFamily });
-    if (this.votesTold.news(data.votes) && !this.held) this.votes = structuredClone(data.votes);
-    if (this.turnsTold.news(data.iterations)) this.iterations = data.iterations;
+    if (this.votesTold.news(data.votes, data.heard.votes) && !this.held) this.votes = structuredClone(data.votes);
+    if (this.turnsTold.news(data.iterations, data.heard.turns)) this.iterations = data.iterations;
     if (this.rows?.length !== this.votes.length) this.build();
     this.turn.value = this.iterations;
     this.route();
