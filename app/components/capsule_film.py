@@ -13,6 +13,7 @@ _SCRIPTS = (
     "shared/canvas.js",
     "shared/mount.js",
     "shared/packed.js",
+    "shared/algorithm.js",
     "shared/transport.js",
     "film/maps.js",
     "film/charts.js",

@@ -15,7 +15,7 @@ from capsviz.intervene import UNTOUCHED, Intervention
 
 MOST_FRAMES = 1000
 """No player has more lines over all iterations."""
-_SHARED = ("packed", "canvas", "shapes", "mount", "transport")
+_SHARED = ("packed", "canvas", "shapes", "mount", "algorithm", "transport")
 _OWN = ("run", "cloud", "maps", "charts", "reading", "gaussians", "board")
 _SCRIPTS = (*(f"shared/{name}.js" for name in _SHARED), *(f"routing/{name}.js" for name in _OWN))
 _STYLES = ("shared/transport.css", "shared/algorithm.css", "routing/board.css")

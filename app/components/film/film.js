@@ -1,6 +1,6 @@
 // Maps over the geometry, frame by frame, and what stands beside them: all frames are here, no server is asked. Only a
-// capsule that is clicked goes to Python, which selects it everywhere. Bundled behind shared/*.js, maps.js and
-// charts.js.
+// capsule that is clicked goes to Python, which selects it everywhere. Bundled behind shared/*.js, maps.js, charts.js
+// and lines.js.
 
 const BELOW = 110; // CSS pixels under the tiles of a map, for its key, its counts and what is said of a capsule
 const WHOLE = 9000; // milliseconds that a film of many frames takes from start to end
@@ -17,6 +17,7 @@ class Film extends Mounted {
   }
 
   resized() {
+    this.fit();
     this.redraw();
   }
 
@@ -27,8 +28,18 @@ class Film extends Mounted {
     if (form !== this.form) this.build((this.form = form));
     const table = colourTable(data.scale);
     for (const part of this.parts) part.update(data, table);
+    this.best = this.strongest();
+    this.fit();
     this.plays(data.frames.length);
     this.redraw();
+  }
+
+  /** How high tiles may be, so that the numbers below them are on the screen; without room for that one has to scroll. */
+  fit() {
+    if (!this.data) return;
+    const scrolled = document.querySelector(".stMain")?.scrollTop ?? 0;
+    const room = window.innerHeight - this.maps[0].canvas.getBoundingClientRect().top - scrolled - BELOW;
+    this.tallest = room < 60 ? 260 : Math.max(160, Math.min(room, 0.44 * window.innerHeight));
   }
 
   build() {
@@ -39,7 +50,7 @@ class Film extends Mounted {
     this.sight = data.image ? new Sight(this) : null;
     this.bars = data.per_class ? new ClassBars(this) : null;
     this.readout = element("p", { className: "readout" });
-    this.lines = data.lines.length ? new Lines(this) : null;
+    this.lines = data.lines.length ? new Lines() : null;
     const beside = [this.sight, this.bars, ...this.charts].filter(Boolean);
     this.parts = [...this.maps, ...beside, ...[this.spread, this.lines].filter(Boolean)];
     const below = this.spread ? [this.readout, this.spread.root] : [this.readout];
@@ -73,11 +84,6 @@ class Film extends Mounted {
 
   redraw() {
     if (!this.data || !this.root.clientWidth) return;
-    // Tiles as high as this leave the numbers below them on the screen; where the page above leaves no room for that,
-    // one has to scroll anyway.
-    const scrolled = document.querySelector(".stMain")?.scrollTop ?? 0;
-    const room = window.innerHeight - this.maps[0].canvas.getBoundingClientRect().top - scrolled - BELOW;
-    this.tallest = room < 60 ? 260 : Math.max(160, Math.min(room, 0.44 * window.innerHeight));
     const looked = this.pointed ?? this.chosen;
     const marked = [];
     if (this.chosen !== null) marked.push([this.chosen, this.data.ink.accent]);
@@ -87,7 +93,7 @@ class Film extends Mounted {
     this.bars?.draw(looked);
     this.spread?.draw(this.maps[0].now);
     for (const chart of this.charts) chart.draw(this.position);
-    this.lines?.draw(this.position, looked ?? this.strongest());
+    this.lines?.draw(this.position, looked ?? this.best);
     this.say(looked);
     this.root.dataset.ready = "true";
   }

@@ -1,22 +1,12 @@
 // The algorithm of which every frame is one round: its lines side by side, the current one lit, and in them the numbers
 // of the capsule that is looked at.
 
-class Lines {
-  constructor(film) {
-    this.film = film;
-    this.root = element("div", { className: "algorithm across", role: "group", "aria-label": "The algorithm, line by line" });
-  }
-
+class Lines extends AlgorithmLines {
   update(data) {
     this.data = data;
     this.looped = data.lines.flatMap(({ looped }, k) => (looped ? [k] : []));
-    this.pair = element("div", { className: "pair" });
-    this.rows = data.lines.map(({ math }) => {
-      const numbers = element("span", { className: "numbers" });
-      return { row: element("div", { className: "line" }, element("span", { className: "math", innerHTML: math }), numbers), numbers };
-    });
     this.root.style.setProperty("--lines", data.lines.length);
-    this.root.replaceChildren(this.pair, ...this.rows.map(({ row }) => row));
+    this.setLines(data.lines.map(({ math }) => math));
   }
 
   /** Between two frames the lines of the later one's round are run; on a frame its last line has been. */
@@ -24,12 +14,10 @@ class Lines {
     const { data } = this, round = Math.ceil(position - 1e-6), way = position - (round - 1);
     const lit = this.looped[Math.min(this.looped.length - 1, Math.floor(way * this.looped.length + 1e-6))];
     this.pair.replaceChildren(`i = capsule ${capsule}`, element("br"), `j = ${data.classes[data.upper]}`);
-    this.rows.forEach(({ row, numbers }, k) => {
-      row.classList.toggle("lit", k === lit);
-      row.setAttribute("aria-current", k === lit ? "step" : "false");
-      const given = data.lines[k].numbers.map(({ text, ago }, n) => text + this.number(`line${k}.${n}`, ago, round, capsule));
-      numbers.textContent = k <= lit || !data.lines[k].looped ? given.join("") : "…";
-    });
+    this.light(lit, data.lines.map(({ numbers, looped }, k) => {
+      if (k > lit && looped) return "…";
+      return numbers.map(({ text, ago }, n) => text + this.number(`line${k}.${n}`, ago, round, capsule)).join("");
+    }));
   }
 
   /** A number of a round: the first map's, so many frames ago, or one that was sent for it. */

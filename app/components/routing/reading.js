@@ -1,32 +1,17 @@
 // The algorithm with the numbers of one capsule pair in it, and the capsules as a list.
 
 /** The lines of the algorithm, the current one lit, with the numbers of capsule i and the chosen class j. */
-class Algorithm {
-  constructor() {
-    this.root = element("div", { className: "algorithm", role: "group", "aria-label": "The algorithm, line by line" });
-  }
-
+class Algorithm extends AlgorithmLines {
   load(run, go) {
     this.run = run;
-    this.heading = element("div", { className: "pair" });
-    this.rows = run.lines.map(({ math }, k) => {
-      const numbers = element("span", { className: "numbers" });
-      const row = element("button", { type: "button", className: "line" }, element("span", { className: "math", innerHTML: math }), numbers);
-      row.addEventListener("click", () => go(k));
-      return { row, numbers };
-    });
     this.says = element("div", { className: "says", "aria-live": "polite" });
-    this.root.replaceChildren(this.heading, ...this.rows.map(({ row }) => row), this.says);
+    this.setLines(run.lines.map(({ math }) => math), { below: [this.says], go });
   }
 
   draw(view, { capsule }) {
     const { run } = this, written = run.routing === "dr" ? this.dynamic(view, capsule) : this.em(view, capsule);
-    this.heading.textContent = `i = capsule ${capsule}, j = ${run.classes[run.upper]}`;
-    this.rows.forEach(({ row, numbers }, k) => {
-      row.classList.toggle("lit", k === view.line);
-      row.setAttribute("aria-current", k === view.line ? "step" : "false");
-      numbers.textContent = k <= view.line ? written[k] : "…";
-    });
+    this.pair.textContent = `i = capsule ${capsule}, j = ${run.classes[run.upper]}`;
+    this.light(view.line, written.map((text, k) => (k <= view.line ? text : "…")));
     const confused = run.routing === "dr" && view.t === 0 && view.line === 0;
     this.says.textContent = confused
       ? `All b are 0: every coupling is 1/${run.upperCount}, maximum confusion.` : run.lines[view.line].says;
