@@ -12,6 +12,7 @@ if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
     sys.path.insert(0, str(ROOT))
 
 from app import layout, presenter, scene, session, sidebar, takeaway  # noqa: E402
+from app.components.address import address  # noqa: E402
 
 st.set_page_config(
     page_title="capsviz",
@@ -41,6 +42,7 @@ def links() -> None:
     with st.container(horizontal=True, key="pages"):
         for number, target in enumerate(PAGES, start=1):
             st.page_link(target, label=f"{number} {target.title}", query_params=query)
+    address(key="address")
 
 
 with layout.errors_as_sentences():

@@ -1,0 +1,31 @@
+// Whether the page shows what the browser's address says; if it does not for a while, Python hears of it, once.
+// What Streamlit keeps in an address for itself (?embed=true) is no part of that.
+
+const PATIENCE = 800; // milliseconds in which a run that is under way may bring page and address together
+const sorted = (query) => JSON.stringify(Object.entries(query ?? {}).sort());
+let said = ""; // the address that Python was told of; a page that differs from it still would ask without end
+let stop = () => {}; // the call before this one: Streamlit does not end it when the data changes
+
+export default function ({ data, setTriggerValue }) {
+  stop();
+  const compare = () => {
+    const all = [...new URLSearchParams(window.location.search)];
+    const query = Object.fromEntries(all.filter(([name]) => !/^embed(_options)?$/i.test(name)));
+    const address = sorted(query), differs = address !== sorted(data);
+    if (differs && said !== address) setTriggerValue("differs", query);
+    said = differs ? address : "";
+  };
+  let timer;
+  const later = () => {
+    clearTimeout(timer);
+    timer = setTimeout(compare, PATIENCE);
+  };
+  const end = () => {
+    clearTimeout(timer);
+    window.removeEventListener("popstate", later);
+  };
+  later();
+  window.addEventListener("popstate", later);
+  stop = end;
+  return end;
+}
