@@ -1,4 +1,7 @@
-"""capsviz, the app: `streamlit run app/main.py` from the repository root."""
+"""capsviz, the app: `streamlit run app/main.py` from the repository root.
+
+The server that Streamlit starts; what its visitors see, app/script.py does.
+"""
 
 from __future__ import annotations
 
@@ -11,49 +14,6 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
     sys.path.insert(0, str(ROOT))
 
-from app import layout, presenter, scene, session, sidebar, takeaway  # noqa: E402
-from app.components.address import address  # noqa: E402
+from app import warming  # noqa: E402
 
-st.set_page_config(
-    page_title="capsviz",
-    page_icon=str(ROOT / "app" / "icon.svg"),  # a named icon would be fetched from another host
-    layout="wide",
-    menu_items={
-        "About": "capsviz: capsule routing, made visible. Everything on screen is computed from trained weights."
-    },
-)
-st.html(layout.STYLE)
-
-PAGES = [
-    st.Page("views/dynamic.py", title="Dynamic routing", icon=":material/route:", url_path="dynamic", default=True),
-    st.Page("views/em.py", title="EM", icon=":material/bubble_chart:", url_path="em"),
-    st.Page("views/discriminative.py", title="L2 / L1", icon=":material/balance:", url_path="discriminative"),
-    st.Page("views/perturb.py", title="Perturb", icon=":material/tune:", url_path="perturb"),
-    st.Page("views/compare.py", title="Compare", icon=":material/compare:", url_path="compare"),
-    st.Page("views/results.py", title="Results", icon=":material/table_chart:", url_path="results"),
-]
-page = st.navigation(PAGES, position="hidden")
-
-
-@st.fragment(key="links")
-def links() -> None:
-    """The pages; a link carries the choices along, in this window and in another."""
-    query = session.to_query(scene.current().choices)
-    with st.container(horizontal=True, key="pages"):
-        for number, target in enumerate(PAGES, start=1):
-            st.page_link(target, label=f"{number} {target.title}", query_params=query)
-    address(key="address")
-
-
-with layout.errors_as_sentences():
-    current = scene.current()
-    presenter.listen(current.choices)
-    links()
-    with st.sidebar:
-        take_away = sidebar.show(current)
-    for sentence in current.notices:
-        st.warning(sentence, icon=":material/link_off:")
-    takeaway.begin()
-    page.run()
-    if take_away:
-        takeaway.take_away(current)
+app = st.App("script.py", lifespan=warming.lifespan)

@@ -47,7 +47,9 @@ def test_a_latency_beyond_its_bar_is_written_as_missed():
         "asked": 33.3,
         "met": True,
     }
-    written = live.table({"first_view": {"server": 2.5, "board": 1.2}, "players": [player], "bars": [bar]})
+    written = live.table(
+        {"first_view": {"server": 2.5, "board": 1.2, "board_ahead": 0.9}, "players": [player], "bars": [bar]}
+    )
     assert "| between two pictures, EM, 1280×720 | 200 | 16.7 | 17.0 | at most 33.3 ms | met |" in written
     assert written.endswith("4 decoders | 300 | 20.0 | 33.1 | at most 33 ms | missed |")
 

@@ -1,4 +1,5 @@
-// Whether the page shows what the browser's address says; if it does not for a while, Python hears of it, once.
+// Whether the page shows what the browser's address says; if it does not for a while, Python hears of it, once, by a
+// message that carries the address as all of Streamlit's do: one of ours could be older than that, and undo a Back.
 // What Streamlit keeps in an address for itself (?embed=true) is no part of that.
 
 const PATIENCE = 800; // milliseconds in which a run that is under way may bring page and address together
@@ -10,9 +11,9 @@ export default function ({ data, setTriggerValue }) {
   stop();
   const compare = () => {
     const all = [...new URLSearchParams(window.location.search)];
-    const query = Object.fromEntries(all.filter(([name]) => !/^embed(_options)?$/i.test(name)));
-    const address = sorted(query), differs = address !== sorted(data);
-    if (differs && said !== address) setTriggerValue("differs", query);
+    const address = sorted(Object.fromEntries(all.filter(([name]) => !/^embed(_options)?$/i.test(name))));
+    const differs = address !== sorted(data);
+    if (differs && said !== address) setTriggerValue("differs", true);
     said = differs ? address : "";
   };
   let timer;

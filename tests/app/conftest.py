@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-MAIN = Path(__file__).resolve().parents[2] / "app" / "main.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "app" / "script.py"
 Visit = Callable[..., AppTest]
 
 
@@ -33,7 +33,7 @@ def visit(bare_machine: Path) -> Visit:
     """Open a page at a link: `visit("perturb", image=7)`; nothing may have gone wrong in the script."""
 
     def open_page(page: str = "dynamic", **query: object) -> AppTest:
-        app = AppTest.from_file(MAIN, default_timeout=120)
+        app = AppTest.from_file(SCRIPT, default_timeout=120)
         app.switch_page(f"views/{page}.py")
         for key, value in query.items():
             app.query_params[key] = str(value)

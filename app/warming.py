@@ -1,0 +1,44 @@
+"""What the first visitor would wait for, done while the server starts."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+_imported = threading.Event()
+_thread = threading.Thread(target=lambda: _warm(), name="warming", daemon=True)
+
+
+@contextlib.asynccontextmanager
+async def lifespan(_: Any) -> AsyncIterator[None]:
+    """Begin beside the server, which answers meanwhile."""
+    _thread.start()
+    yield
+
+
+def wait() -> None:
+    """Wait until the thread has imported what a page imports: two threads must not import the same at once."""
+    if _thread.ident is not None:
+        _imported.wait()
+
+
+def _warm() -> None:
+    try:
+        for name in ("app.boards", "app.sidebar", "app.takeaway", "torchvision.datasets"):
+            importlib.import_module(name)
+    finally:
+        _imported.set()
+    import torch
+
+    from app import resources, scene
+    from capsviz import data, trace, zoo
+    from capsviz.errors import CapsvizError
+
+    with contextlib.suppress(CapsvizError):  # the page meets the same, and says it to its visitor
+        entry = resources.entries()[scene.catalogue().start]
+        # Files are read and kernels chosen once; the page finds both ready.
+        images, _ = data.load(entry.data, "test").batch(torch.arange(1))
+        trace(zoo.load(entry.name), data.to_float(images))
