@@ -175,7 +175,6 @@ def _upload() -> None:
         "Your picture",
         key="file",
         on_change=lambda: _sent("upload", st.session_state["file"]),
-        label_visibility="collapsed",
         help="PNG, JPEG, GIF, WebP, TIFF or BMP; it is brought into the form of the model's training images.",
     )
 
@@ -185,7 +184,6 @@ def _camera() -> None:
         "Your picture",
         key="photo",
         on_change=lambda: _sent("camera", st.session_state["photo"]),
-        label_visibility="collapsed",
         help="One thing, large and alone, is read best: a digit written thickly on white paper.",
     )
 

@@ -4,6 +4,7 @@
 // seldom pass a fifth.
 const POINT = { dr: 13, em: 7 };
 const FRAME = { left: 46, right: 12, top: 30, bottom: 40 };
+const WHOLE = 13; // pixels around the frame's inside in which what waits at the border is still drawn whole
 
 /** From where to where: all fixed values and the votes but the farthest on either side. */
 function span(values, fixed, far) {
@@ -71,7 +72,7 @@ class Cloud {
     this.axes(pen);
     pen.save();
     pen.beginPath();
-    pen.rect(FRAME.left, FRAME.top, this.width - FRAME.left - FRAME.right, this.height - FRAME.top - FRAME.bottom);
+    pen.rect(left - WHOLE, top - WHOLE, right - left + 2 * WHOLE, bottom - top + 2 * WHOLE);
     pen.clip();
     this.points(pen, view);
     if (view.covariance) this.ellipses(pen, view);
