@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import streamlit as st
 import torch
 
@@ -19,6 +21,8 @@ from capsviz.measured import Measured
 HEADLINE = "The same images through every method. <b>Click</b> a picture, and it is the image of every page."
 SUBJECT: Stage = "reconstruction"
 _ORDERS = {"next": "From this image on", "different": "Most different", "worst": "Worst drawn"}
+_NARROW, _LETTERS = 9, 8
+"""From so many columns on, the name of a class has so many letters to a line."""
 _MEASURES = {"mse": "MSE", "ssim": "SSIM", "drawings": "Drawings"}
 
 
@@ -141,10 +145,11 @@ def _grid(
     record = next(iter(records.values()))
     classes = [current.entry.classes[label] for label in record.labels[which].tolist()]
     numbers = which.tolist()
+    names = [_name(kind, columns=len(numbers)) for kind in classes]
     texts["Input"] = [f"image {number}, class {kind}" for number, kind in zip(numbers, classes, strict=True)]
     return method_grid(
         rows,
-        heads=[f"{number}<br><b>{kind}</b>" for number, kind in zip(numbers, classes, strict=True)],
+        heads=[f"{number}<br><b>{name}</b>" for number, name in zip(numbers, names, strict=True)],
         chosen=numbers,
         texts=texts,
         words=words,
@@ -153,6 +158,11 @@ def _grid(
         height=layout.BELOW_STRIP if choices.present else None,
         dark=current.dark,
     )
+
+
+def _name(kind: str, columns: int) -> str:
+    """A class above a column; where many stand side by side, on lines that do not reach into the next one."""
+    return kind if columns < _NARROW else "<br>".join(textwrap.wrap(kind.replace("/", "/ "), _LETTERS))
 
 
 def _figures(record: Measured, measure: str, which: torch.Tensor) -> list[str]:
