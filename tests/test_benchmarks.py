@@ -32,8 +32,20 @@ def test_the_plain_formulation_finds_the_same_capsules():
 
 def test_a_missed_bar_is_written_as_missed():
     bar = {"what": "a", "seconds": 1.0, "against": "b", "against_seconds": 2.0, "ratio": 2.0, "asked": "at least 4"}
-    assert "| missed |" in table({"bars": [bar | {"met": False}]})
-    assert "| met |" in table({"bars": [bar | {"met": True}]})
+    speed = {
+        "encoder forward": 200.0,
+        "encoder both ways": 50.0,
+        "plain forward": 40.0,
+        "plain step": 10.0,
+        "dr step": 40.0,
+    }
+    rest = {"batch": 100, "images_per_second": speed}
+    assert "| missed |" in table({"bars": [bar | {"met": False}], **rest})
+    assert "| met |" in table({"bars": [bar | {"met": True}], **rest})
+    assert "500.0 ms forward and 2000.0 ms forward and backward" in table({"bars": [], **rest})
+    assert table({"bars": [], **rest}).endswith(
+        "5.00 times faster than the plain one, a step 5.00 times, and a step of L2 or L1 0.80 of DR's."
+    )
 
 
 def test_a_latency_beyond_its_bar_is_written_as_missed():

@@ -30,6 +30,7 @@ from capsviz.routing.discriminative import initial_coefficients
 
 from .capsules import ConvolutionalCapsules, PrimaryCapsules, initial_betas, start_wide
 from .config import CapsNetConfig
+from .convolution import Conv2d
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Encoder(nn.Module):
         self.conv = nn.Conv2d(config.image[0], config.conv_channels, config.kernel, stride=config.conv_stride)
         self.rectifier = nn.LeakyReLU() if config.leaky else nn.ReLU()
         kernel = config.primary_kernel or config.kernel
-        self.primary = nn.Conv2d(config.conv_channels, channels, kernel, stride=config.primary_stride)
+        self.primary = Conv2d(config.conv_channels, channels, kernel, stride=config.primary_stride)
         if config.capsule_layers:
             start_wide(self.conv, self.primary, config.primary_types)
         self.to(memory_format=torch.channels_last)
