@@ -10,7 +10,7 @@ from tests.browser.visitor import SCREEN, Visitor
 from tests.serving import served
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the app answers, on a machine that holds no data set but the embedded digits."""
     folder = tmp_path_factory.mktemp("server")

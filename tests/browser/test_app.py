@@ -6,24 +6,29 @@ Whatever a test does, no exception box may appear, nothing may be logged as an e
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from capsviz.experiments import reports
 from tests.app import pictures
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import SCREEN, Visitor
+from tests.serving import served
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
 PAGES = {"Dynamic routing": "", "EM": "em", "L2 / L1": "discriminative", "Perturb": "perturb", "Compare": "compare"}
 
 
-def test_the_first_visit_of_a_fresh_server_may_be_a_link_to_any_page(visitor: Visitor):
-    visitor.open("em?model=digits-em&image=5")
+def test_the_first_visit_of_a_fresh_server_may_be_a_link_to_any_page(chromium: sync_api.Browser, tmp_path: Path):
     expect = sync_api.expect
-    expect(visitor.window.locator("h2")).to_have_text("EM routing")
-    expect(visitor.window.locator('[data-testid="stSidebar"]')).to_be_visible()
-    expect(visitor.window.get_by_text("Digits test image 5")).to_be_visible()
+    with served("app/main.py", tmp_path, CAPSVIZ_DATA=str(tmp_path)) as address:
+        visitor = Visitor(chromium.new_page(viewport=SCREEN), address).open("em?model=digits-em&image=5")
+        expect(visitor.window.locator("h2")).to_have_text("EM routing")
+        expect(visitor.window.locator('[data-testid="stSidebar"]')).to_be_visible()
+        expect(visitor.window.get_by_text("Digits test image 5")).to_be_visible()
+        visitor.leave()
+    assert "Traceback" not in (tmp_path / "log").read_text()  # nor was there anything wrong before the visit
 
 
 def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
