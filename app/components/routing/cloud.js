@@ -4,7 +4,8 @@
 // seldom pass a fifth.
 const POINT = { dr: 13, em: 7 };
 const FRAME = { left: 46, right: 12, top: 30, bottom: 40 };
-const WHOLE = 13; // pixels around the frame's inside in which what waits at the border is still drawn whole
+const INSET = 9; // pixels from the frame to where a far vote waits
+const WHOLE = 13; // pixels around that place in which it is still drawn
 
 /** From where to where: all fixed values and the votes but the farthest on either side. */
 function span(values, fixed, far) {
@@ -62,7 +63,8 @@ class Cloud {
   draw(view, selection, look) {
     const { run } = this, pen = surface(this.canvas, this.width, this.height);
     Object.assign(this, { view, selection, look });
-    const [left, top, right, bottom] = [FRAME.left + 4, FRAME.top + 4, this.width - FRAME.right - 4, this.height - FRAME.bottom - 4];
+    const left = FRAME.left + INSET, right = this.width - FRAME.right - INSET;
+    const top = FRAME.top + INSET, bottom = this.height - FRAME.bottom - INSET;
     this.outside = new Set();
     this.spots = Array.from({ length: run.lower }, (_, i) => {
       const [x, y] = this.screen(run.places.subarray(3 * i, 3 * i + 3));
