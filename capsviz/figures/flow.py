@@ -85,4 +85,4 @@ def _sankey(rows: Float[ndarray, "source upper"], sources: list[str], targets: l
 
 def _translucent(colour: str) -> str:
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.3)"
+    return f"rgba({red},{green},{blue},0.25)"
