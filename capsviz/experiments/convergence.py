@@ -20,8 +20,8 @@ from capsviz.experiments import seeds
 from capsviz.experiments.table import TITLES, method_of
 
 COMPARED = ("dr", "l2", "l1")
-ERROR_LEVELS = (20.0, 10.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.75, 0.5)
-LOSS_LEVELS = (0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
+ERROR_LEVELS = (60.0, 50.0, 40.0, 30.0, 20.0, 10.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.75, 0.5)
+LOSS_LEVELS = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
 
 
 @dataclass(frozen=True)
