@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import streamlit as st
 
 from app import layout, resources, scene, session
 from app.choices import ANOTHER_IMAGE, TEMPERATURES
-from app.components.routing_board import routing_board
+from app.components.routing_board import Look, routing_board
 from app.images import Picture
 from app.scene import Scene
 from capsviz.figures import dynamic, em
@@ -26,9 +27,9 @@ PLAYERS = {
 
 
 def acted(changes: dict[str, Any]) -> None:
-    """Keep what the visitor chose on a board; capsule and frame concern the boards and the links, the rest the page."""
+    """Keep what the visitor chose on a board; how that is looked at concerns boards and links, the rest the page."""
     session.update(session.parse(st.query_params, scene.catalogue())[0], **changes)
-    if changes.keys() <= {"capsule", "frame"}:
+    if changes.keys() <= {"capsule", "frame", "turned", "bare", "absolute", "listed"}:
         st.rerun(["links", "boards"])
 
 
@@ -64,6 +65,7 @@ def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str 
         stage(trace, upper=upper, base=base, dark=current.dark),
         capsule=current.capsule(entry),
         frame=current.choices.frame,
+        look=Look(*(getattr(current.choices, field.name) for field in fields(Look))),
         key=f"{key}-{entry.routing}",
         alt=words(trace, upper=upper),
         more=more,

@@ -35,6 +35,9 @@ TOY_CAPSULES, TOY_REACH = (2, 6), 1.2
 NARROW, WIDE = 0.25, 1.0
 """Half-ranges of the Perturb sliders: the paper's, and one in which the digit visibly breaks."""
 
+LISTED = ("share", "agreement", "presence", "length")
+FARTHEST_TURN = 3.15
+"""Radians from 0 that a yaw or pitch goes: half around."""
 HANDS = ("sliders", "cells", "walk")
 OWN = -1
 """In place of an exemplar's number: this image's own capsule of the class."""
@@ -71,7 +74,15 @@ class Choices:
     temperature: float | None = None
     """EM: what λ rises to; None: what the model was trained with."""
     frame: int | None = None
-    """Line of the algorithm at which the players stand, counted from 0 over all iterations; None: the last."""
+    """Frame at which the players stand, counted from 0: a line of the algorithm, a snapshot, a step; None: the last."""
+    turned: tuple[float, float] | None = None
+    """Yaw and pitch in radians under which the routing boards show the votes in space; None: in their plane."""
+    bare: bool = False
+    """The boards show the image without the couplings laid over it."""
+    absolute: bool = False
+    """Under an intervention the boards show what is, not what has changed."""
+    listed: str = "share"
+    """Number by which the boards sort their list of capsules, one of `LISTED`."""
     lab: str = "network"
     """On the dynamic routing page: the `network`, or the `toy` of two parents."""
     second: str = ""

@@ -16,8 +16,22 @@ def selected(capsule: int | None) -> None:
     st.rerun(["links", "film"])
 
 
+def left(frame: int | None) -> None:
+    """Keep the frame at which the visitor left the player; as `selected`."""
+    session.update(session.parse(st.query_params, scene.catalogue())[0], frame=frame)
+    st.rerun(["links", "film"])
+
+
 @st.fragment(key="film")
 def film(shown: Film, entry: Entry, key: str) -> None:
     """A film of a model's capsules, with its player; the selected capsule is that of all pages."""
     current = scene.current()
-    capsule_film(shown, capsule=current.capsule(entry), dark=current.dark, key=key, on_capsule=selected)
+    capsule_film(
+        shown,
+        capsule=current.capsule(entry),
+        frame=current.choices.frame,
+        dark=current.dark,
+        key=key,
+        on_capsule=selected,
+        on_frame=left,
+    )

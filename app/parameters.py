@@ -11,9 +11,11 @@ from app.choices import (
     ANOTHER_IMAGE,
     BATCHES,
     CLIMBS,
+    FARTHEST_TURN,
     FEWEST,
     HANDS,
     LABS,
+    LISTED,
     MAX_ASCENT_STEPS,
     MAX_DRAW,
     MAX_ITERATIONS,
@@ -164,6 +166,17 @@ def _cell(text: str, choices: Choices, catalogue: Catalogue) -> tuple[int, int]:
     return _class(shown, choices, catalogue), _class(named, choices, catalogue)
 
 
+def _turned(text: str, _choices: Choices, _catalogue: Catalogue) -> tuple[float, float]:
+    otherwise = f"The votes are turned by two angles from −{FARTHEST_TURN:g} to {FARTHEST_TURN:g}, not by “{text}”"
+    try:
+        yaw, pitch = (round(float(angle), 2) for angle in text.split(","))
+    except ValueError:
+        raise ValueError(otherwise) from None
+    if not all(abs(angle) <= FARTHEST_TURN for angle in (yaw, pitch)):  # also false for NaN
+        raise ValueError(otherwise)
+    return yaw, pitch
+
+
 def _toy(text: str, _choices: Choices, _catalogue: Catalogue) -> tuple[float, ...]:
     try:
         votes = tuple(round(float(value), 2) for value in text.split(","))
@@ -225,6 +238,10 @@ PARAMETERS: dict[str, Parameter] = {
     "touched": Parameter("touch", _touched, capsule_sets.write_intervention),
     "temperature": Parameter("lambda", _temperature, lambda value: f"{value:g}"),
     "frame": Parameter("frame", _image),
+    "turned": Parameter("3d", _turned, lambda angles: ",".join(f"{angle:g}" for angle in angles)),
+    "bare": _flag("off", "heat"),
+    "absolute": _flag("off", "difference"),
+    "listed": Parameter("list", _one_of(LISTED, "order of the list")),
     "lab": Parameter("lab", _one_of(LABS, "laboratory")),
     "second": Parameter("second", _second),
     "second_image": Parameter("image2", _image),

@@ -44,7 +44,11 @@ def _default(name: str, choices: Choices) -> str:
         "capsule": "no capsule",
         "touched": "the network untouched",
         "temperature": "the model's own λ",
-        "frame": "the last line",
+        "frame": "the last frame",
+        "turned": "the votes in their plane",
+        "bare": "the couplings on the image",
+        "absolute": "what has changed",
+        "listed": "the capsules that give most",
         "second": "nothing beside it",
         "second_image": f"image {choices.second_image}",
         "iterations": "what the model was trained with",
@@ -116,7 +120,7 @@ def update(choices: Choices, **changes: Any) -> None:
         changes = {"image": 0, **changes}
     if {"source", "picture", "data", "split", "recording", "only", "image"} & changes.keys():
         changes = {"upper": None, **changes}
-    if {"model", "iterations"} & changes.keys():
+    if {"model", "iterations", "section", "lab"} & changes.keys():
         changes = {"frame": None, **changes}
     if "share" in changes:
         changes["share"] = round(changes["share"], 2)

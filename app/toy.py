@@ -66,6 +66,12 @@ def _moved(votes: tuple[float, ...]) -> None:
     st.rerun(["links", "toy"])
 
 
+def _left(frame: int | None) -> None:
+    """Keep the iteration at which the visitor left the player; as `_moved`."""
+    session.update(session.parse(st.query_params, scene.catalogue())[0], frame=frame)
+    st.rerun(["links", "toy"])
+
+
 @st.fragment(key="toy")
 def toy() -> None:
     """Votes in the plane that can be dragged; the votes are in the link, and T is that of the page."""
@@ -79,8 +85,10 @@ def toy() -> None:
         current.rounds(current.entry),
         known,
         most=MAX_ITERATIONS,
+        frame=current.choices.frame,
         dark=current.dark,
         key="routing-toy",
         on_votes=_moved,
+        on_frame=_left,
         on_iterations=lambda iterations: scene.current().choose(iterations=scene.own_or(iterations, current.entry)),
     )

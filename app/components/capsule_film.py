@@ -23,25 +23,27 @@ _SCRIPTS = (
 _STYLES = ("shared/transport.css", "shared/algorithm.css", "film/film.css")
 
 
-def received(value: object, lower: int) -> int | None:
-    """The capsule that the browser sent, −1 for “none any more”; None where it sent nothing that can be one."""
+def received(value: object, count: int) -> int | None:
+    """The capsule or frame that the browser sent, −1 for none; None where it sent nothing that is one of `count`."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value):
         return None
-    return int(value) if -1 <= value < lower else None
+    return int(value) if -1 <= value < count else None
 
 
 def capsule_film(
     film: Film,
     *,
     capsule: int | None,
+    frame: int | None = None,
     dark: bool,
     key: str,
     on_capsule: Callable[[int | None], None] = lambda capsule: None,
+    on_frame: Callable[[int | None], None] = lambda frame: None,
 ) -> None:
-    """Show a film with its player; capsule: the one that is selected.
+    """Show a film with its player; capsule: the one that is selected; frame: where it stands, None: at the end.
 
-    on_capsule gets the capsule that the visitor clicks, None where that was the selected one, as a callback before the
-    script runs again.
+    on_capsule gets the capsule that the visitor clicks, None where that was the selected one, and on_frame the frame at
+    which the visitor left the player, None for the last; both as callbacks before the script runs again.
     """
 
     def clicked() -> None:
@@ -50,6 +52,12 @@ def capsule_film(
         if sent is not None:
             on_capsule(None if sent < 0 else sent)
 
+    def left() -> None:
+        hear(key)
+        sent = received(st.session_state[key].get("frame"), len(film.frames))
+        if sent is not None:
+            on_frame(None if sent < 0 else sent)
+
     mount = component("capsviz_capsule_film", *_SCRIPTS, styles=_STYLES)
-    fields = film.fields(dark=dark) | {"capsule": capsule, "heard": heard(key)}
-    mount(data=pack(fields, film.arrays()), key=key, on_capsule_change=clicked)
+    fields = film.fields(dark=dark) | {"capsule": capsule, "frame": frame, "heard": heard(key)}
+    mount(data=pack(fields, film.arrays()), key=key, on_capsule_change=clicked, on_frame_change=left)

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import streamlit as st
 from numpy import ndarray
 
 from app import capsule_sets
+from app.choices import FARTHEST_TURN, LISTED
 from app.components.bundle import component, hear, heard, pack
 from capsviz.figures.stage import Stage
 from capsviz.intervene import UNTOUCHED, Intervention
 
 MOST_FRAMES = 1000
 """No player has more lines over all iterations."""
-_SHARED = ("packed", "canvas", "shapes", "mount", "algorithm", "transport")
+_SHARED = ("packed", "canvas", "shapes", "mount", "told", "algorithm", "transport")
 _OWN = ("run", "cloud", "maps", "charts", "reading", "gaussians", "board")
 _SCRIPTS = (*(f"shared/{name}.js" for name in _SHARED), *(f"routing/{name}.js" for name in _OWN))
 _STYLES = ("shared/transport.css", "shared/algorithm.css", "routing/board.css")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a board is looked at; the fields are those of `Choices`."""
+
+    turned: tuple[float, float] | None = None
+    bare: bool = False
+    absolute: bool = False
+    listed: str = LISTED[0]
 
 
 def routing_board(
@@ -26,6 +38,7 @@ def routing_board(
     *,
     capsule: int | None,
     frame: int | None,
+    look: Look = Look(),
     key: str,
     alt: str,
     more: Mapping[str, ndarray] | None = None,
@@ -36,17 +49,20 @@ def routing_board(
     """Draw one routing, every line of every iteration of it.
 
     capsule: the selected primary capsule, the strongest unless given; frame: the line at which to stand, counted from 0
-    over all iterations, the last unless given or where there are fewer; alt: the picture in words; more: further arrays
-    (EM: beta_a "upper"); group: boards of the same group play in step; touched: the intervention that `stage` has.
+    over all iterations, the last unless given or where there are fewer; look: how it is looked at; alt: the picture in
+    words; more: further arrays (EM: beta_a "upper"); group: boards of the same group play in step; touched: the
+    intervention that `stage` has.
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
-    `capsule`, `upper`, `frame` or `touched`.
+    `capsule`, `upper`, `frame`, `touched`, or all fields of `Look`.
     """
     lower, upper = stage.arrays["presence"].size, len(stage.fields["classes"])
-    chosen = {"capsule": capsule, "frame": frame, "group": group, "alt": alt, "touched": _summary(touched)}
-    chosen["heard"] = heard(key)
+    chosen: dict[str, Any] = {"capsule": capsule, "frame": frame, "group": group, "alt": alt}
+    chosen |= {"touched": _summary(touched), "heard": heard(key), "looked": asdict(look), "looks": heard(f"{key}-look")}
 
     def acted() -> None:
         hear(key)
+        if "look" in (st.session_state[key].get("acted") or {}):
+            hear(f"{key}-look")
         action = changes(st.session_state[key].get("acted"), lower, upper, touched)
         if action and on_action is not None:
             on_action(action)
@@ -68,10 +84,26 @@ def changes(action: object, lower: int, upper: int, touched: Intervention) -> di
         return {"upper": value}
     if name == "frame" and (value is None or _is_index(value, MOST_FRAMES)):
         return {"frame": value}
+    if name == "look" and isinstance(value, dict):
+        return _look(value)
     if name in capsule_sets.KINDS and isinstance(value, list) and value and all(_is_index(i, lower) for i in value):
         # A capsule is one thing at a time: what is boosted now is no longer muted.
         return {"touched": touched.without(value).with_(capsule_sets.KINDS[name], value)}
     return {}
+
+
+def _look(said: dict[str, Any]) -> dict[str, Any]:
+    """A look that the browser sent, field by field; empty where it is none."""
+    turned, bare, absolute, listed = (said.get(name) for name in ("turned", "bare", "absolute", "listed"))
+    if turned is not None:
+        if not isinstance(turned, list) or not all(isinstance(angle, (int, float)) for angle in turned):
+            return {}
+        turned = tuple(round(float(angle), 2) for angle in turned)
+        if len(turned) != 2 or not all(abs(angle) <= FARTHEST_TURN for angle in turned):
+            return {}
+    if not isinstance(bare, bool) or not isinstance(absolute, bool) or listed not in LISTED:
+        return {}
+    return asdict(Look(turned, bare, absolute, listed))
 
 
 def _is_index(value: object, count: int) -> bool:

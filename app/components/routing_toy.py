@@ -41,15 +41,18 @@ def routing_toy(
     presets: Mapping[str, Mapping[str, Any]],
     *,
     most: int,
+    frame: int | None = None,
     dark: bool,
     key: str,
     on_votes: Callable[[tuple[float, ...]], None] = lambda votes: None,
     on_iterations: Callable[[int], None] = lambda iterations: None,
+    on_frame: Callable[[int | None], None] = lambda frame: None,
 ) -> None:
     """Show the toy: `votes` of two to six lower capsules for two parents, routed `iterations` times.
 
-    presets: by name, `votes` and a `note` in one sentence. most: what T may rise to. on_votes gets the votes, flat,
-    that the visitor left, and on_iterations another T, as callbacks before the script runs again.
+    presets: by name, `votes` and a `note` in one sentence. most: what T may rise to. frame: the iteration at
+    which to stand, counted from 0, None: the last. on_votes gets the votes, flat, that the visitor left, on_iterations
+    another T, and on_frame where the player was left, None for the last, as callbacks before the script runs again.
     """
 
     def moved() -> None:
@@ -63,6 +66,11 @@ def routing_toy(
         sent = st.session_state[key].get("iterations")
         if isinstance(sent, (int, float)) and 1 <= sent <= most:
             on_iterations(int(sent))
+
+    def left() -> None:
+        sent = st.session_state[key].get("frame")
+        if isinstance(sent, (int, float)) and -1 <= sent < most:
+            on_frame(None if sent < 0 else int(sent))
 
     pen = ink(dark)
     mount = component(
@@ -80,6 +88,7 @@ def routing_toy(
             "votes": [[list(vote) for vote in capsule] for capsule in votes],
             "reach": TOY_REACH,
             "iterations": iterations,
+            "frame": frame,
             "heard": {"votes": heard(f"{key}-votes"), "turns": heard(f"{key}-turns")},
             "most": most,
             "presets": {name: dict(preset) for name, preset in presets.items()},
@@ -91,4 +100,5 @@ def routing_toy(
         key=key,
         on_votes_change=moved,
         on_iterations_change=turned,
+        on_frame_change=left,
     )

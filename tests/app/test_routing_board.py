@@ -26,10 +26,26 @@ def test_capsules_are_muted_boosted_and_isolated_and_everything_is_undone():
     assert changes({"untouched": True}, 288, 10, boosted) == {"touched": UNTOUCHED}
 
 
+def test_how_the_board_is_looked_at_is_taken_over_whole():
+    look = {"turned": [0.6, -1], "bare": True, "absolute": False, "listed": "agreement"}
+    assert changes({"look": look}, 288, 10, UNTOUCHED) == look | {"turned": (0.6, -1.0)}
+    assert changes({"look": look | {"turned": None}}, 288, 10, UNTOUCHED) == look | {"turned": None}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"turned": [4, 0]}, {"turned": [0.6]}, {"turned": ["0", "0"]}, {"turned": 1}, {"bare": 1}, {"absolute": None},
+     {"listed": "name"}, {"listed": None}],
+)  # fmt: skip
+def test_a_look_that_cannot_be_is_ignored(wrong):
+    look = {"turned": None, "bare": False, "absolute": False, "listed": "share"}
+    assert changes({"look": look | wrong}, 288, 10, UNTOUCHED) == {}
+
+
 @pytest.mark.parametrize(
     "action",
     [None, 7, {}, {"capsule": 288}, {"capsule": -1}, {"capsule": True}, {"capsule": "1"}, {"upper": 10}, {"mute": []},
-     {"mute": [288]}, {"mute": 3}, {"model": "x"}, {"capsule": 1, "upper": 2}],
+     {"look": 3}, {"mute": [288]}, {"mute": 3}, {"model": "x"}, {"capsule": 1, "upper": 2}],
 )  # fmt: skip
 def test_what_makes_no_sense_changes_nothing(action):
     assert changes(action, 288, 10, UNTOUCHED) == {}

@@ -89,6 +89,50 @@ def test_a_back_that_got_lost_on_its_way_is_heard_after_all(visitor: Visitor):
     assert "frame=5" in visitor.query()
 
 
+def test_how_the_votes_are_looked_at_is_in_the_link_and_comes_back_with_it(visitor: Visitor):
+    visitor.open("?model=digits-dr")
+    board = visitor.window.locator("section.routing")
+    board.get_by_role("button", name="3-D").click()
+    visitor.eventually(lambda: "3d=0.6%2C0.35" in visitor.query(), "the turned votes in the link")
+    board.get_by_role("button", name="Heat").click()
+    visitor.eventually(lambda: "heat=off" in visitor.query(), "the bare image in the link")
+    board.get_by_title("Sort by û·v").click()
+    visitor.eventually(lambda: "list=agreement" in visitor.query(), "the order of the list in the link")
+    board.locator(".cloud canvas").scroll_into_view_if_needed()
+    canvas = board.locator(".cloud canvas").bounding_box()
+    assert canvas is not None
+    x, y = canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 2
+    visitor.window.mouse.move(x, y)
+    visitor.window.mouse.down()
+    visitor.window.mouse.move(x + 60, y, steps=4)
+    visitor.window.mouse.up()
+    visitor.eventually(lambda: "3d=1.1%2C0.35" in visitor.query(), "the new angle in the link")
+    seen = json.loads(at(visitor, "JSON.stringify(board.looked())"))
+    visitor.window.reload()
+    visitor.settle()
+    assert json.loads(at(visitor, "JSON.stringify(board.looked())")) == seen
+    board.get_by_role("button", name="3-D").click()
+    visitor.eventually(lambda: "3d=" not in visitor.query(), "the plane in the link")
+
+
+@pytest.mark.parametrize(
+    ("page", "left", "link"),
+    [
+        ("discriminative?model=digits-l2&part=history", "film", "frame=1"),
+        ("?model=digits-dr&lab=toy", "toy", "frame=1"),
+    ],
+)
+def test_every_player_leaves_its_place_in_the_link(visitor: Visitor, page: str, left: str, link: str):
+    visitor.open(page)
+    player = visitor.window.locator(f"section.{left} .transport input")
+    visitor.press("Home")
+    visitor.press("ArrowRight")
+    visitor.eventually(lambda: link in visitor.query(), "the frame in the link")
+    visitor.window.reload()
+    visitor.settle()
+    visitor.eventually(lambda: player.input_value() == "1", "the frame of the link")
+
+
 def test_a_field_keeps_the_keys_that_are_typed_into_it(visitor: Visitor):
     visitor.open("?model=digits-dr")
     press(visitor, "Home")

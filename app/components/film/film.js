@@ -1,5 +1,5 @@
-// Maps over the geometry, frame by frame, and what stands beside them: all frames are here, no server is asked. Only a
-// capsule that is clicked goes to Python, which selects it everywhere. Bundled behind shared/*.js, maps.js, charts.js
+// Maps over the geometry, frame by frame, and what stands beside them: all frames are here, no server is asked. Python
+// hears of a capsule that is clicked, and selects it everywhere, and of the frame at which the player was left. Bundled behind shared/*.js, maps.js, charts.js
 // and lines.js.
 
 const BELOW = 110; // CSS pixels under the tiles of a map, for its key, its counts and what is said of a capsule
@@ -63,9 +63,14 @@ class Film extends Mounted {
     this.root.classList.toggle("charted", this.charts.length > 0);
   }
 
-  /** A transport for as many frames; a still has none, and begins at the end, where it all leads. */
+  /** A transport for as many frames; a still has none. It stands where the link says, else where it all leads. */
   plays(count) {
-    if (this.transport && this.transport.count === count && count > 1) return this.transport.place(this.transport.position);
+    const { frame } = this.data, moved = frame !== this.known;
+    this.known = frame;
+    if (this.transport && this.transport.count === count && count > 1) {
+      if (moved) this.transport.stop();
+      return this.transport.place(moved ? frame ?? count - 1 : this.transport.position);
+    }
     this.transport?.destroy();
     this.player.replaceChildren();
     this.transport = null;
@@ -73,9 +78,13 @@ class Film extends Mounted {
     const pace = Math.min(1000, WHOLE / count);
     this.transport = new Transport({
       count, show: () => this.redraw(), name: (index) => this.data.frames[index], hold: pace * 0.5, glide: pace * 0.5,
+      rest: (index) => {
+        const left = index === count - 1 ? null : index;
+        if (left !== this.known) this.send("frame", (this.known = left) ?? -1);
+      },
     });
     this.player.append(this.transport.root);
-    this.transport.place(count - 1);
+    this.transport.place(frame ?? count - 1);
   }
 
   get position() {

@@ -12,9 +12,10 @@ class Board extends Mounted {
     super(parent, { className: "routing", role: "group" });
     this.picked = new Set();
     this.options = { solid: false, mass: true, difference: true };
+    this.lookTold = new Told();
     const select = (i, more) => this.select(i, more), pick = (list, more) => this.pick(list, more);
-    const choose = (j) => this.send({ upper: j });
-    this.cloud = new Cloud(select, pick);
+    const choose = (j) => this.send({ upper: j }), looked = () => this.tell();
+    this.cloud = new Cloud(select, pick, looked);
     this.map = new ShareMap(select, choose);
     this.tiles = new Tiles(select, pick);
     this.retina = new Retina();
@@ -22,14 +23,15 @@ class Board extends Mounted {
     this.lines = new ShareLines();
     this.vote = new VoteBars();
     this.algorithm = new Algorithm();
-    this.list = new List(select);
+    this.list = new List(select, looked);
     // For tests and measurements: what is drawn, and the milliseconds that each drawing took.
     this.root.capsvizBoard = this;
     this.root.capsvizDrawings = this.drawings = [];
   }
 
   update(data, send) {
-    const { capsule, group, alt, touched, frame, heard, ...numbers } = data; // heard: only that it is told anew
+    // heard: only that it is told anew
+    const { capsule, group, alt, touched, frame, heard, looked, looks, ...numbers } = data;
     this.send = send;
     this.run = new Run(numbers);
     this.touched = touched;
@@ -45,6 +47,7 @@ class Board extends Mounted {
     };
     this.capsule = capsule ?? this.run.strongest();
     for (const i of [...this.picked]) if (i >= this.run.lower) this.picked.delete(i);
+    if (this.lookTold.news(looked, looks)) this.take(looked);
     for (const part of this.parts()) part.load(this.run);
     this.algorithm.load(this.run, (line) => this.transport.go(this.run.iteration(this.transport.index) * this.run.lines.length + line));
     this.root.setAttribute("aria-label", alt);
@@ -62,6 +65,25 @@ class Board extends Mounted {
     }
     this.tool();
     this.layout();
+  }
+
+  /** How the board is looked at, as the link has it. */
+  looked() {
+    const { cloud, options, list } = this, round = (angle) => Math.round(100 * angle) / 100;
+    const turned = options.solid ? [round(cloud.yaw), round(cloud.pitch)] : null;
+    return { turned, bare: !options.mass, absolute: !options.difference, listed: list.order };
+  }
+
+  take({ turned, bare, absolute, listed }) {
+    this.options = { solid: Boolean(turned), mass: !bare, difference: !absolute };
+    this.cloud.solid = this.options.solid;
+    if (turned) [this.cloud.yaw, this.cloud.pitch] = turned;
+    this.list.order = listed;
+  }
+
+  tell() {
+    const looked = this.looked();
+    if (this.lookTold.worth(looked)) this.send({ look: looked });
   }
 
   parts() {
@@ -115,6 +137,7 @@ class Board extends Mounted {
         this.cloud.solid = options.solid;
         this.tool();
         this.layout();
+        this.tell();
       });
       return made;
     };

@@ -14,8 +14,8 @@ function span(values, fixed, far) {
 }
 
 class Cloud {
-  constructor(onSelect, onPick) {
-    Object.assign(this, { onSelect, onPick, solid: false, yaw: 0.6, pitch: 0.35, loop: null });
+  constructor(onSelect, onPick, onTurned) {
+    Object.assign(this, { onSelect, onPick, onTurned, solid: false, yaw: 0.6, pitch: 0.35, loop: null });
     this.canvas = element("canvas", { role: "img", tabIndex: -1 });
     this.canvas.addEventListener("pointerdown", (event) => this.press(event));
     this.canvas.addEventListener("pointermove", (event) => this.drag(event));
@@ -270,7 +270,8 @@ class Cloud {
     if (Math.hypot(x - this.start.x, y - this.start.y) < 5 && !this.loop && !this.start.moved) return;
     this.start.moved = true;
     if (this.start.turning) {
-      this.yaw = this.start.yaw + (x - this.start.x) / 120;
+      const yaw = this.start.yaw + (x - this.start.x) / 120;
+      this.yaw = Math.atan2(Math.sin(yaw), Math.cos(yaw)); // once around is where it began
       this.pitch = Math.max(-1.5, Math.min(1.5, this.start.pitch + (y - this.start.y) / 120));
     } else {
       this.path.push([x, y]);
@@ -287,7 +288,9 @@ class Cloud {
       const inside = this.spots.map((spot, i) => (contains(this.path, spot) ? i : -1)).filter((i) => i >= 0);
       this.loop = null;
       this.onPick(inside, event.shiftKey);
-    } else if (!moved) {
+    } else if (moved) {
+      this.onTurned();
+    } else {
       const { best } = this.nearest(event);
       if (best >= 0) this.onSelect(best, event.shiftKey);
     }

@@ -41,8 +41,8 @@ class Algorithm extends AlgorithmLines {
 
 /** The capsules that give the chosen class most, or agree with it most or least. */
 class List {
-  constructor(onSelect) {
-    this.onSelect = onSelect;
+  constructor(onSelect, onSorted) {
+    Object.assign(this, { onSelect, onSorted });
     this.order = "share";
     this.root = element("div", { className: "list" });
   }
@@ -72,7 +72,11 @@ class List {
     const first = [...Array(run.lower).keys()].sort((a, b) => read(view, b) - read(view, a)).slice(0, count);
     const head = element("tr", {}, element("th", { textContent: "capsule", scope: "col" }), ...columns.map(([name, title]) => {
       const button = element("button", { type: "button", textContent: title + (name === this.order ? " ▾" : ""), title: `Sort by ${title}` });
-      button.addEventListener("click", () => ((this.order = name), this.draw(view, { capsule }, count)));
+      button.addEventListener("click", () => {
+        this.order = name;
+        this.draw(view, { capsule }, count);
+        this.onSorted();
+      });
       return element("th", { scope: "col", "aria-sort": name === this.order ? "descending" : "none" }, button);
     }));
     const rows = first.map((i) => {
