@@ -33,7 +33,7 @@ class Spread:
     """The test errors of one recipe under several seeds, in percent, each measured once on the final float32 weights.
 
     deviation: the standard deviation of the runs (n - 1 in the denominator), None of a single one. steps: of each run.
-    command: what trains seed 0.
+    command: what trains seed 0. note: what the data set says of its images.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Spread:
     test_count: int
     steps: int
     command: str
+    note: str = ""
 
     def __str__(self) -> str:
         """ "0.46 ± 0.09 % (3 seeds)"."""
@@ -95,6 +96,7 @@ def _spread_of(recipe: Recipe, out: Path) -> Spread | None:
         test_count=first["test_count"],
         steps=first["steps"],
         command=config.command(),
+        note=first.get("note", ""),
     )
 
 

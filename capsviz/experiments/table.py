@@ -90,7 +90,8 @@ def _unshipped(data: str, method: str, paper: float | None) -> list[Line]:
     found = []
     for spread in seeds.unshipped():
         if (spread.data, _called(spread.routing, spread.decoder)) == (data, method):
-            differs = ", ".join(filter(None, (_differences(spread.preset, spread.command), UNSHIPPED)))
+            made = _differences(spread.preset, spread.command), _images(data, spread.note), UNSHIPPED
+            differs = ", ".join(filter(None, made))
             ours = Average.of(list(spread.errors))
             found.append(Line(data, method, paper, ours, spread.test_count, spread.preset, spread.steps, differs))
     return found
@@ -123,10 +124,12 @@ def steps_of(entry: zoo.Entry) -> int:
 
 def differences(entry: zoo.Entry) -> str:
     """What the model has otherwise than the paper's, from its preset, its command and its data set."""
-    jpeg = entry.data == "cifar10" and "JPEG" in entry.note
-    return ", ".join(
-        filter(None, (_differences(entry.preset, entry.command), "images re-encoded as JPEG" if jpeg else ""))
-    )
+    return ", ".join(filter(None, (_differences(entry.preset, entry.command), _images(entry.data, entry.note))))
+
+
+def _images(data: str, note: str) -> str:
+    """What sets the images apart from the paper's, from the note of their data set."""
+    return "images re-encoded as JPEG" if data == "cifar10" and "JPEG" in note else ""
 
 
 def _differences(preset: str, command: str) -> str:

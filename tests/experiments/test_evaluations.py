@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 import torch
@@ -13,6 +13,7 @@ import capsviz
 from capsviz import zoo
 from capsviz.cli import app
 from capsviz.data import load, to_float
+from capsviz.data.torchvision_sets import JPEG_NOTE
 from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table
 from capsviz.experiments.convergence import Curve
 from capsviz.experiments.seeds import Spread
@@ -191,3 +192,13 @@ def test_what_was_trained_and_does_not_ship_stands_in_table_ii_and_says_so(folde
     )
     assert lines["fashion-mnist", "L2/FC"].ours is None
     assert "weights not shipped" not in lines["mnist", "L2"].differs
+
+
+def test_errors_on_re_encoded_images_say_so_where_they_stand(folder):
+    command = "capsviz train --data cifar10 --routing dr --preset compact --epochs 4 --mirror"
+    given = Spread("cifar10-dr", "cifar10", "dr", "compact", False, 1, 40.0, None, (0,), (40.0,), 100, 7, command)
+    (folder / "seeds.json").parent.mkdir(exist_ok=True)
+    for note, words in ((JPEG_NOTE, 1), ("", 0)):
+        (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(replace(given, note=note))]}))
+        line = next(line for line in table.lines() if (line.data, line.method) == ("cifar10", "DR"))
+        assert line.differs.count("images re-encoded as JPEG") == words
