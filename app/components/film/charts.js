@@ -119,7 +119,7 @@ class Histogram {
   }
 
   draw(values) {
-    const { ink, negative, positive } = this.data, width = this.root.clientWidth, floor = SPREAD - 18;
+    const { ink, negative, positive } = this.data, width = this.root.clientWidth, floor = SPREAD - 18 * this.film.scale;
     const pen = surface(this.canvas, width, SPREAD), counts = this.counts(values), most = Math.max(...counts);
     counts.forEach((count, bin) => {
       const middle = (BINS - 1) / 2, high = (count / most) * (floor - 2);
@@ -128,7 +128,7 @@ class Histogram {
     });
     pen.fillStyle = ink.muted;
     pen.fillRect(0, floor, width, 1);
-    pen.font = `14px ${this.film.font}`;
+    pen.font = this.film.type(14);
     for (const [share, align] of [[0, "left"], [0.5, "center"], [1, "right"]]) {
       pen.textAlign = align;
       pen.fillText(share === 0.5 ? "0" : shown((2 * share - 1) * this.far, 2), share * width, SPREAD - 3);

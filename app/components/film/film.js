@@ -2,7 +2,7 @@
 // hears of a capsule that is clicked, and selects it everywhere, and of the frame at which the player was left. Bundled behind shared/*.js, maps.js, charts.js
 // and lines.js.
 
-const BELOW = 110; // CSS pixels under the tiles of a map, for its key, its counts and what is said of a capsule
+const BELOW = 110; // CSS pixels in ordinary type under the tiles of a map, for its key, its counts and what is said of a capsule
 const WHOLE = 9000; // milliseconds that a film of many frames takes from start to end
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -23,7 +23,8 @@ class Film extends Mounted {
 
   /** Take over what Python says. */
   update(data, send) {
-    Object.assign(this, { data, send, chosen: data.capsule, font: getComputedStyle(this.root).fontFamily });
+    const { fontFamily, fontSize } = getComputedStyle(this.root), scale = parseFloat(fontSize) / 16;
+    Object.assign(this, { data, send, chosen: data.capsule, font: fontFamily, scale }); // larger where the page's type is
     const form = JSON.stringify([data.maps.length, data.curves.length, data.lines.length, data.histogram, !!data.image, !!data.per_class]);
     if (form !== this.form) this.build((this.form = form));
     const table = colourTable(data.scale);
@@ -37,9 +38,14 @@ class Film extends Mounted {
   /** How high tiles may be, so that the numbers below them are on the screen; without room for that one has to scroll. */
   fit() {
     if (!this.data) return;
-    const scrolled = document.querySelector(".stMain")?.scrollTop ?? 0;
-    const room = window.innerHeight - this.maps[0].canvas.getBoundingClientRect().top - scrolled - BELOW;
+    const room = this.below(this.maps[0].canvas) - BELOW * this.scale;
     this.tallest = room < 60 ? 260 : Math.max(160, Math.min(room, 0.44 * window.innerHeight));
+  }
+
+  /** CSS pixels from the top of a canvas to the lower edge of the window, the page not scrolled. */
+  below(canvas) {
+    const scrolled = document.querySelector(".stMain")?.scrollTop ?? 0;
+    return window.innerHeight - canvas.getBoundingClientRect().top - scrolled;
   }
 
   build() {
@@ -85,6 +91,11 @@ class Film extends Mounted {
     });
     this.player.append(this.transport.root);
     this.transport.place(frame ?? count - 1);
+  }
+
+  /** A font of so many CSS pixels in ordinary type. */
+  type(size, bold = false) {
+    return `${bold ? "bold " : ""}${(size * this.scale).toFixed(1)}px ${this.font}`;
   }
 
   get position() {

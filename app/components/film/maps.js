@@ -1,7 +1,7 @@
 // A signed number per primary capsule as small multiples, one tile per type, and what is known of one capsule beside
 // it: where it looks on the image, what it says for every class. capsviz/figures/film.py says what arrives.
 
-const LABEL = 20; // CSS pixels above and below the tiles, for the names of the first and the last type
+const LABEL = 20; // CSS pixels above and below the tiles in ordinary type, for the names of the first and the last type
 
 class CapsuleMap {
   constructor(number, film) {
@@ -49,12 +49,13 @@ class CapsuleMap {
     const { cells, shape: [down, across], ink } = this.data, now = this.at(position);
     for (let at = 0; at < cells.length; at++) if (cells[at] >= 0) this.picture[at] = now[cells[at]];
     const width = this.root.clientWidth;
+    this.label = LABEL * this.film.scale;
     this.cell = Math.max(3, Math.min(width / across, this.film.tallest / down));
     this.left = Math.max(0, (width - across * this.cell) / 2);
-    const pen = surface(this.canvas, width, down * this.cell + 2 * LABEL);
+    const pen = surface(this.canvas, width, down * this.cell + 2 * this.label);
     pen.imageSmoothingEnabled = false;
     const { reach } = this.own, tiles = raster(this.picture, across, down, this.table, -reach, reach);
-    pen.drawImage(tiles, this.left, LABEL, across * this.cell, down * this.cell);
+    pen.drawImage(tiles, this.left, this.label, across * this.cell, down * this.cell);
     this.frames(pen, ink);
     for (const [capsule, colour] of marked) this.mark(pen, capsule, colour);
     if (this.own.counted) this.count(now);
@@ -66,22 +67,22 @@ class CapsuleMap {
     pen.strokeStyle = ink.grid;
     pen.lineWidth = 1;
     pen.fillStyle = ink.muted;
-    pen.font = `14px ${this.film.font}`;
+    pen.font = this.film.type(14);
     for (let type = 0; type < types; type++) {
       const x = this.left + (type % perLine) * (columns + 1) * this.cell;
-      const y = LABEL + Math.floor(type / perLine) * (rows + 1) * this.cell;
+      const y = this.label + Math.floor(type / perLine) * (rows + 1) * this.cell;
       pen.strokeRect(x - 0.5, y - 0.5, columns * this.cell + 1, rows * this.cell + 1);
       // Named outwards from the tile's outer edge, where a narrow tile leaves room.
       pen.textAlign = type ? "right" : "left";
-      if (type === 0) pen.fillText("type 0", x, y - 5);
-      if (type === types - 1) pen.fillText(`type ${type}`, x + columns * this.cell, y + rows * this.cell + 15);
+      if (type === 0) pen.fillText("type 0", x, y - 0.25 * this.label);
+      if (type === types - 1) pen.fillText(`type ${type}`, x + columns * this.cell, y + rows * this.cell + 0.75 * this.label);
     }
   }
 
   mark(pen, capsule, colour) {
     const at = this.data.cells.indexOf(capsule), across = this.data.shape[1];
     if (at < 0) return;
-    const x = this.left + (at % across) * this.cell, y = LABEL + Math.floor(at / across) * this.cell;
+    const x = this.left + (at % across) * this.cell, y = this.label + Math.floor(at / across) * this.cell;
     for (const [stroke, wide] of [[this.data.ground, 6], [colour, 3]]) {
       pen.strokeStyle = stroke;
       pen.lineWidth = wide;
@@ -104,7 +105,7 @@ class CapsuleMap {
   capsule(event) {
     const box = this.canvas.getBoundingClientRect(), [down, across] = this.data.shape;
     const column = Math.floor((event.clientX - box.left - this.left) / this.cell);
-    const row = Math.floor((event.clientY - box.top - LABEL) / this.cell);
+    const row = Math.floor((event.clientY - box.top - this.label) / this.cell);
     if (column < 0 || row < 0 || column >= across || row >= down) return null;
     const capsule = this.data.cells[row * across + column];
     return capsule < 0 ? null : capsule;
@@ -155,17 +156,20 @@ class ClassBars {
   }
 
   draw(capsule) {
-    const { classes, per_class: all, ink, upper } = this.data, line = Math.max(17, Math.min(22, 220 / classes.length));
+    const { classes, per_class: all, ink, upper } = this.data, { scale } = this.film;
+    const room = (this.film.below(this.canvas) - 8) / classes.length; // all of them on the screen, if they can be read
+    const line = scale * Math.max(16, Math.min(22, 220 / classes.length, room / scale));
     const width = this.root.clientWidth, pen = surface(this.canvas, width, classes.length * line);
-    pen.font = `14px ${this.film.font}`;
+    pen.font = this.film.type(14);
     pen.textBaseline = "middle";
     const name = Math.max(...classes.map((text) => pen.measureText(text).width)) + 10;
     const values = classes.map((_, j) => (capsule === null ? 0 : all[capsule * classes.length + j]));
-    const reach = Math.max(...values.map(Math.abs)) || 1, room = (width - name - 116) / 2, zero = name + 58 + room;
+    const reach = Math.max(...values.map(Math.abs)) || 1, number = 58 * scale;
+    const side = (width - name - 2 * number) / 2, zero = name + number + side;
     const words = values.map((value, j) => {
-      const y = (j + 0.5) * line, end = zero + (value / reach) * room;
+      const y = (j + 0.5) * line, end = zero + (value / reach) * side;
       pen.fillStyle = j === upper ? ink.text : ink.muted;
-      pen.font = `${j === upper ? "bold " : ""}14px ${this.film.font}`;
+      pen.font = this.film.type(14, j === upper);
       pen.textAlign = "left";
       pen.fillText(classes[j], 0, y);
       if (capsule === null) return "";

@@ -41,6 +41,8 @@ class Board extends Mounted {
       font: style.fontFamily,
       px: (size) => `${(size * scale).toFixed(1)}px`,
       heading: Math.max(16, 12 * scale), // baseline of a heading at the upper edge of a canvas
+      under: Math.max(24, 18 * scale), // where begins what it is the heading of
+      foot: Math.max(20, 17 * scale), // height of a line of labels below
       classes: this.run.class_colours,
       diverging: colourTable(this.run.diverging),
       sequential: colourTable(this.run.sequential),
@@ -187,12 +189,13 @@ class Board extends Mounted {
     const cloud = wide ? whole - side - answer - 2 * gap : whole;
     this.place.side.style.width = `${side}px`;
     this.cloud.layout(cloud, tall);
-    this.retina.layout(Math.min(answer, Math.round(0.47 * tall)));
+    const { under, foot } = this.look;
+    this.retina.layout(Math.min(answer, Math.round(0.47 * tall)), under);
     const beside = wide ? 0 : this.retina.width + gap;
-    this.bars.layout(answer - beside, wide ? tall - this.retina.height - 8 : this.retina.height);
+    this.bars.layout(answer - beside, wide ? tall - this.retina.height - 8 : this.retina.height, under);
     this.lines.layout(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
-    this.map.layout(whole, Math.round(Math.max(180, 0.14 * whole)));
-    this.tiles.layout(wide ? Math.round(0.58 * whole) : whole);
+    this.map.layout(whole, Math.round(Math.max(180, 0.14 * whole)), under, foot);
+    this.tiles.layout(wide ? Math.round(0.58 * whole) : whole, under);
     this.vote.layout(wide ? whole - Math.round(0.58 * whole) - gap : whole, 190);
     if (em) {
       this.curves.layout(wide ? Math.round(0.62 * whole) : whole, 400);

@@ -5,7 +5,7 @@ class Bars {
   constructor(onClass) {
     this.canvas = element("canvas", { role: "img", className: "pointable" });
     this.canvas.addEventListener("click", (event) => {
-      const j = Math.floor((pointed(this.canvas, event).y - 24) / this.row);
+      const j = Math.floor((pointed(this.canvas, event).y - this.under) / this.row);
       if (j >= 0 && j < this.run.upperCount) onClass(j);
     });
   }
@@ -16,8 +16,8 @@ class Bars {
     this.top = run.routing === "dr" ? 1 : Math.max(0.05, ...run.lengths);
   }
 
-  layout(width, height) {
-    Object.assign(this, { width, height, row: (height - 26) / this.run.upperCount });
+  layout(width, height, under) {
+    Object.assign(this, { width, height, under, row: (height - under - 2) / this.run.upperCount });
   }
 
   draw(view, look) {
@@ -28,7 +28,7 @@ class Bars {
     pen.fillStyle = look.text;
     pen.fillText(run.routing === "dr" ? "Length ‖v‖ of each class" : `Activation a of each ${run.kind}`, 0, look.heading);
     for (let j = 0; j < run.upperCount; j++) {
-      const y = 24 + j * row, value = view.lengths ? view.lengths[j] : null;
+      const y = this.under + j * row, value = view.lengths ? view.lengths[j] : null;
       pen.font = `${j === run.upper ? "bold " : ""}${look.px(14)} ${look.font}`;
       pen.textAlign = "right";
       pen.fillStyle = j === run.upper ? look.accent : look.text;

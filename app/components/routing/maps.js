@@ -14,8 +14,8 @@ class ShareMap {
     this.order = [...Array(run.lower).keys()].map((x) => (x % places) * run.types + Math.floor(x / places));
   }
 
-  layout(width, height) {
-    Object.assign(this, { width, height, top: 24, bottom: 20 });
+  layout(width, height, top, bottom) {
+    Object.assign(this, { width, height, top, bottom });
   }
 
   draw(view, { capsule }, look, difference) {
@@ -89,16 +89,15 @@ class Tiles {
     this.down = Math.ceil(run.types / this.across);
   }
 
-  layout(width) {
+  layout(width, top) {
     const { run } = this;
     this.cell = Math.max(3, Math.floor((width - 8) / (this.across * (run.columns + 1))));
-    this.width = width;
-    this.height = this.down * (run.rows + 1) * this.cell + 26;
+    Object.assign(this, { width, top, height: this.down * (run.rows + 1) * this.cell + top });
   }
 
   corner(kind) {
     const { run, cell } = this;
-    return [(kind % this.across) * (run.columns + 1) * cell, 26 + Math.floor(kind / this.across) * (run.rows + 1) * cell];
+    return [(kind % this.across) * (run.columns + 1) * cell, this.top + Math.floor(kind / this.across) * (run.rows + 1) * cell];
   }
 
   draw(view, { capsule, picked }, look, difference) {
@@ -134,7 +133,7 @@ class Tiles {
 
   hit(event, act) {
     const at = pointed(this.canvas, event), { run, cell } = this;
-    const x = at.x, y = at.y - 26;
+    const x = at.x, y = at.y - this.top;
     const tileX = Math.floor(x / ((run.columns + 1) * cell)), tileY = Math.floor(y / ((run.rows + 1) * cell));
     const column = Math.floor(x / cell) % (run.columns + 1), row = Math.floor(y / cell) % (run.rows + 1);
     const kind = tileY * this.across + tileX;
@@ -169,8 +168,8 @@ class Retina {
     return means;
   }
 
-  layout(width) {
-    Object.assign(this, { width, height: width * (this.run.image_shape[1] / this.run.image_shape[2]) + 24 });
+  layout(width, top) {
+    Object.assign(this, { width, top, height: width * (this.run.image_shape[1] / this.run.image_shape[2]) + top });
   }
 
   draw(view, { capsule }, look, mass) {
@@ -178,7 +177,7 @@ class Retina {
     const unit = this.width / run.image_shape[2], { stride, size } = run.field ?? {};
     mass &&= Boolean(run.field);
     pen.imageSmoothingEnabled = false;
-    pen.drawImage(this.picture, 0, 24, this.width, this.height - 24);
+    pen.drawImage(this.picture, 0, this.top, this.width, this.height - this.top);
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
     const whole = mass ? `Mean ${run.symbol} to ${run.classes[run.upper]}, by place` : "The image";
@@ -189,7 +188,8 @@ class Retina {
         const middle = (size - 1) / 2, row = Math.floor(p / run.columns), column = p % run.columns;
         const share = Math.max(-1, Math.min(1, (mean - 1 / run.upperCount) / this.farthest));
         pen.fillStyle = share < 0 ? `rgba(70,160,255,${-0.85 * share})` : `rgba(255,150,40,${0.85 * share})`;
-        const left = (column * stride + middle + 0.5 - stride / 2) * unit, top = 24 + (row * stride + middle + 0.5 - stride / 2) * unit;
+        const left = (column * stride + middle + 0.5 - stride / 2) * unit;
+        const top = this.top + (row * stride + middle + 0.5 - stride / 2) * unit;
         pen.fillRect(left, top, stride * unit - 1, stride * unit - 1);
       });
     }
@@ -197,7 +197,7 @@ class Retina {
     const [top, left, side] = run.fieldOf(capsule);
     pen.strokeStyle = "#ff9628";
     pen.lineWidth = 3;
-    pen.strokeRect(left * unit + 1.5, 24 + top * unit + 1.5, side * unit - 3, side * unit - 3);
+    pen.strokeRect(left * unit + 1.5, this.top + top * unit + 1.5, side * unit - 3, side * unit - 3);
   }
 }
 
