@@ -31,9 +31,8 @@ def routing(page: Page, address: str, query: str) -> list[tuple[Image.Image, int
     """Every line of every iteration of dynamic routing."""
     page.goto(f"{address}/?{query}&frame=0")
     settle(page)
-    board = page.locator("section.routing[data-frame]").first
-    board.scroll_into_view_if_needed()
-    page.locator(".transport").first.evaluate("bar => bar.scrollIntoView({block: 'start'})")
+    page.wait_for_timeout(1500)  # a presented page is drawn again once it knows how large its window is
+    page.locator(".st-key-strip .main-svg").first.wait_for()
     count = int(page.locator(".transport input").first.get_attribute("max") or 0)
     frames = []
     for index in range(count + 1):

@@ -55,7 +55,7 @@ def _table() -> Report:
     return Report(
         "table",
         "Table II",
-        "How far from the paper's test errors are the models that ship with capsviz?",
+        "How far from the paper's test errors are the models trained here?",
         tuple(table.sentences(lines)),
         table.markdown(lines),
         f"Test error, measured once, of the shipped float16 weights (several seeds: of the float32 weights); no epoch "
