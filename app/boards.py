@@ -29,7 +29,7 @@ PLAYERS = {
 def acted(changes: dict[str, Any]) -> None:
     """Keep what the visitor chose on a board; how that is looked at concerns boards and links, the rest the page."""
     session.update(session.parse(st.query_params, scene.catalogue())[0], **changes)
-    if changes.keys() <= {"capsule", "frame", "turned", "bare", "absolute", "listed"}:
+    if changes.keys() <= {"capsule", "frame", *(field.name for field in fields(Look))}:
         st.rerun(["links", "boards"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import scene, session
+from app import scene
 from app.components.capsule_film import capsule_film
 from capsviz.figures.film import Film
 from capsviz.zoo import Entry
@@ -12,14 +12,12 @@ from capsviz.zoo import Entry
 
 def selected(capsule: int | None) -> None:
     """Keep the capsule that was clicked; it concerns the film and the links, not the rest of the page."""
-    session.update(session.parse(st.query_params, scene.catalogue())[0], capsule=capsule)
-    st.rerun(["links", "film"])
+    scene.keep("film", capsule=capsule)
 
 
 def left(frame: int | None) -> None:
     """Keep the frame at which the visitor left the player; as `selected`."""
-    session.update(session.parse(st.query_params, scene.catalogue())[0], frame=frame)
-    st.rerun(["links", "film"])
+    scene.keep("film", frame=frame)
 
 
 @st.fragment(key="film")

@@ -122,6 +122,12 @@ class Scene:
         session.update(self.choices, **changes)
 
 
+def keep(*fragments: str, **changes: object) -> None:
+    """Write changed choices that concern the links and these fragments alone; to be called from a callback."""
+    session.update(session.parse(st.query_params, catalogue())[0], **changes)
+    st.rerun(["links", *fragments])
+
+
 def own_or(iterations: int, entry: Entry) -> int | None:
     """T as a choice: None where it is what the model was trained with, so that links stay short."""
     return None if iterations == entry.config.iterations else iterations

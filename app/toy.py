@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import layout, scene, session
+from app import layout, scene
 from app.choices import MAX_ITERATIONS
 from app.components.routing_toy import nested, routing_toy
 
@@ -62,14 +62,12 @@ def presets() -> dict[str, dict[str, Any]]:
 
 def _moved(votes: tuple[float, ...]) -> None:
     """Keep the votes that the visitor left: they concern the toy and the links, not the rest of the page."""
-    session.update(session.parse(st.query_params, scene.catalogue())[0], toy=votes)
-    st.rerun(["links", "toy"])
+    scene.keep("toy", toy=votes)
 
 
 def _left(frame: int | None) -> None:
     """Keep the iteration at which the visitor left the player; as `_moved`."""
-    session.update(session.parse(st.query_params, scene.catalogue())[0], frame=frame)
-    st.rerun(["links", "toy"])
+    scene.keep("toy", frame=frame)
 
 
 @st.fragment(key="toy")

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 _imported = threading.Event()
-_thread = threading.Thread(target=lambda: _warm(), name="warming", daemon=True)
 
 
 @contextlib.asynccontextmanager
@@ -42,3 +41,6 @@ def _warm() -> None:
         # Files are read and kernels chosen once; the page finds both ready.
         images, _ = data.load(entry.data, "test").batch(torch.arange(1))
         trace(zoo.load(entry.name), data.to_float(images))
+
+
+_thread = threading.Thread(target=_warm, name="warming", daemon=True)

@@ -68,6 +68,7 @@ def routing_toy(
             on_iterations(int(sent))
 
     def left() -> None:
+        hear(f"{key}-frame")
         sent = st.session_state[key].get("frame")
         if isinstance(sent, (int, float)) and -1 <= sent < most:
             on_frame(None if sent < 0 else int(sent))
@@ -89,7 +90,7 @@ def routing_toy(
             "reach": TOY_REACH,
             "iterations": iterations,
             "frame": frame,
-            "heard": {"votes": heard(f"{key}-votes"), "turns": heard(f"{key}-turns")},
+            "heard": {what: heard(f"{key}-{what}") for what in ("votes", "turns", "frame")},
             "most": most,
             "presets": {name: dict(preset) for name, preset in presets.items()},
             "colours": [class_colour(index) for index in _LOWER],

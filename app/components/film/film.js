@@ -1,8 +1,8 @@
 // Maps over the geometry, frame by frame, and what stands beside them: all frames are here, no server is asked. Python
-// hears of a capsule that is clicked, and selects it everywhere, and of the frame at which the player was left. Bundled behind shared/*.js, maps.js, charts.js
-// and lines.js.
+// hears of a capsule that is clicked, and selects it everywhere, and of the frame at which the player was left. Bundled
+// behind shared/*.js, maps.js, charts.js and lines.js.
 
-const BELOW = 110; // CSS pixels in ordinary type under the tiles of a map, for its key, its counts and what is said of a capsule
+const BELOW = 110; // CSS pixels in ordinary type under a map's tiles: its key, its counts, what is said of a capsule
 const WHOLE = 9000; // milliseconds that a film of many frames takes from start to end
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -71,11 +71,9 @@ class Film extends Mounted {
 
   /** A transport for as many frames; a still has none. It stands where the link says, else where it all leads. */
   plays(count) {
-    const { frame } = this.data, moved = frame !== this.known;
-    this.known = frame;
     if (this.transport && this.transport.count === count && count > 1) {
-      if (moved) this.transport.stop();
-      return this.transport.place(moved ? frame ?? count - 1 : this.transport.position);
+      this.transport.place(this.transport.position);
+      return this.transport.stand(this.data.frame);
     }
     this.transport?.destroy();
     this.player.replaceChildren();
@@ -84,13 +82,10 @@ class Film extends Mounted {
     const pace = Math.min(1000, WHOLE / count);
     this.transport = new Transport({
       count, show: () => this.redraw(), name: (index) => this.data.frames[index], hold: pace * 0.5, glide: pace * 0.5,
-      rest: (index) => {
-        const left = index === count - 1 ? null : index;
-        if (left !== this.known) this.send("frame", (this.known = left) ?? -1);
-      },
+      rest: (frame) => this.send("frame", frame ?? -1),
     });
     this.player.append(this.transport.root);
-    this.transport.place(frame ?? count - 1);
+    this.transport.stand(this.data.frame);
   }
 
   /** A font of so many CSS pixels in ordinary type. */

@@ -59,12 +59,7 @@ class Board extends Mounted {
     if (this.transport) this.transport.resize(this.run.count);
     else this.build(group);
     this.transport.group = group;
-    if (frame !== this.known) {
-      // Where the link says, else at the end: what came out is seen first, play starts at the beginning.
-      this.known = frame;
-      this.transport.stop();
-      this.transport.place(frame ?? this.run.count - 1);
-    }
+    this.transport.stand(frame); // else at the end: what came out is seen first, play starts at the beginning
     this.tool();
     this.layout();
   }
@@ -109,10 +104,7 @@ class Board extends Mounted {
     };
     this.transport = new Transport({
       count: this.run.count, group, unit: "line", show: () => this.draw(), name: (index) => this.run.name(index),
-      rest: (index) => {
-        const frame = index === this.run.count - 1 ? null : index;
-        if (frame !== this.known) this.send({ frame: (this.known = frame) });
-      },
+      rest: (frame) => this.send({ frame }),
     });
     const { cloud, side, answer, map, tiles, list } = this.place;
     this.root.append(

@@ -11,7 +11,7 @@ const REST = 500; // milliseconds without a move after which the place counts as
 class Transport {
   /**
    * count: frames; show(position): draws; name(index): what a frame is called; group: moves in step with its like;
-   * rest(index): hears where the visitor left it, half a second after the last move; hold, glide: milliseconds that a
+   * rest(frame): hears where the visitor left it, null for the end, half a second after the last move; hold, glide: milliseconds that a
    * frame stands, and that the way to the next one takes.
    */
   constructor({ count, show, name, group = "", unit = "step", rest = null, hold = HOLD, glide = GLIDE }) {
@@ -71,10 +71,23 @@ class Transport {
   move(position) {
     this.place(position);
     clearTimeout(this.resting);
-    if (this.rest) this.resting = setTimeout(() => this.timer || this.rest(this.index), REST);
+    if (this.rest) this.resting = setTimeout(() => this.timer || this.leave(), REST);
     if (!this.group) return;
     const share = this.count > 1 ? this.position / (this.count - 1) : 0;
     window.dispatchEvent(new CustomEvent("capsviz:position", { detail: { group: this.group, share, from: this } }));
+  }
+
+  leave() {
+    const frame = this.index === this.count - 1 ? null : this.index;
+    if (frame !== this.known) this.rest((this.known = frame));
+  }
+
+  /** Stand where the link says, null for the end; nothing where that is what was left or said last. */
+  stand(frame) {
+    if (frame === this.known) return;
+    this.known = frame;
+    this.stop();
+    this.place(frame ?? this.count - 1);
   }
 
   follow(share) {

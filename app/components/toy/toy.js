@@ -28,10 +28,7 @@ class Toy extends Mounted {
     if (this.rows?.length !== this.votes.length) this.build();
     this.turn.value = this.iterations;
     this.route();
-    if (data.frame === this.known) return;
-    this.known = data.frame;
-    this.transport.stop();
-    this.transport.place(data.frame ?? this.iterations - 1);
+    this.transport.stand(data.frame);
   }
 
   build() {
@@ -57,10 +54,7 @@ class Toy extends Mounted {
     this.transport = new Transport({
       count: this.iterations, show: () => this.redraw(), unit: "iteration",
       name: (index) => `iteration ${index + 1} of ${this.iterations}`,
-      rest: (index) => {
-        const left = index === this.iterations - 1 ? null : index;
-        if (left !== this.known) this.send("frame", (this.known = left) ?? -1);
-      },
+      rest: (frame) => this.send("frame", frame ?? -1),
     });
     const heads = ["", "b₁", "û·v₁", "coupling c", "û·v₂", "b₂"];
     const table = element("table", {},
@@ -72,7 +66,7 @@ class Toy extends Mounted {
       element("div", { className: "below" }, this.transport.root,
         element("label", { className: "turn" }, element("b", { textContent: "T" }), this.turn, this.turned)),
     );
-    this.transport.place(this.known ?? this.iterations - 1);
+    this.transport.stand(this.data.frame);
   }
 
   plane(j) {
