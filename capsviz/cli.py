@@ -73,6 +73,9 @@ def train(
     iterations: Annotated[
         int | None, typer.Option(help="DR and EM: routing iterations; the preset's unless given.")
     ] = None,
+    through: Annotated[
+        str | None, typer.Option(help="DR and EM: iterations that gradients flow through, last or all.")
+    ] = None,
     coefficient_start: Annotated[
         float | None, typer.Option(help="L2 and L1: around which b is drawn; 0.1 unless given.")
     ] = None,
@@ -105,6 +108,7 @@ def train(
         validation_share=validation_share,
         warm_up_steps=warm_up_steps,
         iterations=iterations,
+        through=through,
         coefficient_start=coefficient_start,
     )
     limit = None if time_limit is None else duration(time_limit)

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from jaxtyping import Float
 from torch import Tensor
 
+from . import blocks
+
 EMPTY = 1e-6
 """Data, in lower capsules, below which a Gaussian counts as empty: dividing by less makes gradients overflow."""
 
@@ -30,8 +32,7 @@ def weighted_moments(
     """
     amount = weights.sum(-1)
     share = weights / amount.clamp_min(EMPTY).unsqueeze(-1)
-    means = (share.unsqueeze(-2) @ values).squeeze(-2)
-    variances = (share.unsqueeze(-2) @ (values - means.unsqueeze(-2)).square()).squeeze(-2)
+    means, variances = blocks.moments(values, share)
     return means, variances.clamp_min(variance_floor), amount
 
 
@@ -44,7 +45,7 @@ def log_density(
 
     Shapes: values "batch upper lower dim", means and variances "batch upper dim", returns "batch upper lower".
     """
-    distance = ((values - means.unsqueeze(-2)).square() @ variances.reciprocal().unsqueeze(-1)).squeeze(-1)
+    distance = blocks.distances(values, means, variances.reciprocal())
     log_volume = variances.log().sum(-1) + variances.shape[-1] * math.log(2 * math.pi)
     return -0.5 * (distance + log_volume.unsqueeze(-1))
 

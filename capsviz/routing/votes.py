@@ -18,6 +18,9 @@ from torch import Tensor
 
 from .connections import Connections, Everyone, Windows
 
+MANY = 16
+"""Images from which on it pays to lay out the weights of matrix capsules for all rows of a pose at once."""
+
 
 @runtime_checkable
 class Votes(Protocol):
@@ -195,8 +198,25 @@ class MatrixVotes:
 
     def materialise(self) -> Float[Tensor, "batch lower upper dim"]:
         """The votes themselves; their memory runs over batch, upper, lower, dim, which is how EM walks them."""
-        votes = torch.einsum("birk,ijkc->bjirc", self.poses, self.weight) + self.coordinates
-        return votes.flatten(3).transpose(1, 2)
+        if self.poses.shape[0] < MANY:
+            votes = torch.einsum("birk,ijkc->bjirc", self.poses, self.weight) + self.coordinates
+            return votes.flatten(3).transpose(1, 2)
+        return self._all_rows_at_once()
+
+    def _all_rows_at_once(self) -> Float[Tensor, "batch lower upper dim"]:
+        """W stands once for each row of M, and coordinates are what a number that is always 1 contributes: four times
+        the multiplications, but one matrix product, whose every vote comes out in one piece.
+        """
+        batch, lower, upper, dim = self.shape
+        rows, inner = self.poses.shape[2:]
+        weight = self.weight.new_zeros(lower, rows, inner, upper, rows, dim // rows)
+        for row in range(rows):
+            weight[:, row, :, :, row] = self.weight.transpose(1, 2)
+        shift = self.coordinates.flatten(1).unsqueeze(1).repeat(1, 1, upper).to(weight.dtype)
+        weight = torch.cat([weight.flatten(1, 2).flatten(2), shift], dim=1)
+        poses = torch.cat([self.poses.flatten(2), self.poses.new_ones(batch, lower, 1)], dim=2)
+        votes = (poses.transpose(0, 1) @ weight).unflatten(2, (upper, dim))
+        return votes.permute(1, 2, 0, 3).contiguous().transpose(1, 2)
 
     def detach(self) -> MatrixVotes:
         """The same votes, through which no gradient flows."""

@@ -8,6 +8,7 @@ from capsviz.errors import CapsvizError
 from capsviz.network import NETWORK_TITLES
 from capsviz.training.schedules import SCHEDULES
 
+THROUGH = ("last", "all")
 PRECISIONS = ("auto", "32-true", "bf16-mixed", "16-mixed")
 
 
@@ -32,6 +33,7 @@ class TrainingConfig:
     validation_share       part of the training set held out; the same images for every seed
     warm_up_steps          EM: steps over which the spread loss's margin and λ rise; None: half of all
     iterations             T of the routing that is trained; None: the preset's
+    through                iterations of DR and EM through which gradients flow, "last" or "all"; None: the preset's
     coefficient_start      around which b is drawn, for L2 and L1; None: the preset's
     precision              "auto": bf16-mixed where the device multiplies bfloat16 natively, else 32-true
     Raises ConfigError, with one sentence, for a value outside its range.
@@ -56,6 +58,7 @@ class TrainingConfig:
     validation_share: float = 1 / 12
     warm_up_steps: int | None = None
     iterations: int | None = None
+    through: str | None = None
     coefficient_start: float | None = None
 
     def __post_init__(self) -> None:
@@ -75,6 +78,10 @@ class TrainingConfig:
             self._at_least("iterations", 1)
             if self.routing not in ("dr", "em"):
                 raise ConfigError(f"Only DR and EM iterate and the routing is {self.routing}; leave out iterations.")
+        if self.through is not None:
+            self._one_of("through", THROUGH)
+            if self.routing not in ("dr", "em"):
+                raise ConfigError(f"Only DR and EM iterate and the routing is {self.routing}; leave out through.")
         if self.coefficient_start is not None and not self.discriminative:
             raise ConfigError(f"Only L2 and L1 learn b and the routing is {self.routing}; leave out its start.")
         for name in ("learning_rate", "ascent_step"):
@@ -163,5 +170,6 @@ OPTIONS = {
     "validation_share": "--validation-share",
     "warm_up_steps": "--warm-up-steps",
     "iterations": "--iterations",
+    "through": "--through",
     "coefficient_start": "--coefficient-start",
 }

@@ -242,7 +242,7 @@ def ascent_direction(model: Network, output: Outputs, targets: Tensor, fabric: A
 
 def build(config: TrainingConfig, image: tuple[int, int, int], classes: int) -> Network:
     """The network that a config asks for, with weights drawn from the run's seed."""
-    asked = {"iterations": config.iterations, "coefficient_start": config.coefficient_start}
+    asked = {name: getattr(config, name) for name in ("iterations", "through", "coefficient_start")}
     overrides = {name: value for name, value in asked.items() if value is not None}
     model_config = configure(
         config.preset, config.data, config.routing, decoder=config.decoder, image=image, classes=classes, **overrides

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capsviz.routing import votes as votes_module
 from capsviz.routing.votes import DenseVotes, LinearVotes, MatrixVotes
 
 from . import reference
@@ -62,6 +63,25 @@ def test_no_gradient_passes_detached_votes(sample):
         assert votes.materialise().requires_grad
         assert not votes.detach().materialise().requires_grad
         torch.testing.assert_close(votes.detach().materialise(), votes.materialise().detach())
+
+
+@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(0, 1000))
+def test_matrix_votes_of_few_and_of_many_images_are_the_same_with_the_same_gradients(batch, lower, upper, seed):
+    """A pose need not be square: three rows and two numbers in each, which W takes to five."""
+    generator = torch.Generator().manual_seed(seed)
+    shapes = (batch, lower, 3, 2), (lower, upper, 2, 5), (lower, 3, 5)
+    poses, weight, coordinates = (torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes)
+    heard = torch.randn(batch, lower, upper, 15, generator=generator, dtype=torch.float64)
+    found = []
+    for many in (batch, batch + 1):
+        leaves = [each.clone().requires_grad_() for each in (poses, weight)]
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(votes_module, "MANY", many)
+            given_votes = MatrixVotes(*leaves, coordinates).materialise()
+        (given_votes * heard).sum().backward()
+        found.append((given_votes.detach(), *(leaf.grad for leaf in leaves)))
+    for many_images, few_images in zip(*found, strict=True):
+        torch.testing.assert_close(many_images, few_images)
 
 
 @given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(0, 1000))

@@ -27,6 +27,8 @@ from capsviz.training.config import ConfigError, TrainingConfig
         ({"proximal": True}, "routing l1"),
         ({"iterations": 0}, "at least 1"),
         ({"iterations": 3, "routing": "l2"}, "leave out iterations"),
+        ({"through": "some"}, "last, all"),
+        ({"through": "all", "routing": "l1"}, "leave out through"),
         ({"coefficient_start": 0.5}, "leave out its start"),
     ],
 )

@@ -181,7 +181,10 @@ def test_a_missing_device_gets_one_sentence(tmp_path):
         loop.train(tiny(), tmp_path / "run", device="abacus", quiet=True)
 
 
-def test_iterations_and_the_start_of_b_reach_the_network():
+def test_iterations_gradients_through_them_and_the_start_of_b_reach_the_network():
+    for routing in ("dr", "em"):
+        assert loop.build(tiny(routing=routing), (1, 28, 28), 10).config.through == "last"
+        assert loop.build(tiny(routing=routing, through="all"), (1, 28, 28), 10).config.through == "all"
     assert loop.build(tiny(iterations=5), (1, 28, 28), 10).config.iterations == 5
     assert loop.build(tiny(), (1, 28, 28), 10).config.iterations == 3
     b = loop.build(tiny(routing="l2", coefficient_start=0.7), (1, 28, 28), 10).get_buffer("coefficients")
