@@ -95,11 +95,14 @@ def zoo_measure(
 def zoo_add(
     run: Annotated[Path, typer.Argument(help="The folder of a finished training run.")],
     name: Annotated[str | None, typer.Option(help="The model's name; the run's unless given.")] = None,
+    eight_bits: Annotated[
+        bool, typer.Option("--8-bits", help="Weights in eight bits, about half the file, instead of float16.")
+    ] = False,
 ) -> None:
-    """Put a finished run into the zoo: float16 weights, curves, snapshots of b, and its line in the manifest."""
+    """Put a finished run into the zoo: rounded weights, curves, snapshots of b, and its line in the manifest."""
     from capsviz.training.publish import publish
 
-    entry = publish(run, name)
+    entry = publish(run, name, bits=8 if eight_bits else 16)
     print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
 
 

@@ -27,6 +27,7 @@ from capsviz.network import (
     assemble,
     config_from_dict,
 )
+from capsviz.storage import packed, unpacked
 from capsviz.training.history import CoefficientHistory, read_history
 
 EXEMPLARS = 8
@@ -41,10 +42,10 @@ class ZooError(CapsvizError):
 class Entry:
     """What the manifest says of one model.
 
-    test_error in percent, over test_count images that chose no epoch; command: what trained it; file,
-    sha256, bytes: the weights in float16; curves: the metrics of the training run; parameters: learned numbers.
-    network: what it is made of, a capsule network or the CNN baseline, whose `routing` is "cnn". history,
-    history_sha256: the snapshots of b over the training, empty where none were kept.
+    test_error in percent, over test_count images that chose no epoch; command: what trained it; file, sha256, bytes:
+    the weights, each in so many bits (16 is float16; see capsviz.storage); curves: the metrics of the training run;
+    parameters: learned numbers. network: what it is made of, a capsule network or the CNN baseline, whose `routing` is
+    "cnn". history, history_sha256: the snapshots of b over the training, empty where none were kept.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Entry:
     note: str = ""
     history: str = ""
     history_sha256: str = ""
+    bits: int = 16
 
     @property
     def has_capsules(self) -> bool:
@@ -157,9 +159,8 @@ def load_network(name: str) -> Network:
     """
     model, tensors = _tensors(name)
     network = assemble(model.network)
-    weights = {key.removeprefix("model."): value.float() for key, value in tensors.items() if key.startswith("model.")}
     try:
-        network.load_state_dict(weights)
+        network.load_state_dict(unpacked(tensors))
     except RuntimeError as error:
         raise ZooError(f"{model.file} does not fit the config in the manifest ({error}); restore both.") from error
     return network.eval().requires_grad_(False)
@@ -225,10 +226,10 @@ def class_capsules(
     return torch.stack(chosen), torch.stack(spread)
 
 
-def shipped(network: Network) -> Network:
-    """The network with its weights rounded to float16, as the zoo stores and every measurement must see it."""
+def shipped(network: Network, bits: int = 16) -> Network:
+    """The network with its weights rounded as the zoo stores them, which is what every measurement must see."""
     rounded = assemble(network.config)
-    rounded.load_state_dict({name: value.half().float() for name, value in network.state_dict().items()})
+    rounded.load_state_dict(unpacked(packed(network, bits)))
     return rounded.eval().requires_grad_(False)
 
 
@@ -247,14 +248,16 @@ def save(
     labels: Tensor,
     note: str = "",
     history: str = "",
+    bits: int = 16,
 ) -> Entry:
-    """Write a model's weights in float16, its exemplars and its line in the manifest; a line of that name is replaced.
+    """Write a model's weights, its exemplars and its line in the manifest; a line of that name is replaced.
 
-    test_error: measured on `shipped(network)`. images (uint8) and labels: training images for the exemplars, which a
-    network without capsules has not. curves: the metrics file, history: the snapshots of b, both below `pretrained/`.
+    test_error: measured on `shipped(network, bits)`. images (uint8) and labels: training images for the exemplars,
+    which a network without capsules has not. curves: the metrics file, history: the snapshots of b, both below
+    `pretrained/`.
     """
-    tensors = {f"model.{key}": value.half().contiguous() for key, value in network.state_dict().items()}
-    if isinstance(rounded := shipped(network), CapsNet):
+    tensors = packed(network, bits)
+    if isinstance(rounded := shipped(network, bits), CapsNet):
         chosen, spread = class_capsules(rounded, images, labels)
         tensors |= {"capsules.exemplars": chosen.half().contiguous(), "capsules.spread": spread.half().contiguous()}
     folder().mkdir(parents=True, exist_ok=True)
@@ -278,6 +281,7 @@ def save(
         note=note,
         history=history,
         history_sha256=hashlib.sha256((folder() / history).read_bytes()).hexdigest() if history else "",
+        bits=bits,
     )
     rows = {key: _row(value) for key, value in models().items()} | {name: _row(written)}
     manifest = folder() / "manifest.json"
@@ -297,9 +301,10 @@ def markdown() -> str:
         wrong = round(model.test_error * model.test_count / 100)
         bare = model.has_capsules and not model.config.decoder
         routing = NETWORK_TITLES[model.routing] + (", no decoder" if bare else "")
+        size = f"{model.bytes / 1e6:.1f} MB" + (", 8 bits" if model.bits == 8 else "")
         lines.append(
             f"| `{model.name}` | {model.data} | {routing} | {model.preset} | {model.parameters / 1e6:.2f} M "
-            f"| {model.bytes / 1e6:.1f} MB | {model.test_error:.2f} % ({wrong} of {model.test_count}) |"
+            f"| {size} | {model.test_error:.2f} % ({wrong} of {model.test_count}) |"
         )
     return "\n".join(lines)
 

@@ -58,7 +58,7 @@ def _table() -> Report:
         "How far from the paper's test errors are the models trained here?",
         tuple(table.sentences(lines)),
         table.markdown(lines),
-        f"Test error, measured once, of the shipped float16 weights (several seeds: of the float32 weights); no epoch "
+        f"Test error, measured once, of the shipped, rounded weights (several seeds: of the float32 weights); no epoch "
         f"was chosen by it; {seeds}",
         "capsviz experiment table",
         "seed 003, Table II",

@@ -19,12 +19,13 @@ from capsviz.training.runs import SUMMARY, open_run
 EXEMPLAR_IMAGES = 5_000
 
 
-def publish(run: Path, name: str | None = None, data_root: Path | None = None) -> zoo.Entry:
-    """Put a finished run's weights, rounded to float16, into the zoo, with its curves and its line in the manifest.
+def publish(run: Path, name: str | None = None, data_root: Path | None = None, *, bits: int = 16) -> zoo.Entry:
+    """Put a finished run's weights, rounded, into the zoo, with its curves and its line in the manifest.
 
     A run that learned b and kept its snapshots brings these along.
     The test error of the manifest is measured on the rounded weights, which are what everybody gets. name: the
-    model's, the run's unless given. Raises CheckpointError when the run is not finished.
+    model's, the run's unless given. bits: 16 for float16, or 8 (capsviz.storage). Raises CheckpointError when the run
+    is not finished.
     """
     if not (run / SUMMARY).is_file():
         raise CheckpointError(f"{run} holds no {SUMMARY}; finish the run with --resume first.")
@@ -32,7 +33,7 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None) -
     config = TrainingConfig.from_dict(summary["training"])
     network, _ = open_run(run)
     test = load(config.data, "test", root=data_root)
-    result = evaluate(zoo.shipped(network), test)
+    result = evaluate(zoo.shipped(network, bits), test)
     name = name or summary["name"]
 
     train, _ = training_sets(config, data_root)
@@ -55,6 +56,7 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None) -
         labels=labels,
         note=test.note,
         history=_copied(run / HISTORY, f"histories/{name}.safetensors") if (run / HISTORY).is_file() else "",
+        bits=bits,
     )
 
 

@@ -46,7 +46,8 @@ LIST: tuple[Row, ...] = (
     # After 36 epochs these were above 8.5 % of test error still: 8.84, 8.78 and 8.84.
     Row("fashion-mnist", "compact", ("l2", "l2-fc", "l1-fc"), {"epochs": 50, "shift": 1, **CLOTHES, **SHORT_CYCLE}),
     Row("fashion-mnist", "compact", ("cnn",), {"epochs": 14, **CLOTHES, **SHORT_CYCLE}),
-    Row("fashion-mnist", "compact", ("em",), {"epochs": 9, **CLOTHES, **SHORT_CYCLE}),
+    # Through the last iteration alone, nine epochs left 12.66 %.
+    Row("fashion-mnist", "compact", ("em",), {"epochs": 18, "through": "all", **CLOTHES, **SHORT_CYCLE}),
     # Fewer steps than the papers took: what one core does in half an hour a model.
     Row("multi-mnist", "compact", ("dr", "l2", "l1"), {"steps": 1_500, **SHORT_CYCLE}),
     Row("cifar10", "compact", ("dr", "l2-fc", "l1-fc"), {"epochs": 4, "shift": 2, "mirror": True, **SHORT_CYCLE}),

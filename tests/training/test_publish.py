@@ -9,12 +9,14 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from capsviz import zoo
+from capsviz import data, zoo
 from capsviz.cli import app
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
+from capsviz.training.evaluate import evaluate
 from capsviz.training.history import HISTORY, read_history
 from capsviz.training.publish import publish
+from capsviz.training.runs import open_run
 
 CONFIG = TrainingConfig("digits", "l1", "tiny", epochs=3, batch=32, decoder=False)
 
@@ -44,6 +46,26 @@ def test_the_history_of_b_travels_with_the_weights_and_ends_in_them(run, empty_z
     assert torch.equal(found.coefficients[-1].float(), zoo.load("digits-l1-fc").get_buffer("coefficients"))
 
 
+def test_in_eight_bits_a_model_takes_half_the_room_and_is_measured_as_everybody_gets_it(run, empty_zoo):
+    whole = publish(run)
+    images = data.to_float(data.load("digits", "test").images[:50])
+    scores = zoo.load("digits-l1-fc")(images).activations
+    result = CliRunner().invoke(app, ["zoo", "add", str(run), "--8-bits"])
+    assert result.exit_code == 0, result.output
+    entry = zoo.entry("digits-l1-fc")
+    assert (whole.bits, entry.bits) == (16, 8) and entry.bytes < 0.6 * whole.bytes
+    network = zoo.load("digits-l1-fc")
+    for name, value in zoo.shipped(open_run(run)[0], 8).state_dict().items():
+        assert torch.equal(value, network.state_dict()[name])
+    assert evaluate(network, data.load("digits", "test")).error == pytest.approx(entry.test_error)
+    assert 0 < (network(images).activations - scores).abs().max() < 0.02
+    assert "8 bits" in zoo.markdown()
+    # b is in float16 still: its zeros mean something.
+    history = zoo.history("digits-l1-fc")
+    assert history is not None
+    assert torch.equal(history.coefficients[-1].float(), network.get_buffer("coefficients"))
+
+
 def test_an_altered_or_missing_history_is_named(run, empty_zoo):
     entry = publish(run)
     path = empty_zoo / entry.history
@@ -70,12 +92,12 @@ def test_a_model_without_history_says_none(run, empty_zoo):
     zoo.verify_history(entry)
 
 
-def test_a_manifest_from_before_histories_stays_valid(run, empty_zoo):
+def test_a_manifest_from_before_histories_and_eight_bits_stays_valid(run, empty_zoo):
     publish(run)
     manifest = empty_zoo / "manifest.json"
     rows = json.loads(manifest.read_text())
     for row in rows["models"]:
-        del row["history"], row["history_sha256"]
+        del row["history"], row["history_sha256"], row["bits"]
     manifest.write_text(json.dumps(rows))
     assert zoo.history("digits-l1-fc") is None
     zoo.verify(zoo.entry("digits-l1-fc"))
