@@ -138,6 +138,7 @@ def _differences(preset: str, command: str) -> str:
     found = [DIFFERS.get(preset, preset)]
     found += [f"shifts of up to {shift} pixels"] if shift and data != "mnist" else []
     found += ["mirrored at random"] if any(word.startswith("--mirror") for word in words) else []
+    found += ["gradients through all iterations"] if "--through all" in command else []
     return ", ".join(part for part in found if part)
 
 
