@@ -155,7 +155,7 @@ current = scene.current()
 entry, other = current.sibling(current.entry.routing, decoder=True)
 layout.headline(
     "Perturb",
-    "A class capsule is <b>16 numbers</b>: how the digit is drawn. Move one, and the decoder shows what it stands for.",
+    "A class capsule is <b>16 numbers</b>: how its class is drawn. Move one, and the decoder shows what it stands for.",
 )
 layout.note(other)
 layout.strip(current.trace(entry), "class", current.dark)
