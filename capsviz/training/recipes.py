@@ -42,15 +42,11 @@ LIST: tuple[Row, ...] = (
     Row(
         "mnist", "matrix-compact", ("em",), {"epochs": 4, "batch": 64, "shift": 2, **SHORT_CYCLE, "learning_rate": 0.01}
     ),
-    Row("fashion-mnist", "compact", ("dr", "l1"), {"epochs": 36, "shift": 1, **CLOTHES, **SHORT_CYCLE}),
-    # After 36 epochs these were above 8.5 % of test error still: 8.84, 8.78 and 8.84. L2/FC was after fifty, too: 8.78.
+    # Without a decoder 8.5 % of test error was not reached. L2/FC stood at 8.78 % after 36 epochs and after 50. L1/FC
+    # came to 8.84 %, to 8.83 % with half of this learning rate; with batches of 64 it was far behind after half of 45.
+    Row("fashion-mnist", "compact", ("dr", "l1", "l1-fc"), {"epochs": 36, "shift": 1, **CLOTHES, **SHORT_CYCLE}),
+    # L2 stood at 8.84 % after 36 epochs.
     Row("fashion-mnist", "compact", ("l2", "l2-fc"), {"epochs": 50, "shift": 1, **CLOTHES, **SHORT_CYCLE}),
-    Row(
-        "fashion-mnist",
-        "compact",
-        ("l1-fc",),
-        {"epochs": 36, "shift": 1, **CLOTHES, **SHORT_CYCLE, "learning_rate": 0.001},
-    ),
     Row("fashion-mnist", "compact", ("cnn",), {"epochs": 14, **CLOTHES, **SHORT_CYCLE}),
     # Nine epochs with gradients through the last iteration alone left 12.66 %.
     Row("fashion-mnist", "compact", ("em",), {"epochs": 18, "through": "all", **CLOTHES, **SHORT_CYCLE}),
