@@ -48,11 +48,11 @@ def unpacked(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def _to_codes(value: Tensor) -> tuple[Tensor, Tensor]:
     """A weight as int8 numbers of its shape, and the scale of each run of them."""
-    numbers = value.detach().float().contiguous().flatten()
+    numbers = value.float().flatten()
     runs = torch.nn.functional.pad(numbers, (0, -len(numbers) % RUN)).unflatten(0, (-1, RUN))
     scales = (runs.abs().amax(1) / 127).clamp_min(torch.finfo(torch.float32).tiny)
     codes = (runs / scales.unsqueeze(1)).round().to(torch.int8)
-    return codes.flatten()[: len(numbers)].reshape(value.shape).contiguous(), scales
+    return codes.flatten()[: len(numbers)].reshape(value.shape), scales
 
 
 def _from_codes(codes: Tensor, scales: Tensor) -> Tensor:

@@ -76,12 +76,11 @@ class TrainingConfig:
             self._at_least("warm_up_steps", 1)
         if self.iterations is not None:
             self._at_least("iterations", 1)
-            if self.routing not in ("dr", "em"):
-                raise ConfigError(f"Only DR and EM iterate and the routing is {self.routing}; leave out iterations.")
         if self.through is not None:
             self._one_of("through", THROUGH)
-            if self.routing not in ("dr", "em"):
-                raise ConfigError(f"Only DR and EM iterate and the routing is {self.routing}; leave out through.")
+        for name in ("iterations", "through"):
+            if getattr(self, name) is not None and self.routing not in ("dr", "em"):
+                raise ConfigError(f"Only DR and EM iterate and the routing is {self.routing}; leave out {name}.")
         if self.coefficient_start is not None and not self.discriminative:
             raise ConfigError(f"Only L2 and L1 learn b and the routing is {self.routing}; leave out its start.")
         for name in ("learning_rate", "ascent_step"):

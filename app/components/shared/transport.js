@@ -11,8 +11,8 @@ const REST = 500; // milliseconds without a move after which the place counts as
 class Transport {
   /**
    * count: frames; show(position): draws; name(index): what a frame is called; group: moves in step with its like;
-   * rest(frame): hears where the visitor left it, null for the end, half a second after the last move; hold, glide: milliseconds that a
-   * frame stands, and that the way to the next one takes.
+   * rest(frame): hears where the visitor left it, null for the end, half a second after the last move; hold, glide:
+   * milliseconds that a frame stands, and that the way to the next one takes.
    */
   constructor({ count, show, name, group = "", unit = "step", rest = null, hold = HOLD, glide = GLIDE }) {
     Object.assign(this, { count, show, name, group, unit, rest, hold, glide, position: 0, slow: false, timer: 0 });
