@@ -57,13 +57,16 @@ def routing_board(
     """
     lower, upper = stage.arrays["presence"].size, len(stage.fields["classes"])
     chosen: dict[str, Any] = {"capsule": capsule, "frame": frame, "group": group, "alt": alt}
-    chosen |= {"touched": _summary(touched), "heard": heard(key), "looked": asdict(look), "looks": heard(f"{key}-look")}
+    counts = {"any": heard(key), "frame": heard(f"{key}-frame"), "look": heard(f"{key}-look")}
+    chosen |= {"touched": _summary(touched), "looked": asdict(look), "heard": counts}
 
     def acted() -> None:
+        acted = st.session_state[key].get("acted")
         hear(key)
-        if "look" in (st.session_state[key].get("acted") or {}):
-            hear(f"{key}-look")
-        action = changes(st.session_state[key].get("acted"), lower, upper, touched)
+        for what in ("frame", "look"):
+            if isinstance(acted, dict) and what in acted:
+                hear(f"{key}-{what}")
+        action = changes(acted, lower, upper, touched)
         if action and on_action is not None:
             on_action(action)
 

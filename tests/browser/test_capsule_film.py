@@ -132,6 +132,29 @@ def test_between_two_frames_the_numbers_glide(visit):
     )
 
 
+def test_an_older_answer_of_python_moves_nothing_and_news_do(visit):
+    visitor = visit()
+    visitor.ask("film.transport.rest = () => {}")
+
+    def leave(frame: int) -> None:
+        visitor.ask("(film.transport.place(it), film.transport.leave())", frame)
+
+    def told(frame: int | None, count: int) -> float:
+        """Where the film stands after Python has said a frame, having heard of one so many times."""
+        return visitor.ask("(film.transport.stand(...it), film.position)", [frame, count])
+
+    leave(6)
+    leave(8)
+    assert told(6, 1) == 8, "8 is still on its way"
+    assert told(8, 2) == 8
+    assert told(3, 2) == 3, "Back"
+    visitor.ask("film.transport.place(7)")
+    assert told(3, 2) == 7, "the visitor has moved on and not rested yet"
+    leave(5)
+    assert told(3, 3) == 3, "5 was heard and undone"
+    assert told(None, 3) == STEPS
+
+
 def test_a_click_selects_a_capsule_and_a_second_one_lets_it_go(visit):
     visitor, film = visit("?still"), shown(still=True)
     b = film.arrays()["per_class"]

@@ -154,11 +154,9 @@ def test_python_may_move_the_sliders_change_the_class_and_take_the_component_awa
     live.window.get_by_text("Wide").click()
     live.until("(board) => board.querySelector('input').max === '1'")
     live.window.get_by_role("combobox").click()
+    before = live.board.locator(".value").first.inner_text()
     live.window.get_by_role("option", name="8", exact=True).click()
-    live.until(
-        "(board, text) => board.querySelector('.value').textContent !== text",
-        live.board.locator(".value").first.inner_text(),
-    )
+    live.until("(board, text) => board.querySelector('.value').textContent !== text", before)
     live.window.wait_for_timeout(200)
     assert np.abs(live.canvas("after")[..., 0] - drawn({15: 0.2}, 8)).max() <= 1
     for _ in range(2):

@@ -73,7 +73,7 @@ class Film extends Mounted {
   plays(count) {
     if (this.transport && this.transport.count === count && count > 1) {
       this.transport.place(this.transport.position);
-      return this.transport.stand(this.data.frame);
+      return this.transport.stand(this.data.frame, this.data.heard.frame);
     }
     this.transport?.destroy();
     this.player.replaceChildren();
@@ -85,7 +85,7 @@ class Film extends Mounted {
       rest: (frame) => this.send("frame", frame ?? -1),
     });
     this.player.append(this.transport.root);
-    this.transport.stand(this.data.frame);
+    this.transport.stand(this.data.frame, this.data.heard.frame);
   }
 
   /** A font of so many CSS pixels in ordinary type. */

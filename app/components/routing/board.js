@@ -30,8 +30,7 @@ class Board extends Mounted {
   }
 
   update(data, send) {
-    // heard: only that it is told anew
-    const { capsule, group, alt, touched, frame, heard, looked, looks, ...numbers } = data;
+    const { capsule, group, alt, touched, frame, looked, heard, ...numbers } = data;
     this.send = send;
     this.run = new Run(numbers);
     this.touched = touched;
@@ -49,7 +48,7 @@ class Board extends Mounted {
     };
     this.capsule = capsule ?? this.run.strongest();
     for (const i of [...this.picked]) if (i >= this.run.lower) this.picked.delete(i);
-    if (this.lookTold.news(looked, looks)) this.take(looked);
+    if (this.lookTold.news(looked, heard.look)) this.take(looked);
     for (const part of this.parts()) part.load(this.run);
     this.algorithm.load(this.run, (line) => this.transport.go(this.run.iteration(this.transport.index) * this.run.lines.length + line));
     this.root.setAttribute("aria-label", alt);
@@ -59,7 +58,7 @@ class Board extends Mounted {
     if (this.transport) this.transport.resize(this.run.count);
     else this.build(group);
     this.transport.group = group;
-    this.transport.stand(frame); // else at the end: what came out is seen first, play starts at the beginning
+    this.transport.stand(frame, heard.frame); // else at the end: what came out is seen first, play starts at the beginning
     this.tool();
     this.layout();
   }

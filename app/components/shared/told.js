@@ -4,11 +4,15 @@ class Told {
     this.pending = []; // what was sent and has not come back yet
   }
 
+  /** Whether a value is what was said last, by either side. */
+  last(value) {
+    return JSON.stringify(value) === (this.pending.at(-1) ?? this.heard);
+  }
+
   /** Whether a value is to be sent; it is then waited for. */
   worth(value) {
-    const text = JSON.stringify(value);
-    if (text === (this.pending.at(-1) ?? this.heard)) return false;
-    this.pending.push(text);
+    if (this.last(value)) return false;
+    this.pending.push(JSON.stringify(value));
     return true;
   }
 

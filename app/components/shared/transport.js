@@ -3,6 +3,7 @@
 //
 // Keys: space plays and pauses, ← → step, Home and End jump, s is slow motion. They go to the player that was touched
 // last, else to the first on the page; a field that takes typing keeps its keys. Players of one group move in step.
+// Bundled behind shared/told.js.
 
 const HOLD = 620, GLIDE = 380; // milliseconds that a frame stands, and that the way to the next one takes
 const SLOWER = 3;
@@ -17,6 +18,7 @@ class Transport {
   constructor({ count, show, name, group = "", unit = "step", rest = null, hold = HOLD, glide = GLIDE }) {
     Object.assign(this, { count, show, name, group, unit, rest, hold, glide, position: 0, slow: false, timer: 0 });
     this.listening = new AbortController();
+    this.told = new Told();
     const button = (label, title, act) => {
       const made = element("button", { type: "button", textContent: label, title, "aria-label": title });
       made.addEventListener("click", act);
@@ -78,14 +80,21 @@ class Transport {
   }
 
   leave() {
-    const frame = this.index === this.count - 1 ? null : this.index;
-    if (frame !== this.known) this.rest((this.known = frame));
+    if (this.told.worth(this.left)) this.rest(this.left);
   }
 
-  /** Stand where the link says, null for the end; nothing where that is what was left or said last. */
-  stand(frame) {
-    if (frame === this.known) return;
-    this.known = frame;
+  /** Where it stands, as the link has it: null for the end. */
+  get left() {
+    return this.index === this.count - 1 ? null : this.index;
+  }
+
+  /**
+   * Stand where the link says, null for the end; not where it only answers, or where the visitor has moved on since.
+   * count: how often Python has heard where the visitor left it.
+   */
+  stand(frame, count) {
+    const busy = Boolean(this.timer) || !this.told.last(this.left);
+    if (!this.told.news(frame, count, busy)) return;
     this.stop();
     this.place(frame ?? this.count - 1);
   }
@@ -107,8 +116,9 @@ class Transport {
   }
 
   toggle() {
-    if (this.timer) this.stop();
-    else this.play();
+    if (!this.timer) return this.play();
+    this.stop();
+    this.move(this.position); // here the visitor leaves it
   }
 
   setSlow(slow) {

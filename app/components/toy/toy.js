@@ -28,7 +28,7 @@ class Toy extends Mounted {
     if (this.rows?.length !== this.votes.length) this.build();
     this.turn.value = this.iterations;
     this.route();
-    this.transport.stand(data.frame);
+    this.transport.stand(data.frame, data.heard.frame);
   }
 
   build() {
@@ -66,7 +66,7 @@ class Toy extends Mounted {
       element("div", { className: "below" }, this.transport.root,
         element("label", { className: "turn" }, element("b", { textContent: "T" }), this.turn, this.turned)),
     );
-    this.transport.stand(this.data.frame);
+    this.transport.stand(this.data.frame, this.data.heard.frame);
   }
 
   plane(j) {
