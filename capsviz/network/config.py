@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from capsviz.errors import CapsvizError
-from capsviz.routing import InverseTemperature
+from capsviz.routing import InverseTemperature, Through
 
 RoutingName = Literal["dr", "em", "l2", "l1"]
 ROUTING_TITLES: dict[str, str] = {"dr": "Dynamic routing", "em": "EM routing", "l2": "L2", "l1": "L1"}
@@ -54,7 +54,7 @@ class CapsNetConfig:
     decoder: tuple[int, ...] = (512, 1024)
     leaky: bool = False
     capsule_layers: tuple[CapsuleLayer, ...] = ()
-    through: Literal["last", "all"] = "last"
+    through: Through = "last"
     inverse_temperature: InverseTemperature = InverseTemperature()
     coefficient_start: float = 0.1
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from jaxtyping import Float
 from torch import Tensor
 
+from .gradients import Through
 from .squash import lengths, squash
 from .votes import Votes
 
@@ -35,7 +35,7 @@ def dynamic_routing(
     votes: Votes,
     iterations: int = 3,
     *,
-    through: Literal["last", "all"] = "last",
+    through: Through = "last",
     final_agreement: bool = False,
 ) -> Iterator[DynamicStep]:
     """Route by agreement and yield every iteration.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -12,6 +11,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from . import mixture
+from .gradients import Through
 from .votes import Votes
 
 
@@ -67,7 +67,7 @@ def em_routing(
     *,
     inverse_temperature: InverseTemperature = InverseTemperature(),
     progress: float = 1.0,
-    through: Literal["last", "all"] = "last",
+    through: Through = "last",
     final_posteriors: bool = False,
     variance_floor: float = 1e-4,
 ) -> Iterator[EMStep]:

@@ -2,13 +2,13 @@
 
 import shlex
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, get_args
 
 from capsviz.errors import CapsvizError
 from capsviz.network import NETWORK_TITLES
+from capsviz.routing import Through
 from capsviz.training.schedules import SCHEDULES
 
-THROUGH = ("last", "all")
 PRECISIONS = ("auto", "32-true", "bf16-mixed", "16-mixed")
 
 
@@ -77,7 +77,7 @@ class TrainingConfig:
         if self.iterations is not None:
             self._at_least("iterations", 1)
         if self.through is not None:
-            self._one_of("through", THROUGH)
+            self._one_of("through", get_args(Through))
         for name in ("iterations", "through"):
             if getattr(self, name) is not None and self.routing not in ("dr", "em"):
                 raise ConfigError(f"Only DR and EM iterate and the routing is {self.routing}; leave out {name}.")

@@ -1,0 +1,6 @@
+"""Through which iterations of a routing gradients flow."""
+
+from typing import Literal
+
+Through = Literal["last", "all"]
+"""The last iteration only, as training by agreement usually does (seed 000), or all of them."""
