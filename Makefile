@@ -8,7 +8,7 @@ app: .venv/app
 	$(BIN)/streamlit run app/main.py
 
 test: .venv/dev lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 tables: .venv/app
 	$(BIN)/python -m docs.tables

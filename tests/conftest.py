@@ -64,11 +64,12 @@ def mnist(mnist_root: Path):
 @pytest.fixture(scope="session")
 def chromium():
     """The one browser whose windows the tests open; skips where there is none."""
-    from tests.serving import CHROMIUM, FLAGS
+    from tests.serving import CHROMIUM, FLAGS, WAIT
 
     if not CHROMIUM.exists():
         pytest.skip("Chromium is not on this machine: install it or set CAPSVIZ_CHROMIUM")
     playwright = pytest.importorskip("playwright.sync_api")
+    playwright.expect.set_options(timeout=WAIT)
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
         yield browser
