@@ -17,7 +17,7 @@ from pathlib import Path
 from capsviz import zoo
 from capsviz.data import DATASETS
 from capsviz.experiments import seeds
-from capsviz.experiments.table import TITLES, method_of
+from capsviz.experiments.table import method_of
 
 COMPARED = ("dr", "l2", "l1")
 ERROR_LEVELS = (60.0, 50.0, 40.0, 30.0, 20.0, 10.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.75, 0.5)
@@ -140,18 +140,21 @@ def markdown(found: Sequence[Crossing]) -> str:
 
 
 def sentences(found: Sequence[Crossing]) -> list[str]:
-    """Whether L1 and L2 converge faster, as counted."""
+    """Whether L1 and L2 converge faster, as counted, over all data sets and for each."""
     if not found:
         return ["No data set has curves of DR and of L2 or L1."]
-    pairs = [(crossing, name) for crossing in found for name in crossing.steps if name != "dr"]
-    sooner = [1 for crossing, name in pairs if crossing.steps[name] < crossing.steps["dr"]]
-    same = [1 for crossing, name in pairs if crossing.steps[name] == crossing.steps["dr"]]
+    before, same, after = compared(found)
     said = [
-        f"In {len(sooner)} of {len(pairs)} comparisons L2 or L1 reached the level before DR, in {len(same)} at the "
-        f"same reading, in {len(pairs) - len(sooner) - len(same)} after it; the paper draws both falling faster."
+        f"In {before} of {before + same + after} comparisons L2 or L1 reached the level before DR, in {same} at the "
+        f"same reading, in {after} after it; the paper draws both falling faster."
     ]
-    for crossing in found:
-        level = f"{crossing.level:g} %" if crossing.measure == "validation error" else f"{crossing.level:g}"
-        steps = ", ".join(f"{TITLES[name]} {crossing.steps[name]}" for name in COMPARED if name in crossing.steps)
-        said.append(f"{DATASETS[crossing.data].title}: {crossing.measure} first at or below {level} at step {steps}.")
+    for data in dict.fromkeys(crossing.data for crossing in found):
+        before, same, after = compared([crossing for crossing in found if crossing.data == data])
+        said.append(f"{DATASETS[data].title}: before DR {before}, at the same reading {same}, after it {after}.")
     return said
+
+
+def compared(found: Sequence[Crossing]) -> tuple[int, int, int]:
+    """How often L2 or L1 reached a level before DR, at the same reading, and after it."""
+    late = [steps - each.steps["dr"] for each in found for name, steps in each.steps.items() if name != "dr"]
+    return sum(step < 0 for step in late), late.count(0), sum(step > 0 for step in late)
