@@ -155,6 +155,13 @@ def test_an_older_answer_of_python_moves_nothing_and_news_do(visit):
     assert told(None, 3) == STEPS
 
 
+def test_a_pause_in_a_held_frame_is_a_place_where_the_visitor_leaves_the_film(visit):
+    visitor = visit()
+    visitor.ask("film.transport.rest = (frame) => (root.left = frame)")
+    visitor.ask("(film.transport.place(2), film.transport.play(), film.transport.toggle())")
+    visitor.eventually(lambda: visitor.ask("root.left") == 2, "frame 2 told")
+
+
 def test_a_click_selects_a_capsule_and_a_second_one_lets_it_go(visit):
     visitor, film = visit("?still"), shown(still=True)
     b = film.arrays()["per_class"]
