@@ -50,6 +50,7 @@ def train(
     steps: Annotated[int | None, typer.Option(help="Steps, instead of epochs.")] = None,
     batch: Annotated[int, typer.Option(help="Images a step, over all processes together.")] = 128,
     lr: Annotated[float, typer.Option(help="Adam's peak learning rate.")] = 1e-3,
+    decoder_lr: Annotated[float | None, typer.Option(help="That of the decoder; the same unless given.")] = None,
     schedule: Annotated[
         str, typer.Option(help="constant, one-cycle, paper-fashion, paper-mnist-fc or paper-multi-mnist.")
     ] = "paper-fashion",
@@ -97,6 +98,7 @@ def train(
         steps=steps,
         batch=batch,
         learning_rate=lr,
+        decoder_rate=decoder_lr,
         schedule=schedule,
         shift=shift,
         mirror=mirror,

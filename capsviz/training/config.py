@@ -25,6 +25,7 @@ class TrainingConfig:
     epochs, steps          length; `steps` wins when it is given
     batch                  images a step, over all processes together
     learning_rate, schedule  Adam's peak rate and how it moves (schedules.py)
+    decoder_rate           Adam's peak rate for the decoder's weights, moving alike; None: that of the others
     shift                  augmentation: random shifts of up to this many pixels
     mirror                 augmentation: half of the images, drawn at random, with left and right exchanged
     ascent_step            γ of seed 003, eq. 13, for L2 and L1, at the peak learning rate: it moves as that does
@@ -60,6 +61,7 @@ class TrainingConfig:
     iterations: int | None = None
     through: str | None = None
     coefficient_start: float | None = None
+    decoder_rate: float | None = None
 
     def __post_init__(self) -> None:
         self._one_of("routing", tuple(NETWORK_TITLES))
@@ -83,9 +85,12 @@ class TrainingConfig:
                 raise ConfigError(f"Only DR and EM iterate and the routing is {self.routing}; leave out {name}.")
         if self.coefficient_start is not None and not self.discriminative:
             raise ConfigError(f"Only L2 and L1 learn b and the routing is {self.routing}; leave out its start.")
-        for name in ("learning_rate", "ascent_step"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} is {getattr(self, name)}; give a number above 0.")
+        for name in ("learning_rate", "ascent_step", "decoder_rate"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ConfigError(f"{name} is {value}; give a number above 0.")
+        if self.decoder_rate is not None and (self.routing == "cnn" or not self.decoder):
+            raise ConfigError("This network has no decoder; leave out its learning rate.")
         if not 0 < self.validation_share < 1:
             raise ConfigError(f"validation_share is {self.validation_share}; give a share between 0 and 1.")
         if self.routing == "cnn" and not self.decoder:
@@ -158,6 +163,7 @@ OPTIONS = {
     "decoder": "--no-decoder",
     "batch": "--batch",
     "learning_rate": "--lr",
+    "decoder_rate": "--decoder-lr",
     "schedule": "--schedule",
     "shift": "--shift",
     "mirror": "--mirror",

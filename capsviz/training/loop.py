@@ -107,7 +107,7 @@ def train(
     total = config.steps or config.epochs * feed.steps_per_epoch
 
     model = build(config, train_set.image, len(train_set.classes)).to(fabric.device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=config.learning_rate, fused=True)
+    optimizer = torch.optim.Adam(parameter_groups(config, model), lr=config.learning_rate, fused=True)
     state: dict[str, Any] = {"step": 0, "seconds": 0.0, "validation_error": None}
     snapshots = Snapshots(total)
     snapshots.see(0, model)
@@ -213,7 +213,7 @@ def take_step(
     # Before the weights move: g belongs to the weights that made these votes and sums.
     gradient = ascent_direction(model, output, batch.targets, fabric) if config.discriminative else None
     for group in optimizer.param_groups:
-        group["lr"] = rate
+        group["lr"] = rate * group["share"]
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     if gradient is not None:
@@ -238,6 +238,19 @@ def ascent_direction(model: Network, output: Outputs, targets: Tensor, fabric: A
         output.primary_poses.float(), model.weight.float(), output.sums.float(), discriminative.signs(targets)
     )
     return fabric.all_reduce(gradient / len(targets), reduce_op="mean")
+
+
+def parameter_groups(config: TrainingConfig, model: Network) -> list[dict[str, Any]]:
+    """The weights as Adam gets them, each group with the share of the learning rate at which it moves."""
+    if config.decoder_rate is None:
+        return [{"params": list(model.parameters()), "share": 1.0}]
+    assert model.decoder is not None
+    decoder = list(model.decoder.parameters())
+    others = [parameter for name, parameter in model.named_parameters() if not name.startswith("decoder.")]
+    return [
+        {"params": others, "share": 1.0},
+        {"params": decoder, "share": config.decoder_rate / config.learning_rate},
+    ]
 
 
 def build(config: TrainingConfig, image: tuple[int, int, int], classes: int) -> Network:

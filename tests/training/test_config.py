@@ -22,6 +22,8 @@ from capsviz.training.config import ConfigError, TrainingConfig
         ({"learning_rate": 0.0}, "above 0"),
         ({"learning_rate": float("nan")}, "above 0"),
         ({"ascent_step": -0.1}, "above 0"),
+        ({"decoder_rate": 0.0}, "above 0"),
+        ({"decoder_rate": 0.001, "decoder": False}, "leave out its learning rate"),
         ({"regularisation": -1.0}, "at least 0"),
         ({"validation_share": 1.0}, "between 0 and 1"),
         ({"proximal": True}, "routing l1"),

@@ -117,7 +117,7 @@ def step_of(config: TrainingConfig):
     fabric = launch("cpu", "32-true")
     model = loop.build(config, digits.image, 10)
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    optimizer = torch.optim.Adam(model.parameters(), fused=True)
+    optimizer = torch.optim.Adam(loop.parameter_groups(config, model), fused=True)
     forward_pass, wrapped = fabric.setup(loop.ForwardPass(model), optimizer)
     batch = Feed(digits, config).batch(0)
     loop.take_step(config, fabric, model, forward_pass, wrapped, batch, 1e-3, 0.0)
@@ -152,6 +152,15 @@ def test_an_ascent_lengthens_the_capsule_of_the_label_and_shortens_the_others():
         model.coefficients.copy_(moved)
         later = discriminative.objective(model(images).step.sums, signs, model.coefficients, 0.0, "l2").sum()
     assert later > earlier
+
+
+@pytest.mark.parametrize(("rate", "expected"), [(None, 1e-3), (1e-5, 1e-5)])
+def test_the_decoder_moves_at_its_own_rate_where_it_has_one(rate, expected):
+    model, before, _ = step_of(tiny(decoder_rate=rate))
+    moved = {name: float((value - before[name]).abs().max()) for name, value in model.state_dict().items()}
+    # A first step of Adam is as long as its rate, less where a gradient is as small as its epsilon.
+    assert moved["transform"] == pytest.approx(1e-3, rel=0.01)
+    assert 0.5 * expected < moved["decoder.layers.0.weight"] < 1.01 * expected
 
 
 def test_weights_follow_their_seed_and_global_randomness_is_left_alone():
