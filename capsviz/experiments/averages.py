@@ -24,8 +24,8 @@ class Average:
         return cls(statistics.fmean(found), min(found), max(found), len(found))
 
     def written(self, digits: int = 2, unit: str = "") -> str:
-        """ "0.56", or with its spread "0.56 (0.28 to 0.83)"."""
-        spread = f" ({self.low:.{digits}f} to {self.high:.{digits}f})" if self.high > self.low else ""
+        """ "0.56", or with its spread "0.56 (0.28 to 0.83)", which no narrow column tears apart."""
+        spread = f" ({self.low:.{digits}f}\u00a0to\u00a0{self.high:.{digits}f})" if self.high > self.low else ""
         return f"{self.mean:.{digits}f}{unit}{spread}"
 
 

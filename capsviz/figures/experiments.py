@@ -55,7 +55,7 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
             go.Scatter(
                 x=[line.method for line in ours],
                 y=[line.ours.mean for line in ours if line.ours],
-                error_y=_range([line.ours for line in ours if line.ours]),
+                error_y=_range([line.ours for line in ours if line.ours]) | {"color": ink(dark).text},
                 text=[f"{line.preset}, {line.steps} steps, seeds: {line.ours.count}" for line in ours if line.ours],
                 name="capsviz",
                 mode="markers",

@@ -8,7 +8,7 @@ from capsviz.experiments import convergence, cost, reports, table
 from capsviz.experiments.averages import Average
 from capsviz.figures import FigureError, describe
 from capsviz.figures import experiments as figures
-from capsviz.figures.theme import ROUTING_COLOURS
+from capsviz.figures.theme import ROUTING_COLOURS, ink
 
 
 def row(setting: dict, error: float) -> dict:
@@ -23,6 +23,7 @@ def test_table_ii_draws_paper_and_ours_with_their_range(dark):
     ours = Average(0.5, 0.4, 0.7, 3)
     lines = [table.Line("mnist", "DR", 0.34, ours, 10_000, "compact", 10), table.Line("mnist", "L2", 0.35, None)]
     paper, mine = figures.table_ii(lines, dark=dark).data
+    assert mine.error_y.color == paper.marker.color == ink(dark).text
     assert list(paper.y) == [0.34, 0.35] and list(mine.y) == [0.5]
     assert mine.error_y.array[0] == pytest.approx(0.2) and mine.error_y.arrayminus[0] == pytest.approx(0.1)
     assert mine.marker.color[0] == ROUTING_COLOURS["dr"]
