@@ -9,13 +9,17 @@ let stop = () => {}; // the call before this one: Streamlit does not end it when
 
 export default function ({ data, setTriggerValue }) {
   stop();
-  const compare = () => {
+  const differing = () => {
     const all = [...new URLSearchParams(window.location.search)];
     const address = sorted(Object.fromEntries(all.filter(([name]) => !/^embed(_options)?$/i.test(name))));
-    const differs = address !== sorted(data);
-    if (differs && said !== address) setTriggerValue("differs", true);
-    said = differs ? address : "";
+    return address === sorted(data) ? "" : address;
   };
+  const compare = () => {
+    const address = differing();
+    if (address && said !== address) setTriggerValue("differs", true);
+    said = address;
+  };
+  if (!differing()) said = ""; // mended: the same address may get lost again
   let timer;
   const later = () => {
     clearTimeout(timer);

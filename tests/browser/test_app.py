@@ -100,8 +100,10 @@ def test_back_undoes_a_choice_and_forward_repeats_it(visitor: Visitor):
     visitor.window.locator(".st-key-image_thumbs button").nth(2).click()
     visitor.eventually(lambda: "image=2" in visitor.query(), "another image")
     sync_api.expect(visitor.window.get_by_text("Digits test image 2")).to_be_visible()
+    visitor.settle()
     visitor.window.go_back()
     sync_api.expect(visitor.window.get_by_text("Digits test image 7")).to_be_visible()
+    visitor.settle()  # a Forward while the Back is still being drawn is lost: Streamlit writes its address over it
     visitor.window.go_forward()
     sync_api.expect(visitor.window.get_by_text("Digits test image 2")).to_be_visible()
     visitor.settle()
