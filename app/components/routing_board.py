@@ -61,12 +61,12 @@ def routing_board(
     chosen |= {"touched": _summary(touched), "looked": asdict(look), "heard": counts}
 
     def acted() -> None:
-        acted = st.session_state[key].get("acted")
+        said = st.session_state[key].get("acted")
         hear(key)
         for what in ("frame", "look"):
-            if isinstance(acted, dict) and what in acted:
+            if isinstance(said, dict) and what in said:
                 hear(f"{key}-{what}")
-        action = changes(acted, lower, upper, touched)
+        action = changes(said, lower, upper, touched)
         if action and on_action is not None:
             on_action(action)
 

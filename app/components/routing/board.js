@@ -30,6 +30,7 @@ class Board extends Mounted {
   }
 
   update(data, send) {
+    // heard.any: read by nobody, it only makes the data differ, so that the board is told anew.
     const { capsule, group, alt, touched, frame, looked, heard, ...numbers } = data;
     this.send = send;
     this.run = new Run(numbers);
