@@ -138,12 +138,13 @@ def _differences(preset: str, command: str) -> str:
     def given(option: str) -> str:
         return words[words.index(option) + 1] if option in words else ""
 
-    shift, batch = given("--shift"), given("--batch")
+    shift, batch, cutout = given("--shift"), given("--batch"), given("--cutout")
     found = [DIFFERS.get(preset, preset)]
     # Seed 003 takes 128, and with the preset `paper` what it says of each model; of EM it says nothing.
     found += [f"batches of {batch}"] if batch and preset != "paper" and given("--routing") != "em" else []
     found += [f"shifts of up to {shift} pixels"] if shift and given("--data") != "mnist" else []
     found += ["mirrored at random"] if "--mirror" in words else []
+    found += [f"a square of {cutout} pixels blanked at random"] if cutout else []
     found += ["gradients through all iterations"] if given("--through") == "all" else []
     return ", ".join(part for part in found if part)
 

@@ -28,6 +28,7 @@ class TrainingConfig:
     decoder_rate           Adam's peak rate for the decoder's weights, moving alike; None: that of the others
     shift                  augmentation: random shifts of up to this many pixels
     mirror                 augmentation: half of the images, drawn at random, with left and right exchanged
+    cutout                 augmentation: a square of this side in pixels, at a random place, set to zero
     ascent_step            γ of seed 003, eq. 13, for L2 and L1, at the peak learning rate: it moves as that does
     regularisation         λ of seed 003, eq. 10 and 14, for an ascent gradient averaged over the batch
     proximal               soft-threshold step instead of L1's subgradient
@@ -62,6 +63,7 @@ class TrainingConfig:
     through: str | None = None
     coefficient_start: float | None = None
     decoder_rate: float | None = None
+    cutout: int = 0
 
     def __post_init__(self) -> None:
         self._one_of("routing", tuple(NETWORK_TITLES))
@@ -70,6 +72,7 @@ class TrainingConfig:
         self._at_least("epochs", 1)
         self._at_least("batch", 1)
         self._at_least("shift", 0)
+        self._at_least("cutout", 0)
         self._at_least("seed", 0)
         self._at_least("regularisation", 0)
         if self.steps is not None:
@@ -167,6 +170,7 @@ OPTIONS = {
     "schedule": "--schedule",
     "shift": "--shift",
     "mirror": "--mirror",
+    "cutout": "--cutout",
     "seed": "--seed",
     "precision": "--precision",
     "ascent_step": "--gamma",

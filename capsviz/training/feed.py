@@ -9,6 +9,7 @@ from jaxtyping import Bool, Int64, UInt8
 from torch import Tensor
 
 from capsviz.data import ImageSet, MultiDigits, load
+from capsviz.data.occlusion import cover
 from capsviz.data.viewpoint import shift
 from capsviz.training.config import ConfigError, TrainingConfig
 
@@ -16,12 +17,15 @@ from capsviz.training.config import ConfigError, TrainingConfig
 VIRTUAL_EPOCH = 60_000
 LARGEST_SHUFFLED = 1_000_000
 # Streams of random numbers that must not depend on one another.
-SPLIT, ORDER, SHIFT, MIRROR = 0, 1, 2, 3
+SPLIT, ORDER, SHIFT, MIRROR, COVER = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What one step learns from; `drawings` are what the decoder should draw, one for each digit that is present."""
+    """What one step learns from; `drawings` are what the decoder should draw, one for each digit that is present.
+
+    Where `cutout` covers a part of the images, the drawings are the images before that.
+    """
 
     images: UInt8[Tensor, "batch channel height width"]
     labels: Int64[Tensor, "batch present"]
@@ -39,8 +43,10 @@ class Feed:
             raise ConfigError(f"There are {len(data)} images to train on; choose a batch of at most that many.")
         if config.batch % ranks:
             raise ConfigError(f"A batch of {config.batch} does not split over {ranks} processes; choose a multiple.")
-        if (config.shift or config.mirror) and isinstance(data, MultiDigits):
-            raise ConfigError("multi-mnist moves its digits itself; leave out the shift and the mirror.")
+        if (config.shift or config.mirror or config.cutout) and isinstance(data, MultiDigits):
+            raise ConfigError("multi-mnist moves its digits itself; leave out the shift, the mirror and the cutout.")
+        if config.cutout >= min(data.image[1:]):
+            raise ConfigError(f"A square of {config.cutout} pixels can hide a whole image; choose a smaller cutout.")
         self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
 
     def batch(self, step: int) -> Batch:
@@ -63,6 +69,9 @@ class Feed:
             turned = self._share(draw_mirrors(size, self.config.seed, step)).to(images.device)
             images = torch.where(turned[:, None, None, None], images.flip(-1), images)
         drawings = self.data.parts(indices)[0] if isinstance(self.data, MultiDigits) else images.unsqueeze(1)
+        if self.config.cutout:
+            centres = self._share(draw_centres(size, self.data.image[1:], self.config.seed, step)).to(images.device)
+            images = cover(images, centres, self.config.cutout)
         return Batch(images, labels, multi_hot(labels, len(self.data.classes)), drawings)
 
     def _share(self, batch: Tensor) -> Tensor:
@@ -113,6 +122,12 @@ def draw_shifts(batch: int, pixels: int, seed: int, step: int) -> Int64[Tensor, 
 def draw_mirrors(batch: int, seed: int, step: int) -> Bool[Tensor, "batch"]:
     """Which images of a step's whole batch are mirrored."""
     return torch.randint(2, (batch,), generator=generator(seed, MIRROR, step)).bool()
+
+
+def draw_centres(batch: int, image: tuple[int, int], seed: int, step: int) -> Int64[Tensor, "batch 2"]:
+    """Row and column about which each image of a step's whole batch is covered, anywhere in height and width."""
+    numbers = generator(seed, COVER, step)
+    return torch.stack([torch.randint(length, (batch,), generator=numbers) for length in image], dim=1)
 
 
 def multi_hot(labels: Int64[Tensor, "batch present"], classes: int) -> Bool[Tensor, "batch upper"]:

@@ -195,13 +195,14 @@ def test_what_was_trained_and_does_not_ship_stands_in_table_ii_and_says_so(folde
     assert "weights not shipped" not in lines["mnist", "L2"].differs
 
 
-def test_batches_and_gradients_through_all_iterations_stand_beside_an_error(folder):
-    command = "capsviz train --data cifar10 --routing dr --preset compact --steps 7 --batch 64 --through all"
+def test_batches_blanked_squares_and_gradients_through_all_iterations_stand_beside_an_error(folder):
+    command = "capsviz train --data cifar10 --routing dr --preset compact --steps 7 --batch 64 --cutout 8 --through all"
     given = Spread("cifar10-dr", "cifar10", "dr", "compact", False, 1, 40.0, None, (0,), (40.0,), 100, 7, command)
     (folder / "seeds.json").parent.mkdir(exist_ok=True)
     (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(given)]}))
     lines = {(line.data, line.method): line for line in table.lines()}
-    assert "batches of 64, gradients through all iterations, " in lines["cifar10", "DR"].differs
+    differs = lines["cifar10", "DR"].differs
+    assert "batches of 64, a square of 8 pixels blanked at random, gradients through all iterations, " in differs
     assert "gradients" not in lines["mnist", "DR"].differs and "batches" not in lines["mnist", "DR"].differs
 
 

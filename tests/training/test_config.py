@@ -18,6 +18,7 @@ from capsviz.training.config import ConfigError, TrainingConfig
         ({"batch": 0}, "at least 1"),
         ({"steps": 0}, "at least 1"),
         ({"shift": -1}, "at least 0"),
+        ({"cutout": -1}, "at least 0"),
         ({"seed": -1}, "at least 0"),
         ({"learning_rate": 0.0}, "above 0"),
         ({"learning_rate": float("nan")}, "above 0"),

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from capsviz.data import ImageSet, MultiDigits, load
+from capsviz.data.occlusion import cover
 from capsviz.training import feed
 from capsviz.training.config import ConfigError, TrainingConfig
 from capsviz.training.feed import Feed, training_sets
@@ -41,7 +42,7 @@ def test_an_epoch_shows_every_image_at_most_once_and_the_next_in_another_order(d
 
 
 def test_a_step_sees_the_same_images_whatever_was_drawn_before(digits):
-    settings = config(shift=2)
+    settings = config(shift=2, cutout=3)
     forwards, backwards = Feed(digits, settings), Feed(digits, settings)
     seen = [forwards.batch(step) for step in range(30)]
     torch.rand(1)
@@ -57,7 +58,7 @@ def test_seeds_differ_in_order_and_in_shifts(digits):
 
 
 def test_two_ranks_see_together_what_one_process_sees(digits):
-    settings = config(shift=2)
+    settings = config(shift=2, cutout=3)
     whole = Feed(digits, settings).batch(3)
     parts = [Feed(digits, settings, rank, 2).batch(3) for rank in (0, 1)]
     assert torch.equal(torch.cat([part.images for part in parts]), whole.images)
@@ -84,7 +85,12 @@ def test_no_digit_of_a_training_pair_is_in_a_validation_pair(digits, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("settings", "ranks", "says"), [({"batch": 5000}, 1, "at most that many"), ({"batch": 63}, 2, "multiple")]
+    ("settings", "ranks", "says"),
+    [
+        ({"batch": 5000}, 1, "at most that many"),
+        ({"batch": 63}, 2, "multiple"),
+        ({"cutout": 28}, 1, "can hide a whole image; choose a smaller"),
+    ],
 )
 def test_a_batch_that_cannot_be_is_refused_in_one_sentence(digits, settings, ranks, says):
     with pytest.raises(ConfigError, match=says):
@@ -101,9 +107,25 @@ def test_about_half_of_the_images_are_mirrored_and_their_drawings_with_them(digi
     assert torch.equal(mirrored.labels, plain.labels)
 
 
+def test_a_part_of_every_image_is_covered_and_the_decoder_is_to_draw_it_all(digits):
+    plain, covered = (Feed(digits, config(shift=1, cutout=cutout)).batch(0) for cutout in (0, 9))
+    centres = feed.draw_centres(64, digits.image[1:], config().seed, 0)
+    assert torch.equal(covered.images, cover(plain.images, centres, 9))
+    assert (covered.images != plain.images).flatten(1).any(1).float().mean() > 0.8
+    assert torch.equal(covered.drawings, plain.drawings)
+
+
+def test_squares_lie_anywhere_in_an_image_and_elsewhere_in_another_step():
+    centres = feed.draw_centres(2000, (5, 7), 0, 0)
+    assert [len(centres[:, axis].unique()) for axis in (0, 1)] == [5, 7]
+    assert not torch.equal(centres, feed.draw_centres(2000, (5, 7), 0, 1))
+
+
 def test_pairs_of_digits_are_not_shifted_once_more(digits):
     with pytest.raises(ConfigError, match="leave out the shift"):
         Feed(MultiDigits(digits), config(shift=2))
+    with pytest.raises(ConfigError, match="the cutout"):
+        Feed(MultiDigits(digits), config(cutout=2))
 
 
 def test_a_smaller_set_still_gives_whole_batches(digits):
@@ -111,7 +133,7 @@ def test_a_smaller_set_still_gives_whole_batches(digits):
     assert Feed(few, config()).steps_per_epoch == 1
 
 
-@pytest.mark.parametrize("settings", [{}, {"shift": 2, "mirror": True}])
+@pytest.mark.parametrize("settings", [{}, {"shift": 2, "mirror": True, "cutout": 3}])
 def test_batches_are_made_where_the_images_lie_and_indexed_there(digits, settings, monkeypatch):
     """On a device other than the CPU ("meta", which has shapes alone, stands in for a GPU)."""
     asked = []
