@@ -36,15 +36,17 @@ def pack(fields: Mapping[str, Any], arrays: Mapping[str, ndarray]) -> bytes:
     return np.array(len(header), "<u4").tobytes() + header + numbers
 
 
-def hear(key: str) -> None:
-    """Count what a component has said; to be called where Python hears it."""
-    st.session_state[f"{key}-heard"] = heard(key) + 1
+def hear(key: str, *whats: str) -> None:
+    """Count what a component has said, each by a name; to be called where Python hears it."""
+    counts = st.session_state.get(f"{key}-heard", {})
+    st.session_state[f"{key}-heard"] = counts | {what: counts.get(what, 0) + 1 for what in whats}
 
 
-def heard(key: str) -> int:
-    """How often Python has heard a component: a part of its data.
+def heard(key: str, *whats: str) -> dict[str, int]:
+    """How often Python has heard a component say each of these: a part of its data.
 
     Where Back follows closely on what the visitor did, the data is the very data that the browser was given last, and
     without this number the component would not be told that what was done since then no longer counts.
     """
-    return st.session_state.get(f"{key}-heard", 0)
+    counts = st.session_state.get(f"{key}-heard", {})
+    return {what: counts.get(what, 0) for what in whats}

@@ -48,18 +48,18 @@ def capsule_film(
     """
 
     def clicked() -> None:
-        hear(f"{key}-capsule")
+        hear(key, "capsule")
         sent = received(st.session_state[key].get("capsule"), film.grid.lower)
         if sent is not None:
             on_capsule(None if sent < 0 else sent)
 
     def left() -> None:
-        hear(f"{key}-frame")
+        hear(key, "frame")
         sent = received(st.session_state[key].get("frame"), len(film.frames))
         if sent is not None:
             on_frame(None if sent < 0 else sent)
 
     mount = component("capsviz_capsule_film", *_SCRIPTS, styles=_STYLES)
-    counts = {what: heard(f"{key}-{what}") for what in ("capsule", "frame")}
-    fields = film.fields(dark=dark) | {"capsule": capsule, "frame": frame, "heard": counts}
+    state = {"capsule": capsule, "frame": frame, "heard": heard(key, "capsule", "frame")}
+    fields = film.fields(dark=dark) | state
     mount(data=pack(fields, film.arrays()), key=key, on_capsule_change=clicked, on_frame_change=left)

@@ -83,7 +83,7 @@ class Board {
     const titles = data.decoders.map(({ title }) => title);
     const plan = JSON.stringify([titles, data.decoders[0].poses[0].length, data.hand, data.classes]);
     this.data = data;
-    this.take(data.state, data.heard);
+    this.take(data.state, data.heard.left);
     if (plan !== this.plan) {
       this.plan = plan;
       this.build();

@@ -161,7 +161,7 @@ def live_decoder(
     mount = component("capsviz_live_decoder", *SCRIPTS, styles=STYLES)
 
     def changed() -> None:
-        hear(key)
+        hear(key, "left")
         sent = received(st.session_state[key].get("left"), header, reach)
         if sent is not None and on_change is not None:
             on_change(sent)
@@ -178,7 +178,7 @@ def live_decoder(
                     for title, header in headers.items()
                 ],
                 "state": {**asdict(left), "offsets": [round(float(offset), 2) for offset in left.offsets]},
-                "heard": heard(key),
+                "heard": heard(key, "left"),
                 "hand": hand,
                 "lead": 0 if lead is None else list(headers).index(lead),
                 "classes": list(classes or map(str, range(header["classes"]))),

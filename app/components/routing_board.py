@@ -57,15 +57,11 @@ def routing_board(
     """
     lower, upper = stage.arrays["presence"].size, len(stage.fields["classes"])
     chosen: dict[str, Any] = {"capsule": capsule, "frame": frame, "group": group, "alt": alt}
-    counts = {"any": heard(key), "frame": heard(f"{key}-frame"), "look": heard(f"{key}-look")}
-    chosen |= {"touched": _summary(touched), "looked": asdict(look), "heard": counts}
+    chosen |= {"touched": _summary(touched), "looked": asdict(look), "heard": heard(key, "any", "frame", "look")}
 
     def acted() -> None:
         said = st.session_state[key].get("acted")
-        hear(key)
-        for what in ("frame", "look"):
-            if isinstance(said, dict) and what in said:
-                hear(f"{key}-{what}")
+        hear(key, "any", *(what for what in ("frame", "look") if isinstance(said, dict) and what in said))
         action = changes(said, lower, upper, touched)
         if action and on_action is not None:
             on_action(action)

@@ -56,19 +56,19 @@ def routing_toy(
     """
 
     def moved() -> None:
-        hear(f"{key}-votes")
+        hear(key, "votes")
         sent = received_votes(st.session_state[key].get("votes"))
         if sent is not None:
             on_votes(sent)
 
     def turned() -> None:
-        hear(f"{key}-turns")
+        hear(key, "turns")
         sent = st.session_state[key].get("iterations")
         if isinstance(sent, (int, float)) and 1 <= sent <= most:
             on_iterations(int(sent))
 
     def left() -> None:
-        hear(f"{key}-frame")
+        hear(key, "frame")
         sent = st.session_state[key].get("frame")
         if isinstance(sent, (int, float)) and -1 <= sent < most:
             on_frame(None if sent < 0 else int(sent))
@@ -90,7 +90,7 @@ def routing_toy(
             "reach": TOY_REACH,
             "iterations": iterations,
             "frame": frame,
-            "heard": {what: heard(f"{key}-{what}") for what in ("votes", "turns", "frame")},
+            "heard": heard(key, "votes", "turns", "frame"),
             "most": most,
             "presets": {name: dict(preset) for name, preset in presets.items()},
             "colours": [class_colour(index) for index in _LOWER],
