@@ -9,7 +9,7 @@ import torch
 from numpy import ndarray
 
 from app.components.live_decoder import pack_weights
-from capsviz import compare, data, differences, zoo
+from capsviz import compare, data, differences, perturb, zoo
 from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.meanings import Meanings
 from capsviz.meanings import meanings as measure_meanings
@@ -73,6 +73,11 @@ def exemplars(name: str) -> torch.Tensor:
 def spread(name: str) -> torch.Tensor:
     """How much the numbers of a model's class capsules vary, "class dim". Raises ZooError."""
     return zoo.capsule_spread(name)
+
+
+def unit(name: str) -> float:
+    """What an offset of 1 adds to the numbers of a model's capsules. Raises ZooError."""
+    return perturb.unit(exemplars(name))
 
 
 @st.cache_resource(show_spinner="Measuring what the capsules draw …", max_entries=8)

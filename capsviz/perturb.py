@@ -25,6 +25,17 @@ class PerturbError(CapsvizError):
     """The capsule cannot be moved or drawn as asked."""
 
 
+def unit(capsules: Float[Tensor, "*batch dim"]) -> float:
+    """What an offset of 1 adds to a number of capsules like these: 1, or for long capsules about their length.
+
+    Capsules that are squashed stay shorter than 1. The poses of matrix capsules are as long as training left them,
+    hundreds perhaps: for them it is the power of two next to their mean length, so that an offset of 0.25 is as much a
+    change there as it is in the paper, and dividing by it loses nothing.
+    """
+    length = float(torch.linalg.vector_norm(capsules, dim=-1).mean())
+    return float(max(1.0, 2.0 ** round(math.log2(max(length, 1.0)))))
+
+
 def perturb(pose: Float[Tensor, "*batch dim"], dimension: int, offset: float) -> Float[Tensor, "*batch dim"]:
     """The pose with `offset` added to one dimension.
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from capsviz.network import CapsNet, preset
-from capsviz.perturb import OFFSETS, PerturbError, draw, lerp, masked, perturb, sheet, shift, slerp, walk
+from capsviz.perturb import OFFSETS, PerturbError, draw, lerp, masked, perturb, sheet, shift, slerp, unit, walk
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +28,12 @@ def test_perturbing_moves_one_dimension_and_leaves_the_pose_itself_alone():
     assert torch.equal(pose, before)
     assert (moved - pose).nonzero().flatten().tolist() == [3]
     assert (moved - pose)[3].item() == pytest.approx(0.2, abs=1e-6)
+
+
+@pytest.mark.parametrize(("length", "expected"), [(0.0, 1), (0.2, 1), (0.9, 1), (1.3, 1), (6.0, 8), (280.0, 256)])
+def test_an_offset_is_measured_by_the_length_of_capsules_that_are_longer_than_one(length: float, expected: float):
+    capsules = torch.nn.functional.normalize(torch.randn(10, 8, 16), dim=-1) * length
+    assert unit(capsules) == expected
 
 
 def test_shift_is_a_perturbation_of_every_dimension():

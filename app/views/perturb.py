@@ -120,6 +120,11 @@ def sliders() -> None:
         lead=next(title for title, model in shown.items() if model.name == entry.name),
         on_change=heard,
     )
+    for name, unit in {model.name: resources.unit(model.name) for model in shown.values()}.items():
+        if unit != 1:
+            st.caption(
+                f"Numbers and offsets of {name} are in units of {unit:g}, about the length of its class capsules."
+            )
 
 
 @st.fragment(key="below")
@@ -147,7 +152,8 @@ def below() -> None:
             + "."
         )
     st.subheader(f"Every number of class {name}, moved by −0.25 to 0.25", anchor=False)
-    images = perturb.sheet(resources.model(entry.name), trace.poses[0, upper], upper)
+    offsets = [resources.unit(entry.name) * offset for offset in perturb.OFFSETS]
+    images = perturb.sheet(resources.model(entry.name), trace.poses[0, upper], upper, offsets)
     layout.show(dimension_sheet(images, perturb.OFFSETS, dark=current.dark), "sheet")
 
 
@@ -165,10 +171,11 @@ below()
 layout.explain(
     "The decoder sees one class capsule, all others set to zero, and draws the image. An offset is added to one of the "
     "capsule's 16 numbers (rows) in steps of 0.05 (columns; the framed one is the capsule as routing left it), and the "
-    "decoder draws again. A capsule's length stays below 1, so 0.25 is a lot. A walk leads from the capsule v to "
-    "another one, w: straight on, its length falls on the way; along the sphere the direction turns evenly by the "
-    "angle Ω between the two, and the length goes evenly from that of v to that of w. Between two classes both "
-    "capsules reach the decoder on the way; they are orthogonal.",
+    "decoder draws again. A capsule's length stays below 1, so 0.25 is a lot; matrix capsules have no such bound and "
+    "are measured in a unit of about their own length. A walk leads from the capsule v to another one, w: straight on, "
+    "its length falls on the way; along the sphere the direction turns evenly by the angle Ω between the two, and the "
+    "length goes evenly from that of v to that of w. Between two classes both capsules reach the decoder on the way; "
+    "they are orthogonal.",
     r"\begin{aligned}\text{image} &= \operatorname{decoder}\big(v_j + \varepsilon\,e_d\big),\qquad d = 0,\dots,15,"
     r"\quad\varepsilon=-0.25,-0.20,\dots,0.25\\ \text{straight} &= (1-t)\,v + t\,w,\qquad \text{sphere} = "
     r"\big((1-t)\lVert v\rVert + t\lVert w\rVert\big)\,\frac{\sin((1-t)\Omega)\,\hat v + \sin(t\Omega)\,\hat w}"

@@ -9,7 +9,7 @@ import torch
 from app.components.live_decoder import Left, live_decoder, pack_weights, read_header, received
 from capsviz import zoo
 from capsviz.network import CapsNet, preset
-from capsviz.perturb import PerturbError
+from capsviz.perturb import PerturbError, unit
 
 
 def unpack(packed: bytes) -> list[torch.Tensor]:
@@ -102,6 +102,21 @@ def test_exemplars_and_spread_follow_the_weights():
     tail = np.frombuffer(packed, "<f2", exemplars.numel() + spread.numel(), len(packed) - 2 * (1280 + 160))
     assert np.array_equal(tail[:1280], exemplars.numpy().ravel())
     assert np.array_equal(tail[1280:], spread.numpy().ravel())
+
+
+def test_capsules_longer_than_one_are_packed_in_their_unit_and_draw_the_same():
+    model, exemplars, spread = (of("digits-matrix") for of in (zoo.load, zoo.exemplars, zoo.capsule_spread))
+    packed = pack_weights(model, exemplars, spread)
+    header = read_header(packed)
+    assert header["unit"] == unit(exemplars) > 1
+    assert (header["dtype"], header["exemplars"]) == ("float32", exemplars.shape[1])
+    count = exemplars.numel() + spread.numel()
+    tail = torch.from_numpy(np.frombuffer(packed, "<f4", count, len(packed) - 4 * count).copy())
+    assert torch.equal(tail * header["unit"], torch.cat([exemplars.flatten(), spread.flatten()]).float())
+    inputs, outputs = header["widths"][:2]
+    start = 4 + int.from_bytes(packed[:4], "little")
+    first = torch.from_numpy(np.frombuffer(packed, "<f4", inputs * outputs, start).copy()).reshape(inputs, outputs)
+    assert torch.equal(first / header["unit"], model.decoder.layers[0].weight.T.float())
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from capsviz import data, zoo
+from capsviz import data, perturb, zoo
 from capsviz.perturb import OFFSETS
 from tests.app.conftest import Visit
 
@@ -191,6 +191,21 @@ def test_a_link_to_a_walk_is_a_walk(visit: Visit):
 def test_the_sheet_has_a_cell_per_dimension_and_offset(visit: Visit):
     texts = next(trace["text"] for trace in charts(visit("perturb"))["sheet"]["data"] if "text" in trace)
     assert (len(texts), len(texts[0])) == (16, len(OFFSETS))
+
+
+def test_matrix_capsules_are_moved_by_as_much_as_can_be_seen(visit: Visit):
+    app = visit("perturb", model="digits-matrix")
+    model, image = zoo.load("digits-matrix"), data.to_float(data.load("digits", "test").images[:1])
+    unit, poses = perturb.unit(zoo.exemplars("digits-matrix")), model(image).poses[0]
+    assert f"digits-matrix are in units of {unit:g}" in spoken(app)
+    for ours, theirs in zip(live(app)["decoders"][0]["poses"], poses, strict=True):
+        assert ours == pytest.approx((theirs / unit).tolist(), abs=1e-5)
+    label = live(app)["state"]["upper"]
+    plain, scaled = (perturb.sheet(model, poses[label], label, [of * end for end in (-0.25, 0.25)]) for of in (1, unit))
+    change = [float((images[:, 1] - images[:, 0]).abs().mean((1, 2, 3)).max()) for images in (plain, scaled)]
+    assert change[0] < 0.02 < 0.05 < change[1]
+    assert f"pixels change most, by {change[1]:.3f} on average" in charts(app)["sheet"]["layout"]["meta"]["alt"]
+    assert "in units of" not in spoken(visit("perturb", model="digits-dr"))
 
 
 def test_compare_asks_every_method(visit: Visit):
