@@ -33,7 +33,7 @@ def unit(capsules: Float[Tensor, "*batch dim"]) -> float:
     change there as it is in the paper, and dividing by it loses nothing.
     """
     length = float(torch.linalg.vector_norm(capsules, dim=-1).mean())
-    return float(max(1.0, 2.0 ** round(math.log2(max(length, 1.0)))))
+    return 2.0 ** round(math.log2(max(1.0, length)))
 
 
 def perturb(pose: Float[Tensor, "*batch dim"], dimension: int, offset: float) -> Float[Tensor, "*batch dim"]:

@@ -46,7 +46,7 @@ def heard(key: str, *whats: str) -> dict[str, int]:
     """How often Python has heard a component say each of these: a part of its data.
 
     Where Back follows closely on what the visitor did, the data is the very data that the browser was given last, and
-    without this number the component would not be told that what was done since then no longer counts.
+    without these numbers the component would not be told that what was done since then no longer counts.
     """
     counts = st.session_state.get(f"{key}-heard", {})
     return {what: counts.get(what, 0) for what in whats}
