@@ -22,6 +22,7 @@ from capsviz.experiments.table import METHODS, TITLES, Line
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.theme import ROUTING_COLOURS, TEXT, ink, style
+from capsviz.network import MATRIX_PRESETS
 
 HEIGHT = 440
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -30,13 +31,15 @@ ROUND = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 
 
 def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
-    """Test error of every method on every data set: the paper's as an open diamond, ours as a disc with its range."""
+    """Test error of every method on every data set: the paper's as an open diamond, ours as a disc with its range.
+
+    Matrix capsules, which share the column of EM, stand as squares.
+    """
     data = list(dict.fromkeys(line.data for line in lines))
     figure = _panels([DATASETS[name].title for name in data], dark)
     for column, name in enumerate(data, start=1):
         mine = [line for line in lines if line.data == name]
         papers = [line for line in mine if line.paper is not None]
-        ours = [line for line in mine if line.ours is not None]
         figure.add_trace(
             go.Scatter(
                 x=[line.method for line in papers],
@@ -51,22 +54,13 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
             1,
             column,
         )
-        figure.add_trace(
-            go.Scatter(
-                x=[line.method for line in ours],
-                y=[line.ours.mean for line in ours if line.ours],
-                error_y=_range([line.ours for line in ours if line.ours]) | {"color": ink(dark).text},
-                text=[f"{line.preset}, {line.steps} steps, seeds: {line.ours.count}" for line in ours if line.ours],
-                name="capsviz",
-                mode="markers",
-                marker={"size": 14, "color": [_colour(line.method, dark) for line in ours]},
-                legendgroup="ours",
-                showlegend=column == 1,
-                hovertemplate="capsviz, %{x}: %{y:.2f} %<br>%{text}<extra></extra>",
-            ),
-            1,
-            column,
-        )
+        ours = [line for line in mine if line.ours is not None]
+        matrix = [line for line in ours if line.preset in MATRIX_PRESETS]
+        vectors = [line for line in ours if line not in matrix]
+        for group, title, symbol in ((vectors, "capsviz", "circle"), (matrix, "capsviz, matrix capsules", "square")):
+            if group:
+                shown = all(trace.name != title for trace in figure.data)
+                figure.add_trace(_ours(group, title, symbol, dark).update(showlegend=shown), 1, column)
     figure.update_xaxes(
         type="category",
         categoryorder="array",
@@ -79,6 +73,22 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
     figure.update_yaxes(title_text="test error, %", col=1)
     said = [f"{line.method} on {DATASETS[line.data].title} {line.ours.mean:.2f} %" for line in lines if line.ours]
     return _finish(figure, "Test errors beside seed 003, Table II; ours: " + (", ".join(said) or "none") + ".", dark)
+
+
+def _ours(lines: Sequence[Line], title: str, symbol: str, dark: bool) -> go.Scatter:
+    """One look of our own errors in one panel, each with the range of its seeds; every line has `ours`."""
+    averages = [line.ours for line in lines if line.ours]
+    return go.Scatter(
+        x=[line.method for line in lines],
+        y=[average.mean for average in averages],
+        error_y=_range(averages) | {"color": ink(dark).text},
+        text=[f"{line.preset}, {line.steps} steps, seeds: {line.ours.count}" for line in lines if line.ours],
+        name=title,
+        mode="markers",
+        marker={"symbol": symbol, "size": 14, "color": [_colour(line.method, dark) for line in lines]},
+        legendgroup=title,
+        hovertemplate="capsviz, %{x}: %{y:.2f} %<br>%{text}<extra></extra>",
+    )
 
 
 def convergence(curves: Sequence[Curve], data: str, *, dark: bool = False) -> Figure:

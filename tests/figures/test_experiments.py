@@ -29,6 +29,15 @@ def test_table_ii_draws_paper_and_ours_with_their_range(dark):
     assert mine.marker.color[0] == ROUTING_COLOURS["dr"]
 
 
+def test_table_ii_marks_matrix_capsules_apart_from_em():
+    ours = Average(0.8, 0.8, 0.8, 1)
+    lines = [table.Line("mnist", "EM", None, ours, 10_000, name, 10) for name in ("compact", "matrix-compact")]
+    _, vectors, matrix = figures.table_ii(lines).data
+    assert (vectors.marker.symbol, matrix.marker.symbol) == ("circle", "square")
+    assert vectors.marker.color == matrix.marker.color and matrix.name == "capsviz, matrix capsules"
+    assert matrix.text[0].startswith("matrix-compact, 10 steps") and matrix.showlegend
+
+
 def test_convergence_draws_the_curves_of_one_data_set():
     curves = convergence.curves()
     figure = figures.convergence(curves, "mnist")
