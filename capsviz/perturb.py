@@ -136,6 +136,7 @@ def sheet(
 ) -> Float[Tensor, "dim offset channel height width"]:
     """One row of images per dimension of the capsule, one column per offset: Figure 4 of Sabour et al.
 
+    offsets: as they are added; the paper's, which are meant for squashed capsules, times `unit` for longer ones.
     Raises PerturbError as `draw` does.
     """
     moved = torch.stack([perturb(pose, dimension, offset) for dimension in range(len(pose)) for offset in offsets])

@@ -36,7 +36,8 @@ DIFFERS = {
 class Line:
     """One method on one data set; `ours` is None where none was trained.
 
-    paper and ours: test error in percent; steps: of the training; differs: how ours was made otherwise.
+    paper and ours: test error in percent; steps: of the training; differs: how ours was made otherwise; shipped:
+    whether the weights of ours are in pretrained/.
     """
 
     data: str
@@ -47,6 +48,7 @@ class Line:
     preset: str = ""
     steps: int = 0
     differs: str = ""
+    shipped: bool = True
 
     @property
     def difference(self) -> float | None:
@@ -93,7 +95,9 @@ def _unshipped(data: str, method: str, paper: float | None) -> list[Line]:
             made = _differences(spread.preset, spread.command), _images(data, spread.note), UNSHIPPED
             differs = ", ".join(filter(None, made))
             ours = Average.of(list(spread.errors))
-            found.append(Line(data, method, paper, ours, spread.test_count, spread.preset, spread.steps, differs))
+            found.append(
+                Line(data, method, paper, ours, spread.test_count, spread.preset, spread.steps, differs, shipped=False)
+            )
     return found
 
 

@@ -33,7 +33,7 @@ ROUND = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
 def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
     """Test error of every method on every data set: the paper's as an open diamond, ours as a disc with its range.
 
-    Matrix capsules, which share the column of EM, stand as squares.
+    Matrix capsules, which share the column of EM, stand as squares; what does not ship is open.
     """
     data = list(dict.fromkeys(line.data for line in lines))
     figure = _panels([DATASETS[name].title for name in data], dark)
@@ -55,12 +55,9 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
             column,
         )
         ours = [line for line in mine if line.ours is not None]
-        matrix = [line for line in ours if line.preset in MATRIX_PRESETS]
-        vectors = [line for line in ours if line not in matrix]
-        for group, title, symbol in ((vectors, "capsviz", "circle"), (matrix, "capsviz, matrix capsules", "square")):
-            if group:
-                shown = all(trace.name != title for trace in figure.data)
-                figure.add_trace(_ours(group, title, symbol, dark).update(showlegend=shown), 1, column)
+        for (title, symbol), group in _by_look(ours).items():
+            known = any(trace.name == title for trace in figure.data)
+            figure.add_trace(_ours(group, title, symbol, dark).update(showlegend=not known), 1, column)
     figure.update_xaxes(
         type="category",
         categoryorder="array",
@@ -75,6 +72,19 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
     return _finish(figure, "Test errors beside seed 003, Table II; ours: " + (", ".join(said) or "none") + ".", dark)
 
 
+def _by_look(lines: Sequence[Line]) -> dict[tuple[str, str], list[Line]]:
+    """Our own errors by what the legend calls them and the symbol they stand as."""
+    looks: dict[tuple[str, str], list[Line]] = {}
+    for line in lines:
+        title, symbol = (
+            ("capsviz, matrix capsules", "square") if line.preset in MATRIX_PRESETS else ("capsviz", "circle")
+        )
+        if not line.shipped:
+            title, symbol = f"{title}, weights not shipped", f"{symbol}-open"
+        looks.setdefault((title, symbol), []).append(line)
+    return looks
+
+
 def _ours(lines: Sequence[Line], title: str, symbol: str, dark: bool) -> go.Scatter:
     """One look of our own errors in one panel, each with the range of its seeds; every line has `ours`."""
     averages = [line.ours for line in lines if line.ours]
@@ -85,7 +95,12 @@ def _ours(lines: Sequence[Line], title: str, symbol: str, dark: bool) -> go.Scat
         text=[f"{line.preset}, {line.steps} steps, seeds: {line.ours.count}" for line in lines if line.ours],
         name=title,
         mode="markers",
-        marker={"symbol": symbol, "size": 14, "color": [_colour(line.method, dark) for line in lines]},
+        marker={
+            "symbol": symbol,
+            "size": 14,
+            "line": {"width": 2.5} if "open" in symbol else None,
+            "color": [_colour(line.method, dark) for line in lines],
+        },
         legendgroup=title,
         hovertemplate="capsviz, %{x}: %{y:.2f} %<br>%{text}<extra></extra>",
     )
@@ -318,8 +333,10 @@ def _averaged(found: Mapping[Any, Average], name: str, colour: str, dash: str, *
 
 
 def _range(averages: Sequence[Average]) -> dict[str, Any]:
+    """From the lowest to the highest; where all are single values there is no range, and no cap that crosses them."""
     return {
         "type": "data",
+        "visible": any(average.count > 1 for average in averages),
         "symmetric": False,
         "array": [average.high - average.mean for average in averages],
         "arrayminus": [average.mean - average.low for average in averages],
