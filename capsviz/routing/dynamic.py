@@ -53,9 +53,11 @@ def dynamic_routing(
     for iteration in range(1, iterations + 1):
         last = iteration == iterations
         current = votes if last else detached
-        # Over the upper capsules, in the memory order of the logits: `softmax(-1)` would reorder them.
-        couplings = logits.transpose(1, 2).softmax(dim=1).transpose(1, 2)
-        sums = current.weighted_sum(couplings)
+        # Over the upper capsules, in the memory order of linear votes: `softmax(-1)` would reorder them.
+        couplings = logits.permute(2, 0, 1).softmax(dim=0).permute(1, 2, 0)
+        # At first the couplings are those of every image, which is cheaper to sum by.
+        shared = iteration == 1 and len(couplings) > 0
+        sums = current.weighted_sum(couplings[0] if shared else couplings)
         poses = squash(sums)
         agreement = current.agreement(poses) if not last or final_agreement else None
         yield DynamicStep(iteration, logits, couplings, sums, poses, lengths(poses), agreement)

@@ -143,13 +143,14 @@ class LinearVotes:
         return torch.stack(sums, dim=1)
 
     def agreement(self, poses: Float[Tensor, "batch upper dim"]) -> Float[Tensor, "batch lower upper"]:
-        """û_ij · poses_j (seed 002, eq. 11), as u_i · (W_ij poses_j)."""
-        _, lower, upper, _ = self.shape
-        lower_poses, weight = self.poses.transpose(1, 2), self.weight.transpose(0, 1).flatten(0, 1)
-        agreements = [
-            ((poses[:, j] @ weight[:, j].T).unflatten(1, (-1, lower)) * lower_poses).sum(1) for j in range(upper)
-        ]
-        return torch.stack(agreements, dim=1).transpose(1, 2)
+        """û_ij · poses_j (seed 002, eq. 11), as Σ_d u_id (W_id,j · poses_j).
+
+        One number of the lower poses at a time: what is summed is then no larger than the sum.
+        """
+        upper_poses, agreement = poses.transpose(0, 1), self.pairs(0.0).permute(2, 0, 1)
+        for number, weight in zip(self.poses.unbind(2), self.weight.unbind(1), strict=True):
+            agreement.addcmul_(upper_poses @ weight.permute(1, 2, 0), number)
+        return agreement.permute(1, 2, 0)
 
     def materialise(self) -> Float[Tensor, "batch lower upper dim"]:
         """The votes themselves: batch × lower × upper × dim numbers."""
@@ -160,8 +161,9 @@ class LinearVotes:
         return LinearVotes(self.poses.detach(), self.weight.detach())
 
     def pairs(self, value: float) -> Float[Tensor, "batch lower upper"]:
-        """A number for every capsule pair."""
-        return _pairs(self, self.poses, value)
+        """A number for every capsule pair; each upper capsule's numbers lie together, as `agreement` makes them."""
+        batch, lower, upper, _ = self.shape
+        return self.poses.new_full((upper, batch, lower), value).permute(1, 2, 0)
 
 
 @dataclass(frozen=True)

@@ -217,3 +217,23 @@ def test_very_strong_votes_do_not_overflow_the_softmax():
 def test_fewer_than_one_iteration_is_refused(iterations):
     with pytest.raises(ValueError, match="at least one iteration"):
         next(dynamic_routing(DenseVotes(draw(batch=1, lower=2, upper=2, dim=2).votes), iterations))
+
+
+def test_gradient_through_all_iterations_is_the_same_for_votes_that_are_not_stored():
+    sample = draw(batch=2, lower=7, upper=3, dim=4, seed=5)
+    found = []
+    for stored in (False, True):
+        leaves = [each.clone().requires_grad_() for each in (sample.poses, sample.weight)]
+        votes = LinearVotes(*leaves)
+        step = last(dynamic_routing(DenseVotes(votes.materialise()) if stored else votes, 3, through="all"))
+        (
+            step.poses * torch.linspace(-1, 1, step.poses.numel(), dtype=torch.float64).view_as(step.poses)
+        ).sum().backward()
+        found.append([leaf.grad for leaf in leaves])
+    for applied, written in zip(*found, strict=True):
+        torch.testing.assert_close(applied, written)
+
+
+def test_no_images_are_routed_to_no_capsules():
+    votes = LinearVotes(torch.zeros(0, 5, 3), torch.randn(5, 3, 4, 6))
+    assert last(dynamic_routing(votes, 3)).poses.shape == (0, 4, 6)
