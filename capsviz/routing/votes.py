@@ -137,10 +137,9 @@ class LinearVotes:
         if weights.ndim == 2:
             folded = (weight * weights.unsqueeze(-1)).flatten(0, 1).flatten(1)
             return (poses.flatten(1) @ folded).unflatten(1, (upper, dim))
-        weight = weight.flatten(0, 1)
         # One upper capsule at a time keeps the weighted poses of a batch inside the cache of a CPU.
-        sums = [(poses * weights[:, None, :, j]).flatten(1) @ weight[:, j] for j in range(upper)]
-        return torch.stack(sums, dim=1)
+        each = zip(weights.unsqueeze(1).unbind(3), weight.flatten(0, 1).unbind(1), strict=True)
+        return torch.stack([(poses * own).flatten(1) @ matrix for own, matrix in each], dim=1)
 
     def agreement(self, poses: Float[Tensor, "batch upper dim"]) -> Float[Tensor, "batch lower upper"]:
         """û_ij · poses_j (seed 002, eq. 11), as Σ_d u_id (W_id,j · poses_j).
