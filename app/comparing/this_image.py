@@ -9,6 +9,7 @@ from app.comparing.methods import ORDER
 from app.scene import Scene
 from capsviz.compare import Comparison
 from capsviz.figures.compare import reconstruction_grid
+from capsviz.figures.describe import strength
 from capsviz.figures.network import Stage
 from capsviz.network import ROUTING_TITLES
 from capsviz.zoo import Entry
@@ -85,9 +86,8 @@ def captions(comparison: Comparison, classes: tuple[str, ...], current: Scene) -
     lines = {"input": "no label" if label is None else f"labelled {current.entry.classes[label]}"}
     for routing, answer in comparison.answers.items():
         predicted, drawing = int(answer.predicted[0]), comparison.drawings[routing]
-        measure = "activation" if routing == "em" else "length"
         lines[routing] = (
-            f"<b>{classes[predicted]}</b>, {measure} {float(answer.activations[0, predicted]):.2f}<br>"
+            f"<b>{classes[predicted]}</b>, {strength(routing)} {float(answer.activations[0, predicted]):.2f}<br>"
             f"MSE {float(drawing.mse[0]):.4f}, SSIM {float(drawing.ssim[0]):.2f}"
         )
     return lines

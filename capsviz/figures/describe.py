@@ -34,6 +34,11 @@ def iterations(count: int) -> str:
     return f"{count} iteration" + ("s" if count != 1 else "")
 
 
+def strength(routing: str) -> str:
+    """What says how sure a class capsule is: its "activation" under EM, else its "length"."""
+    return "activation" if routing == "em" else "length"
+
+
 def _describe_trace(trace: Trace, image: int) -> str:
     routing = trace.config.routing
     rows, columns, types = trace.grid
@@ -44,9 +49,8 @@ def _describe_trace(trace: Trace, image: int) -> str:
     pace = f" in {iterations(trace.layer.iterations)}" if routing in ("dr", "em") else " in one pass"
     between = len(trace.layers) - 1
     through = f" through {between} convolutional layers of capsules" if between else ""
-    quantity = "activation" if routing == "em" else "length"
     return (
         f"{ROUTING_TITLES[routing]} joins {rows * columns * types} primary capsules ({rows} × {columns} positions, "
         f"{types} types) to {len(trace.classes)} classes{through}{pace}; "
-        f"image {image} is read as {trace.classes[best]} with {quantity} {lengths[best]:.2f}{runner}."
+        f"image {image} is read as {trace.classes[best]} with {strength(routing)} {lengths[best]:.2f}{runner}."
     )

@@ -18,7 +18,7 @@ from capsviz.experiments import sparsity as zeros
 from capsviz.experiments.averages import Average
 from capsviz.experiments.convergence import Curve
 from capsviz.experiments.cost import Cost
-from capsviz.experiments.table import METHODS, TITLES, Line
+from capsviz.experiments.table import METHODS, TITLES, UNSHIPPED, Line
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.theme import ROUTING_COLOURS, TEXT, ink, style
@@ -39,11 +39,12 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
     figure = _panels([DATASETS[name].title for name in data], dark)
     for column, name in enumerate(data, start=1):
         mine = [line for line in lines if line.data == name]
-        papers = [line for line in mine if line.paper is not None]
+        # One figure of the paper's, however many trainings of ours stand beside it.
+        papers = {line.method: line.paper for line in mine if line.paper is not None}
         figure.add_trace(
             go.Scatter(
-                x=[line.method for line in papers],
-                y=[line.paper for line in papers],
+                x=list(papers),
+                y=list(papers.values()),
                 name="paper",
                 mode="markers",
                 marker={"symbol": "diamond-open", "size": 15, "color": ink(dark).text, "line": {"width": 2.5}},
@@ -76,11 +77,11 @@ def _by_look(lines: Sequence[Line]) -> dict[tuple[str, str], list[Line]]:
     """Our own errors by what the legend calls them and the symbol they stand as."""
     looks: dict[tuple[str, str], list[Line]] = {}
     for line in lines:
-        title, symbol = (
-            ("capsviz, matrix capsules", "square") if line.preset in MATRIX_PRESETS else ("capsviz", "circle")
-        )
+        title, symbol = "capsviz", "circle"
+        if line.preset in MATRIX_PRESETS:
+            title, symbol = "capsviz, matrix capsules", "square"
         if not line.shipped:
-            title, symbol = f"{title}, weights not shipped", f"{symbol}-open"
+            title, symbol = f"{title}, {UNSHIPPED}", f"{symbol}-open"
         looks.setdefault((title, symbol), []).append(line)
     return looks
 
