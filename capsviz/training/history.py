@@ -11,7 +11,7 @@ from capsviz.network import Network
 from capsviz.training.checkpoint import read_tensors, write_tensors
 
 HISTORY = "coefficients.safetensors"
-SNAPSHOTS = 25
+SNAPSHOTS = 13
 _PREFIX = "history/"
 
 

@@ -1,6 +1,7 @@
 """What is written down of a run: metrics.jsonl, TensorBoard, and a line or a bar on the terminal."""
 
 import json
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +13,9 @@ from capsviz.training.checkpoint import replace_durably
 
 METRICS = "metrics.jsonl"
 PLAIN_LINE_SECONDS = 10
+READINGS = 400
+"""Lines between the epochs of a run that are kept where its model is kept: as many as a curve can show."""
+DIGITS = 6
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
@@ -23,6 +27,21 @@ def read_metrics(folder: Path) -> list[dict[str, Any]]:
             with suppress(json.JSONDecodeError):
                 lines.append(json.loads(line))
     return lines
+
+
+def abridged(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A run's metrics as they are kept for good: every epoch, at most READINGS lines between, six significant digits.
+
+    Of a longer run every second line is kept, or every third, and so on, and the last one.
+    """
+    between = [place for place, line in enumerate(lines) if line["kind"] == "train"]
+    each = math.ceil(len(between) / READINGS) or 1
+    left_out = set(between) - set(between[::-1][::each])
+    return [
+        {name: float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value for name, value in line.items()}
+        for place, line in enumerate(lines)
+        if place not in left_out
+    ]
 
 
 class Journal:

@@ -13,7 +13,7 @@ from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import training_sets
 from capsviz.training.history import HISTORY
-from capsviz.training.journal import METRICS
+from capsviz.training.journal import abridged, read_metrics
 from capsviz.training.runs import SUMMARY, open_run
 
 EXEMPLAR_IMAGES = 5_000
@@ -51,7 +51,7 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
         test_error=result.error,
         test_count=result.count,
         command=summary["command"],
-        curves=_copied(run / METRICS, f"curves/{name}.jsonl"),
+        curves=_abridged(run, f"curves/{name}.jsonl"),
         images=images,
         labels=labels,
         note=test.note,
@@ -60,8 +60,21 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
     )
 
 
+def _abridged(run: Path, place: str) -> str:
+    """The place below `pretrained/` where a run's curves now lie."""
+    lines = "".join(json.dumps(line) + "\n" for line in abridged(read_metrics(run)))
+    _room(place).write_text(lines, encoding="utf-8")
+    return place
+
+
 def _copied(file: Path, place: str) -> str:
     """The place of a run's file below `pretrained/`, where it now lies."""
-    (zoo.folder() / place).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(file, zoo.folder() / place)
+    shutil.copyfile(file, _room(place))
     return place
+
+
+def _room(place: str) -> Path:
+    """A path below `pretrained/`, its folder made."""
+    path = zoo.folder() / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

@@ -47,9 +47,9 @@ class Viewer(Guest):
 
 
 @pytest.fixture
-def visit(server, chromium):
+def visit(server, open_window):
     """Open the page; at the end nothing may have gone wrong there."""
-    with visits(Viewer, chromium, server) as visit:
+    with visits(Viewer, open_window, server) as visit:
         yield visit
 
 

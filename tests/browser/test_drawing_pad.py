@@ -92,10 +92,10 @@ class Pad(Guest):
 
 
 @pytest.fixture
-def visit(chromium, server):
+def visit(open_window, server):
     """Open the page; at the end nothing may have gone wrong there."""
     address, folder = server
-    with visits(partial(Pad, folder=folder), chromium, address) as visit:
+    with visits(partial(Pad, folder=folder), open_window, address) as visit:
         yield partial(visit, viewport={"width": 900, "height": 640})
 
 

@@ -69,9 +69,9 @@ class Live(Guest):
 
 
 @pytest.fixture
-def visit(server, chromium):
+def visit(server, open_window):
     """Open the page; at the end nothing may have gone wrong there."""
-    with visits(Live, chromium, server) as visit:
+    with visits(Live, open_window, server) as visit:
         yield visit
 
 

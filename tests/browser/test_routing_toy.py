@@ -45,9 +45,9 @@ class Player(Guest):
 
 
 @pytest.fixture
-def visitor(server, chromium):
+def visitor(server, open_window):
     """The page, open; at the end nothing may have gone wrong there."""
-    with visits(Player, chromium, server) as visit:
+    with visits(Player, open_window, server) as visit:
         yield visit()
 
 

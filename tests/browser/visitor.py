@@ -69,6 +69,7 @@ class Guest:
     def leave(self) -> None:
         """Close the window; by then nothing may have gone wrong in it."""
         boxes = [box.inner_text() for box in self.window.query_selector_all('[data-testid="stException"]')]
+        self.window.evaluate("localStorage.clear()")  # the next guest of this profile finds nothing of this one
         self.window.close()
         assert boxes == []
         assert self.problems == []
@@ -108,19 +109,36 @@ class Visitor(Guest):
         return urlsplit(self.window.url).query
 
 
+class Line:
+    """What a window tells the server, of which one message gets lost; to be laid before a page is opened.
+
+    losing: whether the next message gets lost, if none did. lost: it.
+    """
+
+    def __init__(self, window: sync_api.Page) -> None:
+        self.losing = False
+        self.lost: list[str | bytes] = []
+        window.route_web_socket("**/_stcore/stream", self._connect)
+
+    def _connect(self, socket: sync_api.WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        socket.on_message(
+            lambda message: self.lost.append(message) if self.losing and not self.lost else server.send(message)
+        )
+
+
 Kind = TypeVar("Kind", bound=Guest)
 
 
 @contextmanager
 def visits(
-    kind: Callable[[sync_api.Page, str], Kind], chromium: sync_api.Browser, address: str
+    kind: Callable[[sync_api.Page, str], Kind], open_window: Callable[..., sync_api.Page], address: str
 ) -> Iterator[Callable[..., Kind]]:
     """Opens guests' windows, each at a query of the page, with Playwright's options; at the end all of them leave."""
     guests: list[Kind] = []
 
     def visit(query: str = "", **options: Any) -> Kind:
-        window = chromium.new_page(**{"viewport": SCREEN, **options})
-        guests.append(kind(window, address))
+        guests.append(kind(open_window(**options), address))
         return guests[-1].open(query)
 
     yield visit

@@ -15,6 +15,7 @@ from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.history import HISTORY, read_history
+from capsviz.training.journal import READINGS, abridged, read_metrics
 from capsviz.training.publish import publish
 from capsviz.training.runs import open_run
 
@@ -101,3 +102,26 @@ def test_a_manifest_from_before_histories_and_eight_bits_stays_valid(run, empty_
     manifest.write_text(json.dumps(rows))
     assert zoo.history("digits-l1-fc") is None
     zoo.verify(zoo.entry("digits-l1-fc"))
+
+
+def test_curves_are_kept_to_six_digits(run, empty_zoo):
+    entry = publish(run)
+    written = read_metrics(run)
+    kept = [json.loads(line) for line in (zoo.folder() / entry.curves).read_text(encoding="utf-8").splitlines()]
+    assert len(kept) == len(written)
+    for line, exact in zip(kept, written, strict=True):
+        assert line.keys() == exact.keys() and line["kind"] == exact["kind"]
+        for name in line.keys() - {"kind"}:
+            assert line[name] == pytest.approx(exact[name], rel=1e-5)
+        assert len(str(line["learning_rate"]).split("e")[0]) <= 8
+
+
+@pytest.mark.parametrize(("count", "left"), [(0, 0), (1, 1), (READINGS, READINGS), (READINGS + 1, 201), (1000, 334)])
+def test_of_a_long_run_every_epoch_is_kept_and_the_last_step(count, left):
+    lines = [{"kind": "train", "step": step, "loss": 1 / 3} for step in range(1, count + 1)]
+    lines += [{"kind": "epoch", "step": step} for step in range(100, count + 1, 100)]
+    kept = abridged(lines)
+    assert [line for line in kept if line["kind"] == "epoch"] == [line for line in lines if line["kind"] == "epoch"]
+    readings = [line for line in kept if line["kind"] == "train"]
+    assert len(readings) == left
+    assert not readings or (readings[-1]["step"], readings[-1]["loss"]) == (count, 0.333333)
