@@ -9,7 +9,7 @@ from jaxtyping import Bool, Int64, UInt8
 from torch import Tensor
 
 from capsviz.data import ImageSet, MultiDigits, load
-from capsviz.data.occlusion import cover
+from capsviz.data.occlusion import blank
 from capsviz.data.viewpoint import shift
 from capsviz.training.config import ConfigError, TrainingConfig
 
@@ -17,14 +17,14 @@ from capsviz.training.config import ConfigError, TrainingConfig
 VIRTUAL_EPOCH = 60_000
 LARGEST_SHUFFLED = 1_000_000
 # Streams of random numbers that must not depend on one another.
-SPLIT, ORDER, SHIFT, MIRROR, COVER = 0, 1, 2, 3, 4
+SPLIT, ORDER, SHIFT, MIRROR, CUTOUT = 0, 1, 2, 3, 4
 
 
 @dataclass(frozen=True)
 class Batch:
     """What one step learns from; `drawings` are what the decoder should draw, one for each digit that is present.
 
-    Where `cutout` covers a part of the images, the drawings are the images before that.
+    Where `cutout` blanks a part of the images, the drawings are the images before that.
     """
 
     images: UInt8[Tensor, "batch channel height width"]
@@ -71,7 +71,7 @@ class Feed:
         drawings = self.data.parts(indices)[0] if isinstance(self.data, MultiDigits) else images.unsqueeze(1)
         if self.config.cutout:
             centres = self._share(draw_centres(size, self.data.image[1:], self.config.seed, step)).to(images.device)
-            images = cover(images, centres, self.config.cutout)
+            images = blank(images, centres, self.config.cutout)
         return Batch(images, labels, multi_hot(labels, len(self.data.classes)), drawings)
 
     def _share(self, batch: Tensor) -> Tensor:
@@ -125,8 +125,8 @@ def draw_mirrors(batch: int, seed: int, step: int) -> Bool[Tensor, "batch"]:
 
 
 def draw_centres(batch: int, image: tuple[int, int], seed: int, step: int) -> Int64[Tensor, "batch 2"]:
-    """Row and column about which each image of a step's whole batch is covered, anywhere in height and width."""
-    numbers = generator(seed, COVER, step)
+    """Row and column about which each image of a step's whole batch is blanked, anywhere in height and width."""
+    numbers = generator(seed, CUTOUT, step)
     return torch.stack([torch.randint(length, (batch,), generator=numbers) for length in image], dim=1)
 
 

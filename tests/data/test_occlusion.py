@@ -1,4 +1,4 @@
-"""Covered squares against their definition."""
+"""Blanked squares against their definition."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsviz.data.occlusion import cover
+from capsviz.data.occlusion import blank
 
 
 @given(st.integers(0, 6), st.integers(0, 8), st.integers(1, 6))
 def test_a_square_about_the_centre_is_zero_and_nothing_else_changes(row, column, side):
     images = torch.randint(1, 256, (2, 3, 7, 9), dtype=torch.uint8)
-    covered = cover(images, torch.tensor([[row, column], [3, 4]]), side)
-    assert covered.dtype == images.dtype
+    blanked = blank(images, torch.tensor([[row, column], [3, 4]]), side)
+    assert blanked.dtype == images.dtype
     for image, (middle, centre) in enumerate([(row, column), (3, 4)]):
         hidden = {
             (above, left)
@@ -23,11 +23,11 @@ def test_a_square_about_the_centre_is_zero_and_nothing_else_changes(row, column,
         }
         for place in ((above, left) for above in range(7) for left in range(9)):
             expected = torch.zeros(3, dtype=torch.uint8) if place in hidden else images[image, :, *place]
-            assert torch.equal(covered[image, :, *place], expected)
+            assert torch.equal(blanked[image, :, *place], expected)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_gradients_pass_where_nothing_is_covered(dtype):
     images = torch.rand(1, 1, 5, 5, dtype=dtype, requires_grad=True)
-    cover(images, torch.tensor([[2, 2]]), 3).sum().backward()
+    blank(images, torch.tensor([[2, 2]]), 3).sum().backward()
     assert images.grad[0, 0].count_nonzero() == 25 - 9 and images.grad.max() == 1

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from capsviz.data import ImageSet, MultiDigits, load
-from capsviz.data.occlusion import cover
+from capsviz.data.occlusion import blank
 from capsviz.training import feed
 from capsviz.training.config import ConfigError, TrainingConfig
 from capsviz.training.feed import Feed, training_sets
@@ -108,11 +108,11 @@ def test_about_half_of_the_images_are_mirrored_and_their_drawings_with_them(digi
 
 
 def test_a_part_of_every_image_is_covered_and_the_decoder_is_to_draw_it_all(digits):
-    plain, covered = (Feed(digits, config(shift=1, cutout=cutout)).batch(0) for cutout in (0, 9))
+    plain, blanked = (Feed(digits, config(shift=1, cutout=cutout)).batch(0) for cutout in (0, 9))
     centres = feed.draw_centres(64, digits.image[1:], config().seed, 0)
-    assert torch.equal(covered.images, cover(plain.images, centres, 9))
-    assert (covered.images != plain.images).flatten(1).any(1).float().mean() > 0.8
-    assert torch.equal(covered.drawings, plain.drawings)
+    assert torch.equal(blanked.images, blank(plain.images, centres, 9))
+    assert (blanked.images != plain.images).flatten(1).any(1).float().mean() > 0.8
+    assert torch.equal(blanked.drawings, plain.drawings)
 
 
 def test_squares_lie_anywhere_in_an_image_and_elsewhere_in_another_step():
