@@ -45,10 +45,10 @@ def test_all_of_it_takes_120_megabytes_at_most():
     assert sum(file.stat().st_size for file in zoo.folder().rglob("*") if file.is_file()) <= 120e6
 
 
-def test_every_algorithm_stands_beside_the_others_on_digits_and_mnist():
-    routings = ("dr", "em", "l2", "l1")
-    wanted = {f"{kind}-{routing}" for kind in ("digits", "mnist") for routing in routings}
-    assert wanted | {"digits-l2-fc", "digits-l1-fc"} <= set(zoo.models())
+def test_every_algorithm_stands_beside_the_others_on_digits_mnist_and_fashion_mnist():
+    methods = ("dr", "em", "l2", "l1", "l2-fc", "l1-fc")
+    wanted = {f"{kind}-{method}" for kind in ("digits", "mnist", "fashion-mnist") for method in methods}
+    assert wanted | {"mnist-cnn", "fashion-mnist-cnn", "mnist-matrix"} <= set(zoo.models())
 
 
 @pytest.mark.parametrize("name", [name for name, entry in zoo.models().items() if entry.data == "digits"])

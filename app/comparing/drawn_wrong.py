@@ -34,7 +34,8 @@ def show(current: Scene) -> None:
         )
     called = methods.titles(records)
     strangers = [name for name, record in records.items() if not record.reconstructs]
-    first = next((name for name in strangers if called[name].startswith("L2")), [*strangers, *records][0])
+    likely = [current.entry.name, *(name for name in strangers if called[name].startswith("L2")), *strangers]
+    first = next((name for name in likely if name in strangers), next(iter(records)))
     method = current.choices.method if current.choices.method in records else first
     chosen(
         st.segmented_control, "Capsules of · classified right, drawn wrong", "method", method,

@@ -136,6 +136,11 @@ def test_drawn_wrong_counts_over_the_whole_test_set(visit: Visit):
     assert len(first["layout"]["shapes"]) == int(record.drawn_wrong[columns(first)].sum())
 
 
+@pytest.mark.parametrize(("model", "shown"), [("digits-l1-fc", "L1/FC"), ("digits-l2", "L2/FC")])
+def test_drawn_wrong_begins_with_the_chosen_model_where_it_has_no_decoder(visit: Visit, model: str, shown: str):
+    assert f"<b>{shown}</b> names" in spoken(visit("compare", model=model, view="wrong"))
+
+
 @pytest.mark.parametrize("view", VIEWS[1:])
 def test_without_records_a_view_says_which_command_makes_them(visit: Visit, monkeypatch, tmp_path, view: str):
     monkeypatch.setattr("app.resources.path_of", lambda entry: tmp_path / entry.name)
