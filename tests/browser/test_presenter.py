@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.visitor import Line, Visitor
+from tests.browser.visitor import Visitor
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
@@ -54,18 +54,6 @@ def test_a_fast_clicker_loses_no_press(visitor: Visitor):
         visitor.window.wait_for_timeout(120)
     visitor.eventually(lambda: "image=13" in visitor.query(), "three images on")
     visitor.settle()
-
-
-def test_a_press_that_got_lost_on_its_way_is_sent_again(visitor: Visitor):
-    line = Line(visitor.window)
-    visitor.open("compare?model=digits-dr&image=10")
-    hearing(visitor)
-    line.losing = True
-    visitor.window.keyboard.press("PageDown")
-    visitor.eventually(lambda: "image=11" in visitor.query(), "the next image")
-    assert b"image+1" in line.lost[0]
-    visitor.settle()
-    assert "image=11" in visitor.query()
 
 
 def test_a_field_keeps_its_keys(visitor: Visitor):
