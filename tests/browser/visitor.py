@@ -109,24 +109,6 @@ class Visitor(Guest):
         return urlsplit(self.window.url).query
 
 
-class Line:
-    """What a window tells the server, of which one message gets lost; to be laid before a page is opened.
-
-    losing: whether the next message gets lost, if none did. lost: it.
-    """
-
-    def __init__(self, window: sync_api.Page) -> None:
-        self.losing = False
-        self.lost: list[str | bytes] = []
-        window.route_web_socket("**/_stcore/stream", self._connect)
-
-    def _connect(self, socket: sync_api.WebSocketRoute) -> None:
-        server = socket.connect_to_server()
-        socket.on_message(
-            lambda message: self.lost.append(message) if self.losing and not self.lost else server.send(message)
-        )
-
-
 Kind = TypeVar("Kind", bound=Guest)
 
 

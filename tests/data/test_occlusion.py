@@ -27,7 +27,7 @@ def test_a_square_about_the_centre_is_zero_and_nothing_else_changes(row, column,
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_gradients_pass_where_nothing_is_covered(dtype):
+def test_gradients_pass_where_nothing_is_blanked(dtype):
     images = torch.rand(1, 1, 5, 5, dtype=dtype, requires_grad=True)
     blank(images, torch.tensor([[2, 2]]), 3).sum().backward()
     assert images.grad[0, 0].count_nonzero() == 25 - 9 and images.grad.max() == 1

@@ -107,7 +107,7 @@ def test_about_half_of_the_images_are_mirrored_and_their_drawings_with_them(digi
     assert torch.equal(mirrored.labels, plain.labels)
 
 
-def test_a_part_of_every_image_is_covered_and_the_decoder_is_to_draw_it_all(digits):
+def test_a_part_of_every_image_is_blanked_and_the_decoder_is_to_draw_it_all(digits):
     plain, blanked = (Feed(digits, config(shift=1, cutout=cutout)).batch(0) for cutout in (0, 9))
     centres = feed.draw_centres(64, digits.image[1:], config().seed, 0)
     assert torch.equal(blanked.images, blank(plain.images, centres, 9))
