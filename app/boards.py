@@ -12,6 +12,7 @@ from app.choices import ANOTHER_IMAGE, TEMPERATURES
 from app.components.routing_board import Look, routing_board
 from app.images import Picture
 from app.scene import Scene
+from app.widgets import chosen
 from capsviz.figures import dynamic, em
 from capsviz.figures.compare import error_map
 from capsviz.figures.perturb import reconstruction_figure
@@ -113,14 +114,14 @@ def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
         _second_picker(current, entry)
     if more:
         with others[-1]:
-            layout.chosen(st.number_input, "Image", "second_image", current.choices.second_image, 0, None, step=1)
+            chosen(st.number_input, "Image", "second_image", current.choices.second_image, 0, None, step=1)
     return upper
 
 
 def _temperature_picker(current: Scene, entry: Entry) -> None:
     own = entry.config.inverse_temperature.final
     shown = current.choices.temperature or own
-    layout.chosen(
+    chosen(
         st.select_slider,
         "λ rises to",
         "temperature",
@@ -138,12 +139,12 @@ def _second_picker(current: Scene, entry: Entry) -> None:
         for name, other in resources.entries().items()
         if other.routing == entry.routing and other.config.image == entry.config.image and name != entry.name
     ]
-    titles, chosen = {"": "nothing", ANOTHER_IMAGE: "another image"}, current.choices.second
-    layout.chosen(
+    titles, second = {"": "nothing", ANOTHER_IMAGE: "another image"}, current.choices.second
+    chosen(
         st.selectbox,
         "Beside it",
         "second",
-        chosen if chosen in (*titles, *others) else "",
+        second if second in (*titles, *others) else "",
         [*titles, *others],
         format_func=lambda value: titles.get(value, value),
         help="Two routings side by side play in step.",

@@ -11,9 +11,10 @@ from typing import Any
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import presenter, scene, session, takeaway
+from app import presenter, scene, takeaway
 from app.choices import MAX_ITERATIONS, Choices
 from app.scene import Scene
+from app.widgets import chosen
 from capsviz.errors import CapsvizError
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Stage, network_strip
@@ -104,34 +105,6 @@ def numbers(pairs: dict[str, str], *, key: str = "numbers") -> None:
     with st.container(key=key):
         for column, (name, value) in zip(st.columns(len(pairs)), pairs.items(), strict=True):
             column.metric(name, value)
-
-
-def chosen(
-    widget: Callable[..., Any],
-    label: str,
-    field: str,
-    value: Any,
-    *args: Any,
-    read: Callable[[Any, Choices], dict[str, Any]] | None = None,
-    then: list[str] | None = None,
-    **options: Any,
-) -> Any:
-    """A widget for one field of the choices: it shows `value`, and a change goes to the URL.
-
-    The widget keeps no state of its own, so that the back button and a link always show what the URL says.
-    read: turns the widget's value into the changes, where that is more than the field itself. then: the fragments to
-    run again, where the whole page need not.
-    """
-    key = options.pop("key", field)
-    st.session_state[key] = value
-
-    def changed() -> None:
-        answer, choices = st.session_state[key], session.parse(st.query_params, scene.catalogue())[0]
-        session.update(choices, **(read(answer, choices) if read else {field: answer}))
-        if then:
-            st.rerun(then)
-
-    return widget(label, *args, key=key, on_change=changed, **options)
 
 
 def iterations_picker(current: Scene, entry: Entry, **options: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import images, resources, scene, session
+from app import images, resources, scene, session, widgets
 from app.choices import MAX_ITERATIONS, Choices
 from app.components import keys
 from capsviz.figures.enlarge import enlarge
@@ -63,9 +63,9 @@ def obey(command: str) -> None:
         case "class-1" | "class+1":
             _class(choices, int(command[-2:]))
         case "T-1" | "T+1":
-            # A page without the slider has no T to change; the slider's value stands under its key.
-            if "iterations" in st.session_state:
-                wanted = st.session_state["iterations"] + int(command[-2:])
+            shown = widgets.shown("iterations")
+            if shown is not None:  # a page without the slider has no T to change
+                wanted = (choices.iterations or shown) + int(command[-2:])
                 within = max(1, min(MAX_ITERATIONS, wanted))
                 session.update(choices, iterations=scene.own_or(within, resources.entries()[choices.model]))
 
@@ -80,8 +80,8 @@ def _leaf(choices: Choices, step: int) -> None:
 
 
 def _class(choices: Choices, step: int) -> None:
-    """The next or previous class capsule, from the one that the page shows."""
-    shown = st.session_state.get("upper", choices.upper)
+    """The next or previous class capsule, from the chosen one or the one that the page shows."""
+    shown = widgets.shown("upper") if choices.upper is None else choices.upper
     if shown is None:  # the page has not come so far yet, or has no picker
         current = scene.current()
         shown = current.upper(current.trace(current.entry))

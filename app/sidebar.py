@@ -9,8 +9,8 @@ import streamlit as st
 from app import images, recordings, resources, session, shelves, thumbnails
 from app.choices import Choices
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
-from app.layout import chosen
 from app.scene import Scene, catalogue
+from app.widgets import chosen
 from capsviz import data
 from capsviz.data import DATASETS, ImageError
 from capsviz.errors import CapsvizError

@@ -10,9 +10,8 @@ from dataclasses import replace
 import streamlit as st
 from PIL import Image
 
-from app import images, resources, shelves
+from app import images, resources, shelves, widgets
 from app.choices import Choices
-from app.layout import chosen
 from app.scene import Scene
 from capsviz.data import DATASETS
 from capsviz.zoo import Entry
@@ -27,7 +26,7 @@ def show(scene: Scene) -> None:
     classes = _class_names(scene)
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
-        chosen(
+        widgets.chosen(
             st.selectbox,
             "Show class",
             "only",
@@ -44,7 +43,7 @@ def show(scene: Scene) -> None:
     pages = max(1, -(-len(places) // PER_PAGE))
     page = _page(position // PER_PAGE, pages, choices)
     shown = list(places[page * PER_PAGE : (page + 1) * PER_PAGE])
-    chosen(
+    widgets.chosen(
         st.pills,
         "Images",
         "image",
@@ -55,7 +54,7 @@ def show(scene: Scene) -> None:
         label_visibility="collapsed",
         read=lambda index, choices: {"image": choices.image if index is None else index},
     )
-    st.pagination(pages, max_visible_pages=3, key="thumbs_page")
+    st.pagination(pages, max_visible_pages=3, key=widgets.key_of("thumbs_page"))
 
 
 def _page(default: int, pages: int, choices: Choices) -> int:
@@ -63,9 +62,10 @@ def _page(default: int, pages: int, choices: Choices) -> int:
     # What is browsed is no choice that a link must carry, so it lives in the session alone.
     source = (choices.source, choices.data, choices.split, choices.recording)
     browsed = (choices.model, *source, choices.only, choices.image)
-    if st.session_state.get("browsed") != browsed or not 1 <= st.session_state.get("thumbs_page", 0) <= pages:
-        st.session_state["browsed"], st.session_state["thumbs_page"] = browsed, default + 1
-    return st.session_state["thumbs_page"] - 1
+    if st.session_state.get("browsed") != browsed or not 1 <= (widgets.shown("thumbs_page") or 0) <= pages:
+        st.session_state["browsed"] = browsed
+        widgets.place("thumbs_page", default + 1)
+    return widgets.shown("thumbs_page") - 1
 
 
 def _class_changes(label: int | None, choices: Choices, entry: Entry) -> dict[str, object]:

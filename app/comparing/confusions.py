@@ -7,8 +7,8 @@ import torch
 
 from app import layout, resources, session
 from app.comparing import methods
-from app.layout import chosen
 from app.scene import Scene, catalogue
+from app.widgets import chosen
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.confusions import confusion_matrices, confusion_matrix
 from capsviz.figures.network import Stage

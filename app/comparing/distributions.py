@@ -8,8 +8,8 @@ import streamlit as st
 
 from app import layout, resources
 from app.comparing import methods
-from app.layout import chosen
 from app.scene import Scene
+from app.widgets import chosen
 from capsviz.compare import Drawing
 from capsviz.figures.distributions import distribution_steps, distribution_violins
 from capsviz.figures.network import Stage

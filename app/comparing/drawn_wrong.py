@@ -7,8 +7,8 @@ import torch
 
 from app import images, layout, resources
 from app.comparing import methods
-from app.layout import chosen
 from app.scene import Scene
+from app.widgets import chosen
 from capsviz import differences
 from capsviz.data import ImageSet
 from capsviz.figures.blocks import image_blocks

@@ -10,8 +10,8 @@ import torch
 from app import layout, resources
 from app.choices import FEWEST, MEASURES, MOST, ORDERS
 from app.comparing import methods
-from app.layout import chosen
 from app.scene import Scene
+from app.widgets import chosen
 from capsviz import differences
 from capsviz.data import ImageSet
 from capsviz.figures.many import method_grid

@@ -7,6 +7,7 @@ import streamlit as st
 from app import layout, scene
 from app.choices import VIEWS
 from app.comparing import confusions, distributions, drawn_wrong, many, this_image
+from app.widgets import chosen
 
 PAGES = dict(zip(VIEWS, (this_image, many, distributions, confusions, drawn_wrong), strict=True))
 TITLES = dict(zip(VIEWS, ("This image", "Many images", "Distributions", "Confusions", "Drawn wrong"), strict=True))
@@ -14,7 +15,7 @@ TITLES = dict(zip(VIEWS, ("This image", "Many images", "Distributions", "Confusi
 current = scene.current()
 view = current.choices.view
 layout.headline("Compare", PAGES[view].HEADLINE)
-layout.chosen(
+chosen(
     st.segmented_control, "View", "view", view, VIEWS, format_func=TITLES.get, required=True,
     label_visibility="collapsed",
 )  # fmt: skip

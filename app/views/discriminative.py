@@ -7,7 +7,7 @@ import streamlit as st
 from app import coefficients as learned
 from app import films, images, layout, scene
 from app.choices import BATCHES, MAX_ASCENT_STEPS, MAX_DRAW, REGULARISATIONS, STEP_SIZES
-from app.layout import chosen
+from app.widgets import chosen
 from capsviz import measures
 from capsviz.figures import discriminative
 from capsviz.figures.discriminative_films import agreement_film, ascent_film, coefficient_film, history_film

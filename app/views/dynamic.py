@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import boards, layout, scene, toy
 from app.choices import LABS
+from app.widgets import chosen
 from capsviz import measures
 from capsviz.figures import couplings, flow
 
@@ -21,7 +22,7 @@ layout.headline(
     "<b>agree</b> with their vote.",
 )
 TITLES = {"network": "The network", "toy": "Two parents, by hand"}
-layout.chosen(
+chosen(
     st.segmented_control,
     "Laboratory",
     "lab",

@@ -8,6 +8,7 @@ from app import layout, resources, scene, session
 from app.choices import NARROW, WIDE, Choices
 from app.components.live_decoder import Left, live_decoder
 from app.scene import Scene
+from app.widgets import chosen
 from capsviz import perturb
 from capsviz.figures.perturb import dimension_sheet, meaning_table
 from capsviz.meanings import CLEAR, LEAD, QUALITIES
@@ -88,7 +89,7 @@ def sliders() -> None:
     with picker:
         upper = layout.class_picker(current, trace, "Class capsule to move", then=RERUN)
     with hand:
-        layout.chosen(
+        chosen(
             st.segmented_control,
             "Move it on",
             "hand",
@@ -99,7 +100,7 @@ def sliders() -> None:
             then=["links", "sliders"],
         )
     with several:
-        layout.chosen(
+        chosen(
             st.toggle,
             "All models",
             "beside",
@@ -107,7 +108,7 @@ def sliders() -> None:
             then=["links", "sliders"],
             help="Every model of the data set that has a decoder, its own capsule of the same image, the same offsets.",
         )
-        layout.chosen(st.toggle, f"Wide (±{WIDE:g})", "wide", wide(choices), read=narrowed, then=["links", "sliders"])
+        chosen(st.toggle, f"Wide (±{WIDE:g})", "wide", wide(choices), read=narrowed, then=["links", "sliders"])
     live_decoder(
         {title: resources.decoder(entry.name) for title, entry in shown.items()},
         {title: current.trace(entry).poses[0] for title, entry in shown.items()},

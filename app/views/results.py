@@ -9,6 +9,7 @@ import streamlit as st
 from plotly.graph_objects import Figure
 
 from app import layout, scene
+from app.widgets import chosen
 from capsviz.data import DATASETS
 from capsviz.experiments import convergence, reports
 from capsviz.figures import experiments as figures
@@ -38,7 +39,7 @@ current = scene.current()
 every = {name: reports.report(name) for name in reports.NAMES}
 report = every[current.choices.experiment]
 
-layout.chosen(
+chosen(
     st.segmented_control,
     "Experiment",
     "experiment",

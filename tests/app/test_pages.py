@@ -6,6 +6,7 @@ import json
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ButtonGroup
 
 from capsviz import data, perturb, zoo
 from capsviz.perturb import OFFSETS
@@ -221,13 +222,18 @@ def test_of_two_models_by_one_algorithm_the_chosen_one_is_compared(visit: Visit)
     assert list(plain.dataframe[0].value["Model"]) == ["digits-dr", "digits-em", "digits-l1", "digits-l2"]
 
 
+def thumbnails(app: AppTest) -> ButtonGroup:
+    """The images to choose from, under whatever key they stand at present."""
+    return next(group for group in app.button_group if group.key.startswith("image_thumbs"))
+
+
 def test_browsing_a_class_shows_only_its_images(visit: Visit):
     app = visit(model="digits-dr", image=0)
     app.selectbox(key="only").set_value(4).run()
     assert app.query_params["only"] == "4"
-    thumbnails = [option.content for option in app.button_group(key="image_thumbs").proto.options]
-    assert len(thumbnails) == 15
-    assert all(", class 4](data:image/png" in label for label in thumbnails)
+    labels = [option.content for option in thumbnails(app).proto.options]
+    assert len(labels) == 15
+    assert all(", class 4](data:image/png" in label for label in labels)
     assert "class 4" in spoken(app)
 
 
@@ -238,8 +244,7 @@ def test_leafing_through_the_thumbnails_changes_no_image(visit: Visit):
     leaf.set_value(5).run()
     assert app.get("pagination")[0].value == 5
     assert app.query_params["image"] == "20"
-    first = app.button_group(key="image_thumbs")
-    first.set_value(60).run()
+    thumbnails(app).set_value(60).run()
     assert app.query_params["image"] == "60"
     assert "Digits test image 60" in spoken(app)
 

@@ -1,0 +1,56 @@
+"""A widget stays while its visitor works with it, and makes room for another where the choice comes from elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.conftest import Visit
+
+
+def script() -> None:
+    """One widget that shows the class to browse, as the link says it."""
+    import streamlit as st
+
+    from app import scene, session, widgets
+
+    only = session.parse(st.query_params, scene.catalogue())[0].only
+    widgets.chosen(st.segmented_control, "Class", "only", only, list(range(10)))
+
+
+def follow(app: AppTest, only: int | None) -> AppTest:
+    """The page for a link to this class, or to all of them."""
+    app.query_params.clear()
+    app.query_params["model"] = "digits-dr"
+    if only is not None:
+        app.query_params["only"] = str(only)
+    return app.run()
+
+
+def test_a_pick_goes_to_the_link_and_leaves_the_widget_where_it_is(bare_machine):
+    app = follow(AppTest.from_function(script, default_timeout=60), 2)
+    for number in (3, None, 5):
+        app.button_group[0].set_value(number).run()
+        assert app.query_params.get("only") == (None if number is None else str(number))
+        assert (app.button_group[0].key, app.button_group[0].value) == ("only", number)
+    assert not app.exception
+
+
+@pytest.mark.parametrize(("before", "after"), [(2, 3), (2, None), (None, 3)])
+def test_a_choice_from_elsewhere_is_shown_by_another_widget(bare_machine, before: int | None, after: int | None):
+    app = follow(AppTest.from_function(script, default_timeout=60), before)
+    first = app.button_group[0]
+    second = follow(app, after).button_group[0]
+    assert second.value == after
+    assert second.proto.id != first.proto.id
+    second.set_value(7).run()
+    assert app.query_params["only"] == "7"
+    assert app.button_group[0].proto.id == second.proto.id
+
+
+@pytest.mark.parametrize("page", ["dynamic", "em", "discriminative", "perturb", "compare", "results"])
+def test_a_page_that_nothing_happens_to_keeps_its_widgets(visit: Visit, page: str):
+    app = visit(page, model="digits-dr", image=7)
+    groups = [group.proto.id for group in app.button_group]
+    assert len(groups) > 1
+    assert [group.proto.id for group in app.run().run().button_group] == groups

@@ -1,0 +1,104 @@
+"""Back, Forward and quick hands in Chromium: whatever the page has been told of, the last thing done counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.browser.visitor import Visitor
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+
+class Line:
+    """What a window and the server say to each other; the server's words can be late."""
+
+    def __init__(self, window: sync_api.Page) -> None:
+        self.late = False
+        self.waiting: list[str | bytes] = []
+        window.route_web_socket("**/_stcore/stream", self._connect)
+
+    def _connect(self, socket: sync_api.WebSocketRoute) -> None:
+        self.socket, server = socket, socket.connect_to_server()
+        server.on_message(lambda said: self.waiting.append(said) if self.late else socket.send(said))
+
+    @contextmanager
+    def slow(self) -> Iterator[None]:
+        """In here, nothing that the server says arrives; afterwards all of it does."""
+        self.late = True
+        yield
+        for said in self.waiting:
+            self.socket.send(said)
+        self.late = False
+
+
+def pick(visitor: Visitor, image: int) -> None:
+    """Another image of those in the sidebar."""
+    visitor.window.locator('[class*="st-key-image_thumbs"] button').nth(image).click()
+    shows(visitor, image)
+
+
+def shows(visitor: Visitor, image: int) -> None:
+    """Wait until an image is on stage, and the page stands."""
+    sync_api.expect(visitor.window.get_by_text(f"Digits test image {image}")).to_be_visible()
+    visitor.settle()
+    visitor.eventually(lambda: f"image={image}" in visitor.query(), "the image in the link")
+
+
+def test_back_undoes_a_choice_and_forward_repeats_it(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=7")
+    pick(visitor, 2)
+    visitor.window.go_back()
+    shows(visitor, 7)
+    visitor.window.go_forward()
+    shows(visitor, 2)
+
+
+def test_a_forward_that_is_answered_late_is_not_undone(visitor: Visitor):
+    line = Line(visitor.window)
+    visitor.open("?model=digits-dr&image=7")
+    pick(visitor, 2)
+    visitor.window.go_back()
+    shows(visitor, 7)
+    with line.slow():
+        visitor.window.go_forward()
+        visitor.window.wait_for_timeout(1500)  # long enough for the page to ask whether its address was lost
+    shows(visitor, 2)
+
+
+def test_a_second_back_before_the_first_is_answered_leads_two_back(visitor: Visitor):
+    line = Line(visitor.window)
+    visitor.open("?model=digits-dr&image=7")
+    pick(visitor, 2)
+    pick(visitor, 3)
+    with line.slow():
+        visitor.window.go_back()
+        visitor.window.wait_for_timeout(700)  # the server has drawn the page by then
+        visitor.window.go_back()
+        visitor.window.wait_for_timeout(200)
+    shows(visitor, 7)
+
+
+def test_a_class_picked_on_the_page_of_before_is_picked(visitor: Visitor):
+    line = Line(visitor.window)
+    visitor.open("?model=digits-dr&image=7")
+    pick(visitor, 2)
+    with line.slow():
+        visitor.window.go_back()
+        visitor.window.wait_for_timeout(700)
+        visitor.window.locator('[class*="st-key-upper"]').get_by_role("radio", name="3", exact=True).click()
+        visitor.window.wait_for_timeout(200)
+    visitor.eventually(lambda: "class=3" in visitor.query(), "the class in the link")
+    shows(visitor, 7)
+
+
+def test_two_quick_keys_are_two_steps_of_the_history(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=7")
+    before = visitor.window.evaluate("history.length")
+    for _ in range(2):
+        visitor.window.keyboard.press("]")
+        visitor.window.wait_for_timeout(60)
+    shows(visitor, 9)
+    assert visitor.window.evaluate("history.length") == before + 2
