@@ -10,7 +10,7 @@ const QUIET = 250; // milliseconds without another size of the window before Pyt
 const FIELDS = "input:not([type=checkbox], [type=radio], [type=button], [type=range]), textarea, select";
 
 // Commands that Python has not heard of yet, each with a number that only grows. One batch is on its way at a time, so
-// that a page is drawn between two presses; should nobody answer, the next press sends all of them again.
+// that a page is drawn between two presses; should nobody answer, all of them are sent again.
 const PATIENCE = 4000; // milliseconds after which nobody will answer
 let waiting = [], sent = 0, sentAt = 0;
 
@@ -23,10 +23,16 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   mounted.set(parentElement, listening);
   const { signal } = listening;
   waiting = waiting.filter(([number]) => number > data.heard);
+  let again;
+  signal.addEventListener("abort", () => clearTimeout(again));
   const flush = () => {
-    if (!waiting.length || (sent > data.heard && performance.now() - sentAt < PATIENCE)) return;
-    [sent, sentAt] = [waiting.at(-1)[0], performance.now()];
-    setTriggerValue("commands", waiting);
+    if (!waiting.length) return;
+    clearTimeout(again);
+    if (sent <= data.heard || performance.now() - sentAt >= PATIENCE) {
+      [sent, sentAt] = [waiting.at(-1)[0], performance.now()];
+      setTriggerValue("commands", waiting);
+    }
+    again = setTimeout(flush, PATIENCE);
   };
   const send = (command) => {
     waiting.push([Math.max(Date.now(), 1 + (waiting.at(-1)?.[0] ?? 0)), command]);

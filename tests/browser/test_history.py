@@ -2,36 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import Line, Visitor
 
 sync_api = pytest.importorskip("playwright.sync_api")
-
-
-class Line:
-    """What a window and the server say to each other; the server's words can be late."""
-
-    def __init__(self, window: sync_api.Page) -> None:
-        self.late = False
-        self.waiting: list[str | bytes] = []
-        window.route_web_socket("**/_stcore/stream", self._connect)
-
-    def _connect(self, socket: sync_api.WebSocketRoute) -> None:
-        self.socket, server = socket, socket.connect_to_server()
-        server.on_message(lambda said: self.waiting.append(said) if self.late else socket.send(said))
-
-    @contextmanager
-    def slow(self) -> Iterator[None]:
-        """In here, nothing that the server says arrives; afterwards all of it does."""
-        self.late = True
-        yield
-        for said in self.waiting:
-            self.socket.send(said)
-        self.late = False
 
 
 def pick(visitor: Visitor, image: int) -> None:
@@ -47,16 +22,7 @@ def shows(visitor: Visitor, image: int) -> None:
     visitor.eventually(lambda: f"image={image}" in visitor.query(), "the image in the link")
 
 
-def test_back_undoes_a_choice_and_forward_repeats_it(visitor: Visitor):
-    visitor.open("?model=digits-dr&image=7")
-    pick(visitor, 2)
-    visitor.window.go_back()
-    shows(visitor, 7)
-    visitor.window.go_forward()
-    shows(visitor, 2)
-
-
-def test_a_forward_that_is_answered_late_is_not_undone(visitor: Visitor):
+def test_back_undoes_a_choice_and_forward_repeats_it_also_where_it_is_answered_late(visitor: Visitor):
     line = Line(visitor.window)
     visitor.open("?model=digits-dr&image=7")
     pick(visitor, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import Line, Visitor
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
@@ -25,7 +25,7 @@ def test_keys_leaf_through_images_classes_iterations_and_pages(visitor: Visitor)
     visitor.window.keyboard.press("-")
     visitor.eventually(lambda: "T=" not in visitor.query(), "three iterations again")
     visitor.settle()
-    shown = visitor.window.locator('.st-key-upper [aria-checked="true"]').inner_text()
+    shown = visitor.window.locator('[class*="st-key-upper"] [aria-checked="true"]').inner_text()
     press(visitor, ".", f"class={(int(shown.split()[0]) + 1) % 10}")
     visitor.window.keyboard.press("5")
     sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
@@ -56,9 +56,21 @@ def test_a_fast_clicker_loses_no_press(visitor: Visitor):
     visitor.settle()
 
 
+def test_a_press_that_got_lost_on_its_way_is_sent_again(visitor: Visitor):
+    line = Line(visitor.window)
+    visitor.open("compare?model=digits-dr&image=10")
+    hearing(visitor)
+    line.lose_one()
+    visitor.window.keyboard.press("PageDown")
+    visitor.eventually(lambda: "image=11" in visitor.query(), "the next image")
+    assert b"image+1" in line.lost[0]
+    visitor.settle()
+    assert "image=11" in visitor.query()
+
+
 def test_a_field_keeps_its_keys(visitor: Visitor):
     visitor.open("compare?model=digits-dr")
-    field = visitor.window.locator(".st-key-only input").first
+    field = visitor.window.locator('[class*="st-key-only"] input').first
     field.click()
     sent = visitor.query()
     field.press("4")

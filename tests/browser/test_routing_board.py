@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import Line, Visitor
 from tests.serving import WAIT
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -71,21 +71,15 @@ def test_where_the_visitor_stops_goes_to_the_link_and_the_link_leads_there(visit
 
 
 def test_a_back_that_got_lost_on_its_way_is_heard_after_all(visitor: Visitor):
-    losing, lost = [False], []
-
-    def connect(socket: sync_api.WebSocketRoute) -> None:
-        server = socket.connect_to_server()
-        socket.on_message(lambda sent: lost.append(sent) if losing[0] and not lost else server.send(sent))
-
-    visitor.window.route_web_socket("**/_stcore/stream", connect)
+    line = Line(visitor.window)
     visitor.open("?model=digits-dr&frame=5")
     press(visitor, "ArrowRight")
     visitor.eventually(lambda: "frame=6" in visitor.query(), "the frame in the link")
     visitor.settle()
-    losing[0] = True
+    line.lose_one()
     visitor.window.go_back()
     visitor.eventually(lambda: at(visitor, "board.transport.position") == 5, "the frame that the address says")
-    assert b"frame=5" in lost[0]
+    assert b"frame=5" in line.lost[0]
     assert "frame=5" in visitor.query()
 
 

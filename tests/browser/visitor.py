@@ -109,6 +109,35 @@ class Visitor(Guest):
         return urlsplit(self.window.url).query
 
 
+class Line:
+    """What a window and the server say to each other: a word can get lost, and the server's can be late."""
+
+    def __init__(self, window: sync_api.Page) -> None:
+        self.lost: list[str | bytes] = []
+        self._losing = False
+        self._late = False
+        self._waiting: list[str | bytes] = []
+        window.route_web_socket("**/_stcore/stream", self._connect)
+
+    def _connect(self, socket: sync_api.WebSocketRoute) -> None:
+        self._socket, server = socket, socket.connect_to_server()
+        socket.on_message(lambda said: self.lost.append(said) if self._losing and not self.lost else server.send(said))
+        server.on_message(lambda said: self._waiting.append(said) if self._late else socket.send(said))
+
+    def lose_one(self) -> None:
+        """Lose the next thing that the window says."""
+        self._losing = True
+
+    @contextmanager
+    def slow(self) -> Iterator[None]:
+        """In here, nothing that the server says arrives; afterwards all of it does."""
+        self._late = True
+        yield
+        for said in self._waiting:
+            self._socket.send(said)
+        self._late = False
+
+
 Kind = TypeVar("Kind", bound=Guest)
 
 
