@@ -22,19 +22,7 @@ def shows(visitor: Visitor, image: int) -> None:
     visitor.eventually(lambda: f"image={image}" in visitor.query(), "the image in the link")
 
 
-def test_back_undoes_a_choice_and_forward_repeats_it_also_where_it_is_answered_late(visitor: Visitor):
-    line = Line(visitor.window)
-    visitor.open("?model=digits-dr&image=7")
-    pick(visitor, 2)
-    visitor.window.go_back()
-    shows(visitor, 7)
-    with line.slow():
-        visitor.window.go_forward()
-        visitor.window.wait_for_timeout(1500)  # long enough for the page to ask whether its address was lost
-    shows(visitor, 2)
-
-
-def test_a_second_back_before_the_first_is_answered_leads_two_back(visitor: Visitor):
+def test_back_and_forward_count_though_the_page_is_late(visitor: Visitor):
     line = Line(visitor.window)
     visitor.open("?model=digits-dr&image=7")
     pick(visitor, 2)
@@ -45,6 +33,10 @@ def test_a_second_back_before_the_first_is_answered_leads_two_back(visitor: Visi
         visitor.window.go_back()
         visitor.window.wait_for_timeout(200)
     shows(visitor, 7)
+    with line.slow():
+        visitor.window.go_forward()
+        visitor.window.wait_for_timeout(1500)  # long enough for the page to ask whether its address was lost
+    shows(visitor, 2)
 
 
 def test_a_class_picked_on_the_page_of_before_is_picked(visitor: Visitor):
@@ -58,13 +50,3 @@ def test_a_class_picked_on_the_page_of_before_is_picked(visitor: Visitor):
         visitor.window.wait_for_timeout(200)
     visitor.eventually(lambda: "class=3" in visitor.query(), "the class in the link")
     shows(visitor, 7)
-
-
-def test_two_quick_keys_are_two_steps_of_the_history(visitor: Visitor):
-    visitor.open("?model=digits-dr&image=7")
-    before = visitor.window.evaluate("history.length")
-    for _ in range(2):
-        visitor.window.keyboard.press("]")
-        visitor.window.wait_for_timeout(60)
-    shows(visitor, 9)
-    assert visitor.window.evaluate("history.length") == before + 2

@@ -49,11 +49,13 @@ def hearing(visitor: Visitor) -> None:
 def test_a_fast_clicker_loses_no_press(visitor: Visitor):
     visitor.open("compare?model=digits-dr&image=10")
     hearing(visitor)
+    before = visitor.window.evaluate("history.length")
     for _ in range(3):
         visitor.window.keyboard.press("PageDown")
         visitor.window.wait_for_timeout(120)
     visitor.eventually(lambda: "image=13" in visitor.query(), "three images on")
     visitor.settle()
+    assert visitor.window.evaluate("history.length") == before + 3
 
 
 def test_a_press_that_got_lost_on_its_way_is_sent_again(visitor: Visitor):
