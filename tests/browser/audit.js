@@ -68,7 +68,14 @@
       const css = "*, *::before, *::after, ::placeholder { -webkit-text-fill-color: transparent !important; }"
         + "svg text, svg tspan { fill: transparent !important; stroke: transparent !important; }";
       for (const root of [document.head, ...[...elements()].map((node) => node.shadowRoot).filter(Boolean)]) {
-        root.append(Object.assign(document.createElement("style"), { textContent: css }));
+        root.append(Object.assign(document.createElement("style"), { textContent: css, className: "hiding" }));
+      }
+    },
+
+    /** Put the letters back. */
+    showTexts() {
+      for (const root of [document, ...[...elements()].map((node) => node.shadowRoot).filter(Boolean)]) {
+        for (const style of root.querySelectorAll("style.hiding")) style.remove();
       }
     },
 

@@ -6,13 +6,14 @@ Whatever a test does, no exception box may appear, nothing may be logged as an e
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from capsviz.experiments import reports
 from tests.app import pictures
-from tests.browser.visitor import SCREEN, Visitor
+from tests.browser.visitor import Visitor
 from tests.serving import served
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -20,10 +21,12 @@ sync_api = pytest.importorskip("playwright.sync_api")
 PAGES = {"Dynamic routing": "", "EM": "em", "L2 / L1": "discriminative", "Perturb": "perturb", "Compare": "compare"}
 
 
-def test_the_first_visit_of_a_fresh_server_may_be_a_link_to_any_page(chromium: sync_api.Browser, tmp_path: Path):
+def test_the_first_visit_of_a_fresh_server_may_be_a_link_to_any_page(
+    open_window: Callable[..., sync_api.Page], tmp_path: Path
+):
     expect = sync_api.expect
     with served("app/main.py", tmp_path, CAPSVIZ_DATA=str(tmp_path)) as address:
-        visitor = Visitor(chromium.new_page(viewport=SCREEN), address).open("em?model=digits-em&image=5")
+        visitor = Visitor(open_window(), address).open("em?model=digits-em&image=5")
         expect(visitor.window.locator("h2")).to_have_text("EM routing")
         expect(visitor.window.locator('[data-testid="stSidebar"]')).to_be_visible()
         expect(visitor.window.get_by_text("Digits test image 5")).to_be_visible()
@@ -85,13 +88,15 @@ def test_a_slider_of_perturb_moves_the_drawing_and_goes_to_the_links(visitor: Vi
     visitor.eventually(lambda: visitor.canvas("after") == moved, "the same drawing after a reload")
 
 
-def test_a_link_opened_elsewhere_shows_the_same(visitor: Visitor, chromium: sync_api.Browser, address: str):
+def test_a_link_opened_elsewhere_shows_the_same(
+    visitor: Visitor, open_window: Callable[..., sync_api.Page], address: str
+):
     visitor.open("?model=digits-dr")
-    visitor.window.locator(".st-key-upper").get_by_role("radio", name="3", exact=True).click()
+    visitor.window.locator('[class*="st-key-upper"]').get_by_role("radio", name="3", exact=True).click()
     visitor.eventually(lambda: "class=3" in visitor.query(), "the class in the link")
     visitor.settle()
     here = visitor.board()
-    other = Visitor(chromium.new_page(), address)
+    other = Visitor(open_window(), address)
     other.open(f"?{visitor.query()}")
     assert other.board() == here
     other.leave()

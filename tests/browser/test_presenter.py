@@ -95,47 +95,50 @@ def test_the_sheet_of_keys_opens_and_closes_without_the_server(visitor: Visitor)
     assert visitor.messages_sent == sent
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
-def test_presenter_mode_is_the_page_alone_in_larger_type(visitor: Visitor, width: int, height: int):
+def test_presenter_mode_is_the_page_alone_in_type_that_grows_with_the_window(visitor: Visitor):
     window = visitor.window
-    window.set_viewport_size({"width": width, "height": height})
     visitor.open("compare?model=digits-dr")
     press(visitor, "p", "present=1")
     sync_api.expect(window.locator('[data-testid="stSidebar"]')).to_be_hidden()
     sync_api.expect(window.locator(".st-key-pages")).to_be_hidden()
     sync_api.expect(window.locator(".st-key-explanation")).to_be_hidden()
     size = "plot => plot._fullLayout.font.size"
-    larger = 16 * 1.15 * width / 1280
     strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
-    visitor.eventually(lambda: abs(strip.evaluate(size) - larger) < 0.01, "type in proportion to the screen")
-    assert window.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") == pytest.approx(
-        larger, abs=0.1
-    )
-    assert window.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
-    assert strip.bounding_box()["y"] < 0.2 * height
+    for width, height in ((1280, 720), (1920, 1080)):
+        window.set_viewport_size({"width": width, "height": height})
+        larger = 16 * 1.15 * width / 1280
+
+        def grown(larger: float = larger) -> bool:
+            return abs(strip.evaluate(size) - larger) < 0.01
+
+        visitor.eventually(grown, "type in proportion to the screen")
+        visitor.settle()
+        assert window.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") == pytest.approx(
+            larger, abs=0.1
+        )
+        assert window.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+        assert strip.bounding_box()["y"] < 0.2 * height
     press(visitor, "PageDown", "image=1")
     window.get_by_role("button", name="Leave").click()
     visitor.eventually(lambda: "present" not in visitor.query(), "the ordinary page")
     sync_api.expect(window.locator('[data-testid="stSidebar"]')).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    ("path", "place"),
-    [
+def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visitor):
+    visitor.open("results?model=digits-dr&present=1")
+    for path, place in (
         ("?", ".routing .main"),
-        ("em?", ".routing .main"),
         ("discriminative?part=agreement&", ".film .map canvas >> nth=0"),
+        ("em?", ".routing .main"),
         ("discriminative?part=ascent&", ".film .map canvas >> nth=0"),
         ("perturb?", ".live-decoder canvas.after"),
         ("compare?view=many&", '[class*="st-key-grid-"] .js-plotly-plot'),
-    ],
-)
-def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visitor, path: str, place: str):
-    visitor.open(f"{path}model=digits-dr&present=1")
-    shown = visitor.window.locator(place)
+    ):
+        visitor.follow(f"/{path}model=digits-dr&present=1")
+        shown = visitor.window.locator(place)
 
-    def fits() -> bool:
-        box = shown.bounding_box()
-        return box is not None and box["height"] > 150 and box["y"] >= 0 and box["y"] + box["height"] <= 721
+        def fits(shown: sync_api.Locator = shown) -> bool:
+            box = shown.bounding_box()
+            return box is not None and box["height"] > 150 and box["y"] >= 0 and box["y"] + box["height"] <= 721
 
-    visitor.eventually(fits, f"{place} on the screen: {shown.bounding_box()}")
+        visitor.eventually(fits, f"{place} on the screen: {shown.bounding_box()}")

@@ -86,6 +86,18 @@ class Visitor(Guest):
         self.window.wait_for_function("document.querySelectorAll('[data-stale=\"true\"]').length === 0")
         assert not self.window.query_selector_all('[data-testid="stException"]')
 
+    def follow(self, link: str) -> None:
+        """Go to another page of the app as Back and Forward do, which loads no script anew, and wait until it stands.
+
+        link: from the root on.
+        """
+        heading = self.window.locator("h2")
+        before = heading.inner_text()
+        script = "to => { history.pushState({}, '', to); dispatchEvent(new PopStateEvent('popstate')); }"
+        self.window.evaluate(script, link)
+        self.eventually(lambda: heading.inner_text() != before, f"the heading of {link}")
+        self.settle()
+
     def figure(self, key: str) -> str:
         """All numbers that a figure shows at the moment."""
         script = "plot => JSON.stringify(plot.data.map(trace => [trace.z, trace.x, trace.y, trace.marker?.size]))"
