@@ -16,8 +16,22 @@ def press(visitor: Visitor, key: str, query: str) -> None:
     visitor.settle()
 
 
+def hearing(visitor: Visitor) -> None:
+    """Wait until the page hears keys: the sheet of keys opens and closes without the server."""
+    sheet = visitor.window.get_by_role("dialog", name="Keys")
+
+    def opens() -> bool:
+        visitor.window.keyboard.press("?")
+        return sheet.is_visible()
+
+    visitor.eventually(opens, "the sheet of keys")
+    visitor.window.keyboard.press("Escape")
+    sync_api.expect(sheet).to_be_hidden()
+
+
 def test_keys_leaf_through_images_classes_iterations_and_pages(visitor: Visitor):
     visitor.open("?model=digits-dr&image=7")
+    hearing(visitor)
     press(visitor, "PageDown", "image=8")
     press(visitor, "]", "image=9")
     press(visitor, "PageUp", "image=8")
@@ -31,19 +45,6 @@ def test_keys_leaf_through_images_classes_iterations_and_pages(visitor: Visitor)
     sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
     visitor.settle()
     assert "image=8" in visitor.query()
-
-
-def hearing(visitor: Visitor) -> None:
-    """Wait until the page hears keys: the sheet of keys opens and closes without the server."""
-    sheet = visitor.window.get_by_role("dialog", name="Keys")
-
-    def opens() -> bool:
-        visitor.window.keyboard.press("?")
-        return sheet.is_visible()
-
-    visitor.eventually(opens, "the sheet of keys")
-    visitor.window.keyboard.press("Escape")
-    sync_api.expect(sheet).to_be_hidden()
 
 
 def test_a_fast_clicker_loses_no_press(visitor: Visitor):
@@ -84,6 +85,7 @@ def test_a_field_keeps_its_keys(visitor: Visitor):
 
 def test_the_sheet_of_keys_opens_and_closes_without_the_server(visitor: Visitor):
     visitor.open("compare?model=digits-dr")
+    hearing(visitor)
     sent = visitor.messages_sent
     sheet = visitor.window.get_by_role("dialog", name="Keys")
     visitor.window.keyboard.press("?")
@@ -98,6 +100,7 @@ def test_the_sheet_of_keys_opens_and_closes_without_the_server(visitor: Visitor)
 def test_presenter_mode_is_the_page_alone_in_type_that_grows_with_the_window(visitor: Visitor):
     window = visitor.window
     visitor.open("compare?model=digits-dr")
+    hearing(visitor)
     press(visitor, "p", "present=1")
     sync_api.expect(window.locator('[data-testid="stSidebar"]')).to_be_hidden()
     sync_api.expect(window.locator(".st-key-pages")).to_be_hidden()
