@@ -50,8 +50,8 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
         if st.query_params.to_dict() != left[-1]:
             st.query_params.from_dict(left[-1])
         for number, command in received(st.session_state[key].get("commands"), st.session_state.get(heard, 0)):
+            on_command(command)  # Streamlit ends this callback where a newer message waits: then the key is sent again
             st.session_state[heard] = number
-            on_command(command)
             left.append(st.query_params.to_dict())
         st.session_state[trail] = left
 

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import resources, shelves
+from app.components import keys
 from app.components.keys import followed, received
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts
@@ -108,6 +109,27 @@ def test_a_command_that_arrives_twice_is_heard_once_and_what_is_none_never():
     assert received(sent, 3) == [(4, "image+1"), (5, "T+1")]
     assert received(sent, 5) == []
     assert received("image+1", 0) == received([["x", 3], [1]], 0) == received(None, 0) == []
+
+
+def test_a_command_whose_callback_streamlit_ended_is_not_heard_and_may_come_again(monkeypatch: pytest.MonkeyPatch):
+    class Ended(BaseException):
+        """What Streamlit raises where a newer message waits."""
+
+    def obey(command: str) -> None:
+        done.append(command)
+        if len(done) == 2:
+            raise Ended
+
+    mounted, done = {}, []
+    state = {"keys": {"commands": [[1, "image+1"], [2, "T+1"]]}}
+    monkeypatch.setattr(keys, "component", lambda *_, **__: lambda **given: mounted.update(given))
+    monkeypatch.setattr(keys.st, "session_state", state)
+    keys.keys(key="keys", presenting=False, on_command=obey)
+    with pytest.raises(Ended):
+        mounted["on_commands_change"]()
+    assert state["keys-heard"] == 1
+    mounted["on_commands_change"]()
+    assert (done, state["keys-heard"]) == (["image+1", "T+1", "T+1"], 2)
 
 
 def test_a_command_starts_from_the_last_address_that_a_command_led_to():
