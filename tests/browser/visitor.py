@@ -122,7 +122,10 @@ class Visitor(Guest):
 
 
 class Line:
-    """What a window and the server say to each other: a word can get lost, and the server's can be late."""
+    """What a window and the server say to each other: a word can get lost, and the server's can be late.
+
+    To be laid before a page is opened. lost: what the window said and the server never heard.
+    """
 
     def __init__(self, window: sync_api.Page) -> None:
         self.lost: list[str | bytes] = []
