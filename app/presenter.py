@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 from plotly.graph_objects import Figure
 
@@ -11,10 +13,11 @@ from app.components import keys
 from capsviz.figures.enlarge import enlarge
 
 KEYS = "keys"
+STYLE = Path(__file__).with_name("presenting.css")
 LARGER = 1.15
 """Type against that of the ordinary page on a screen of 1280 × 720; on larger screens it grows in proportion.
 
-Components follow the root's type, which style.css sets to the same."""
+Components follow the root's type, which presenting.css sets to the same."""
 WIDTH, HEIGHT = 1280, 720
 TALLEST = 585
 """Pixels of a figure that fills such a screen, as the figure counts them before it is enlarged."""
@@ -49,7 +52,7 @@ def listen(choices: Choices) -> None:
     """Listen for keys on this page, whatever has the focus."""
     keys.keys(key=KEYS, presenting=choices.present, on_command=obey)
     if choices.present:
-        st.html('<i class="presenting"></i>')  # what style.css knows the mode by
+        st.html(STYLE)
 
 
 def obey(command: str) -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import resources, shelves
+from app import presenter, resources, shelves
 from app.components import keys
 from app.components.keys import followed, received
 from tests.app.conftest import Visit
@@ -15,8 +15,9 @@ from tests.app.test_pages import charts
 
 
 def is_presenting(app: AppTest) -> bool:
-    """Whether the mark is there by which the style sheet knows the mode."""
-    return any('class="presenting"' in element.proto.body for element in app.get("html"))
+    """Whether the mode's own style sheet is on the page."""
+    sheet = presenter.STYLE.read_text(encoding="utf-8")
+    return any(sheet in element.proto.body for element in app.get("html"))
 
 
 def press(app: AppTest, command: str) -> AppTest:
