@@ -13,6 +13,7 @@ from app.widgets import chosen
 from capsviz.data import DATASETS
 from capsviz.experiments import convergence, reports
 from capsviz.figures import experiments as figures
+from capsviz.figures.pairs import drawn_pairs
 
 FIGURES: dict[str, Callable[..., Figure]] = {
     "table": figures.table_ii,
@@ -21,13 +22,21 @@ FIGURES: dict[str, Callable[..., Figure]] = {
     "iterations": lambda found, **look: figures.iterations(found["trained"], found["shipped"], **look),
     "sparsity": figures.sparsity,
     "ascent": figures.ascent,
-    "multi-mnist": figures.multi_mnist,
+    "multi-mnist": lambda found, **look: figures.multi_mnist(found["rows"], **look),
 }
+
+DRAWN = (
+    "The first {count} test images, and what each model makes of them: the capsule of one digit decoded in orange, "
+    "that of the other in blue, white where both put ink."
+)
 
 
 def draw(name: str, measured: Any, dark: bool) -> None:
-    """The figures of an experiment; convergence has one for each data set."""
+    """The figures of an experiment; convergence has one for each data set, MultiMNIST what was drawn."""
     if name != "convergence":
+        if name == "multi-mnist" and (drawn := measured["drawn"]):
+            st.markdown(DRAWN.format(count=len(drawn.images)))
+            layout.show(drawn_pairs(drawn, dark=dark), f"{name}-drawn")
         layout.show(FIGURES[name](measured, dark=dark), f"{name}-figure")
         return
     for data in convergence.data_sets(measured):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -115,12 +116,16 @@ def ascent(seeds: Seeds = 3, threads: Threads = None, time_limit: Limit = None) 
 
 
 @app.command("multi-mnist")
-def multi_mnist(threads: Threads = None) -> None:
-    """Error of the MultiMNIST models, both digits asked for."""
-    from capsviz.experiments import multi
+def multi_mnist(
+    threads: Threads = None,
+    runs: Annotated[Path | None, typer.Option(help="Finished runs there draw the first test images, too.")] = None,
+) -> None:
+    """Error of the MultiMNIST models, both digits asked for, and what they draw of each digit."""
+    from capsviz.experiments import multi, pairs
 
     use(threads)
     multi.run(say=told)
+    pairs.run(runs, say=told)
     tell(multi.NAME)
 
 

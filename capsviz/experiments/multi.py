@@ -75,6 +75,6 @@ def sentences(measured: list[dict[str, Any]]) -> list[str]:
         ]
     best = min(measured, key=lambda row: row["error"])
     return [
-        f"{best['model']} errs least, {best['error']:.2f} % of {best['count']} images after {best['steps']} steps; the "
-        "paper has 7.54 % for its own routing and 7.47 % for DR."
+        f"{TITLES[best['routing']]} errs least, {best['error']:.2f} % of {best['count']} images after {best['steps']} "
+        "steps; the paper has 7.54 % for its own routing and 7.47 % for DR."
     ]

@@ -13,6 +13,7 @@ from capsviz.experiments import (
     cost,
     iterations,
     multi,
+    pairs,
     results,
     robustness,
     sparsity,
@@ -167,9 +168,9 @@ def _multi() -> Report:
         tuple(multi.sentences(found)),
         multi.markdown(found) if found else "",
         f"Two digits, 36 × 36; wrong unless both are named; one model each{_where(result)}",
-        "capsviz experiment multi-mnist",
+        "capsviz experiment multi-mnist --runs runs",
         "seed 003, section IV; Sabour et al. (2017), section 6",
-        result,
+        {"rows": found, "drawn": pairs.read()} if found else None,
     )
 
 

@@ -248,13 +248,12 @@ def ascent(result: dict[str, Any], *, dark: bool = False) -> Figure:
     return _finish(figure, f"Test error on the digits by γ: {said or 'nothing measured'}.", dark)
 
 
-def multi_mnist(result: dict[str, Any], *, dark: bool = False) -> Figure:
+def multi_mnist(rows: Sequence[dict[str, Any]], *, dark: bool = False) -> Figure:
     """Error of every MultiMNIST model, both digits asked for, beside the paper's."""
     figure = _panels(["error, %: wrong unless both digits are named"], dark)
-    rows = result["rows"]
     figure.add_trace(
         go.Bar(
-            x=[row["model"] for row in rows],
+            x=[row["model"].replace(", ", "<br>") for row in rows],
             y=[row["error"] for row in rows],
             text=[f"{row['error']:.2f}" for row in rows],
             textposition="outside",
@@ -268,7 +267,8 @@ def multi_mnist(result: dict[str, Any], *, dark: bool = False) -> Figure:
     )
     for (method, error), dash in zip(doubles.PAPER.items(), DASHES, strict=False):
         title = f"paper, {'DR' if method == 'DR' else 'its own routing'}: {error:.2f} %"
-        figure.add_hline(y=error, line={"dash": dash, "width": 2, "color": ink(dark).text}, annotation_text=title)
+        line = {"dash": dash, "width": 2, "color": ink(dark).text}
+        figure.add_hline(y=error, line=line, name=title, showlegend=True)
     said = ", ".join(f"{row['model']} {row['error']:.2f} %" for row in rows)
     return _finish(figure, f"MultiMNIST error: {said}.", dark)
 
@@ -286,7 +286,7 @@ def _logarithmic(figure: Figure) -> None:
 
 def _finish(figure: Figure, text: str, dark: bool) -> Figure:
     """The theme, room for the legend where there is one, and the sentence for those who do not see it."""
-    named = any(trace.showlegend is not False for trace in figure.data)
+    named = any(part.showlegend is not False for part in (*figure.data, *figure.layout.shapes))
     figure.update_layout(
         legend={"orientation": "h", "x": 0, "y": 1.13, "yanchor": "bottom"},
         margin={"l": 64, "r": 16, "t": 92 if named else 48, "b": 56},

@@ -20,7 +20,7 @@ from capsviz.figures.theme import TICK, caption, diverging_colours, ink, style
 GAP = 3
 """Between pictures side by side, in pixels of the pictures."""
 CELL, WORDS, FIGURE = 76, 21, 54
-"""Width of a picture, what is left below it for its figure, and the width of that, in pixels on screen."""
+"""Usual width of a picture, what is left below it for its figure, and the width of that, in pixels on screen."""
 
 Images = Float[Tensor, "count *image"] | Float[ndarray, "count *image"]
 
@@ -35,6 +35,7 @@ def method_grid(
     signed: Sequence[str] = (),
     on_stage: int | None = None,
     height: int | None = None,
+    cell: int = CELL,
     dark: bool = False,
 ) -> Figure:
     """One row per method and one column per image.
@@ -42,7 +43,7 @@ def method_grid(
     rows: by what stands before the row, images in [0, 1], or differences in [-1, 1] where the row is named in `signed`
     (blue: less, orange: more). heads: above each column; chosen: the number of each image, what a click stands for.
     texts: what the pointer says, words: what stands below each picture; on_stage: which of the numbers is framed.
-    height: the most that it takes, in pixels; pictures are as wide as `CELL` where that leaves them room.
+    height: the most that it takes, in pixels; pictures are as wide as `cell` where that leaves them room.
     Raises FigureError where rows differ in number.
     """
     count = len(heads)
@@ -52,7 +53,7 @@ def method_grid(
     longest = max(len(line) for name in shots for line in name.split("<br>"))
     margin = {"l": 20 + 7.5 * longest, "r": 8, "t": 30 + 18 * max(head.count("<br>") for head in heads), "b": 4}
     tall, width = pixels(next(iter(shots.values()))[0]).shape[:2]
-    scale = CELL / width  # of a pixel of the pictures on screen
+    scale = cell / width  # of a pixel of the pictures on screen
     if height is not None:
         scale = min(scale, ((height - margin["t"] - 8) / len(shots) - WORDS) / tall)
     gap = max(GAP, round(FIGURE / scale) - width)

@@ -98,7 +98,7 @@ def test_sparsity_and_ascent_draw_what_was_averaged():
 
 def test_multi_mnist_draws_the_papers_figures_as_lines():
     rows = [{"model": "multi-mnist-dr", "routing": "dr", "error": 9.5}]
-    figure = figures.multi_mnist({"rows": rows})
+    figure = figures.multi_mnist(rows)
     assert list(figure.data[0].y) == [9.5]
     assert sorted(shape.y0 for shape in figure.layout.shapes) == [7.47, 7.54]
 
