@@ -23,6 +23,7 @@ PAGES = {
     "perturb": "perturb",
     "compare": "compare",
     "results": "results",
+    "multi-mnist": "results?experiment=multi-mnist",
 }
 """Each picture's name and its page's path; the first page is the app's address itself."""
 
@@ -56,7 +57,7 @@ def main() -> None:
             context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
             for name, path in PAGES.items():
                 page = context.new_page()
-                page.goto(f"{address}/{path}?{arguments.query}")
+                page.goto(f"{address}/{path}{'&' if '?' in path else '?'}{arguments.query}")
                 settle(page)
                 if name in ("dynamic", "em"):
                     play(page)

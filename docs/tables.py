@@ -9,15 +9,19 @@ from capsviz import zoo
 from capsviz.experiments.reports import document, report
 
 ROOT = Path(__file__).resolve().parents[1]
-SHOWN = ("table", "convergence", "cost", "robustness")
+SHOWN = ("table", "convergence", "cost", "robustness", "multi-mnist")
 """Experiments whose reports stand in the README; docs/results.md has all of them."""
+PICTURES = {"multi-mnist": "docs/images/multi-mnist-light.png"}
+"""Experiments whose page the README shows."""
 
 
 def section(name: str) -> str:
     """An experiment as the README shows it."""
     found = report(name)
     said = "\n".join(f"- {sentence}" for sentence in found.sentences)
-    return "\n\n".join(part for part in (f"### {found.title}", found.markdown, said, f"{found.conditions}.") if part)
+    picture = f"![{found.question}]({PICTURES[name]})" if name in PICTURES else ""
+    parts = (f"### {found.title}", picture, found.markdown, said, f"{found.conditions}.")
+    return "\n\n".join(part for part in parts if part)
 
 
 def main() -> None:

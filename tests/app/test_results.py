@@ -50,3 +50,11 @@ def test_a_damaged_result_is_one_sentence(visit: Visit, monkeypatch, tmp_path):
     assert "ascent.json is damaged" in app.error[0].value
     with pytest.raises(results.ResultError):
         reports.report("ascent")
+
+
+def test_multi_mnist_shows_what_the_models_of_its_table_drew(visit: Visit):
+    measured = reports.report("multi-mnist").measured
+    steps = {row["model"].split(",")[0]: row["steps"] for row in measured["rows"]}
+    assert {one.by.name: one.by.steps for one in measured["drawn"].drawn} == steps
+    charts = visit("results", experiment="multi-mnist").get("plotly_chart")
+    assert "in rows: Image, Dynamic routing" in charts[0].proto.alt and "error" in charts[1].proto.alt
