@@ -2,7 +2,7 @@
 
 capsviz experiment multi-mnist --runs runs
 
-The first test images, chosen by nobody, as in Figure 5 of Sabour, Frosst & Hinton (2017).
+The first test images, chosen by nobody, drawn as in Figure 5 of Sabour, Frosst & Hinton (2017).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from torch import Tensor
 from capsviz import zoo
 from capsviz.data import load, to_float
 from capsviz.experiments import results, seeds
+from capsviz.experiments.multi import NAME
 from capsviz.experiments.table import steps_of
 from capsviz.network import CapsNet
 from capsviz.training.checkpoint import CheckpointError, read_tensors, write_tensors
 from capsviz.training.config import TrainingConfig
 from capsviz.training.runs import SUMMARY, open_run
 
-DATA = "multi-mnist"
 COUNT = 8
 """Images that are drawn."""
 
@@ -64,7 +64,7 @@ class Pairs:
 
 def path() -> Path:
     """The result file."""
-    return results.folder() / f"{DATA}.safetensors"
+    return results.folder() / f"{NAME}.safetensors"
 
 
 def read() -> Pairs | None:
@@ -80,7 +80,7 @@ def read() -> Pairs | None:
         return Pairs(tensors["images"], tensors["labels"], tuple(drawn))
     except (CheckpointError, KeyError, TypeError) as error:
         raise results.ResultError(
-            f"{path()} is damaged; restore it with git or run `capsviz experiment {DATA}`."
+            f"{path()} is damaged; restore it with git or run `capsviz experiment {NAME}`."
         ) from error
 
 
@@ -95,7 +95,7 @@ def run(
     networks = list(_networks(runs))
     if not networks:
         return
-    pixels, labels = load(DATA, "test", root=data_root).batch(torch.arange(COUNT))
+    pixels, labels = load(NAME, "test", root=data_root).batch(torch.arange(COUNT))
     before = read()
     kept = {one.by.name: one for one in before.drawn} if before else {}
     for by, network in networks:
@@ -132,9 +132,9 @@ def named(activations: Float[Tensor, "image upper"], labels: Int64[Tensor, "imag
 def _networks(runs: Path | None) -> Iterator[tuple[Drawer, CapsNet]]:
     """The models that can draw, those that ship first."""
     for entry in zoo.models().values():
-        if entry.data == DATA and entry.has_capsules and entry.config.decoder:
+        if entry.data == NAME and entry.has_capsules and entry.config.decoder:
             yield Drawer(entry.name, entry.routing, steps_of(entry), entry.command), zoo.load(entry.name)
-    told = {(spread.name, spread.command): spread for spread in seeds.unshipped() if spread.data == DATA}
+    told = {(spread.name, spread.command): spread for spread in seeds.unshipped() if spread.data == NAME}
     for file in sorted(runs.glob(f"*/{SUMMARY}")) if runs else ():
         config = TrainingConfig.from_dict(json.loads(file.read_text(encoding="utf-8"))["training"])
         spread = told.get((file.parent.name, config.command()))
