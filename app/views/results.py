@@ -32,16 +32,16 @@ DRAWN = (
 
 
 def draw(name: str, measured: Any, dark: bool) -> None:
-    """The figures of an experiment; convergence has one for each data set, MultiMNIST what was drawn."""
-    if name != "convergence":
-        if name == "multi-mnist" and (drawn := measured["drawn"]):
-            st.markdown(DRAWN.format(count=len(drawn.images)))
-            layout.show(drawn_pairs(drawn, dark=dark), f"{name}-drawn")
-        layout.show(FIGURES[name](measured, dark=dark), f"{name}-figure")
+    """The figures of an experiment; convergence has one for each data set, MultiMNIST also what was drawn."""
+    if name == "convergence":
+        for data in convergence.data_sets(measured):
+            st.subheader(DATASETS[data].title, anchor=False)
+            layout.show(figures.convergence(measured, data, dark=dark), f"convergence-{data}")
         return
-    for data in convergence.data_sets(measured):
-        st.subheader(DATASETS[data].title, anchor=False)
-        layout.show(figures.convergence(measured, data, dark=dark), f"convergence-{data}")
+    if name == "multi-mnist" and (drawn := measured["drawn"]):
+        st.markdown(DRAWN.format(count=len(drawn.images)))
+        layout.show(drawn_pairs(drawn, dark=dark), f"{name}-drawn")
+    layout.show(FIGURES[name](measured, dark=dark), f"{name}-figure")
 
 
 current = scene.current()

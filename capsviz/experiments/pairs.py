@@ -24,6 +24,8 @@ from capsviz.experiments.table import steps_of
 from capsviz.network import CapsNet
 from capsviz.training.checkpoint import CheckpointError, read_tensors, write_tensors
 from capsviz.training.config import TrainingConfig
+from capsviz.training.evaluate import most_active
+from capsviz.training.feed import multi_hot
 from capsviz.training.runs import SUMMARY, open_run
 
 COUNT = 8
@@ -80,7 +82,7 @@ def read() -> Pairs | None:
         return Pairs(tensors["images"], tensors["labels"], tuple(drawn))
     except (CheckpointError, KeyError, TypeError) as error:
         raise results.ResultError(
-            f"{path()} is damaged; restore it with git or run `capsviz experiment {NAME}`."
+            f"{path()} is damaged; restore it with git, or delete it and run `capsviz experiment {NAME} --runs RUNS`."
         ) from error
 
 
@@ -123,8 +125,9 @@ def draw(
 
 
 def named(activations: Float[Tensor, "image upper"], labels: Int64[Tensor, "image 2"]) -> Int64[Tensor, "image 2"]:
-    """The two most active classes, "image 2"; one that is right stands in its label's place."""
-    classes = activations.topk(2, dim=1).indices
+    """The two classes that a network names, as `evaluate` does; one that is right stands in its label's place."""
+    found = most_active(activations, multi_hot(labels, activations.shape[1]))
+    classes = found.nonzero()[:, 1].view(-1, 2)
     crossed = (classes.flip(1) == labels).any(dim=1, keepdim=True)
     return torch.where(crossed, classes.flip(1), classes)
 

@@ -34,7 +34,9 @@ def read(name: str) -> dict[str, Any] | None:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ResultError(f"{path} is damaged ({error}); restore it with git or run the experiment again.") from error
+        raise ResultError(
+            f"{path} is damaged ({error}); restore it with git, or delete it and run the experiment again."
+        ) from error
 
 
 def write(name: str, result: Mapping[str, Any]) -> Path:

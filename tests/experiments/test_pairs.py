@@ -9,30 +9,12 @@ import torch
 
 from capsviz.data import MultiDigits, load, to_float
 from capsviz.experiments import pairs, reports, results, seeds
-from capsviz.experiments.seeds import Spread
 from capsviz.network import CapsNet, preset
 from capsviz.training import feed, loop, runs
 from capsviz.training.config import TrainingConfig
+from capsviz.training.recipes import Recipe
 
 CONFIG = TrainingConfig("multi-mnist", "l2", "tiny", steps=2, batch=16)
-
-
-def spread_of(config: TrainingConfig) -> Spread:
-    return Spread(
-        name=config.name,
-        data=config.data,
-        routing=config.routing,
-        preset=config.preset,
-        decoder=True,
-        n=1,
-        mean=90.0,
-        deviation=None,
-        seeds=(0,),
-        errors=(90.0,),
-        test_count=360,
-        steps=2,
-        command=config.command(),
-    )
 
 
 @pytest.fixture
@@ -75,7 +57,7 @@ def test_a_finished_run_draws_where_its_error_is_a_result(digits, tmp_path):
     pairs.run(tmp_path / "runs")
     assert pairs.read() is None, "nothing says how often this run errs"
 
-    seeds.record([spread_of(CONFIG)])
+    seeds.record(seeds.collect([Recipe(CONFIG.name, CONFIG)], tmp_path / "runs"))
     said: list[str] = []
     pairs.run(tmp_path / "runs", say=said.append)
     assert said == [f"{CONFIG.name}: 8 images drawn"]
@@ -97,5 +79,7 @@ def test_a_finished_run_draws_where_its_error_is_a_result(digits, tmp_path):
 def test_a_damaged_file_says_what_to_do(folder):
     folder.mkdir(parents=True)
     pairs.path().write_bytes(b"nothing")
-    with pytest.raises(results.ResultError, match="restore it with git or run `capsviz experiment multi-mnist`"):
+    with pytest.raises(
+        results.ResultError, match="restore it with git, or delete it and run `capsviz experiment multi-mnist --runs"
+    ):
         pairs.read()
