@@ -35,16 +35,17 @@ def capsule_film(
     film: Film,
     *,
     capsule: int | None,
-    frame: int | None = None,
+    frame: int | None,
     dark: bool,
     key: str,
-    on_capsule: Callable[[int | None], None] = lambda capsule: None,
-    on_frame: Callable[[int | None], None] = lambda frame: None,
+    on_capsule: Callable[[int | None], None],
+    on_frame: Callable[[int | None], None],
 ) -> None:
     """Show a film with its player; capsule: the one that is selected; frame: where it stands, None: at the end.
 
     on_capsule gets the capsule that the visitor clicks, None where that was the selected one, and on_frame the frame at
-    which the visitor left the player, None for the last; both as callbacks before the script runs again.
+    which the visitor left the player, None for the last; both as callbacks before the script runs again. What they got
+    has to come back as capsule and frame: what was heard and is not said is undone.
     """
 
     def clicked() -> None:

@@ -41,18 +41,19 @@ def routing_toy(
     presets: Mapping[str, Mapping[str, Any]],
     *,
     most: int,
-    frame: int | None = None,
+    frame: int | None,
     dark: bool,
     key: str,
-    on_votes: Callable[[tuple[float, ...]], None] = lambda votes: None,
-    on_iterations: Callable[[int], None] = lambda iterations: None,
-    on_frame: Callable[[int | None], None] = lambda frame: None,
+    on_votes: Callable[[tuple[float, ...]], None],
+    on_iterations: Callable[[int], None],
+    on_frame: Callable[[int | None], None],
 ) -> None:
     """Show the toy: `votes` of two to six lower capsules for two parents, routed `iterations` times.
 
     presets: by name, `votes` and a `note` in one sentence. most: what T may rise to. frame: the iteration at
     which to stand, counted from 0, None: the last. on_votes gets the votes, flat, that the visitor left, on_iterations
     another T, and on_frame where the player was left, None for the last, as callbacks before the script runs again.
+    What they got has to come back as votes, iterations and frame: what was heard and is not said is undone.
     """
 
     def moved() -> None:

@@ -30,8 +30,10 @@ if __name__ == "__main__":
     capsule_film(
         shown("still" in st.query_params),
         capsule=st.session_state.get("capsule"),
+        frame=st.session_state.get("frame"),
         dark=st.context.theme.type == "dark",
         key="film",
         on_capsule=lambda capsule: st.session_state.update(capsule=capsule),
+        on_frame=lambda frame: st.session_state.update(frame=frame),
     )
     st.text(f"heard {st.session_state.get('capsule')}")

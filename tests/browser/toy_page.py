@@ -15,9 +15,11 @@ routing_toy(
     st.session_state.get("iterations", 3),
     known,
     most=10,
+    frame=st.session_state.get("frame"),
     dark=st.context.theme.type == "dark",
     key="toy",
     on_votes=lambda votes: st.session_state.update(kept=votes),
     on_iterations=lambda iterations: st.session_state.update(iterations=iterations),
+    on_frame=lambda frame: st.session_state.update(frame=frame),
 )
 st.text(f"heard {st.session_state.get('kept')} T {st.session_state.get('iterations')}")
