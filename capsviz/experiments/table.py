@@ -146,7 +146,7 @@ def _differences(preset: str, command: str) -> str:
     found = [DIFFERS.get(preset, preset)]
     # Seed 003 takes 128, and with the preset `paper` what it says of each model; of EM it says nothing.
     found += [f"batches of {batch}"] if batch and preset != "paper" and given("--routing") != "em" else []
-    found += [f"shifts of up to {shift} pixels"] if shift and given("--data") != "mnist" else []
+    found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if shift and given("--data") != "mnist" else []
     found += ["mirrored at random"] if "--mirror" in words else []
     found += [f"a square of {cutout} pixels blanked at random"] if cutout else []
     found += ["gradients through all iterations"] if given("--through") == "all" else []
