@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -22,15 +23,19 @@ st.set_page_config(
 )
 st.html(layout.STYLE)
 
+first = partial(st.Page, "views/dynamic.py", title="Dynamic routing", icon=":material/route:")
 PAGES = [
-    st.Page("views/dynamic.py", title="Dynamic routing", icon=":material/route:", url_path="dynamic", default=True),
+    first(url_path="first", default=True),
     st.Page("views/em.py", title="EM", icon=":material/bubble_chart:", url_path="em"),
     st.Page("views/discriminative.py", title="L2 / L1", icon=":material/balance:", url_path="discriminative"),
     st.Page("views/perturb.py", title="Perturb", icon=":material/tune:", url_path="perturb"),
     st.Page("views/compare.py", title="Compare", icon=":material/compare:", url_path="compare"),
     st.Page("views/results.py", title="Results", icon=":material/table_chart:", url_path="results"),
 ]
-page = st.navigation(PAGES, position="hidden")
+by_name = first(url_path="dynamic", visibility="hidden")  # the first page has the empty address, and this one as well
+page = st.navigation([*PAGES, by_name], position="hidden")
+if page.url_path == by_name.url_path:
+    PAGES[0] = page
 
 
 @st.fragment(key="links")

@@ -46,6 +46,13 @@ def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
         assert visitor.window.locator(".st-key-strip .js-plotly-plot").is_visible()
 
 
+def test_the_first_page_is_also_found_by_its_name(visitor: Visitor):
+    visitor.open("dynamic?model=digits-dr")
+    sync_api.expect(visitor.window.locator("h2")).to_contain_text("Dynamic")
+    assert visitor.window.get_by_role("dialog").count() == 0, "Page not found"
+    assert visitor.window.get_by_role("link", name="1 Dynamic").get_attribute("href").startswith("dynamic?")
+
+
 def test_results_show_every_experiment_and_its_links_keep_the_choices(visitor: Visitor):
     visitor.open("results?model=digits-dr&image=12")
     for name in reports.NAMES:
