@@ -26,8 +26,7 @@ from capsviz.network import MATRIX_PRESETS
 
 HEIGHT = 440
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
-ROUND = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)
-"""Ticks of logarithmic axes, written out: plotly's own leave out the zeros."""
+DECADES = (0.001, 0.01, 0.1, 1, 10, 100)
 
 
 def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
@@ -281,7 +280,15 @@ def _panels(titles: Sequence[str], dark: bool) -> Figure:
 
 
 def _logarithmic(figure: Figure) -> None:
-    figure.update_yaxes(type="log", tickmode="array", tickvals=ROUND, ticktext=[f"{value:g}" for value in ROUND])
+    """Logarithmic upwards: ticks at 1, 2, 5, or at more where a panel spans few; plotly's own leave out the zeros."""
+    for panel in {curve.yaxis for curve in figure.data}:
+        values = [value for curve in figure.data if curve.yaxis == panel for value in curve.y if value]
+        for digits in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
+            ticks = [digit * decade for decade in DECADES for digit in digits]
+            if sum(min(values, default=0) <= tick <= max(values, default=0) for tick in ticks) > 2:
+                break
+        written = {"tickmode": "array", "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
+        figure.update_yaxes(type="log", **written, selector={"anchor": panel.replace("y", "x")})
 
 
 def _finish(figure: Figure, text: str, dark: bool) -> Figure:

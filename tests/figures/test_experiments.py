@@ -64,6 +64,15 @@ def test_convergence_draws_the_curves_of_one_data_set():
         figures.convergence([], "cifar10")
 
 
+@pytest.mark.parametrize("data", sorted({curve.data for curve in convergence.curves()}))
+def test_every_panel_of_convergence_has_numbers_to_read_it_by(data):
+    figure = figures.convergence(convergence.curves(), data)
+    for panel, axis in (("y", figure.layout.yaxis), ("y2", figure.layout.yaxis2)):
+        values = [value for curve in figure.data if curve.yaxis == panel for value in curve.y if value]
+        assert sum(min(values) <= tick <= max(values) for tick in axis.tickvals) > 2
+        assert [float(text) for text in axis.ticktext] == pytest.approx(axis.tickvals)
+
+
 def test_cost_draws_a_bar_for_each_method():
     found = cost.Cost("CPU", "paper", 128, {"dr": 3.0, "l2": 2.0, "l1": 1.0}, {"dr": 0.3, "l2": 0.2, "l1": 0.1})
     step, routing = figures.cost([found]).data
