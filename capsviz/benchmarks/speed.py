@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
+from statistics import median
 from typing import Any
 
 import torch
@@ -21,8 +22,8 @@ from capsviz.training import losses
 from capsviz.training.feed import multi_hot
 from capsviz.training.memory import keep_freed_memory
 
-SECONDS = 4.0
-"""How long each thing is measured, at least."""
+ROUNDS, SECONDS = 4, 1.0
+"""How often each thing has its turn, and how long at least it is measured then."""
 
 
 @dataclass(frozen=True)
@@ -52,26 +53,30 @@ def measure(preset_name: str = "paper", batch: int = 128, threads: int | None = 
     laid_out = images.to(memory_format=torch.channels_last)
 
     # The yardstick first, while memory is still handled as PyTorch finds it.
-    times: dict[str, float] = {"plain step": _time(_plain_step(plain, images, labels))}
     with torch.inference_mode():
         stored = networks["dr"].encode(images).poses.contiguous()
-        times["plain forward"] = _time(lambda: plain(images))
-        times["plain routing"] = _time(lambda: plain.route(stored))
+    times = _times(
+        {
+            "plain step": _plain_step(plain, images, labels),
+            "plain forward": _pass(lambda: plain(images)),
+            "plain routing": _pass(lambda: plain.route(stored)),
+        }
+    )
     keep_freed_memory()
-    times["encoder both ways"] = _time(_encoding(networks["dr"], laid_out))
-    for name, network in networks.items():
-        times[f"{name} step"] = _time(_step(network, laid_out, labels))
+    network = networks["dr"]
     with torch.inference_mode():
-        with _bfloat16():
-            times["encoder forward"] = _time(lambda: networks["dr"].encode(laid_out))
-        primary = networks["dr"].encode(laid_out)
-        for name, network in networks.items():
-            times[f"{name} routing"] = _time(partial(_route, network, primary))
-            with _bfloat16():
-                times[f"{name} forward"] = _time(partial(network, laid_out, reconstruct=False))
-        network = networks["dr"]
-        times["dr pass in float32"] = _time(lambda: network(laid_out))
-        times["dr trace"] = _time(lambda: trace(network, laid_out, votes=False))
+        primary = network.encode(laid_out)
+    calls = {
+        "encoder both ways": _encoding(network, laid_out),
+        "encoder forward": _pass(lambda: network.encode(laid_out), _bfloat16),
+        "dr pass in float32": _pass(lambda: network(laid_out)),
+        "dr trace": _pass(lambda: trace(network, laid_out, votes=False)),
+    }
+    for name, each in networks.items():
+        calls[f"{name} step"] = _step(each, laid_out, labels)
+        calls[f"{name} forward"] = _pass(partial(each, laid_out, reconstruct=False), _bfloat16)
+        calls[f"{name} routing"] = _pass(partial(_route, each, primary))
+    times |= _times(calls)
 
     bars = [
         _faster(times, "dr step", "plain step", 4),
@@ -120,11 +125,32 @@ def _floor(result: dict[str, Any]) -> str:
     )
 
 
-def _time(call: Callable[[], Any]) -> float:
-    """Median seconds of a call, after a first one that does not count."""
-    call()
-    timer = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
-    return timer.blocked_autorange(min_run_time=SECONDS).median
+def _times(calls: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
+    """Median seconds of each call, after a first one that does not count.
+
+    They take turns: what slows the machine for some seconds slows them alike.
+    """
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    timers = {}
+    for name, call in calls.items():
+        call()
+        timers[name] = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
+    for _ in range(ROUNDS):
+        for name, timer in timers.items():
+            taken[name] += timer.blocked_autorange(min_run_time=SECONDS).times
+    return {name: median(seconds) for name, seconds in taken.items()}
+
+
+def _pass(
+    call: Callable[[], Any], precision: Callable[[], AbstractContextManager[Any]] = nullcontext
+) -> Callable[[], None]:
+    """A call that wants no gradients."""
+
+    def through() -> None:
+        with torch.inference_mode(), precision():
+            call()
+
+    return through
 
 
 def _bfloat16() -> AbstractContextManager[Any]:
