@@ -100,7 +100,7 @@ def measure(preset_name: str = "paper", batch: int = 128, threads: int | None = 
 
 
 def table(result: dict[str, Any]) -> str:
-    """The bars as a Markdown table, and below it what the convolutions leave to gain."""
+    """The bars as a Markdown table, and below it images a second, and what the convolutions leave to gain."""
     lines = [
         "| measured | ms per batch | against | ms per batch | ratio | asked | |",
         "| --- | ---: | --- | ---: | ---: | --- | --- |",
@@ -110,7 +110,17 @@ def table(result: dict[str, Any]) -> str:
             f"| {bar['what']} | {1e3 * bar['seconds']:.1f} | {bar['against']} | {1e3 * bar['against_seconds']:.1f} "
             f"| {bar['ratio']:.2f} | {bar['asked']} | {'met' if bar['met'] else 'missed'} |"
         )
-    return "\n".join([*lines, "", _floor(result)])
+    return "\n".join([*lines, "", _rates(result), _floor(result)])
+
+
+def _rates(result: dict[str, Any]) -> str:
+    """Images a second, of capsviz and of the plain formulation."""
+    rate = result["images_per_second"]
+    return (
+        f"A DR training step takes {rate['dr step']:.0f} images/s against {rate['plain step']:.0f}, a forward pass "
+        f"{rate['dr forward']:.0f} against {rate['plain forward']:.0f}, votes and routing iterations "
+        f"{rate['dr routing']:.0f} against {rate['plain routing']:.0f}."
+    )
 
 
 def _floor(result: dict[str, Any]) -> str:

@@ -283,9 +283,10 @@ def _logarithmic(figure: Figure) -> None:
     """Logarithmic upwards: ticks at 1, 2, 5, or at more where a panel spans few; plotly's own leave out the zeros."""
     for panel in {curve.yaxis for curve in figure.data}:
         values = [value for curve in figure.data if curve.yaxis == panel for value in curve.y if value]
+        low, high = min(values, default=0), max(values, default=0)
         for digits in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
             ticks = [digit * decade for decade in DECADES for digit in digits]
-            if sum(min(values, default=0) <= tick <= max(values, default=0) for tick in ticks) > 2:
+            if sum(low <= tick <= high for tick in ticks) > 2:
                 break
         written = {"tickmode": "array", "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
         figure.update_yaxes(type="log", **written, selector={"anchor": panel.replace("y", "x")})
