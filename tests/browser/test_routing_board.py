@@ -34,8 +34,10 @@ def press(visitor: Visitor, key: str) -> float:
 def test_it_plays_every_line_of_every_iteration_without_asking_the_server(visitor: Visitor, page: str, frames: int):
     visitor.open(f"{page}?model=digits-dr&T=2")
     assert at(visitor, "board.run.count") == frames
-    sent = visitor.messages_sent
     assert press(visitor, "Home") == 0
+    visitor.eventually(lambda: "frame=0" in visitor.query(), "the first frame in the link")
+    visitor.settle()
+    sent = visitor.messages_sent
     at(visitor, "(board.drawings.length = 0, board.transport.hold = 0)")  # standing still draws nothing
     at(visitor, "board.transport.root.querySelector('button').click()")
     visitor.eventually(lambda: at(visitor, "board.transport.position") == frames - 1, "the last frame")
@@ -44,7 +46,9 @@ def test_it_plays_every_line_of_every_iteration_without_asking_the_server(visito
     # It glides: many more pictures than frames. The suite's machine may be busy, so the median is held to the bar.
     assert len(drawings) > 3 * frames
     assert sorted(drawings)[len(drawings) // 2] < FRAME_MS
-    assert visitor.messages_sent == sent  # half a second later the place may go to the link
+    visitor.eventually(lambda: "frame" not in visitor.query(), "in the link, that it stands at its end")
+    visitor.settle()
+    assert visitor.messages_sent == sent + 1, "one message, where it was left"
 
 
 def test_keys_step_jump_play_and_pause(visitor: Visitor):
