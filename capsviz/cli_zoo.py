@@ -154,7 +154,7 @@ def zoo_train(
 def zoo_seeds(names: Names = None, preset: Preset = None, out: Out = Path("runs")) -> None:
     """Write mean and spread of the test error over the seeds in OUT to benchmarks/results/seeds.json.
 
-    The curves of models that do not ship are kept beside it.
+    Seeds recorded there before of the same command stay. The curves of models that do not ship are kept beside it.
     """
     from capsviz.experiments.seeds import collect, keep_curves, record
     from capsviz.training.recipes import choose

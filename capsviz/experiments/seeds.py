@@ -61,15 +61,17 @@ class Spread:
 def collect(chosen: Sequence[Recipe], out: Path) -> list[Spread]:
     """The spread of every recipe (of seed 0) that has finished runs, OUT/NAME and OUT/NAME-seed1 and so on.
 
-    Raises CheckpointError for a run with other settings than its recipe's, SpreadError where no run is finished.
+    Seeds whose runs are not in OUT stay as they are recorded, if the same command trained them. Raises CheckpointError
+    for a run with other settings than its recipe's, SpreadError where no run is finished, ResultError.
     """
-    spreads = [spread for recipe in chosen if (spread := _spread_of(recipe, out)) is not None]
+    before = recorded()
+    spreads = [spread for recipe in chosen if (spread := _spread_of(recipe, out, before.get(recipe.name))) is not None]
     if not spreads:
         raise SpreadError(f"{out} holds no finished run of these models; `capsviz zoo train --seeds 3` makes some.")
     return spreads
 
 
-def _spread_of(recipe: Recipe, out: Path) -> Spread | None:
+def _spread_of(recipe: Recipe, out: Path, before: Spread | None) -> Spread | None:
     found = {}
     for folder in (out / recipe.name, *out.glob(f"{recipe.name}-seed*")):
         number = folder.name.removeprefix(recipe.name).removeprefix("-seed") or "0"
@@ -79,9 +81,12 @@ def _spread_of(recipe: Recipe, out: Path) -> Spread | None:
             found[int(number)] = summary
     if not found:
         return None
-    seeds = tuple(sorted(found))
-    errors = tuple(found[seed]["test_error"] for seed in seeds)
-    config, first = recipe.config, found[seeds[0]]
+    config, first = recipe.config, found[min(found)]
+    by_seed = {seed: summary["test_error"] for seed, summary in found.items()}
+    if before is not None and before.command == config.command():
+        by_seed = dict(zip(before.seeds, before.errors, strict=True)) | by_seed
+    seeds = tuple(sorted(by_seed))
+    errors = tuple(by_seed[seed] for seed in seeds)
     return Spread(
         name=recipe.name,
         data=config.data,
@@ -103,15 +108,16 @@ def _spread_of(recipe: Recipe, out: Path) -> Spread | None:
 def keep_curves(spreads: Sequence[Spread], out: Path) -> list[Path]:
     """Copy the curves of models that do not ship to the result files, and say where: Figure 3 is read off them.
 
-    Of each the first seed's. Those of shipped models lie in the zoo.
+    Of each the first seed's, where its run is in OUT. Those of shipped models lie in the zoo.
     """
     kept = []
     for spread in unshipped(spreads):
-        seed = f"-seed{spread.seeds[0]}" * (spread.seeds[0] > 0)
-        path = curves_of(spread.name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(out / f"{spread.name}{seed}" / METRICS, path)
-        kept.append(path)
+        metrics = out / (spread.name + f"-seed{spread.seeds[0]}" * (spread.seeds[0] > 0)) / METRICS
+        if metrics.is_file():
+            path = curves_of(spread.name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(metrics, path)
+            kept.append(path)
     return kept
 
 

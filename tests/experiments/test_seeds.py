@@ -26,6 +26,12 @@ def finished(folder, seed: int, error: float, **changes) -> None:
     (folder / "summary.json").write_text(json.dumps(summary))
 
 
+@pytest.fixture(autouse=True)
+def results_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
+    return tmp_path / "results"
+
+
 @pytest.fixture
 def runs(tmp_path):
     finished(tmp_path / "digits-l2", 0, 1.0)
@@ -61,12 +67,6 @@ def test_runs_of_another_model_are_not_taken_for_seeds(runs):
     assert collect([RECIPE], runs)[0].n == 3
 
 
-@pytest.fixture
-def results_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
-    return tmp_path / "results"
-
-
 def test_a_result_file_keeps_the_lines_of_other_models(runs, results_folder):
     assert recorded() == {}
     [spread] = collect([RECIPE], runs)
@@ -74,6 +74,25 @@ def test_a_result_file_keeps_the_lines_of_other_models(runs, results_folder):
     assert record([spread, other]) == results_folder / "seeds.json"
     record([replace(spread, mean=9.0)])
     assert recorded() == {"digits-dr": other, "digits-l2": replace(spread, mean=9.0)}
+
+
+def test_seeds_whose_runs_are_gone_stay_as_recorded_if_the_same_command_trained_them(runs, results_folder):
+    record(collect([RECIPE], runs))
+    (runs / "digits-l2").rename(runs / "elsewhere")
+    finished(runs / "digits-l2-seed5", 5, 8.5)
+    [spread] = collect([RECIPE], runs)
+    assert (spread.seeds, spread.errors) == ((0, 1, 2, 5), (1.0, 2.0, 4.5, 8.5))
+    assert (spread.n, spread.mean) == (4, 4.0)
+    record([replace(spread, command=f"{spread.command} --mirror")])
+    assert collect([RECIPE], runs)[0].seeds == (1, 2, 5)
+
+
+def test_curves_that_are_kept_outlast_their_run(runs, results_folder):
+    spread = replace(collect([RECIPE], runs)[0], name="digits-l2-other")
+    (results_folder / "curves").mkdir(parents=True)
+    (results_folder / "curves" / "digits-l2-other.jsonl").write_text("kept")
+    assert keep_curves([spread], runs) == []
+    assert (results_folder / "curves" / "digits-l2-other.jsonl").read_text() == "kept"
 
 
 def test_the_curves_of_what_does_not_ship_are_kept_and_drawn(runs, results_folder):
