@@ -1,4 +1,4 @@
-"""The convolution with a backward pass of its own against PyTorch's, in results and in every gradient."""
+"""The convolution by Fourier coefficients against PyTorch's own, in results and in every gradient."""
 
 from __future__ import annotations
 
@@ -6,46 +6,78 @@ import pytest
 import torch
 from torch import nn
 
-from capsviz.network.convolution import Conv2d
+from capsviz.network import CapsNet, preset
+from capsviz.network.convolution import WORTH, Conv2d
+from capsviz.network.fourier import FourierConvolution, Plan
+
+SIZES = [(20, 9, 2), (24, 9, 2), (21, 9, 2), (7, 3, 3), (9, 4, 3), (6, 1, 1), (9, 5, 1), (10, 3, 4)]
+"""Side of the images and of the kernel, and the stride: some leave pixels unseen, some kernels end within a stride."""
 
 
-def gradients(layer: nn.Conv2d, images: torch.Tensor, weight: torch.Tensor) -> list[torch.Tensor]:
-    """What the layer gives, and the gradients of images, weight and bias."""
-    images = images.clone().requires_grad_()
-    output = layer(images)
-    (output * weight.to(output.dtype)).sum().backward()
-    return [output.detach(), images.grad, layer.weight.grad, layer.bias.grad]
+def gradients(output: torch.Tensor, weight: torch.Tensor, *of: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    return (output.detach(), *torch.autograd.grad((output * weight.to(output.dtype)).sum(), of))
 
 
-@pytest.mark.parametrize(
-    ("side", "kernel", "stride"), [(20, 9, 2), (24, 9, 2), (7, 3, 3), (8, 3, 3), (6, 1, 1), (9, 5, 1)]
-)
+@pytest.mark.parametrize(("side", "kernel", "stride"), SIZES)
 def test_results_and_gradients_are_those_of_pytorch(side: int, kernel: int, stride: int):
-    ours, theirs = (kind(3, 5, kernel, stride).double() for kind in (Conv2d, nn.Conv2d))
-    ours.load_state_dict(theirs.state_dict())
-    images = torch.randn(4, 3, side, side, dtype=torch.float64)
+    theirs = nn.Conv2d(3, 5, kernel, stride).double()
+    images = torch.randn(4, 3, side, side, dtype=torch.float64, requires_grad=True)
+    of = (images, theirs.weight, theirs.bias)
     weight = torch.randn_like(theirs(images))
-    for mine, yours in zip(gradients(ours, images, weight), gradients(theirs, images, weight), strict=True):
-        torch.testing.assert_close(mine, yours)
+    ours = FourierConvolution.apply(*of, (stride, stride))
+    for mine, yours in zip(gradients(ours, weight, *of), gradients(theirs(images), weight, *of), strict=True):
+        torch.testing.assert_close(mine, yours, rtol=1e-9, atol=1e-11)
 
 
-def test_under_autocast_the_parameters_keep_their_precision_and_the_gradients_are_close():
-    ours, theirs = (kind(8, 16, 9, 2).to(memory_format=torch.channels_last) for kind in (Conv2d, nn.Conv2d))
+def test_height_and_width_kernel_and_stride_may_differ():
+    images, weight, bias = torch.randn(2, 3, 11, 20), torch.randn(4, 3, 3, 7), torch.randn(4)
+    ours = FourierConvolution.apply(images.double(), weight.double(), bias.double(), (1, 3))
+    theirs = nn.functional.conv2d(images.double(), weight.double(), bias.double(), (1, 3))
+    torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-11)
+
+
+def test_it_takes_a_third_of_the_multiplications_of_the_papers_network():
+    """Counted by hand: 100 coefficients of 10 × 10 pixels, of which 52 are left, each times four products."""
+    plan = Plan((20, 20), (9, 9), (2, 2))
+    assert (plan.outputs, plan.taps, plan.period, len(plan.frequencies)) == ((6, 6), (5, 5), (10, 10), 52)
+    direct = 128 * 36 * 81 * 256 * 256
+    products, transforms = 4 * 52 * 128 * 1024 * 256, 104 * (100 * 128 * 1024 + 25 * 1024 * 256 + 36 * 128 * 256)
+    assert plan.gain(128, 256, 256) == pytest.approx(direct / (products + transforms))
+    assert plan.gain(128, 256, 256) > 2.6 and plan.gain(1, 256, 256) < 1
+
+
+def test_under_autocast_it_is_as_precise_as_bfloat16():
+    ours, theirs = (kind(64, 48, 9, 2).to(memory_format=torch.channels_last) for kind in (Conv2d, nn.Conv2d))
     ours.load_state_dict(theirs.state_dict())
-    images = torch.rand(16, 8, 20, 20).to(memory_format=torch.channels_last)
+    images = torch.rand(64, 64, 20, 20).to(memory_format=torch.channels_last).requires_grad_()
     weight = torch.randn_like(theirs(images))
-    exact = gradients(theirs, images, weight)
+    exact = gradients(theirs(images), weight, images, *theirs.parameters())
     with torch.autocast("cpu", torch.bfloat16):
-        found = gradients(ours, images, weight)
+        found, usual = ours(images), theirs(images)
+        assert "FourierConvolution" in type(found.grad_fn).__name__
+        with torch.inference_mode():
+            assert torch.equal(ours(images), found)
+    found = gradients(found, weight, images, *ours.parameters())
+    usual = gradients(usual, weight, images, *theirs.parameters())
     assert found[0].dtype == torch.bfloat16 and found[2].dtype == torch.float32
-    for mine, yours in zip(found, exact, strict=True):
-        assert (mine.float() - yours).norm() < 0.01 * yours.norm()
+    assert found[0].is_contiguous(memory_format=torch.channels_last)
+    for mine, bfloat16, yours in zip(found, usual, exact, strict=True):
+        assert (mine.float() - yours).norm() < 2 * (bfloat16.float() - yours).norm() < 0.01 * yours.norm()
 
 
-def test_where_nothing_is_learned_the_images_get_their_gradient_and_without_gradients_nothing_is_kept():
-    layer = Conv2d(3, 5, 3, 2).requires_grad_(False)
-    images = torch.rand(2, 3, 9, 9, requires_grad=True)
-    layer(images).sum().backward()
+def test_where_nothing_is_learned_the_images_get_their_gradient():
+    layer = Conv2d(64, 48, 9, 2).requires_grad_(False)
+    images = torch.rand(64, 64, 20, 20, requires_grad=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        layer(images).sum().backward()
     assert images.grad is not None and layer.weight.grad is None
-    with torch.no_grad():
-        assert layer(images).grad_fn is None
+
+
+def test_in_float32_and_for_single_images_it_is_the_ordinary_one():
+    layer = CapsNet(preset("compact", "mnist", "dr")).encoder.primary
+    assert layer._gain(torch.rand(128, 64, 20, 20)) > WORTH > layer._gain(torch.rand(1, 64, 20, 20))
+    images = torch.rand(128, 64, 20, 20)
+    assert torch.equal(layer(images), nn.Conv2d.forward(layer, images))
+    assert type(layer(images).grad_fn).__name__ == "ConvolutionBackward0"
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(layer(images[:1]), nn.Conv2d.forward(layer, images[:1]))
