@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 ABSENT = ("streamlit", "plotly", "torchmetrics", "lightning_fabric", "tensorboard", "beartype")
 BLOCK = f"""
@@ -40,13 +38,17 @@ print(capsviz.Trace.open({str(tmp_path / "trace.safetensors")!r}).layer.iteratio
     assert run(code).strip() == "3"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "answer"),
-    [
-        (["zoo", "verify"], "digits-dr: as the manifest says"),
-        (["evaluate", "--model", "digits-l2"], "it agrees"),
-        (["data", "list"], "digits"),
-    ],
-)
-def test_the_command_line_answers(arguments, answer):
-    assert answer in run(f"sys.argv = {['capsviz', *arguments]!r}\nfrom capsviz.cli import main\nmain()")
+def test_the_command_line_answers():
+    code = """
+from capsviz.cli import main
+for words in ("zoo verify", "evaluate --model digits-l2", "data list"):
+    sys.argv = ["capsviz", *words.split()]
+    try:
+        main()
+    except SystemExit as left:
+        assert not left.code, words
+"""
+    said = run(code)
+    assert "digits-dr: as the manifest says" in said
+    assert "it agrees" in said
+    assert "1,437 train" in said

@@ -51,7 +51,7 @@ def test_it_plays_every_line_of_every_iteration_without_asking_the_server(visito
     assert visitor.messages_sent == sent + 1, "one message, where it was left"
 
 
-def test_keys_step_jump_play_and_pause(visitor: Visitor):
+def test_keys_step_jump_play_and_pause_but_not_while_a_field_is_typed_into(visitor: Visitor):
     visitor.open("?model=digits-dr")
     assert at(visitor, "board.transport.position") == 11  # what came out is seen first
     assert press(visitor, "Home") == 0
@@ -63,6 +63,10 @@ def test_keys_step_jump_play_and_pause(visitor: Visitor):
     assert at(visitor, "board.transport.timer") > 0
     press(visitor, " ")
     assert at(visitor, "board.transport.timer") == 0
+    press(visitor, "Home")
+    visitor.window.evaluate("document.body.append(Object.assign(document.createElement('input'), {id: 'typing'}))")
+    visitor.window.locator("#typing").press("ArrowRight")
+    assert at(visitor, "board.transport.position") == 0
 
 
 def test_where_the_visitor_stops_goes_to_the_link_and_the_link_leads_there(visitor: Visitor):
@@ -129,14 +133,6 @@ def test_every_player_leaves_its_place_in_the_link(visitor: Visitor, page: str, 
     visitor.window.reload()
     visitor.settle()
     visitor.eventually(lambda: player.input_value() == "1", "the frame of the link")
-
-
-def test_a_field_keeps_the_keys_that_are_typed_into_it(visitor: Visitor):
-    visitor.open("?model=digits-dr")
-    press(visitor, "Home")
-    visitor.window.evaluate("document.body.append(Object.assign(document.createElement('input'), {id: 'typing'}))")
-    visitor.window.locator("#typing").press("ArrowRight")
-    assert at(visitor, "board.transport.position") == 0
 
 
 def test_the_lines_carry_the_numbers_of_the_chosen_pair(visitor: Visitor):
