@@ -155,16 +155,6 @@ def test_a_digit_drawn_on_the_pad_flows_through_the_pages_and_the_link(
     assert visitor.figure("strip") == drawn
 
 
-def test_the_dark_page_has_dark_figures(chromium: sync_api.Browser, address: str):
-    window = chromium.new_page(color_scheme="dark")
-    visitor = Visitor(window, address).open("compare?model=digits-dr")
-    ground = window.locator('[data-testid="stApp"]').evaluate("app => getComputedStyle(app).backgroundColor")
-    assert ground == "rgb(14, 17, 23)"
-    colour = window.locator(".st-key-strip .js-plotly-plot").evaluate("plot => plot.layout.font.color")
-    assert colour == "#f2f5f9"
-    visitor.leave()
-
-
 def place_of(plot: sync_api.Locator, point: int) -> tuple[float, float]:
     """Where on the screen a point stands that can be clicked."""
     x, y = plot.evaluate(

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.browser.test_app import Visitor
+from capsviz.figures.theme import ink
+from tests.browser.visitor import Visitor
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
@@ -94,6 +95,9 @@ def test_pages_can_be_read_are_described_and_say_where_they_are(
     visitor, wrong = Visitor(window, address), {}
     links = [f"{path}{'&' if '?' in path else '?'}model=digits-dr{mode}" for path in pages]
     visitor.open(links[0])
+    ground = window.locator('[data-testid="stApp"]').evaluate("app => getComputedStyle(app).backgroundColor")
+    pen = ink(dark=scheme == "dark")
+    assert ground == "rgb({}, {}, {})".format(*bytes.fromhex(pen.ground[1:]))
     if mode:  # the page tells how large its window is, and is drawn again
         visitor.eventually(lambda: visitor.messages_sent >= 2, "the size of the window")
         window.wait_for_timeout(500)
@@ -105,6 +109,7 @@ def test_pages_can_be_read_are_described_and_say_where_they_are(
             strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
             words = strip.evaluate("plot => plot.layout.annotations.map(({ text }) => text)")
             assert f"<b>{subject}</b>" in words, path
+            assert strip.evaluate("plot => plot.layout.font.color") == pen.text, path
         wrong[path] = {question: asked(window, question) for question in ("undescribed", "tooWide", "written")}
         count, wrong[path]["hard to read"] = hard_to_read(window)
         assert count > 30
