@@ -68,11 +68,10 @@ def sentences(found: list[Cost]) -> list[str]:
     said = []
     for cost in found:
         met = [cost.saved(name) >= PAPER_SAVES for name in ("l2", "l1")]
-        verdict = "as the paper reports" if all(met) else "one of the two as the paper reports" if any(met) else "less"
+        verdict = "met by both" if all(met) else "met by one of the two" if any(met) else "missed"
         said.append(
             f"A whole step costs L2 {100 * cost.saved('l2'):.0f} % and L1 {100 * cost.saved('l1'):.0f} % less than DR "
-            f"({cost.device}); the paper reports at least {100 * PAPER_SAVES:.0f} %: "
-            f"{verdict if all(met) or any(met) else 'that is missed'}."
+            f"({cost.device}); the paper reports at least {100 * PAPER_SAVES:.0f} %: {verdict}."
         )
         said.append(
             f"The routing alone costs L2 {cost.routing['dr'] / cost.routing['l2']:.1f} and L1 "

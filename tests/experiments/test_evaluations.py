@@ -148,7 +148,7 @@ def test_cost_is_seconds_per_hundred_and_says_when_the_papers_saving_is_missed(f
     (found,) = cost.costs()
     assert found.step == {"dr": 50.0, "l2": pytest.approx(45.45, abs=0.01), "l1": 25.0}
     assert found.saved("l1") == 0.5
-    assert "one of the two as the paper reports" in cost.sentences([found])[0]
+    assert "at least 20 %: met by one of the two." in cost.sentences([found])[0]
     assert cost.sentences([found])[-1].startswith("No GPU was at hand")
 
 
