@@ -54,8 +54,7 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
             1,
             column,
         )
-        ours = [line for line in mine if line.ours is not None]
-        for (title, symbol), group in _by_look(ours).items():
+        for (title, symbol, _), group in _by_look(mine).items():
             known = any(trace.name == title for trace in figure.data)
             figure.add_trace(_ours(group, title, symbol, dark).update(showlegend=not known), 1, column)
     figure.update_xaxes(
@@ -72,16 +71,21 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
     return _finish(figure, "Test errors beside seed 003, Table II; ours: " + (", ".join(said) or "none") + ".", dark)
 
 
-def _by_look(lines: Sequence[Line]) -> dict[tuple[str, str], list[Line]]:
-    """Our own errors by what the legend calls them and the symbol they stand as."""
-    looks: dict[tuple[str, str], list[Line]] = {}
+def _by_look(lines: Sequence[Line]) -> dict[tuple[str, str, bool], list[Line]]:
+    """Our own errors by what the legend calls them, the symbol they stand as, and whether they have a range.
+
+    Plotly draws the caps of a range that is none across the symbol.
+    """
+    looks: dict[tuple[str, str, bool], list[Line]] = {}
     for line in lines:
+        if line.ours is None:
+            continue
         title, symbol = "capsviz", "circle"
         if line.preset in MATRIX_PRESETS:
             title, symbol = "capsviz, matrix capsules", "square"
         if not line.shipped:
             title, symbol = f"{title}, {UNSHIPPED}", f"{symbol}-open"
-        looks.setdefault((title, symbol), []).append(line)
+        looks.setdefault((title, symbol, line.ours.count > 1), []).append(line)
     return looks
 
 

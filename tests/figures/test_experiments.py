@@ -54,6 +54,17 @@ def test_table_ii_leaves_open_what_does_not_ship():
     assert [mark.showlegend for mark in marks] == [True, True, False, False]
 
 
+def test_table_ii_draws_no_range_of_one_training_beside_those_of_three():
+    lines = [
+        table.Line("cifar10", "DR", 15.3, Average(34.5, 34.5, 34.5, 1), shipped=False),
+        table.Line("cifar10", "L1/FC", 14.04, Average(38.5, 36.2, 41.6, 3), shipped=False),
+    ]
+    _, one, three = figures.table_ii(lines).data
+    assert (list(one.x), one.error_y.visible) == (["DR"], False)
+    assert (list(three.x), three.error_y.visible) == (["L1/FC"], True)
+    assert one.name == three.name and (one.showlegend, three.showlegend) == (True, False)
+
+
 def test_convergence_draws_the_curves_of_one_data_set():
     curves = convergence.curves()
     figure = figures.convergence(curves, "mnist")
