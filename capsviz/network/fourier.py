@@ -1,8 +1,8 @@
-"""A convolution as products of Fourier coefficients: for large kernels a third of the multiplications.
+"""A convolution as products of Fourier coefficients: for large kernels little more than a third of the multiplications.
 
 Each phase of the stride becomes a channel, so that the stride becomes one; the transforms are so short that products
-with their matrices are fast, and leave what they give laid out for the batched products of matrices that follow.
-Mathieu, Henaff & LeCun 2014, "Fast training of convolutional networks through FFTs".
+with their matrices are fast, and leave what they give laid out for the batched products of matrices that follow;
+`torch.fft` knows no bfloat16. Mathieu, Henaff & LeCun 2014, "Fast training of convolutional networks through FFTs".
 """
 
 from __future__ import annotations
