@@ -33,8 +33,8 @@ class Picture:
     pixels: UInt8[Tensor, "channel height width"]
     title: str
     """What it is, in a few words: “MNIST test image 7”."""
-    label: int | None
-    """Its class among the model's classes, where that is known."""
+    labels: tuple[int, ...]
+    """What it shows, among the model's classes; empty where that is not known."""
     notes: tuple[str, ...] = ()
     origin: tuple[str, str, int] | None = None
     """Data set, split and index, where the pixels are exactly these."""
@@ -165,19 +165,23 @@ def _within(choices: Choices, entry: zoo.Entry) -> tuple[int, tuple[str, ...]]:
 def from_data(name: str, split: str, index: int, entry: zoo.Entry) -> Picture:
     """Image `index` of a data set in the form that the model takes; left as it is where it has that form."""
     (pixels, labels), info = shelves.image(name, split, index), DATASETS[name]
-    label = labels[0] if len(labels) == 1 and info.classes == entry.classes else None
+    shown = tuple(labels) if info.classes == entry.classes else ()
     title = f"{info.title} {split} image {index}, {kinds(labels, info.classes)}"
     notes = tuple(filter(None, (shelves.note(name, split),)))
     if tuple(pixels.shape) == tuple(entry.config.image):
-        return Picture(pixels, title, label, notes, (name, split, index))
+        return Picture(pixels, title, shown, notes, (name, split, index))
     fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
-    return Picture(fitted.pixels, title, label, (*notes, *fitted.notes))
+    return Picture(fitted.pixels, title, shown, (*notes, *fitted.notes))
 
 
 def kinds(labels: Sequence[int], classes: Sequence[str]) -> str:
     """What an image shows: “class 7”, or “classes 7 and 2” where two digits overlap."""
-    names = " and ".join(classes[label] for label in labels)
-    return f"class{'es' * (len(labels) > 1)} {names}"
+    return f"class{'es' * (len(labels) > 1)} {names(labels, classes)}"
+
+
+def names(labels: Sequence[int], classes: Sequence[str]) -> str:
+    """“7”, or “7 and 2”."""
+    return " and ".join(classes[label] for label in labels)
 
 
 def _linked(choices: Choices, entry: zoo.Entry) -> Picture:
@@ -188,9 +192,9 @@ def _linked(choices: Choices, entry: zoo.Entry) -> Picture:
         fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
         pixels, notes = fitted.pixels, fitted.notes
     if choices.picture not in _originals():
-        return Picture(pixels, f"{GIVEN[choices.source]} from the link", None, notes)
+        return Picture(pixels, f"{GIVEN[choices.source]} from the link", (), notes)
     upload, said = _originals()[choices.picture]
-    return Picture(pixels, f"your {upload.name}", None, (*said, *notes))
+    return Picture(pixels, f"your {upload.name}", (), (*said, *notes))
 
 
 def _originals() -> dict[str, tuple[Upload, tuple[str, ...]]]:
@@ -234,9 +238,8 @@ def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     title = f"{title_of(made['data'])} {made['split']} image {index}, {kinds(shown, classes)}"
     if tuple(pixels.shape) != tuple(entry.config.image):
         fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
-        return Picture(fitted.pixels, title, None, fitted.notes)
-    label = shown[0] if len(shown) == 1 and classes == entry.classes else None
-    return Picture(pixels, title, label, recording=(name, index))
+        return Picture(fitted.pixels, title, (), fitted.notes)
+    return Picture(pixels, title, tuple(shown) if classes == entry.classes else (), recording=(name, index))
 
 
 def generated(entry: zoo.Entry, index: int) -> Picture:
@@ -247,7 +250,7 @@ def generated(entry: zoo.Entry, index: int) -> Picture:
     kind = entry.classes[label]
     note = "Generated: no photograph, but what this model's decoder draws from a stored class capsule."
     pixels = (image * 255).round().to(torch.uint8)
-    return Picture(pixels, f"generated {kind}, exemplar {number}", label, (note,))
+    return Picture(pixels, f"generated {kind}, exemplar {number}", (label,), (note,))
 
 
 def receive(name: str, content: bytes) -> Upload:

@@ -174,7 +174,7 @@ def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str
     the whole page need not.
     """
     upper = current.upper(trace)
-    predicted = int(trace.predicted[0])
+    named = trace.named[0].tolist()
     of_types = trace.kind == "type"
     chosen(
         st.segmented_control,
@@ -182,7 +182,7 @@ def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str
         "upper",
         upper,
         range(len(trace.classes)),
-        format_func=lambda index: f"**{trace.classes[index]}** ◂" if index == predicted else trace.classes[index],
+        format_func=lambda index: f"**{trace.classes[index]}** ◂" if index in named else trace.classes[index],
         required=True,
         help="◂ marks the most active capsule." if of_types else "◂ marks the class that the model predicts.",
         then=then,

@@ -110,6 +110,7 @@ def trace(
         inverse_temperature=None if temperature is None else replace(schedule, final=temperature),
         name=name,
         classes=entries()[name].classes,
+        objects=entries()[name].objects,
     )
 
 
@@ -117,9 +118,9 @@ def trace(
 def comparison(names: tuple[tuple[str, str], ...], pixels: bytes) -> compare.Comparison:
     """One image through several models; names: what each is called in the comparison, and the model's own name."""
     models = {called: model(name) for called, name in names}
-    shape = next(iter(models.values())).config.image
-    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(shape)
-    return compare.compare(models, data.to_float(image)[None])
+    first = entries()[names[0][1]]
+    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(first.config.image)
+    return compare.compare(models, data.to_float(image)[None], objects=first.objects)
 
 
 @st.cache_resource(show_spinner=False)

@@ -128,13 +128,14 @@ def trace_picture(
         votes=votes,
         name=known["name"],
         classes=info.classes if info else None,
+        objects=info.objects if info else 1,
     )
     recorded.save(output)
-    found = int(recorded.predicted[0])
-    print(
-        f"{output}: {known['name']} sees {recorded.classes[found]} "
-        f"(activation {float(recorded.activations[0, found]):.2f})"
+    seen = (
+        f"{recorded.classes[found]} (activation {float(recorded.activations[0, found]):.2f})"
+        for found in recorded.named[0].tolist()
     )
+    print(f"{output}: {known['name']} sees {' and '.join(seen)}")
 
 
 def trace_set(

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from capsviz.errors import CapsvizError
 from capsviz.measures import mean_squared_error, structural_similarity
-from capsviz.network.capsnet import CapsNet
+from capsviz.network import CapsNet, strongest
 
 
 class CompareError(CapsvizError):
@@ -31,10 +31,16 @@ class Drawing:
 class Answer:
     """What one model says of every image; no drawing where it has no decoder."""
 
-    predicted: Int[Tensor, " batch"]
+    named: Int[Tensor, "batch object"]
+    """The classes of its most active capsules, the most active first, one for each object in the image."""
     activations: Float[Tensor, "batch upper"]
     """Capsule lengths, or EM's activations."""
     drawing: Drawing | None
+
+    @property
+    def predicted(self) -> Int[Tensor, " batch"]:
+        """The class of the most active capsule."""
+        return self.named[:, 0]
 
 
 @dataclass(frozen=True)
@@ -56,23 +62,25 @@ def compare(
     models: Mapping[str, CapsNet],
     images: Float[Tensor, "batch channel height width"],
     labels: Int[Tensor, " batch"] | None = None,
+    objects: int = 1,
 ) -> Comparison:
-    """Classify and reconstruct the images (float, in [0, 1]) with every model, each decoding its own longest capsule.
+    """Classify and reconstruct the images (float, in [0, 1]) with every model, each decoding its own longest capsules.
 
-    Raises CompareError where a model takes images of another shape.
+    objects: how many an image shows, and capsules are decoded. Raises CompareError where a model takes images of
+    another shape.
     """
-    return Comparison(images, labels, {name: _answer(name, model, images) for name, model in models.items()})
+    return Comparison(images, labels, {name: _answer(name, model, images, objects) for name, model in models.items()})
 
 
-def _answer(name: str, model: CapsNet, images: Tensor) -> Answer:
+def _answer(name: str, model: CapsNet, images: Tensor, objects: int) -> Answer:
     _check_shape(name, model, images)
-    output = model(images)
-    predicted = output.activations.argmax(dim=1)
-    drawn = output.reconstruction
-    if drawn is None:
-        return Answer(predicted, output.activations, None)
+    output = model(images, reconstruct=False)
+    named = strongest(output.activations, objects)
+    if model.decoder is None:
+        return Answer(named, output.activations, None)
+    drawn = model.reconstruct(output.poses, output.activations, objects)
     mse, ssim = mean_squared_error(drawn, images), structural_similarity(drawn, images)
-    return Answer(predicted, output.activations, Drawing(drawn, mse, ssim))
+    return Answer(named, output.activations, Drawing(drawn, mse, ssim))
 
 
 @dataclass(frozen=True)

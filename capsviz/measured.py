@@ -16,7 +16,7 @@ from torch import Tensor
 
 from capsviz import zoo
 from capsviz.compare import redraw
-from capsviz.data import DATASETS, ImageSet, load, to_float
+from capsviz.data import ImageSet, load, to_float
 from capsviz.errors import CapsvizError
 from capsviz.measures import mean_squared_error, structural_similarity
 from capsviz.network import CapsNet, Network
@@ -158,7 +158,7 @@ def wanting() -> list[zoo.Entry]:
     """
 
     def wants(entry: zoo.Entry) -> bool:
-        if entry.data in DATASETS and DATASETS[entry.data].objects > 1:
+        if entry.objects > 1:
             return False
         try:
             recorded(entry)

@@ -24,9 +24,12 @@ def agreement(
     return torch.einsum("biud,bud->biu", votes, poses)
 
 
-def label_signs(labels: Sequence[int] | Int[Tensor, " batch"], classes: int) -> Float[Tensor, "batch upper"]:
-    """δ of seed 003, eq. 5b: +1 for the class of the label, −1 for every other class."""
-    present = torch.nn.functional.one_hot(torch.as_tensor(labels).long(), classes)
+def label_signs(
+    labels: Sequence[int] | Sequence[Sequence[int]] | Int[Tensor, "batch *object"], classes: int
+) -> Float[Tensor, "batch upper"]:
+    """δ of seed 003, eq. 5b: +1 for the class of the label, or of each label, −1 for every other class."""
+    each = torch.as_tensor(labels).long()
+    present = torch.nn.functional.one_hot(each.reshape(len(each), -1), classes).amax(1)
     return present.float() * 2 - 1
 
 

@@ -106,6 +106,7 @@ def write_shard(model: CapsNet, data: ImageSet | MultiDigits, indices: Tensor, p
         votes=plan.votes,
         name=plan.model,
         classes=data.classes,
+        objects=labels.shape[1] if labels.ndim > 1 else 1,
     )
     tensors = {
         name: tensor.half() if plan.float16 and ("." in name or name in LARGE) else tensor

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from capsviz.errors import CapsvizError
 from capsviz.intervene import Intervention, intervene
-from capsviz.network import CapsNet, CapsNetConfig, CapsuleLayer, NoCapsulesError, PrimaryCapsules
+from capsviz.network import CapsNet, CapsNetConfig, CapsuleLayer, NoCapsulesError, PrimaryCapsules, strongest
 from capsviz.routing import InverseTemperature, Step, Windows
 
 FORMAT = "capsviz-trace-1"
@@ -77,11 +77,12 @@ class Trace:
 
     Shapes: images "batch channel height width" in 0..1; primary_poses u "batch lower d"; primary_activations
     "batch lower"; poses "batch upper dim" and activations "batch upper" of the class capsules; predicted "batch";
-    reconstruction "batch channel height width", drawn from the most active capsule, None without a decoder.
+    reconstruction "batch channel height width", drawn from the most active capsules (`named`), None without a decoder.
     layers: one per routed layer, in order. name: of the model; classes: what the upper capsules stand for. gains:
     what an intervention multiplied the strength of each primary capsule by, None where there was none; poses and
     activations of the primary capsules are those after it. kind: "type" where `at` took out a convolutional layer,
-    whose upper capsules stand for no class; such a trace is for drawing, and is not saved.
+    whose upper capsules stand for no class; such a trace is for drawing, and is not saved. objects: how many an image
+    shows, one unless the network was trained on several.
     """
 
     config: CapsNetConfig
@@ -96,6 +97,7 @@ class Trace:
     reconstruction: Float[Tensor, "batch channel height width"] | None
     gains: Float[Tensor, " lower"] | None = None
     kind: Literal["class", "type"] = "class"
+    objects: int = 1
 
     def called(self, upper: int) -> str:
         """ "class 3", or "type 3" where the upper capsules are those of a convolutional layer."""
@@ -154,12 +156,18 @@ class Trace:
             reconstruction=None,
             gains=None,
             kind="type" if whole.window else "class",
+            objects=1 if whole.window else self.objects,
         )
 
     @property
     def predicted(self) -> Int[Tensor, "batch"]:
         """The class of the most active capsule of each image."""
         return self.activations.argmax(1)
+
+    @property
+    def named(self) -> Int[Tensor, "batch object"]:
+        """As many classes as an image shows objects: those of its most active capsules, the most active first."""
+        return strongest(self.activations, self.objects)
 
     @property
     def grid(self) -> tuple[int, int, int]:
@@ -182,6 +190,7 @@ class Trace:
             "name": self.name,
             "classes": self.classes,
             "layers": [layer.routing for layer in self.layers],
+            "objects": self.objects,
         }
 
     def save(self, path: str | Path) -> None:
@@ -265,6 +274,7 @@ def assemble(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Trace:
         tensors["activations"],
         tensors.get("reconstruction"),
         tensors.get("gains"),
+        objects=header.get("objects", 1),
     )
 
 
@@ -306,13 +316,15 @@ def trace(
     votes: bool | Literal["all"] = True,
     name: str = "",
     classes: tuple[str, ...] | None = None,
+    objects: int = 1,
 ) -> Trace:
     """Run a model once and record every iteration of its routing.
 
     images: "batch channel height width" in 0..1. iterations T and, for EM, the schedule of λ: the model's own unless
     given. intervention: primary capsules to mute, boost or isolate before they vote. votes: also keep the votes for the
     class capsules, lower × upper × dim numbers an image; "all": those of every routed layer (of a matrix network some
-    ten times as many). name, classes: for captions; the classes are numbered unless given.
+    ten times as many). name, classes: for captions; the classes are numbered unless given. objects: how many an image
+    shows, as `capsviz.data.describe` and `capsviz.zoo` know it: so many capsules are drawn.
     Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
     network has not, NoCapsulesError for the CNN baseline.
     """
@@ -338,7 +350,7 @@ def trace(
             layers.append(LayerTrace(config.routing, _stack(steps), cast, *_geometry(config, number)))
             last = steps[-1]
             lower = PrimaryCapsules(last.poses, last.activations)
-        drawn = model.decode(last.poses, last.activations.argmax(1)) if model.decoder is not None else None
+        drawn = None if model.decoder is None else model.reconstruct(last.poses, last.activations, objects)
         return Trace(
             config=config,
             name=name,
@@ -351,4 +363,5 @@ def trace(
             activations=last.activations.float().cpu(),
             reconstruction=None if drawn is None else drawn.float().cpu(),
             gains=gains,
+            objects=objects,
         )

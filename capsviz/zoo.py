@@ -16,6 +16,7 @@ from safetensors.torch import load_file
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
+from capsviz.data import DATASETS
 from capsviz.errors import CapsvizError
 from capsviz.network import (
     NETWORK_TITLES,
@@ -78,6 +79,11 @@ class Entry:
         if not isinstance(self.network, CapsNetConfig):
             raise NoCapsulesError(self.name)
         return self.network
+
+    @property
+    def objects(self) -> int:
+        """How many objects an image of the model's data set shows."""
+        return DATASETS[self.data].objects if self.data in DATASETS else 1
 
     @property
     def path(self) -> Path:

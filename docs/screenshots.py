@@ -31,7 +31,7 @@ PAGES = {
 def settle(page: Page) -> None:
     """Wait until the page has drawn everything and runs nothing."""
     page.wait_for_selector("h1, h2", timeout=120_000)
-    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')", timeout=120_000)
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]", timeout=120_000)
     page.wait_for_selector("[data-stale=true]", state="detached", timeout=120_000)
     page.wait_for_timeout(1500)
 

@@ -31,6 +31,15 @@ def test_every_model_answers_with_its_longest_capsule_and_its_own_drawing(images
         torch.testing.assert_close(drawing.mse, (output.reconstruction - images).square().flatten(1).mean(1))
 
 
+def test_of_two_objects_every_model_names_and_draws_two(images: torch.Tensor):
+    model = tiny("dr")
+    answer = compare({"dr": model}, images, objects=2).answers["dr"]
+    with torch.inference_mode():
+        output = model(images)
+    assert torch.equal(answer.named, output.activations.topk(2).indices)
+    assert torch.equal(answer.drawing.reconstruction, model.reconstruct(output.poses, output.activations, objects=2))
+
+
 def test_a_model_without_decoder_classifies_and_draws_nothing(images: torch.Tensor):
     comparison = compare({"fc": tiny("l1", decoder=False)}, images)
     assert comparison.answers["fc"].predicted.shape == (3,)

@@ -17,8 +17,9 @@ def test_agreement_is_the_inner_product_of_vote_and_pose():
     assert agreement[1, 4, 2].item() == pytest.approx(float(votes[1, 4, 2] @ poses[1, 2]), abs=1e-5)
 
 
-def test_signs_are_plus_one_for_the_label_only():
+def test_signs_are_plus_one_for_the_labels_only():
     assert measures.label_signs(torch.tensor([2, 0]), 3).tolist() == [[-1, -1, 1], [1, -1, -1]]
+    assert measures.label_signs([(2, 0)], 3).tolist() == [[1, -1, 1]]
 
 
 def test_equal_couplings_are_maximum_confusion_and_a_single_one_is_none():

@@ -81,6 +81,16 @@ def test_a_trace_survives_its_file(routing, votes, tmp_path):
         assert torch.equal(getattr(opened, name), getattr(trace, name))
 
 
+def test_a_trace_of_two_objects_names_and_draws_two_and_so_does_its_file(tmp_path):
+    model = network("l2")
+    trace, single = capsviz.trace(model, images(), objects=2), capsviz.trace(model, images())
+    assert torch.equal(trace.named, trace.activations.topk(2).indices)
+    assert torch.equal(single.named[:, 0], trace.predicted) and single.named.shape == (2, 1)
+    assert torch.equal(trace.reconstruction, model.reconstruct(trace.poses, trace.activations, objects=2))
+    trace.save(tmp_path / "two.safetensors")
+    assert torch.equal(Trace.open(tmp_path / "two.safetensors").named, trace.named)
+
+
 def test_a_network_without_decoder_has_no_reconstruction(tmp_path):
     trace = capsviz.trace(network("l2", decoder=()), images())
     assert trace.reconstruction is None

@@ -15,7 +15,7 @@ from capsviz.network import ROUTING_TITLES
 from capsviz.zoo import Entry
 
 HEADLINE = (
-    "One image, routed by every method, each drawn from its longest capsule: <b>blue</b> is missing, <b>orange</b> new."
+    "One image, routed by every method, drawn from what each names in it: <b>blue</b> is missing, <b>orange</b> new."
 )
 
 SUBJECT: Stage = "reconstruction"
@@ -34,7 +34,7 @@ def show(current: Scene) -> None:
     layout.show(
         reconstruction_grid(comparison.images[0], drawings, dark=current.dark, captions=said), "reconstructions"
     )
-    table(names, comparison, classes, current.picture.label if classes == current.entry.classes else None)
+    table(names, comparison, classes, current.picture.labels if classes == current.entry.classes else ())
     if missing := [ROUTING_TITLES[routing] for routing in ORDER if routing not in names]:
         st.caption(f"Not in pretrained/ for {images.title_of(first.data)} yet: {', '.join(missing)}.")
 
@@ -48,18 +48,19 @@ def methods(current: Scene) -> dict[str, Entry]:
     return {routing: by_routing[routing] for routing in ORDER if routing in by_routing}
 
 
-def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, ...], label: int | None) -> None:
+def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, ...], labels: tuple[int, ...]) -> None:
     """What each method says of the image, and how well it draws it."""
     rows = []
     for routing, entry in names.items():
         answer = comparison.answers[routing]
-        predicted, drawing = int(answer.predicted[0]), comparison.drawings[routing]
-        verdict = "" if label is None else (" ✓" if predicted == label else f" ✗ ({classes[label]})")
+        named, drawing = answer.named[0].tolist(), comparison.drawings[routing]
+        right = set(named[: len(labels)]) == set(labels)
+        verdict = "" if not labels else " ✓" if right else f" ✗ ({images.names(labels, classes)})"
         rows.append(
             {
                 "Method": ROUTING_TITLES[routing],
-                "Predicted": classes[predicted] + verdict,
-                "Length ‖v‖ (EM: activation)": float(answer.activations[0, predicted]),
+                "Predicted": images.names(named, classes) + verdict,
+                "Length ‖v‖ (EM: activation)": float(answer.activations[0, named[-1]]),
                 "MSE": float(drawing.mse[0]),
                 "SSIM": float(drawing.ssim[0]),
                 "Test error": entry.test_error,
@@ -82,12 +83,12 @@ def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, .
 
 def captions(comparison: Comparison, classes: tuple[str, ...], current: Scene) -> dict[str, str]:
     """What stands under each picture."""
-    label = current.picture.label
-    lines = {"input": "no label" if label is None else f"labelled {current.entry.classes[label]}"}
+    labels = current.picture.labels
+    lines = {"input": f"labelled {images.names(labels, current.entry.classes)}" if labels else "no label"}
     for routing, answer in comparison.answers.items():
-        predicted, drawing = int(answer.predicted[0]), comparison.drawings[routing]
-        lines[routing] = (
-            f"<b>{classes[predicted]}</b>, {strength(routing)} {float(answer.activations[0, predicted]):.2f}<br>"
-            f"MSE {float(drawing.mse[0]):.4f}, SSIM {float(drawing.ssim[0]):.2f}"
-        )
+        drawing, kind = comparison.drawings[routing], strength(routing)
+        named = answer.named[0].tolist()
+        each = [f"<b>{classes[label]}</b>, {kind} {float(answer.activations[0, label]):.2f}" for label in named]
+        quality = f"MSE {float(drawing.mse[0]):.4f}, SSIM {float(drawing.ssim[0]):.2f}"
+        lines[routing] = "<br>".join([*each, quality])
     return lines

@@ -44,8 +44,8 @@ def agreement(upper: int) -> None:
         "<b>û · s is the very agreement that dynamic routing adds to its logits</b>, here signed by the label, "
         "averaged over a batch and kept."
     )
-    truth = current.picture.label if trace.classes == current.entry.classes else None
-    label = int(trace.predicted[0]) if truth is None else truth
+    truth = current.picture.labels if trace.classes == current.entry.classes else ()
+    labels = truth or tuple(trace.named[0].tolist())
     left, right = st.container(key="agreement_choices").columns([3, 2])
     with left:
         chosen(
@@ -64,11 +64,11 @@ def agreement(upper: int) -> None:
     else:
         sibling, _ = current.sibling("dr", of=entry)
         dynamic, whose = current.trace(sibling), sibling.name
-    delta = measures.label_signs([label], len(trace.classes))[0]
+    delta = measures.label_signs([labels], len(trace.classes))[0]
     played(agreement_film(trace, dynamic, signs=delta, upper=upper), "film-agreement")
     st.caption(
-        f"δ is +1 for {trace.classes[label]}, "
-        + ("the label of this image" if truth is not None else "the predicted class, as this image has no label here")
+        f"δ is +1 for {images.names(labels, trace.classes)}, "
+        + ("as this image is labelled" if truth else "as predicted, since this image has no label here")
         + ", and −1 for the others. "
         + (
             f"Both sides take the same primary capsules and the same votes of {entry.name}."

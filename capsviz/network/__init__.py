@@ -2,7 +2,7 @@
 
 from .assemble import NETWORK_TITLES, Network, NetworkConfig, assemble, config_from_dict, configure
 from .capsnet import CapsNet, CapsOutput, Decoder, Encoder
-from .capsules import ConvolutionalCapsules, PrimaryCapsules
+from .capsules import ConvolutionalCapsules, PrimaryCapsules, strongest
 from .cnn import CNN, CNN_PRESETS, CNNConfig, CNNOutput, NoCapsulesError, cnn_preset
 from .config import MATRIX_PRESETS, PRESETS, ROUTING_TITLES, CapsNetConfig, CapsuleLayer, ConfigError, preset
 from .reroute import rerouted
@@ -34,4 +34,5 @@ __all__ = [
     "configure",
     "preset",
     "rerouted",
+    "strongest",
 ]

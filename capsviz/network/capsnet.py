@@ -28,7 +28,7 @@ from capsviz.routing import (
 )
 from capsviz.routing.discriminative import initial_coefficients
 
-from .capsules import ConvolutionalCapsules, PrimaryCapsules, initial_betas, start_wide
+from .capsules import ConvolutionalCapsules, PrimaryCapsules, initial_betas, start_wide, strongest
 from .config import CapsNetConfig
 from .convolution import Conv2d
 
@@ -213,6 +213,17 @@ class CapsNet(nn.Module):
             raise ValueError("this network was trained without a decoder; decode its capsules with another model's")
         return self.decoder(poses, classes)
 
+    def reconstruct(
+        self, poses: Float[Tensor, "batch upper dim"], activations: Float[Tensor, "batch upper"], objects: int = 1
+    ) -> Float[Tensor, "batch channel height width"]:
+        """The images drawn from their most active class capsules, one capsule for each object that an image shows.
+
+        Each capsule is decoded for itself; of several drawings a pixel takes the brightest. Raises ValueError as
+        `decode`.
+        """
+        drawings = [self.decode(poses, classes) for classes in strongest(activations, objects).unbind(1)]
+        return torch.stack(drawings).amax(0)
+
     def forward(
         self,
         images: Float[Tensor, "batch channel height width"],
@@ -234,7 +245,9 @@ class CapsNet(nn.Module):
                 lower = PrimaryCapsules(step.poses, step.activations)
         reconstruction = None
         if self.decoder is not None and reconstruct:
-            reconstruction = self.decoder(step.poses, step.activations.argmax(1) if classes is None else classes)
+            reconstruction = (
+                self.reconstruct(step.poses, step.activations) if classes is None else self.decoder(step.poses, classes)
+            )
         return CapsOutput(primary, step, reconstruction)
 
     def receptive_field(self, capsule: int, layer: int = 0) -> tuple[int, int, int, int]:

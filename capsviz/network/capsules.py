@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from capsviz.routing import Windows, WindowVotes
@@ -22,6 +22,11 @@ class PrimaryCapsules:
 
     poses: Float[Tensor, "batch lower d"]
     activations: Float[Tensor, "batch lower"]
+
+
+def strongest(activations: Float[Tensor, "batch capsule"], count: int = 1) -> Int[Tensor, "batch count"]:
+    """The most active capsules of each image, the strongest first; of equals, the first."""
+    return activations.argsort(dim=1, descending=True, stable=True)[:, :count]
 
 
 def initial_betas(upper: int, active: float = -2.0) -> tuple[nn.Parameter, nn.Parameter]:

@@ -32,8 +32,8 @@ def test_a_class_is_found_in_either_digit_of_a_pair(pairs: MultiDigits):
         assert found == tuple(torch.nonzero((labels == label).any(1)).flatten().tolist())
 
 
-def test_a_pair_on_stage_names_both_classes_and_has_no_single_label(pairs: MultiDigits):
+def test_a_pair_on_stage_names_both_classes_and_has_both_labels(pairs: MultiDigits):
     _, (first, second) = shelves.image("multi-mnist", "test", 5)
     picture = images.from_data("multi-mnist", "test", 5, resources.entries()["digits-dr"])
     assert picture.title == f"MultiMNIST test image 5, classes {first} and {second}"
-    assert picture.label is None and tuple(picture.pixels.shape) == (1, 28, 28)
+    assert picture.labels == (first, second) and tuple(picture.pixels.shape) == (1, 28, 28)

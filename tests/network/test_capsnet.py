@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsviz.network import CapsNet, CapsNetConfig, preset
+from capsviz.network import CapsNet, CapsNetConfig, preset, strongest
 from capsviz.routing import DenseVotes, LinearVotes, discriminative_routing, dynamic_routing
 from capsviz.routing.discriminative import ascent_gradient
 
@@ -217,6 +217,19 @@ def test_without_labels_the_longest_capsule_is_decoded_and_with_them_theirs(rout
     told = model(images, labels)
     torch.testing.assert_close(told.poses, free.poses)
     torch.testing.assert_close(told.reconstruction, model.decode(free.poses, labels))
+
+
+def test_of_several_objects_each_capsule_is_decoded_for_itself():
+    model = network("dr")
+    output = model(images_for(model))
+    first, second = output.activations.topk(2).indices.T
+    drawn = model.reconstruct(output.poses, output.activations, objects=2)
+    assert torch.equal(drawn, torch.maximum(model.decode(output.poses, first), model.decode(output.poses, second)))
+    assert not torch.equal(drawn, output.reconstruction)
+
+
+def test_of_capsules_that_are_equally_active_the_first_are_the_strongest():
+    assert strongest(torch.tensor([[0.2, 1.0, 0.2, 1.0, 1.0]]), 4).tolist() == [[1, 3, 4, 0]]
 
 
 def test_a_network_without_decoder_says_so():
