@@ -12,7 +12,7 @@ from app.images import Picture
 from capsviz import data
 from capsviz.errors import CapsvizError
 from capsviz.intervene import UNTOUCHED, Intervention
-from capsviz.network import ROUTING_TITLES
+from capsviz.network import ROUTING_TITLES, preset
 from capsviz.trace import Trace
 from capsviz.zoo import Entry
 
@@ -51,7 +51,10 @@ class Scene:
         title, own = ROUTING_TITLES[routing], images.title_of(base.data)
         command = f"`capsviz train --data {base.data} --routing {routing}`"
         if not able:
-            raise SceneError(f"No {title} model that takes these images is in pretrained/; {command} trains one.")
+            wanted = "takes these images and has a decoder" if decoder else "takes these images"
+            trainable = not decoder or preset("compact", base.data, routing).decoder
+            remedy = f"{command} trains one" if trainable else f"choose a model of another data set than {own}"
+            raise SceneError(f"No {title} model that {wanted} is in pretrained/; {remedy}.")
         entry = min(able, key=lambda entry: (entry.data != base.data, entry.data != "digits", not entry.config.decoder))
         if entry.data != base.data:
             return entry, (

@@ -41,8 +41,10 @@ def show(current: Scene) -> None:
 
 def methods(current: Scene) -> dict[str, Entry]:
     """The models of one data set that reconstruct, by routing: the chosen one, else the first."""
-    kind = current.sibling("dr", decoder=True)[0].data
-    able = [entry for entry in resources.entries().values() if entry.data == kind and entry.config.decoder]
+    able = [entry for entry in resources.entries().values() if entry.config.decoder]
+    own = any(entry.data == current.entry.data for entry in able)
+    kind = current.entry.data if own else current.sibling("dr", decoder=True)[0].data
+    able = [entry for entry in able if entry.data == kind]
     able.sort(key=lambda entry: entry.name != current.entry.name)
     by_routing = {entry.routing: entry for entry in reversed(able)}
     return {routing: by_routing[routing] for routing in ORDER if routing in by_routing}

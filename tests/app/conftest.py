@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
+
+from app import resources, scene
+from capsviz import zoo
 
 SCRIPT = Path(__file__).resolve().parents[2] / "app" / "script.py"
 Visit = Callable[..., AppTest]
@@ -26,6 +30,22 @@ def bare_machine(monkeypatch: pytest.MonkeyPatch, empty_folder: Path) -> Path:
     """A machine on which only the embedded digits are: where its downloads would lie."""
     monkeypatch.setenv("CAPSVIZ_DATA", str(empty_folder))
     return empty_folder
+
+
+@pytest.fixture
+def show_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Let the app know these models only, each as if it had been trained on the named data set."""
+    remembered = (scene.catalogue, resources.trace, resources.comparison)
+
+    def only(names: Iterable[str], data: str) -> None:
+        models = zoo.models()
+        monkeypatch.setattr(resources, "entries", lambda: {name: replace(models[name], data=data) for name in names})
+        for cache in remembered:
+            cache.clear()
+
+    yield only
+    for cache in remembered:
+        cache.clear()
 
 
 @pytest.fixture

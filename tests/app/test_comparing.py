@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Callable
 
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
-from app import images, resources, scene, shelves
+from app import images, resources, shelves
 from app.choices import VIEWS, Choices
 from capsviz import zoo
 from capsviz.data import MultiDigits, load
@@ -46,35 +45,22 @@ def test_every_view_stands_and_explains_itself(visit: Visit, view: str):
     assert app.latex and "Source:" in spoken(app)
 
 
-def test_where_images_show_two_digits_two_are_named_drawn_and_judged(visit: Visit, monkeypatch: pytest.MonkeyPatch):
+def test_where_images_show_two_digits_two_are_named_drawn_and_judged(
+    visit: Visit, show_only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+):
     pairs = MultiDigits(load("digits", "test"))
-    models = {
-        name: replace(entry, data="multi-mnist")
-        for name, entry in zoo.models().items()
-        if name in ("digits-dr", "digits-l2")
-    }
-    monkeypatch.setattr(resources, "entries", lambda: models)
     monkeypatch.setattr(shelves, "_loaded", lambda name, split: pairs)
     monkeypatch.setattr("capsviz.data.available", lambda name: True)
-    for remembered in (shelves.indices_of, resources.trace, resources.comparison, scene.catalogue):
-        remembered.clear()
-    try:
-        app = visit("compare", model="digits-dr", image=5)
-        labels = pairs.batch(torch.tensor([5]))[1][0].tolist()
-        said = [note["text"] for note in figures(app)["reconstructions"]["layout"]["annotations"]]
-        assert f"labelled {labels[0]} and {labels[1]}" in said
-        on_stage = images.from_data("multi-mnist", "test", 5, models["digits-dr"])
-        trace = resources.trace("digits-dr", on_stage.key, 3)
-        first, second = trace.named[0].tolist()
-        assert any(
-            text.startswith(f"<b>{first}</b>, length") and f"<br><b>{second}</b>, length" in text for text in said
-        )
-        judged = app.dataframe[0].value["Predicted"][0]
-        right = {first, second} == set(labels)
-        assert judged == f"{first} and {second}" + (" ✓" if right else f" ✗ ({labels[0]} and {labels[1]})")
-    finally:
-        for remembered in (shelves.indices_of, resources.trace, resources.comparison, scene.catalogue):
-            remembered.clear()
+    show_only(["digits-dr", "digits-l2"], "multi-mnist")
+    app = visit("compare", model="digits-dr", image=5)
+    on_stage = images.from_data("multi-mnist", "test", 5, resources.entries()["digits-dr"])
+    shown = " and ".join(map(str, on_stage.labels))
+    said = [note["text"] for note in figures(app)["reconstructions"]["layout"]["annotations"]]
+    assert len(on_stage.labels) == 2 and f"labelled {shown}" in said
+    first, second = resources.trace("digits-dr", on_stage.key, 3).named[0].tolist()
+    assert any(text.startswith(f"<b>{first}</b>, length") and f"<br><b>{second}</b>, length" in text for text in said)
+    verdict = "✓" if {first, second} == set(on_stage.labels) else f"✗ ({shown})"
+    assert app.dataframe[0].value["Predicted"][0] == f"{first} and {second} {verdict}"
 
 
 def test_another_view_goes_to_the_url(visit: Visit):

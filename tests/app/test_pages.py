@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -127,6 +128,24 @@ def test_a_page_about_another_algorithm_runs_the_sibling_and_says_so(visit: Visi
 
 def test_a_model_without_decoder_is_perturbed_through_its_sibling(visit: Visit):
     assert "digits-l2-fc has no decoder; here **digits-l2** runs" in spoken(visit("perturb", model="digits-l2-fc"))
+
+
+def test_where_no_decoder_draws_such_images_the_sentence_says_what_to_do(visit: Visit, show_only: Callable[..., None]):
+    show_only(["digits-l2-fc"], "mnist")
+    wanted = "that takes these images and has a decoder is in pretrained/; "
+    [error] = visit("perturb", model="digits-l2-fc").error
+    assert error.value == f"No L2 model {wanted}`capsviz train --data mnist --routing l2` trains one."
+    show_only(["digits-l2-fc"], "cifar10")  # whose presets have no decoder to train
+    [error] = visit("compare", model="digits-l2-fc").error
+    assert error.value == f"No Dynamic routing model {wanted}choose a model of another data set than CIFAR-10."
+
+
+def test_one_model_that_draws_is_compared_though_dynamic_routing_is_missing(
+    visit: Visit, show_only: Callable[..., None]
+):
+    show_only(["digits-l2"], "digits")
+    app = visit("compare", model="digits-l2")
+    assert not app.error and list(app.dataframe[0].value["Model"]) == ["digits-l2"]
 
 
 def test_the_sentence_on_agreement_is_on_screen(visit: Visit):
