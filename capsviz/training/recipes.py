@@ -63,7 +63,15 @@ LIST: tuple[Row, ...] = (
     Row("fashion-mnist", "compact", ("em",), {"epochs": 18, "through": "all", **CLOTHES, **SHORT_CYCLE}),
     # Fewer steps than the papers took: what one core does in an hour or two a model.
     Row("multi-mnist", "compact", ("dr", "l2", "l1"), {"steps": 5_000, **SHORT_CYCLE}),
-    Row("cifar10", "compact", ("dr", "l2-fc", "l1-fc"), {"epochs": 12, "shift": 2, "mirror": True, **SHORT_CYCLE}),
+    # Up to 0.002 DR stood still from step 358 to 1074, and one of three seeds of L2/FC gave all images one class from
+    # step 1074 on. Validation error of L2/FC after three epochs: 43.6 % up to 0.0005, 43.2 % up to 0.001; after the
+    # first of them 51.2 and 54.7 %.
+    Row(
+        "cifar10",
+        "compact",
+        ("dr", "l2-fc", "l1-fc"),
+        {"epochs": 12, "shift": 2, "mirror": True, **SHORT_CYCLE, "learning_rate": 0.0005},
+    ),
     # Seed 003, section IV.B, for a GPU: its learning rates, batches and, for MultiMNIST, its 200 000 steps. Where it
     # gives no length or, as for CIFAR-10 and for EM, no settings, these are ours, and so are mirrors; MNIST is shifted
     # as Sabour, Frosst & Hinton 2017 did.
