@@ -288,7 +288,7 @@ def _logarithmic(figure: Figure) -> None:
     for panel in {curve.yaxis for curve in figure.data}:
         values = [value for curve in figure.data if curve.yaxis == panel for value in curve.y if value]
         low, high = min(values, default=0), max(values, default=0)
-        for digits in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
+        for digits in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8), (1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9)):
             ticks = [digit * decade for decade in DECADES for digit in digits]
             if sum(low <= tick <= high for tick in ticks) > 2:
                 break
