@@ -25,14 +25,14 @@ upper = boards.pickers(current, entry, trace)
 boards.show("em")
 boards.answer(current, entry)
 
-spread = measures.gaussian_summary(trace, upper)
+spread, steps = measures.gaussian_summary(trace, upper), trace.layer.iterations
 layout.numbers(
     {
         "Most active" if trace.kind == "type" else "Predicted": f"{trace.classes[summary.predicted]} "
         f"(a = {summary.activation:.2f})",
         f"Spread σ of {trace.called(upper)}": f"{spread.deviation[0]:.2f} → {spread.deviation[-1]:.2f}",
         f"Cost of {trace.called(upper)}": f"{spread.cost[0]:.2f} → {spread.cost[-1]:.2f}".replace("-", "−"),
-        "Indecision, first → last": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",
+        f"Indecision of R, M-step 1 → {steps}": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",
     }
 )
 
@@ -42,8 +42,10 @@ layout.show(flow.type_flow(trace, dark=current.dark), "flow")
 layout.explain(
     "Poses are 4 × 4 matrices, votes are poses times a learned matrix. The **M-step** fits each class's Gaussian to "
     "the votes, weighted by the responsibilities *R*: a narrow Gaussian is cheap to describe, and a low cost switches "
-    "the class on. The **E-step** gives each vote to the classes whose Gaussian explains it. The inverse temperature λ "
-    "rises from round to round, so the decision hardens.",
+    "the class on. The **E-step** gives each vote to the classes whose Gaussian explains it: the *R* of the next "
+    "M-step. Every picture here shows the *R* of an M-step, in the end of the last: it made the class's μ and *a*, "
+    "and no E-step follows in the network, since nothing would use it. The inverse temperature λ rises from round to "
+    "round, so the decision hardens.",
     r"\mu_j^h=\frac{\sum_i R_{ij}V_{ij}^h}{\sum_i R_{ij}},\quad "
     r"\mathrm{cost}_j^h=(\beta_u+\log\sigma_j^h)\sum_i R_{ij},\quad "
     r"a_j=\operatorname{logistic}\!\Big(\lambda\big(\beta_a-\sum_h\mathrm{cost}_j^h\big)\Big),\quad "

@@ -193,9 +193,9 @@ def _far(run: _Run) -> Bool[ndarray, " lower"]:
 def _headline(run: _Run, step: int) -> str:
     shares, upper, temperature = run.shares[step], len(run.classes), f"λ = {run.temperatures[step]:.3g}"
     if step == 0:
-        return f"Iteration 1: every responsibility is 1/{upper} = {1 / upper:.3f}; {temperature}"
+        return f"M-step 1: every responsibility R is 1/{upper} = {1 / upper:.3f}; {temperature}"
     decided = 100 * float((shares.max(axis=1) > 0.5).mean())
-    return f"Iteration {step + 1}: {decided:.0f} % of the capsules give one {run.kind} more than half; {temperature}"
+    return f"R of M-step {step + 1}: {decided:.0f} % of the capsules give one {run.kind} more than half; {temperature}"
 
 
 def _gaussian(run: _Run, sigmas: int) -> go.Scatter:
@@ -226,6 +226,6 @@ def _describe_player(run: _Run) -> str:
     return (
         f"Animation of EM routing in {iterations(len(run.shares))}: the Gaussian of {run.name} goes from a mean "
         f"σ of {run.spread[0]:.3f} to {run.spread[-1]:.3f}, its activation goes from {first:.2f} to {last:.2f}; the "
-        f"largest responsibility at the end is {run.shares[-1].max():.2f}; most active is "
+        f"largest responsibility in the last M-step is {run.shares[-1].max():.2f}; most active is "
         f"{run.classes[int(run.activations[-1].argmax())]}."
     )

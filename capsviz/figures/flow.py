@@ -11,7 +11,7 @@ from plotly.graph_objects import Figure
 from capsviz.figures.describe import remember
 from capsviz.figures.picture import numbers
 from capsviz.figures.reading import check, geometry, steps, votes
-from capsviz.figures.theme import TICK, class_colours, ink, style
+from capsviz.figures.theme import TICK, caption, class_colours, ink, style
 from capsviz.trace import Trace
 
 SHOWN = 12
@@ -22,8 +22,9 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     """What the capsules of each type give to each class, as a Sankey diagram: Σ c_ij ‖û_ij‖ (EM: Σ R_ij a_i).
 
     The weight of a capsule's word for a class is its coupling times the length of its vote; under EM, whose votes have
-    no length that counts, its responsibility times its activation. Σ over the positions of a type. The 12 types that
-    give the most are drawn one by one. iteration: counted from 1, the last by default.
+    no length that counts, its responsibility times its activation, with the R that the iteration's M-step used: those
+    of the last M-step made the class capsules. Σ over the positions of a type. The 12 types that give the most are
+    drawn one by one. iteration: counted from 1, the last by default.
     Raises FigureError where the trace is of L2 or L1 routing, holds no votes or has no such iteration.
     """
     iteration = trace.layer.iterations if iteration is None else iteration
@@ -35,14 +36,19 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     rows = np.concatenate([flows[named], flows[rest].sum(axis=0, keepdims=True)[: len(sources) - len(named)]])
     targets = [trace.called(upper) for upper in range(len(trace.classes))]
     figure = Figure(_sankey(rows, sources, targets, dark))
-    figure.update_layout(margin={"l": 12, "r": 12, "t": 12, "b": 12}, font={"size": TICK + 1})
+    weight = "Σ c ‖û‖, c of iteration" if trace.config.routing == "dr" else "Σ R a, R of M-step"
+    figure.update_layout(
+        annotations=[caption(f"{weight} {iteration}", 0.5, 1.01, dark=dark, xanchor="center")],
+        margin={"l": 12, "r": 12, "t": 36, "b": 12},
+        font={"size": TICK + 1},
+    )
     total, best = flows.sum(axis=0), int(flows.sum(axis=0).argmax())
     text = (
-        f"Sankey diagram from {trace.grid[2]} types of lower capsules to {len(targets)} upper ones in iteration "
+        f"Sankey diagram from {trace.grid[2]} types of lower capsules to {len(targets)} upper ones, {weight} "
         f"{iteration}: {targets[best]} receives {100 * total[best] / max(total.sum(), 1e-12):.0f} % of "
         f"everything, most of it from type {int(flows[:, best].argmax())}."
     )
-    return remember(style(figure, dark=dark, height=420), text)
+    return remember(style(figure, dark=dark, height=444), text)
 
 
 def _flows(trace: Trace, image: int, iteration: int) -> Float[ndarray, "types upper"]:

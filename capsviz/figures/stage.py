@@ -31,8 +31,8 @@ class Stage:
     Arrays of both routings: image "channel height width"; presence a_i "lower"; gains "lower"; for the chosen class
     votes "lower dim", their lengths vote_lengths "lower", poses (v or μ) "T dim", and both as seen along three axes:
     places "lower 3", heads "T 3", origin "3"; lengths (‖v‖, or a under EM) "T upper"; shares "T lower upper". "dr" adds
-    agreement "T lower upper", sums ‖s‖ "T upper", sum_heads "T 3"; under "em" the shares have T + 1 entries (R of every
-    M-step, then what the last E-step leaves), and it adds covariances "T 3 3" and variances "T dim" of that class,
+    agreement "T lower upper", sums ‖s‖ "T upper", sum_heads "T 3"; under "em" the shares are the R
+    of each M-step, the last those that made the class capsules, and it adds covariances "T 3 3" and variances "T dim",
     cost Σ_h cost_j^h "T upper", and temperature λ "T".
     base_shares and base_lengths: the same of the run that this one is held against.
     """
@@ -109,10 +109,8 @@ def _common(trace: Trace, image: int, plane: Plane, cast: ndarray) -> dict[str, 
 
 
 def _shares(trace: Trace, image: int) -> ndarray:
-    """Couplings "T lower upper"; under EM responsibilities "T + 1 lower upper", the last those of the last E-step."""
-    if trace.config.routing == "dr":
-        return steps(trace, "couplings", image)
-    return np.concatenate([steps(trace, "responsibilities", image), steps(trace, "posteriors", image)[-1:]])
+    """Couplings, or under EM the responsibilities that each M-step used, "T lower upper"."""
+    return steps(trace, "couplings" if trace.config.routing == "dr" else "responsibilities", image)
 
 
 def _dynamic(trace: Trace, image: int, upper: int, plane: Plane) -> dict[str, ndarray]:

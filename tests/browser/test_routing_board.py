@@ -196,3 +196,34 @@ def test_two_boards_play_in_step(visitor: Visitor):
         press(visitor, "ArrowRight")
     for number in range(2):
         sync_api.expect(boards.nth(number)).to_have_attribute("data-frame", "3")
+
+
+def test_em_ends_with_the_r_that_made_the_capsules_on_board_flow_and_legend(visitor: Visitor):
+    """Nothing in the network uses an R after the last M-step, so that no picture shows one; a share of 0 is no blue."""
+    visitor.open("em?model=digits-em&image=5")
+    ends = at(visitor, "[...Array(9).keys()].map(f => board.run.shareStep(board.run.iteration(f), board.run.line(f)))")
+    assert ends == [0, 0, 1, 1, 1, 2, 2, 2, 2]
+    assert at(visitor, "board.run.shares.length === 3 * board.run.pairs")
+    assert "R stays the one that made μ and a" in at(visitor, "board.algorithm.root.innerText")
+    assert at(visitor, "board.run.sharesName(2)") == "Responsibilities R of M-step 3"
+    flow = visitor.window.locator(".st-key-flow .js-plotly-plot")
+    assert flow.locator(".annotation-text").all_text_contents() == ["Σ R a, R of M-step 3"]
+    given = at(
+        visitor,
+        "[...Array(10).keys()].map(j => [...board.run.presence].reduce("
+        "(sum, a, i) => sum + a * board.run.share(2, i, j), 0))",
+    )
+    received = flow.evaluate(
+        "plot => { const { link } = plot.data[0], sums = {}; const from = new Set(link.source).size;"
+        " link.target.forEach((to, k) => sums[to - from] = (sums[to - from] ?? 0) + link.value[k]);"
+        " return [...Array(10).keys()].map(j => sums[j]); }"
+    )
+    assert given == pytest.approx(received, rel=1e-3)
+    lowest = at(
+        visitor,
+        "(() => { const { map, look, run } = board; const pen = map.canvas.getContext('2d'), ratio = devicePixelRatio;"
+        " pen.font = `${look.px(13)} ${look.font}`; const x = map.width - 4 - pen.measureText('1.000').width - 6 - 109;"
+        " const seen = [...pen.getImageData(x * ratio, 11 * ratio, 1, 1).data].slice(0, 3);"
+        " return [seen, look.diverging.css[look.diverging.at(-1 / run.upperCount, -run.reach, run.reach)]]; })()",
+    )
+    assert f"rgb({','.join(map(str, lowest[0]))})" == lowest[1]

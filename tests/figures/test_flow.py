@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
+from capsviz.figures import describe, em_player
 from capsviz.figures.errors import FigureError
 from capsviz.figures.flow import type_flow
+from capsviz.figures.stage import stage
+from capsviz.measures import summarise
 
 
 def test_every_class_receives_what_the_couplings_give_it(dr):
@@ -22,6 +26,30 @@ def test_under_em_the_owned_activation_flows(em):
     link = type_flow(em, image=0).data[0].link
     owned = em.layer["responsibilities"][-1, 0] * em.primary_activations[0].unsqueeze(-1)
     assert sum(link.value) == pytest.approx(float(owned.sum()), rel=1e-4)
+
+
+def test_board_player_flow_and_numbers_show_one_r_and_name_it(em):
+    """That of the last M-step, which made the class capsules."""
+    image, last = 1, em.layer["responsibilities"][-1, 1]
+    flow = type_flow(em, image=image)
+    links, sources = flow.data[0].link, len(set(flow.data[0].link.source))
+    received = [sum(v for v, t in zip(links.value, links.target, strict=True) if t == sources + j) for j in range(10)]
+    staged = stage(em, image=image, upper=0).arrays
+    on_board = (staged["shares"][-1] * staged["presence"][:, None]).sum(axis=0)
+    np.testing.assert_allclose(received, on_board, rtol=1e-4)
+    player = em_player(em, image=image, upper=4).frames[-1]
+    np.testing.assert_allclose(player.data[1].marker.size, last[:, 4], atol=5.1e-5)
+    assert summarise(em, image).largest_share[-1] == pytest.approx(float(last.max()))
+    owned = last * em.primary_activations[image].unsqueeze(-1)
+    made = torch.einsum("iu,iud->ud", owned, em.layer.votes[image]) / owned.sum(0).unsqueeze(-1)
+    torch.testing.assert_close(made, em.layer["means"][-1, image], rtol=1e-3, atol=1e-4)
+    assert "R of M-step 3" in flow.layout.annotations[0].text and "R of M-step 3" in describe(flow)
+    assert "R of M-step 3" in player.layout.annotations[0].text
+
+
+def test_the_flow_of_couplings_says_whose_they_are(dr):
+    figure = type_flow(dr, image=0, iteration=2)
+    assert figure.layout.annotations[0].text == "Σ c ‖û‖, c of iteration 2"
 
 
 def test_discriminative_routing_has_no_such_flow(l2):

@@ -61,7 +61,6 @@ class ShareLines {
 
   load(run) {
     this.run = run;
-    this.times = run.shares.length / run.pairs;
   }
 
   layout(width, height) {
@@ -69,7 +68,7 @@ class ShareLines {
   }
 
   draw(view, { capsule }, look) {
-    const { run, times } = this, J = run.upperCount, pen = surface(this.canvas, this.width, this.height);
+    const { run } = this, times = run.iterations, J = run.upperCount, pen = surface(this.canvas, this.width, this.height);
     const named = roomFor(pen, run.classes, 14, look, 0.3 * this.width);
     const frame = { left: 46, right: Math.max(34, named + 9), top: 12 + 1.2 * look.heading, bottom: 24 };
     const rows = [...Array(J).keys()].map((j) => [...Array(times).keys()].map((t) => run.share(t, capsule, j)));
@@ -93,8 +92,8 @@ class ShareLines {
       pen.fillText(shown(k * step, decimals(step)), frame.left - 6, y(k * step) + 4);
     }
     pen.textAlign = "center";
-    for (let t = 0; t < times; t++) pen.fillText(t < run.iterations ? t + 1 : "end", x(t), this.height - 6);
-    const now = run.routing === "dr" || view.line < 2 ? view.t : view.t + 1;
+    for (let t = 0; t < times; t++) pen.fillText(t + 1, x(t), this.height - 6);
+    const now = run.shareStep(view.t, view.line);
     pen.strokeStyle = look.muted;
     line(pen, x(now), frame.top, x(now), this.height - frame.bottom);
     const order = [...Array(J).keys()].sort((a, b) => rows[a][times - 1] - rows[b][times - 1]);
@@ -177,7 +176,10 @@ class VoteBars {
         pen.fillStyle = pen.strokeStyle = look.classes[run.upper];
         pen.fillRect(x + 0.52 * wide, Math.min(y(0), y(pose[h])), 0.36 * wide, Math.abs(y(pose[h]) - y(0)));
         pen.strokeStyle = look.text;
-        if (deviation) line(pen, x + 0.7 * wide, y(pose[h] - deviation[h]), x + 0.7 * wide, y(pose[h] + deviation[h]));
+        if (deviation) {
+          const [low, high] = [-1, 1].map((side) => y(Math.max(-reach, Math.min(reach, pose[h] + side * deviation[h]))));
+          line(pen, x + 0.7 * wide, low, x + 0.7 * wide, high); // one that is wider than the frame ends at it
+        }
       }
       pen.fillStyle = look.muted;
       pen.fillText(h, x + wide / 2, this.height - 5);

@@ -50,18 +50,20 @@ class ShareMap {
     for (let kind = 0; kind < run.types; kind += every) {
       pen.fillText(`type ${kind}`, this.left + (kind * across) / run.types, this.height - 5);
     }
-    this.title(pen, look, compared);
+    this.title(pen, look, compared, run.sharesName(run.shareStep(view.t, view.line)));
   }
 
-  title(pen, look, compared) {
+  title(pen, look, compared, name) {
     const { run } = this, [low, high] = [-run.reach, run.reach];
     pen.fillStyle = look.text;
     pen.font = `600 ${look.px(15)} ${look.font}`;
-    const name = run.routing === "dr" ? "Couplings c" : "Responsibilities R";
     const whole = compared ? `${name}: difference to the untouched run` : `${name} of all ${run.lower} capsules`;
     pen.fillText(fitted(pen, whole, this.width - this.left - 240), this.left, look.heading);
     const middle = compared ? 0 : 1 / run.upperCount;
-    scaleBar(pen, this.width - 4, 5, look.diverging, shown(Math.max(compared ? low : 0, middle + low), 3), shown(middle + high, 3), look);
+    // A share is never below 0: the bar begins there, at the colour that a share of 0 has.
+    const least = compared ? low : Math.max(low, -middle);
+    const colours = look.diverging.css.slice(look.diverging.at(least, low, high));
+    scaleBar(pen, this.width - 4, 5, colours, shown(middle + least, 3), shown(middle + high, 3), look);
   }
 
   click(event) {
@@ -152,9 +154,8 @@ class Retina {
     this.run = run;
     this.picture = paint(new OffscreenCanvas(1, 1), run.image_shape, run.image);
     // The same colours in every iteration, so that one can be compared with the next.
-    const times = run.shares.length / run.pairs;
     this.farthest = 1e-4;
-    for (let t = 0; t < times; t++) {
+    for (let t = 0; t < run.iterations; t++) {
       for (const mean of this.means(run.part(run.shares, t, run.pairs))) {
         this.farthest = Math.max(this.farthest, Math.abs(mean - 1 / run.upperCount));
       }
@@ -222,14 +223,14 @@ function fitted(pen, text, width) {
 }
 
 /** A colour scale that ends at x, with its ends in numbers. */
-function scaleBar(pen, x, y, table, low, high, look) {
+function scaleBar(pen, x, y, colours, low, high, look) {
   pen.font = `${look.px(13)} ${look.font}`;
   pen.fillStyle = look.muted;
   pen.textAlign = "right";
   pen.fillText(high, x, y + 11);
   const right = x - pen.measureText(high).width - 6, wide = 110;
   for (let k = 0; k < wide; k++) {
-    pen.fillStyle = table.css[Math.round((255 * k) / (wide - 1))];
+    pen.fillStyle = colours[Math.round(((colours.length - 1) * k) / (wide - 1))];
     pen.fillRect(right - wide + k, y, 1.5, 13);
   }
   pen.fillStyle = look.muted;

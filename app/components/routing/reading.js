@@ -13,8 +13,9 @@ class Algorithm extends AlgorithmLines {
     this.pair.textContent = `i = capsule ${capsule}, j = ${run.classes[run.upper]}`;
     this.light(view.line, written.map((text, k) => (k <= view.line ? text : "…")));
     const confused = run.routing === "dr" && view.t === 0 && view.line === 0;
-    this.says.textContent = confused
-      ? `All b are 0: every coupling is 1/${run.upperCount}, maximum confusion.` : run.lines[view.line].says;
+    const over = run.routing === "em" && view.line === 2 && view.t === run.iterations - 1;
+    this.says.textContent = confused ? `All b are 0: every coupling is 1/${run.upperCount}, maximum confusion.`
+      : over ? "The last M-step has the last word: R stays the one that made μ and a." : run.lines[view.line].says;
   }
 
   dynamic(view, i) {
@@ -34,7 +35,7 @@ class Algorithm extends AlgorithmLines {
     return [
       `R = ${shown(run.share(t, i, j))},  aᵢ = ${shown(run.presence[i])},  mean σ = ${shown(deviation)}`,
       `λ = ${shown(run.temperature[t], 2)},  Σcost = ${shown(run.cost[at], 2)}  →  a = ${shown(run.lengths[at])}`,
-      `R = ${shown(run.share(t, i, j))}  →  ${shown(run.share(t + 1, i, j))}`,
+      `R = ${shown(run.share(t, i, j))}` + (t + 1 < run.iterations ? `  →  ${shown(run.share(t + 1, i, j))}` : ""),
     ];
   }
 }

@@ -55,6 +55,16 @@ class Run {
     return `iteration ${this.iteration(frame) + 1} of ${this.iterations} · line ${this.line(frame) + 1} of ${this.lines.length}`;
   }
 
+  /** Which iteration's shares are on screen after a line: EM's E-step gives those of the next M-step, the last gives none. */
+  shareStep(t, line) {
+    return this.routing === "em" && line === 2 ? Math.min(t + 1, this.iterations - 1) : t;
+  }
+
+  /** What the shares of an iteration are called. */
+  sharesName(t) {
+    return this.routing === "dr" ? "Couplings c" : `Responsibilities R of M-step ${t + 1}`;
+  }
+
   part(array, at, size) {
     return array.subarray(at * size, (at + 1) * size);
   }
@@ -62,7 +72,7 @@ class Run {
   /** What is on screen after a line: arrays of this run, null where nothing is known yet. */
   state(frame) {
     const t = this.iteration(frame), line = this.line(frame), dr = this.routing === "dr";
-    const sharesAt = dr ? t : line < 2 ? t : t + 1;
+    const sharesAt = this.shareStep(t, line);
     const answered = (dr ? line >= 2 : line >= 1) ? t : t - 1; // the latest iteration whose lengths are known
     const state = {
       frame, t, line,
@@ -112,7 +122,7 @@ class Run {
 
   /** The capsule that gives the chosen class the most when all is done. */
   strongest() {
-    const last = this.shares.length / this.pairs - 1;
+    const last = this.iterations - 1;
     let best = 0;
     for (let i = 1; i < this.lower; i++) {
       if (this.share(last, i, this.upper) * this.presence[i] > this.share(last, best, this.upper) * this.presence[best]) best = i;
