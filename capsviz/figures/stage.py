@@ -57,10 +57,11 @@ def stage(trace: Trace, *, image: int = 0, upper: int, base: Trace | None = None
         check(base, (routing,), image=image, upper=upper)
         arrays |= {"base_shares": _shares(base, image), "base_lengths": steps(base, "activations", image)}
     fields = _fields(trace, upper, grid, plane, dark)
-    # One scale for all iterations; both runs share it, so that they can be compared by eye.
+    # One scale for all iterations and all classes; both runs share it, so that they can be compared by eye.
     fields["reach"] = share_reach(_shares(base or trace, image))
     if routing == "dr":
-        fields["agreement_reach"] = typical_reach(steps(base or trace, "agreement", image)[-1, :, upper])
+        agreement = steps(base or trace, "agreement", image)[-1]
+        fields["agreement_reach"] = max(typical_reach(to_one, flat=0.0) for to_one in agreement.T) or 1.0
     return Stage(fields, arrays)
 
 

@@ -227,3 +227,32 @@ def test_em_ends_with_the_r_that_made_the_capsules_on_board_flow_and_legend(visi
         " return [seen, look.diverging.css[look.diverging.at(-1 / run.upperCount, -run.reach, run.reach)]]; })()",
     )
     assert f"rgb({','.join(map(str, lowest[0]))})" == lowest[1]
+
+
+def written(visitor: Visitor, part: str) -> list[str]:
+    """The words on one of the board's canvases."""
+    return at(
+        visitor,
+        "(() => { const words = [], pen = CanvasRenderingContext2D.prototype, { fillText } = pen;"
+        f" const {{ canvas }} = board.{part};"
+        " pen.fillText = function (text, ...more) { if (this.canvas === canvas) words.push(String(text));"
+        " fillText.call(this, text, ...more); };"
+        " board.draw(); pen.fillText = fillText; return words; })()",
+    )
+
+
+def test_every_colour_of_the_board_has_a_scale_that_is_the_same_for_all_classes(visitor: Visitor):
+    """A class that nothing agrees with is not as colourful as the one that is there."""
+    scales = []
+    for label in (5, 8):
+        visitor.open(f"?model=digits-dr&image=5&class={label}")
+        reach, far = at(visitor, "[board.run.agreement_reach, board.retina.farthest]")
+        beyond = at(visitor, "Math.max(...board.run.shares) > 0.1 + board.run.reach + 1e-6")
+        end = next(word for word in written(visitor, "cloud") if word.startswith("≥ "))
+        assert float(end.removeprefix("≥ ")) == pytest.approx(reach, abs=0.01)
+        assert ("−" + end.removeprefix("≥ ")) in written(visitor, "cloud")
+        top = next(word for word in written(visitor, "map") if word.startswith(("≥ ", "0.1")))
+        assert top.startswith("≥ ") == beyond
+        assert f"{0.1 + far:.2f}" in written(visitor, "retina")
+        scales.append((end, top, far))
+    assert scales[0] == scales[1]

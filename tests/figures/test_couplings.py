@@ -29,6 +29,13 @@ def test_entropy_starts_at_its_maximum(dr):
     assert low <= high <= 1 + 1e-6
 
 
+def test_the_axis_of_entropy_runs_from_decided_to_maximum_confusion_however_little_it_moves(dr):
+    figure = coupling_entropy(dr, IMAGE)
+    low, high = figure.layout.yaxis.range
+    assert low == 0 and 1 <= high < 1.2
+    assert list(figure.data[2].text) == [f"{value:.4f}" for value in figure.data[2].y]
+
+
 def test_heat_over_the_image_is_the_mean_coupling_of_a_position(dr):
     figure = coupling_geometry(dr, IMAGE, UPPER, 3)
     rows, columns, types = dr.grid

@@ -39,6 +39,13 @@ def test_votes_and_poses_lie_in_one_space_whose_distances_are_those_of_the_poses
     assert list(staged.fields["explained"]) == sorted(staged.fields["explained"], reverse=True)
 
 
+def test_agreement_has_one_scale_for_all_classes(dr):
+    """That of the class with which most is agreed: a class with which nothing is agreed stays pale."""
+    scales = [stage(dr, image=1, upper=upper).fields["agreement_reach"] for upper in range(10)]
+    most = np.quantile(dr.layer["agreement"][-1, 1].abs().double().numpy(), 0.99, axis=0).max()
+    assert scales == pytest.approx([most] * 10)
+
+
 def test_em_shows_what_every_m_step_used(em):
     arrays = stage(em, image=2, upper=5).arrays
     layer = em.layer

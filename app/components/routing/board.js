@@ -182,7 +182,7 @@ class Board extends Mounted {
     this.place.side.style.width = `${side}px`;
     this.cloud.layout(cloud, tall);
     const { under, foot } = this.look;
-    this.retina.layout(Math.min(answer, Math.round(0.47 * tall)), under);
+    this.retina.layout(Math.min(answer, Math.round(0.47 * tall) - foot), under, foot);
     const beside = wide ? 0 : this.retina.width + gap;
     this.bars.layout(answer - beside, wide ? tall - this.retina.height - 8 : this.retina.height, under);
     this.lines.layout(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));

@@ -108,8 +108,9 @@ class Cloud {
     }
     pen.textAlign = "left"; // upright and inside: it is read from afar, and larger type finds room
     pen.fillText(`↑ PC 2 (${Math.round(100 * run.explained[1])} %)`, FRAME.left + 8, FRAME.top + 8 + look.heading);
-    pen.textAlign = "center";
-    pen.fillText(`PC 1 (${Math.round(100 * run.explained[0])} % of variance)`, this.centre[0], this.height - 6);
+    const along = `PC 1 → (${Math.round(100 * run.explained[0])} %`, whole = `${along} of variance)`;
+    const narrow = FRAME.left + pen.measureText(`${whole} −0.00  ≥ 0.00`).width + 90 > this.width; // the colours' scale stands beside it
+    pen.fillText(narrow ? `${along})` : whole, FRAME.left, this.height - 6);
   }
 
   /** The three axes at the origin, for a space that is being turned. */
@@ -122,9 +123,7 @@ class Cloud {
       line(pen, ...from, x, y);
       pen.fillText(`PC ${k + 1} (${Math.round(100 * this.run.explained[k])} %)`, x + 4, y - 4);
     }
-    pen.textAlign = "center";
-    pen.fillText("drag to turn", this.centre[0], this.height - 8);
-    pen.textAlign = "left";
+    pen.fillText("drag to turn", FRAME.left, this.height - 8);
   }
 
   world(x, y) {
@@ -235,6 +234,10 @@ class Cloud {
     pen.font = `${look.px(14)} ${look.font}`;
     pen.fillStyle = look.muted;
     pen.fillText(run.routing === "dr" ? "area = c, colour = û·v" : "area = R, colour = R a", FRAME.left + wide + 12, 2 + 1.1 * look.heading);
+    const reach = run.agreement_reach, digits = Math.max(2, decimals(niceStep(reach ?? 1)) + 1);
+    const [table, low, high] = run.routing === "dr"
+      ? [look.diverging, shown(-reach, digits), `≥ ${shown(reach, digits)}`] : [look.sequential, "0", "1"];
+    scaleBar(pen, this.width - FRAME.right, this.height - 17, table.css, low, high, look, 64);
   }
 
   tell(pen, i) {

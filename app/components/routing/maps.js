@@ -50,20 +50,22 @@ class ShareMap {
     for (let kind = 0; kind < run.types; kind += every) {
       pen.fillText(`type ${kind}`, this.left + (kind * across) / run.types, this.height - 5);
     }
-    this.title(pen, look, compared, run.sharesName(run.shareStep(view.t, view.line)));
+    this.title(pen, look, compared, run.sharesName(run.shareStep(view.t, view.line)), values);
   }
 
-  title(pen, look, compared, name) {
+  title(pen, look, compared, name, values) {
     const { run } = this, [low, high] = [-run.reach, run.reach];
     pen.fillStyle = look.text;
     pen.font = `600 ${look.px(15)} ${look.font}`;
     const whole = compared ? `${name}: difference to the untouched run` : `${name} of all ${run.lower} capsules`;
-    pen.fillText(fitted(pen, whole, this.width - this.left - 240), this.left, look.heading);
+    pen.fillText(fitted(pen, whole, this.width - this.left - 270), this.left, look.heading);
     const middle = compared ? 0 : 1 / run.upperCount;
     // A share is never below 0: the bar begins there, at the colour that a share of 0 has.
     const least = compared ? low : Math.max(low, -middle);
     const colours = look.diverging.css.slice(look.diverging.at(least, low, high));
-    scaleBar(pen, this.width - 4, 5, colours, shown(middle + least, 3), shown(middle + high, 3), look);
+    const [below, above] = [values.some((value) => value < least - 1e-6), values.some((value) => value > high + 1e-6)];
+    const ends = [(below ? "≤ " : "") + shown(middle + least, 3), (above ? "≥ " : "") + shown(middle + high, 3)];
+    scaleBar(pen, this.width - 4, 5, colours, ...ends, look);
   }
 
   click(event) {
@@ -153,24 +155,32 @@ class Retina {
   load(run) {
     this.run = run;
     this.picture = paint(new OffscreenCanvas(1, 1), run.image_shape, run.image);
-    // The same colours in every iteration, so that one can be compared with the next.
+    // The same colours in every iteration and for every class, so that one can be compared with another.
     this.farthest = 1e-4;
     for (let t = 0; t < run.iterations; t++) {
-      for (const mean of this.means(run.part(run.shares, t, run.pairs))) {
-        this.farthest = Math.max(this.farthest, Math.abs(mean - 1 / run.upperCount));
+      for (let j = 0; j < run.upperCount; j++) {
+        for (const mean of this.means(run.part(run.shares, t, run.pairs), j)) {
+          this.farthest = Math.max(this.farthest, Math.abs(mean - 1 / run.upperCount));
+        }
       }
     }
   }
 
-  /** Mean share of each place for the chosen class. */
-  means(shares) {
+  /** Mean share of each place for a class. */
+  means(shares, upper) {
     const { run } = this, J = run.upperCount, means = new Float32Array(run.rows * run.columns);
-    for (let i = 0; i < run.lower; i++) means[Math.floor(i / run.types)] += shares[i * J + run.upper] / run.types;
+    for (let i = 0; i < run.lower; i++) means[Math.floor(i / run.types)] += shares[i * J + upper] / run.types;
     return means;
   }
 
-  layout(width, top) {
-    Object.assign(this, { width, top, height: width * (this.run.image_shape[1] / this.run.image_shape[2]) + top });
+  layout(width, top, foot) {
+    const [, rows, columns] = this.run.image_shape;
+    Object.assign(this, { width, top, foot, height: (width * rows) / columns + top + foot });
+  }
+
+  /** Less than the even share blue, more orange, the even share clear; share: −1..1 of the farthest. */
+  heat(share) {
+    return share < 0 ? `rgba(70,160,255,${-0.85 * share})` : `rgba(255,150,40,${0.85 * share})`;
   }
 
   draw(view, { capsule }, look, mass) {
@@ -178,21 +188,23 @@ class Retina {
     const unit = this.width / run.image_shape[2], { stride, size } = run.field ?? {};
     mass &&= Boolean(run.field);
     pen.imageSmoothingEnabled = false;
-    pen.drawImage(this.picture, 0, this.top, this.width, this.height - this.top);
+    pen.drawImage(this.picture, 0, this.top, this.width, this.height - this.top - this.foot);
     pen.font = `600 ${look.px(15)} ${look.font}`;
     pen.fillStyle = look.text;
     const whole = mass ? `Mean ${run.symbol} to ${run.classes[run.upper]}, by place` : "The image";
     const short = mass && pen.measureText(whole).width > this.width;
     pen.fillText(fitted(pen, short ? `Mean ${run.symbol}, by place` : whole, this.width), 0, look.heading);
     if (mass) {
-      this.means(view.shares).forEach((mean, p) => {
+      const even = 1 / run.upperCount, least = Math.max(0, even - this.farthest);
+      this.means(view.shares, run.upper).forEach((mean, p) => {
         const middle = (size - 1) / 2, row = Math.floor(p / run.columns), column = p % run.columns;
-        const share = Math.max(-1, Math.min(1, (mean - 1 / run.upperCount) / this.farthest));
-        pen.fillStyle = share < 0 ? `rgba(70,160,255,${-0.85 * share})` : `rgba(255,150,40,${0.85 * share})`;
+        pen.fillStyle = this.heat((mean - even) / this.farthest);
         const left = (column * stride + middle + 0.5 - stride / 2) * unit;
         const top = this.top + (row * stride + middle + 0.5 - stride / 2) * unit;
         pen.fillRect(left, top, stride * unit - 1, stride * unit - 1);
       });
+      const colours = Array.from({ length: 64 }, (_, k) => this.heat((least - even + ((even + this.farthest - least) * k) / 63) / this.farthest));
+      scaleBar(pen, this.width, this.height - 13, colours, shown(least, 2), shown(even + this.farthest, 2), look, this.width - 90);
     }
     if (!run.field) return;
     const [top, left, side] = run.fieldOf(capsule);
@@ -223,12 +235,12 @@ function fitted(pen, text, width) {
 }
 
 /** A colour scale that ends at x, with its ends in numbers. */
-function scaleBar(pen, x, y, colours, low, high, look) {
+function scaleBar(pen, x, y, colours, low, high, look, wide = 110) {
   pen.font = `${look.px(13)} ${look.font}`;
   pen.fillStyle = look.muted;
   pen.textAlign = "right";
   pen.fillText(high, x, y + 11);
-  const right = x - pen.measureText(high).width - 6, wide = 110;
+  const right = x - pen.measureText(high).width - 6;
   for (let k = 0; k < wide; k++) {
     pen.fillStyle = colours[Math.round(((colours.length - 1) * k) / (wide - 1))];
     pen.fillRect(right - wide + k, y, 1.5, 13);
