@@ -2,12 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: app test lint tables screenshots demo clean
+.PHONY: app test lint frontend bundles tables screenshots demo clean
 
 app: .venv/app
 	$(BIN)/streamlit run app/main.py
 
-test: .venv/dev lint
+test: .venv/dev lint frontend
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 tables: .venv/app
@@ -17,6 +17,22 @@ lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The browser's code: its types, style and unit tests, and whether the committed bundles are those of the sources.
+ifneq ($(shell command -v npm),)
+frontend: frontend/node_modules
+	cd frontend && npm run --silent lint && npm run --silent test && npm run --silent check
+else
+frontend:
+	@echo "Without npm the browser's code is not checked; the committed bundles are used as they are."
+endif
+
+bundles: frontend/node_modules
+	cd frontend && npm run --silent build
+
+frontend/node_modules: frontend/package-lock.json
+	cd frontend && npm ci --silent
+	touch $@
 
 .venv/app: requirements.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
@@ -35,4 +51,4 @@ screenshots: .venv/dev
 	$(BIN)/python -m docs.screenshots
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv frontend/node_modules .pytest_cache .ruff_cache .hypothesis

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.components.bundle import component
+from app.components.bundle import built
 
 
 def address(*, key: str) -> None:
@@ -13,5 +13,5 @@ def address(*, key: str) -> None:
     A callback's `st.rerun([...])` runs with the address of its own message, also where a Back has come in since.
     Mount it where it runs whenever the query may have changed.
     """
-    mount = component("capsviz_address", "address.js")
+    mount = built("address")
     mount(key=key, data=st.query_params.to_dict(), on_differs_change=st.rerun)

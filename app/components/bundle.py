@@ -11,7 +11,17 @@ import numpy as np
 import streamlit as st
 from numpy import ndarray
 
+from capsviz.boards import bundle
+
 FOLDER = Path(__file__).parent
+
+
+def built(name: str, *, html: str | None = None) -> Any:
+    """The component that `frontend/` builds as a bundle of this name; html: what stands in it before its script runs.
+
+    Mount it as what `st.components.v2.component` gives. It is defined anew each time, so that a new runtime knows it.
+    """
+    return st.components.v2.component(f"capsviz_{name}", html=html, js=bundle(f"{name}.js"), css=bundle(f"{name}.css"))
 
 
 def component(name: str, *scripts: str, styles: tuple[str, ...] = (), html: str | None = None) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from app.components.bundle import component
+from app.components.bundle import built
 from capsviz.data import ImageError
 
 _HTML = """
@@ -39,7 +39,7 @@ def drawing_pad(*, key: str, on_change: Callable[[], None] = lambda: None) -> by
     # The browser sends again what it holds if that is another version than the one known here.
     known = st.session_state.get(key) or {}
     version = (known.get("drawing") or {}).get("version")
-    mount = component("capsviz_drawing_pad", "drawing_pad.js", styles=("drawing_pad.css",), html=_HTML)
+    mount = built("drawing-pad", html=_HTML)
     mount(key=key, data={"pad": key, "version": version}, on_drawing_change=on_change)
     return drawn(key)
 

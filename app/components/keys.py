@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from app.components.bundle import component
+from app.components.bundle import built
 
 SHEET: tuple[tuple[str, str], ...] = (
     ("1 … 9", "the pages, in their order"),
@@ -41,7 +41,7 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
     "?" shows the sheet of keys there. presenting: a small bar shows how to leave, and the browser tells how large its
     window is.
     """
-    mount = component("capsviz_keys", "keys.js", styles=("keys.css",), html=_HTML)
+    mount = built("keys", html=_HTML)
     heard, trail = f"{key}-heard", f"{key}-trail"
 
     def pressed() -> None:

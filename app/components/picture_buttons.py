@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.components.bundle import component
+from app.components.bundle import built
 
 _HTML = '<div class="pictures"><button data-format="svg">SVG</button><button data-format="png">PNG</button></div>'
 SCALE = 2
@@ -14,5 +14,5 @@ def picture_buttons(*, plot: str, name: str, key: str) -> None:
 
     The file shows what the figure shows at that moment: of a player, the frame that stands.
     """
-    mount = component("capsviz_picture_buttons", "picture_buttons.js", styles=("picture_buttons.css",), html=_HTML)
+    mount = built("picture-buttons", html=_HTML)
     mount(key=key, data={"plot": plot, "name": name, "scale": SCALE})

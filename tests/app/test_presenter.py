@@ -123,7 +123,7 @@ def test_a_command_whose_callback_streamlit_ended_is_not_heard_and_may_come_agai
 
     mounted, done = {}, []
     state = {"keys": {"commands": [[1, "image+1"], [2, "T+1"]]}}
-    monkeypatch.setattr(keys, "component", lambda *_, **__: lambda **given: mounted.update(given))
+    monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
     monkeypatch.setattr(keys.st, "session_state", state)
     keys.keys(key="keys", presenting=False, on_command=obey)
     with pytest.raises(Ended):

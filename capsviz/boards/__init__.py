@@ -1,0 +1,16 @@
+"""Boards: pictures that move and answer, drawn in the browser from one packed message of numbers.
+
+Their code is TypeScript in `frontend/`; what it builds lies here as `bundles/`, so that nobody needs Node to run it.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+
+__all__ = ["bundle"]
+
+
+def bundle(file: str) -> str | None:
+    """The text of a built script or style sheet, "keys.js" or "keys.css"; None where nothing of that name is built."""
+    built = resources.files(__name__) / "bundles" / file
+    return built.read_text(encoding="utf-8") if built.is_file() else None

@@ -1,0 +1,2 @@
+/* Built from frontend/ by `make bundles`: change the sources, not this. */
+function d({data:t,parentElement:e}){for(let o of e.querySelectorAll("button")){let l=async()=>{let{format:r}=o.dataset,a=t.name,n=document.querySelector(`.st-key-${CSS.escape(t.plot)} .js-plotly-plot`);o.disabled=!0;try{await window.Plotly.downloadImage(n,{format:r,filename:a,scale:r==="png"?t.scale:1})}finally{o.disabled=!1}};o.onclick=()=>{l()}}}export{d as default};

@@ -1,0 +1,48 @@
+// Whether the page shows what the browser's address says; if it does not for a while, Python hears of it, once, by a
+// message that carries the address as all of Streamlit's do: one of ours could be older than that, and undo a Back.
+// What Streamlit keeps in an address for itself (?embed=true) is no part of that.
+
+import type { Component } from "./streamlit";
+
+const PATIENCE = 800; // milliseconds in which a run that is under way may bring page and address together
+
+let said = ""; // the address that Python was told of; a page that differs from it still would ask without end
+let stop = (): void => undefined; // the call before this one: Streamlit does not end it when the data changes
+
+export default function ({ data, setTriggerValue }: Component<Record<string, string>>): () => void {
+  stop();
+  const differing = (): string => {
+    const address = sorted(choices(window.location.search));
+    return address === sorted(data) ? "" : address;
+  };
+  const compare = (): void => {
+    const address = differing();
+    if (address && said !== address) setTriggerValue("differs", true);
+    said = address;
+  };
+  if (!differing()) said = ""; // mended: the same address may get lost again
+  let timer: number | undefined;
+  const later = (): void => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(compare, PATIENCE);
+  };
+  const end = (): void => {
+    window.clearTimeout(timer);
+    window.removeEventListener("popstate", later);
+  };
+  later();
+  window.addEventListener("popstate", later);
+  stop = end;
+  return end;
+}
+
+/** The visitor's choices in the query of an address. */
+export function choices(query: string): Record<string, string> {
+  const all = [...new URLSearchParams(query)];
+  return Object.fromEntries(all.filter(([name]) => !/^embed(_options)?$/i.test(name)));
+}
+
+/** A query as text that two equal ones have in common, whatever their order. */
+export function sorted(query: Record<string, string>): string {
+  return JSON.stringify(Object.entries(query).sort());
+}

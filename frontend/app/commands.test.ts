@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { commandOf, Commands } from "./commands";
+
+test("a key has its command, and what every object inherits is none", () => {
+  assert.equal(commandOf("]"), "image+1");
+  assert.equal(commandOf("−"), "T-1");
+  assert.equal(commandOf("toString"), undefined);
+});
+
+test("one batch is on its way at a time, and what was pressed meanwhile follows it", () => {
+  const commands = new Commands();
+  commands.add("image+1", 1000);
+  assert.deepEqual(commands.due(0), [[1000, "image+1"]]);
+  commands.add("class+1", 1000); // in the same millisecond: its number grows all the same
+  assert.equal(commands.due(10), null);
+  commands.heard(1000);
+  assert.deepEqual(commands.due(20), [[1001, "class+1"]]);
+});
+
+test("what nobody answers is sent again after a while", () => {
+  const commands = new Commands();
+  commands.add("present", 7);
+  commands.due(0);
+  assert.equal(commands.due(Commands.PATIENCE - 1), null);
+  assert.deepEqual(commands.due(Commands.PATIENCE), [[7, "present"]]);
+  commands.heard(7);
+  assert.deepEqual([commands.waiting, commands.due(9999)], [[], null]);
+});

@@ -1,0 +1,84 @@
+// Keys of the whole page. A digit follows a link and "?" shows the sheet, both here; the others become commands.
+
+import { belongsToField, commandOf, Commands } from "./commands";
+import "./keys.css";
+import { type Component, found } from "./streamlit";
+
+const QUIET = 250; // milliseconds without another size of the window before Python hears of it
+
+interface Data {
+  readonly presenting: boolean;
+  readonly screen: readonly [number, number] | null;
+  readonly heard: number;
+}
+
+const commands = new Commands();
+const mounted = new WeakMap<Node, AbortController>(); // by the element that Streamlit mounts the component in
+
+// Streamlit calls this again whenever data or theme changes: the call before it must stop listening first.
+export default function ({ data, parentElement, setStateValue, setTriggerValue }: Component<Data>): () => void {
+  mounted.get(parentElement)?.abort();
+  const listening = new AbortController();
+  mounted.set(parentElement, listening);
+  const { signal } = listening;
+  let again: number | undefined;
+  signal.addEventListener("abort", () => window.clearTimeout(again));
+  const flush = (): void => {
+    window.clearTimeout(again);
+    const batch = commands.due(performance.now());
+    if (batch) setTriggerValue("commands", batch);
+    if (commands.waiting.length) again = window.setTimeout(flush, Commands.PATIENCE);
+  };
+  const send = (command: string): void => {
+    commands.add(command, Date.now());
+    flush();
+  };
+  commands.heard(data.heard);
+  flush(); // what was pressed while the last batch was on its way
+  const sheet = found(parentElement, "dialog", HTMLDialogElement);
+  const bar = found(parentElement, ".bar", HTMLElement);
+  const showSheet = (): void => {
+    if (sheet.open) sheet.close();
+    else sheet.showModal();
+  };
+  bar.hidden = !data.presenting;
+  found(bar, ".help", HTMLElement).addEventListener("click", showSheet, { signal });
+  found(bar, ".leave", HTMLElement).addEventListener("click", () => send("present"), { signal });
+
+  const press = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (belongsToField(event.composedPath()[0], event.key, data.presenting)) return;
+    const command = commandOf(event.key);
+    if (event.key === "?") {
+      showSheet();
+    } else if (sheet.open || document.querySelector('[role="dialog"]')) {
+      return;
+    } else if (/^[1-9]$/.test(event.key)) {
+      [...document.querySelectorAll<HTMLElement>(".st-key-pages a")].at(Number(event.key) - 1)?.click();
+    } else if (command) {
+      if (!event.repeat) send(command);
+    } else {
+      return;
+    }
+    event.preventDefault(); // the page neither scrolls nor moves a slider
+    event.stopImmediatePropagation();
+  };
+  window.addEventListener("keydown", press, { signal, capture: true });
+  if (data.presenting) tellSize(data.screen, signal, (size) => setStateValue("screen", size));
+  return () => listening.abort();
+}
+
+/** Tell how large the window is, now and whenever that has changed for a moment, unless it is what is known. */
+function tellSize(known: Data["screen"], signal: AbortSignal, tell: (size: [number, number]) => void): void {
+  const compare = (): void => {
+    const size: [number, number] = [window.innerWidth, window.innerHeight];
+    if (String(size) !== String(known)) tell(size);
+  };
+  let timer = window.setTimeout(compare, 0);
+  const resized = (): void => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(compare, QUIET);
+  };
+  window.addEventListener("resize", resized, { signal });
+  signal.addEventListener("abort", () => window.clearTimeout(timer));
+}
