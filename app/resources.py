@@ -13,7 +13,7 @@ from capsviz import compare, data, differences, perturb, zoo
 from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.meanings import Meanings
 from capsviz.meanings import meanings as measure_meanings
-from capsviz.measured import Measured, drawings, path_of, recorded
+from capsviz.measured import Measured, MeasuredError, drawings, path_of, recorded
 from capsviz.network import NETWORK_TITLES, CapsNet
 from capsviz.trace import Trace
 from capsviz.trace import trace as record
@@ -60,7 +60,15 @@ def em_threshold(name: str, layer: int, position: int, upper: int) -> dict[str, 
 @st.cache_resource(show_spinner=False)
 def decoder(name: str) -> bytes:
     """A model's decoder as the browser takes it. Raises PerturbError where it has none."""
-    return pack_weights(model(name), exemplars(name), spread(name))
+    return pack_weights(model(name), exemplars(name), spread(name), class_means(name))
+
+
+def class_means(name: str) -> torch.Tensor | None:
+    """The mean capsule of each class, "class dim", from a model's record; None where it has not been measured."""
+    try:
+        return measured(name).class_means(len(entries()[name].classes))
+    except MeasuredError:
+        return None
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)

@@ -92,6 +92,18 @@ class Measured:
         """The median of `figures`. Raises MeasuredError as that does."""
         return float(self.figures(by).median())
 
+    def class_means(self, classes: int) -> Float[Tensor, "class dim"]:
+        """The mean capsule of each class over the images of it that were read rightly, to float16: "class dim".
+
+        Raises MeasuredError where no capsules were kept or a class was never read rightly.
+        """
+        if self.capsules is None:
+            raise MeasuredError(f"No capsules of {self.name} were kept; choose a model with a decoder.")
+        mine = [self.right & (self.labels == label) for label in range(classes)]
+        if not all(bool(each.any()) for each in mine):
+            raise MeasuredError(f"{self.name} reads a class never rightly, which then has no mean.")
+        return torch.stack([self.capsules[each].float().mean(dim=0) for each in mine]).half().float()
+
     def confusion(self, classes: int) -> Int64[Tensor, "classes classes"]:
         """Images of a class (row) that were taken for a class (column)."""
         pairs = self.labels.long() * classes + self.predicted.long()

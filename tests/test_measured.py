@@ -47,6 +47,17 @@ def record(**changes: object) -> Measured:
     return dataclasses.replace(whole, **changes)
 
 
+def test_the_mean_capsule_of_a_class_is_of_the_images_that_were_read_rightly():
+    whole = record(labels=torch.tensor([0, 1, 2, 1], dtype=torch.uint8))  # images 1 and 3 are read as 1, and are
+    means = whole.class_means(2)
+    torch.testing.assert_close(means[0], whole.capsules[0].float())
+    torch.testing.assert_close(means[1], whole.capsules[[1, 3]].float().mean(0), rtol=1e-3, atol=1e-3)
+    with pytest.raises(MeasuredError, match="reads a class never rightly"):
+        whole.class_means(3)
+    with pytest.raises(MeasuredError, match="No capsules"):
+        record(capsules=None).class_means(2)
+
+
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
     """A zoo of two models, one drawing the other's capsules, with their records, in a folder that may be damaged."""

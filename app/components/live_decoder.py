@@ -57,14 +57,17 @@ def pack_weights(
     model: CapsNet,
     exemplars: Float[Tensor, "upper exemplar dim"] | None = None,
     spread: Float[Tensor, "upper dim"] | None = None,
+    means: Float[Tensor, "upper dim"] | None = None,
 ) -> bytes:
     """The decoder of a model as bytes: what `live_decoder` sends to the browser once.
 
     exemplars and spread: class capsules of real images and how much they vary (`zoo.exemplars`, `zoo.capsule_spread`),
-    both or none; without them there are sliders only. Layout: the length of the header (4 bytes, little-endian), the
-    header (JSON, padded with spaces to a multiple of 4), then layer by layer the weight, "input output", and the bias,
-    then exemplars and spread, in float16 where that loses nothing, else in float32. Capsules that are much longer than
-    1 are divided by their `perturb.unit`, by which the first weights are multiplied; the header says it.
+    both or none; without them there are sliders only. means: the mean capsule of each class
+    (`Measured.class_means`); without them the cells show numbers instead of standard deviations.
+    Layout: the length of the header (4 bytes, little-endian), the header (JSON, padded with spaces to a multiple of
+    4), then layer by layer the weight, "input output", and the bias, then exemplars, spread and means, in float16 where
+    that loses nothing, else in float32. Capsules that are much longer than 1 are divided by their `perturb.unit`, by
+    which the first weights are multiplied; the header says it.
     To be cached by the caller: packing 1.4 million weights takes some tens of milliseconds.
     Raises PerturbError for a model without a decoder.
     """
@@ -76,7 +79,7 @@ def pack_weights(
     length = 1.0
     if exemplars is not None and spread is not None:
         length = unit(exemplars)
-        tensors += [exemplars / length, spread / length]
+        tensors += [exemplars / length, spread / length, *([] if means is None else [means / length])]
         tensors[0] = tensors[0] * length
     numbers = np.concatenate([tensor.detach().cpu().float().numpy().ravel() for tensor in tensors])
     with np.errstate(over="ignore"):
@@ -89,6 +92,7 @@ def pack_weights(
         "classes": model.config.classes,
         "dim": model.config.class_dim,
         "exemplars": 0 if exemplars is None or spread is None else exemplars.shape[1],
+        "means": exemplars is not None and spread is not None and means is not None,
         "unit": length,
         "dtype": "float16" if exact else "float32",
     }
@@ -99,7 +103,7 @@ def pack_weights(
 
 
 def read_header(packed: bytes) -> dict:
-    """What `pack_weights` wrote in front of the weights: widths, image, classes, dim, unit, dtype, digest."""
+    """What `pack_weights` wrote in front of the weights: widths, image, classes, dim, means, unit, dtype, digest."""
     size = int(np.frombuffer(packed, _HEADER, 1)[0])
     return json.loads(packed[_HEADER.itemsize : _HEADER.itemsize + size])
 

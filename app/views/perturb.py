@@ -136,7 +136,8 @@ def below() -> None:
     trace = current.trace(entry)
     upper = current.upper(trace)
     name = trace.classes[upper]
-    st.subheader(f"What the numbers of class {name} mean", anchor=False)
+    whose = f"class {name} in {entry.name}" if current.choices.beside else f"class {name}"
+    st.subheader(f"What the numbers of {whose} mean", anchor=False)
     layout.say(
         f"Each capsule of {len(resources.exemplars(entry.name)[upper])} training images is moved at random in all its "
         "numbers and drawn; then each number is correlated with what is <b>measured of the pictures</b>."
@@ -152,7 +153,7 @@ def below() -> None:
             + "; ".join(f"**{quality.label}** is {quality.name} ({quality.unit})" for quality in QUALITIES.values())
             + "."
         )
-    st.subheader(f"Every number of class {name}, moved by −0.25 to 0.25", anchor=False)
+    st.subheader(f"Every number of {whose}, moved by −0.25 to 0.25", anchor=False)
     offsets = [resources.unit(entry.name) * offset for offset in perturb.OFFSETS]
     images = perturb.sheet(resources.model(entry.name), trace.poses[0, upper], upper, offsets)
     layout.show(dimension_sheet(images, perturb.OFFSETS, dark=current.dark), "sheet")
@@ -176,7 +177,9 @@ layout.explain(
     "are measured in a unit of about their own length. A walk leads from the capsule v to another one, w: straight on, "
     "its length falls on the way; along the sphere the direction turns evenly by the angle Ω between the two, and the "
     "length goes evenly from that of v to that of w. Between two classes both capsules reach the decoder on the way; "
-    "they are orthogonal.",
+    "they are orthogonal. In *All capsules*, σ is the standard deviation of a number over the training images of its "
+    "class, and its mean is over the test images that are read rightly: the capsule of a class that the image does not "
+    "show is short, and thereby far from that mean.",
     r"\begin{aligned}\text{image} &= \operatorname{decoder}\big(v_j + \varepsilon\,e_d\big),\qquad d = 0,\dots,15,"
     r"\quad\varepsilon=-0.25,-0.20,\dots,0.25\\ \text{straight} &= (1-t)\,v + t\,w,\qquad \text{sphere} = "
     r"\big((1-t)\lVert v\rVert + t\lVert w\rVert\big)\,\frac{\sin((1-t)\Omega)\,\hat v + \sin(t\Omega)\,\hat w}"

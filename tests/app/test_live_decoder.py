@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from app import resources
 from app.components.live_decoder import Left, live_decoder, pack_weights, read_header, received
 from capsviz import zoo
+from capsviz.measured import recorded
 from capsviz.network import CapsNet, preset
 from capsviz.perturb import PerturbError, unit
 
@@ -102,6 +104,17 @@ def test_exemplars_and_spread_follow_the_weights():
     tail = np.frombuffer(packed, "<f2", exemplars.numel() + spread.numel(), len(packed) - 2 * (1280 + 160))
     assert np.array_equal(tail[:1280], exemplars.numpy().ravel())
     assert np.array_equal(tail[1280:], spread.numpy().ravel())
+
+
+def test_the_means_of_the_classes_follow_last_and_are_those_of_the_record():
+    model, exemplars, spread = zoo.load("digits-dr"), zoo.exemplars("digits-dr"), zoo.capsule_spread("digits-dr")
+    means = recorded(zoo.entry("digits-dr")).class_means(10)
+    packed = pack_weights(model, exemplars, spread, means)
+    assert read_header(packed)["means"] and read_header(packed)["dtype"] == "float16"
+    assert not read_header(pack_weights(model, exemplars, spread))["means"]
+    tail = np.frombuffer(packed, "<f2", means.numel(), len(packed) - 2 * means.numel())
+    assert np.array_equal(tail, means.half().numpy().ravel())
+    assert torch.equal(resources.class_means("digits-dr"), means)
 
 
 def test_capsules_longer_than_one_are_packed_in_their_unit_and_draw_the_same():

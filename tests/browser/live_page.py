@@ -1,7 +1,7 @@
 """A page with nothing but the live decoder and what Python heard of it.
 
 One decoder, of the model that `?model` names, or four: `?several` of the zoo, `?several=paper` of the paper's size;
-`?hand=cells` or `?hand=walk` instead of sliders, `?to=8,2` for the walk's end.
+`?hand=cells` or `?hand=walk` instead of sliders, `?to=8,2` for the walk's end, `?unmeasured` without means.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import torch
 
 from app.components.live_decoder import Left, live_decoder, pack_weights
 from capsviz import zoo
+from capsviz.measured import recorded
 from capsviz.network import CapsNet, preset
 
 st.set_page_config(layout="wide")
@@ -20,7 +21,7 @@ ROUTINGS = ("dr", "em", "l2", "l1")
 
 
 @st.cache_resource
-def decoder(name: str) -> bytes:
+def decoder(name: str, measured: bool) -> bytes:
     """Weights of the zoo, or untrained ones of the paper's decoder: only their number matters to the clock."""
     source = "digits-dr" if name in ROUTINGS else name
     if name not in ROUTINGS:
@@ -28,7 +29,8 @@ def decoder(name: str) -> bytes:
     else:
         torch.manual_seed(ROUTINGS.index(name))
         model = CapsNet(preset("paper", "mnist", name))
-    return pack_weights(model, zoo.exemplars(source), zoo.capsule_spread(source))
+    means = recorded(zoo.entry(source)).class_means(10) if measured else None
+    return pack_weights(model, zoo.exemplars(source), zoo.capsule_spread(source), means)
 
 
 st.session_state["runs"] = st.session_state.get("runs", 0) + 1
@@ -50,7 +52,7 @@ if st.sidebar.button("From Python"):
 heard = None
 if st.sidebar.toggle("Shown", value=True):
     heard = live_decoder(
-        {title: decoder(name) for title, name in names.items()},
+        {title: decoder(name, "unmeasured" not in st.query_params) for title, name in names.items()},
         poses,
         kept,
         wide=wide,

@@ -10,12 +10,18 @@ import pytest
 import torch
 
 from capsviz import perturb, zoo
+from capsviz.measured import recorded
 from tests.browser.visitor import Guest, visits
 from tests.serving import served
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
 CLASS = 3  # what the page starts with
+
+
+def signs(text: str) -> str:
+    """A number as the page writes it: with a true minus sign, which a zero has not."""
+    return "0.0" if text == "-0.0" else text.replace("-", "−")
 
 
 @pytest.fixture(scope="module")
@@ -176,9 +182,16 @@ def test_dragging_a_cell_moves_that_number_by_standard_deviations(visit):
     live = visit("?hand=cells")
     assert live.board.locator(".cell").count() == 160
     pose, spread = zoo.exemplars("digits-dr")[CLASS, 0], zoo.capsule_spread("digits-dr")[CLASS]
-    deviations = (pose / spread).tolist()
-    written = [f"{value:.{1 if abs(value) < 9.95 else 0}f}".replace("-", "−") for value in deviations]
-    assert live.board.locator(".chosen .cell").all_inner_texts() == written
+    mean = recorded(zoo.entry("digits-dr")).class_means(10)[CLASS]
+    deviations = ((pose - mean) / spread).tolist()
+    assert max(map(abs, deviations)) < 4, "an image that is read as its class is not far from the others of it"
+    assert live.board.locator(".chosen .cell").all_inner_texts() == [signs(f"{value:.1f}") for value in deviations]
+    told = f"{pose[4]:+.2f}, {deviations[4]:+.1f} σ from the mean of the class"
+    assert live.board.locator(".chosen .cell").nth(4).get_attribute("aria-valuetext") == signs(told)
+    key = live.board.locator(".cells-key")
+    assert [key.evaluate(f"key => key.style.getPropertyValue('--{end}')") for end in ("low", "high")] == [
+        '"≤ −6 σ"', '"≥ 6 σ"',
+    ]  # fmt: skip
     asked = live.messages_sent
     box = live.board.locator(".chosen .cell").nth(4).bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -193,6 +206,14 @@ def test_dragging_a_cell_moves_that_number_by_standard_deviations(visit):
     assert live.messages_sent == asked
     live.window.mouse.up()
     live.heard(rf"heard \(0\.0, 0\.0, 0\.0, 0\.0, {expected}, 0\.0")
+
+
+def test_cells_of_a_model_that_nobody_measured_show_its_numbers(visit):
+    """Without the means of the classes there is no deviation from them."""
+    live = visit("?hand=cells&unmeasured=1")
+    numbers = [signs(f"{value:.1f}") for value in zoo.exemplars("digits-dr")[CLASS, 0].tolist()]
+    assert live.board.locator(".chosen .cell").all_inner_texts() == numbers
+    assert "σ" not in live.board.locator(".chosen .cell").first.get_attribute("aria-valuetext")
 
 
 def test_a_row_of_the_grid_chooses_its_class_and_keys_move_a_cell(visit):
@@ -250,6 +271,7 @@ def test_a_word_stands_beside_its_slider(visit):
 def test_four_decoders_answer_to_one_slider_each_with_its_own_capsule(visit):
     live = visit("?several")
     assert live.board.locator("h4").all_inner_texts() == ["DR", "EM", "L2", "L1"]
+    assert not any(live.board.locator(".word").all_inner_texts()), "one model's words say nothing of another's numbers"
     live.drag(5, 1.0)
     live.until("(board) => board.querySelectorAll('output')[5].textContent === '+0.25'")
     live.window.mouse.up()

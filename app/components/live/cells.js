@@ -1,6 +1,7 @@
-// All class capsules at once, one row each: every number in standard deviations of its class, dragged up and down.
+// All class capsules at once, one row each: how many standard deviations every number is from the mean of its class,
+// dragged up and down. Where nobody has measured the means, the numbers themselves.
 
-const DEVIATIONS = 12; // where the colours end
+const DEVIATIONS = 6; // where the colours end
 const PIXELS = 16; // of dragging for one standard deviation
 
 class Cells {
@@ -12,9 +13,7 @@ class Cells {
     this.reading = element("output", { className: "reading" });
     this.zero = element("button", { type: "button", className: "zero", textContent: "All to zero" });
     this.zero.onclick = (event) => board.reset(event);
-    const key = element("span", { className: "key cells-key" });
-    key.style.setProperty("--low", `"−${DEVIATIONS} σ"`);
-    key.style.setProperty("--high", `"+${DEVIATIONS} σ"`);
+    this.scale = element("span", { className: "key cells-key" });
     this.grid = element(
       "div",
       { className: "cells", role: "group", "aria-label": "All class capsules, one row each" },
@@ -26,7 +25,7 @@ class Cells {
       "div",
       { className: "controls" },
       this.grid,
-      element("div", { className: "below cells-below" }, this.zero, this.reading, key),
+      element("div", { className: "below cells-below" }, this.zero, this.reading, this.scale),
     );
   }
 
@@ -114,8 +113,19 @@ class Cells {
     return this.board.data.decoders[this.lead].poses[label][d] + this.offsetOf(label, d);
   }
 
+  /** Whether numbers are told in standard deviations from the mean of the class. */
+  get scored() {
+    return Boolean(this.board.decoder(this.lead)?.means);
+  }
+
+  score(label, d, value) {
+    return this.scored ? this.board.decoder(this.lead).deviated(label, d, value) : value;
+  }
+
   refresh() {
     const { state } = this.board;
+    this.scale.style.setProperty("--low", this.scored ? `"≤ −${DEVIATIONS} σ"` : '"−1"');
+    this.scale.style.setProperty("--high", this.scored ? `"≥ ${DEVIATIONS} σ"` : '"+1"');
     this.rows.forEach(({ root, pick, cells }, label) => {
       const chosen = label === state.upper;
       root.classList.toggle("chosen", chosen);
@@ -138,17 +148,21 @@ class Cells {
     const { board } = this, cell = this.rows[label].cells[d], value = this.value(label, d);
     if (cell.shown === value || !board.colours) return;
     cell.shown = value;
-    const deviations = value / this.deviation(label, d), chosen = label === board.state.upper;
-    const at = board.colours.at(deviations, -DEVIATIONS, DEVIATIONS);
+    const score = this.score(label, d, value), chosen = label === board.state.upper;
+    const end = this.scored ? DEVIATIONS : 1, at = board.colours.at(score, -end, end);
     cell.style.background = board.colours.css[at];
     cell.style.color = inkOn(board.colours.bytes.subarray(3 * at, 3 * at + 3));
-    cell.textContent = chosen ? shown(deviations, Math.abs(deviations) < 9.95 ? 1 : 0) : "";
+    cell.textContent = chosen ? shown(score, Math.abs(score) < 9.95 ? 1 : 0) : "";
     cell.classList.toggle("moved", this.offsetOf(label, d) !== 0);
-    const texts = { "aria-valuenow": deviations.toFixed(2), "aria-valuetext": `${signed(deviations, 1)} σ` };
+    const texts = { "aria-valuenow": score.toFixed(2), "aria-valuetext": this.told(score, value) };
     for (const [name, text] of Object.entries(texts)) cell.setAttribute(name, text);
     if (!cell.hasAttribute("aria-label")) {
       cell.setAttribute("aria-label", `class ${board.data.classes[label]}, dimension ${d}`);
     }
+  }
+
+  told(score, value) {
+    return this.scored ? `${signed(value)}, ${signed(score, 1)} σ from the mean of the class` : signed(value);
   }
 
   /** The number at the pointer, in words. */
@@ -159,10 +173,10 @@ class Cells {
       return;
     }
     const { label, d } = place, { data } = this.board, value = this.value(label, d);
-    const deviations = value / this.deviation(label, d), moved = this.offsetOf(label, d) / this.deviation(label, d);
+    const moved = this.offsetOf(label, d);
     const word = data.labels[label]?.[d], model = data.decoders.length > 1 ? `${data.decoders[this.lead].title}, ` : "";
     this.reading.textContent = `${model}class ${data.classes[label]}, dimension ${d}${word ? ` (${word})` : ""}: `
-      + `${signed(value)} = ${signed(deviations, 1)} σ${moved ? `, moved by ${signed(moved, 1)} σ` : ""}`;
+      + `${this.told(this.score(label, d, value), value)}${moved ? `, moved by ${signed(moved)}` : ""}`;
   }
 
   destroy() {}

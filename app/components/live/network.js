@@ -17,7 +17,7 @@ function widen(halves) {
 }
 
 class Decoder {
-  constructor({ widths, image, classes, dim, exemplars }, numbers) {
+  constructor({ widths, image, classes, dim, exemplars, means }, numbers) {
     this.image = image; // channels, height, width
     this.dim = dim;
     this.layers = [];
@@ -31,6 +31,7 @@ class Decoder {
     this.kept = exemplars; // per class
     this.exemplars = numbers.subarray(at, (at += classes * exemplars * dim)); // "class exemplar dim"
     this.spread = numbers.subarray(at, (at += exemplars ? classes * dim : 0)); // "class dim"
+    this.means = means ? numbers.subarray(at, (at += classes * dim)) : null; // "class dim"; null where nobody measured
   }
 
   /** A class capsule of a training image that the model was sure of. */
@@ -42,6 +43,11 @@ class Decoder {
   /** How much the numbers of a class capsule vary over the training images of the class. */
   deviations(label) {
     return this.spread.subarray(label * this.dim, (label + 1) * this.dim);
+  }
+
+  /** How many standard deviations a number of a class capsule lies from its mean over the images of the class. */
+  deviated(label, d, value) {
+    return (value - this.means[label * this.dim + d]) / this.spread[label * this.dim + d];
   }
 
   /** The image of these capsules, [[class, numbers], …], all others zero: "channel height width" in 0..1. */

@@ -43,7 +43,7 @@ class Sliders {
   /** Another capsule, another range, other meanings. */
   refresh() {
     const { data, state } = this.board, several = data.decoders.length > 1;
-    const words = data.labels[state.upper] ?? [];
+    const words = several ? [] : data.labels[state.upper] ?? []; // the words of one model say nothing of another's numbers
     this.root.classList.toggle("worded", words.some(Boolean));
     this.sliders.forEach((slider, d) => {
       const { row, input, value, word } = slider;
