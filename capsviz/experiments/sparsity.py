@@ -42,6 +42,15 @@ def _of_b(row: Mapping[str, Any], measure: str) -> float:
     return row["coefficients"][measure]
 
 
+def working(result: dict[str, Any], proximal: bool) -> list[float]:
+    """The λ whose networks err by at most `HARMLESS` points more than without λ: zeros of others say nothing."""
+    error = shares(result, "error", proximal)
+    if not error:
+        return []
+    bar = error[min(error)].mean + HARMLESS
+    return [strength for strength, each in error.items() if each.mean <= bar]
+
+
 def markdown(result: dict[str, Any]) -> str:
     """Error and shares of zeros by λ and step, mean and range over the seeds."""
     lines = [
@@ -63,26 +72,27 @@ def markdown(result: dict[str, Any]) -> str:
 
 
 def sentences(result: dict[str, Any]) -> list[str]:
-    """What each of the two steps leaves at zero, and what that costs."""
+    """What each of the two steps leaves at zero in a network that still works, and where that ends."""
     exact = [shares(result, "exact_zero_share", proximal) for proximal in (False, True)]
     error = [shares(result, "error", proximal) for proximal in (False, True)]
     if not exact[0]:
         return ["Nothing was measured here."]
     if not any(strength for strength in exact[1]):
         return ["Only λ = 0 was measured so far."]
-    most = [max((each.mean for each in part.values()), default=0.0) for part in exact]
-    said = [
-        f"The paper's subgradient leaves at most {100 * most[0]:.2f} % of b at exactly zero, the soft threshold up to "
-        f"{100 * most[1]:.1f} % ({seeds(exact[0])}, digits)."
-    ]
+    best, most = [], []
+    for part, proximal in zip(exact, (False, True), strict=True):
+        best.append(max(working(result, proximal), key=lambda strength: part[strength].mean))
+        most.append(100 * part[best[-1]].mean)
     plain = error[0][min(error[0])]
-    harmless = [strength for strength, each in error[1].items() if each.mean <= plain.mean + HARMLESS]
-    best = max(harmless, key=lambda strength: exact[1][strength].mean, default=0.0)
+    at = f", at λ = {best[1]:g} with {error[1][best[1]].written()} % error" if most[1] else ""
+    said = [
+        f"Within {HARMLESS:g} point of the error without λ ({plain.written()} %), the paper's subgradient leaves "
+        f"{most[0]:.2f} % of b at exactly zero and the soft threshold {most[1]:.1f} %{at} ({seeds(exact[0])}, digits)."
+    ]
     worst = max(error[1], key=lambda strength: error[1][strength].mean)
-    if harmless and exact[1][best].mean:
+    if worst not in working(result, True):
         said.append(
-            f"Within {HARMLESS:g} point of the error without λ ({plain.written()} %) the soft threshold zeroes "
-            f"{100 * exact[1][best].mean:.1f} %, at λ = {best:g} with {error[1][best].written()} % error."
+            f"At λ = {worst:g} the soft threshold zeroes {100 * exact[1][worst].mean:.1f} %, and the network errs on "
+            f"{error[1][worst].written()} %: it no longer reads digits."
         )
-    said.append(f"At λ = {worst:g} the soft threshold ends at {error[1][worst].written()} %.")
     return said

@@ -111,7 +111,10 @@ def _ours(lines: Sequence[Line], title: str, symbol: str, dark: bool) -> go.Scat
 
 
 def convergence(curves: Sequence[Curve], data: str, *, dark: bool = False) -> Figure:
-    """Validation error after each epoch and margin loss every 50 steps, by step; raises FigureError without curves."""
+    """Validation error after each epoch and margin loss every 50 steps, by step; raises FigureError without curves.
+
+    Upwards logarithmic, but for a panel in which something is zero.
+    """
     mine = [curve for curve in curves if curve.data == data]
     if not mine:
         raise FigureError(f"There are no curves of {data}; train DR, L2 and L1 on it first.")
@@ -215,10 +218,14 @@ def iterations(result: dict[str, Any], shipped: dict[str, Any] | None, *, dark: 
 
 
 def sparsity(result: dict[str, Any], *, dark: bool = False) -> Figure:
-    """Share of zero coefficients, exact and near, and test error, against λ, by subgradient and by soft threshold."""
+    """Share of zero coefficients, exact and near, and test error, against λ, by subgradient and by soft threshold.
+
+    The points of networks that err much more than without λ are open: their zeros are those of a ruin.
+    """
     figure = _panels(["exact zeros, %", "near zeros, |b| < 0.001 max |b|, %", "test error, %"], dark)
     said = []
     for proximal, name, colour in ((False, "subgradient", ink(dark).text), (True, "soft threshold", ink(dark).accent)):
+        works = zeros.working(result, proximal)
         for column, measure in enumerate(("exact_zero_share", "near_zero_share", "error"), start=1):
             found = zeros.shares(result, measure, proximal)
             factor = 1 if measure == "error" else 100
@@ -226,12 +233,24 @@ def sparsity(result: dict[str, Any], *, dark: bool = False) -> Figure:
                 f"{key:g}": Average(each.mean * factor, each.low * factor, each.high * factor, each.count)
                 for key, each in found.items()
             }
-            figure.add_trace(_averaged(scaled, name, colour, DASHES[proximal], showlegend=column == 1), 1, column)
+            points = _averaged(scaled, name, colour, DASHES[proximal], showlegend=column == 1)
+            points.update(marker={"symbol": ["circle" if key in works else "circle-open" for key in found]})
+            figure.add_trace(points, 1, column)
             if measure == "exact_zero_share" and scaled:
-                said.append(f"{name} up to {max(each.mean for each in scaled.values()):.1f} %")
+                said.append(f"{name} up to {max(scaled[f'{key:g}'].mean for key in works):.1f} %")
+    figure.add_trace(
+        go.Scatter(
+            x=[None],
+            y=[None],
+            name=f"error more than {zeros.HARMLESS:g} point above that without λ",
+            mode="markers",
+            marker={"symbol": "circle-open", "size": 10, "color": ink(dark).text},
+        )
+    )
     figure.update_xaxes(title_text="λ", type="category")
     figure.update_yaxes(rangemode="tozero")
-    return _finish(figure, f"Zeros of b against λ; exactly zero: {', '.join(said) or 'nothing measured'}.", dark)
+    text = f"Zeros of b against λ; exactly zero in networks that still work: {', '.join(said) or 'nothing measured'}."
+    return _finish(figure, text, dark)
 
 
 def ascent(result: dict[str, Any], *, dark: bool = False) -> Figure:
@@ -284,10 +303,16 @@ def _panels(titles: Sequence[str], dark: bool) -> Figure:
 
 
 def _logarithmic(figure: Figure) -> None:
-    """Logarithmic upwards: ticks at 1, 2, 5, or at more where a panel spans few; plotly's own leave out the zeros."""
+    """Logarithmic upwards: ticks at 1, 2, 5, or at more where a panel spans few; plotly's own leave out the zeros.
+
+    A panel with a zero in it, which no logarithmic axis can show, stays linear and begins at zero.
+    """
     for panel in {curve.yaxis for curve in figure.data}:
-        values = [value for curve in figure.data if curve.yaxis == panel for value in curve.y if value]
+        values = [value for curve in figure.data if curve.yaxis == panel for value in curve.y]
         low, high = min(values, default=0), max(values, default=0)
+        if not low:
+            figure.update_yaxes(rangemode="tozero", selector={"anchor": panel.replace("y", "x")})
+            continue
         for digits in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8), (1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9)):
             ticks = [digit * decade for decade in DECADES for digit in digits]
             if sum(low <= tick <= high for tick in ticks) > 2:

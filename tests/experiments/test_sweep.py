@@ -67,10 +67,13 @@ def test_the_sentence_on_sparsity_is_what_was_counted():
         made({"regularisation": 0.1, "proximal": True}, 40.0),
     ]
     first, last = sparsity.sentences({"rows": rows})
-    assert "subgradient leaves at most 2.00 %" in first and "soft threshold up to 40.0 %" in first
-    assert "At λ = 0.1 the soft threshold ends at 40.00 %" in last
+    assert "subgradient leaves 0.00 % of b at exactly zero and the soft threshold 0.0 % (" in first
+    assert "40" not in first, "zeros of a network that errs are no headline"
+    assert "At λ = 0.1 the soft threshold zeroes 40.0 %, and the network errs on 40.00 %: it no longer reads" in last
     rows.append(made({"regularisation": 0.01, "proximal": True}, 0.5))
-    assert "zeroes 0.5 %, at λ = 0.01 with 0.50 % error" in sparsity.sentences({"rows": rows})[1]
+    assert "the soft threshold 0.5 %, at λ = 0.01 with 0.50 % error" in sparsity.sentences({"rows": rows})[0]
+    assert sparsity.working({"rows": rows}, True) == [0.0, 0.01]
+    assert len(sparsity.sentences({"rows": rows[:1] + rows[3:]})) == 1
 
 
 def test_the_sentence_on_iterations_names_the_t_with_the_lowest_loss():

@@ -79,9 +79,20 @@ def test_convergence_draws_the_curves_of_one_data_set():
 def test_every_panel_of_convergence_has_numbers_to_read_it_by(data):
     figure = figures.convergence(convergence.curves(), data)
     for panel, axis in (("y", figure.layout.yaxis), ("y2", figure.layout.yaxis2)):
-        values = [value for curve in figure.data if curve.yaxis == panel for value in curve.y if value]
+        values = [value for curve in figure.data if curve.yaxis == panel for value in curve.y]
+        if min(values) == 0:
+            assert (axis.type, axis.rangemode) == (None, "tozero"), "zero has no place on a logarithmic axis"
+            continue
+        assert axis.type == "log"
         assert sum(min(values) <= tick <= max(values) for tick in axis.tickvals) > 2
         assert [float(text) for text in axis.ticktext] == pytest.approx(axis.tickvals)
+
+
+def test_an_error_of_zero_is_drawn():
+    """The digits' validation images come to be named rightly, all of them: that is the end of their curves."""
+    figure = figures.convergence(convergence.curves(), "digits")
+    assert 0 in figure.data[0].y
+    assert (figure.layout.yaxis.type, figure.layout.yaxis2.type) == (None, "log")
 
 
 def test_cost_draws_a_bar_for_each_method():
@@ -112,6 +123,10 @@ def test_sparsity_and_ascent_draw_what_was_averaged():
     rows = [row({"regularisation": 0.0}, 1.0), row({}, 2.0), row({"proximal": True}, 3.0)]
     zeros = figures.sparsity({"rows": rows}).data
     assert list(zeros[0].y) == [25.0, 25.0] and list(zeros[5].y) == [1.0, 3.0]
+    assert list(zeros[0].marker.symbol) == ["circle", "circle"]
+    assert list(zeros[3].marker.symbol) == ["circle", "circle-open"], "3 % where it is 1 % without λ"
+    assert zeros[6].name == "error more than 1 point above that without λ"
+    assert "in networks that still work: subgradient up to 25.0 %" in describe(figures.sparsity({"rows": rows}))
     by_step = figures.ascent({"rows": [row({}, 1.0), row({"ascent_step": 0.5}, 30.0)]}).data[0]
     assert list(by_step.x) == ["0.005", "0.5"] and list(by_step.y) == [1.0, 30.0]
 
