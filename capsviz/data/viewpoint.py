@@ -28,32 +28,50 @@ def shift(
     return moved.permute(0, 3, 1, 2).contiguous() * inside
 
 
+def affine(
+    images: Shaped[Tensor, "batch channel height width"],
+    *,
+    degrees: float | Tensor = 0.0,
+    factor: float | Tensor = 1.0,
+    shear: float | Tensor = 0.0,
+) -> Shaped[Tensor, "batch channel height width"]:
+    """Images sheared, enlarged and turned about their centre in one resampling, bilinear, zeros outside.
+
+    degrees: anticlockwise; factor: above 1 enlarges; shear: by how many degrees upright lines lean to the left. Each is
+    one number or a tensor "batch"; uint8 or floating images, the dtype is kept. Raises `ValueError` for a factor that
+    is not above 0. As `torchvision.transforms.v2.functional.affine` with angle −degrees, but each image for itself.
+    """
+    batch, _, height, width = images.shape
+
+    def each(value: float | Tensor) -> Tensor:
+        return torch.as_tensor(value, dtype=torch.float32, device=images.device).expand(batch)
+
+    factors, angle, lean = each(factor), each(degrees) * (math.pi / 180), torch.tan(each(shear) * (math.pi / 180))
+    if not bool((factors > 0).all()):
+        raise ValueError("A scale factor must be above 0: 1 leaves an image as it is.")
+    cosine, sine = torch.cos(angle) / factors, torch.sin(angle) / factors
+    # The grid runs from -1 to 1 along both axes whatever their lengths, hence the ratios.
+    return _resample(
+        images,
+        cosine + sine * lean,
+        (cosine * lean - sine) * (height / width),
+        sine * (width / height),
+        cosine,
+    )
+
+
 def rotate(
     images: Shaped[Tensor, "batch channel height width"], degrees: float | Tensor
 ) -> Shaped[Tensor, "batch channel height width"]:
-    """Images turned anticlockwise about their centre, bilinear, zeros outside.
-
-    `degrees` is one number or a tensor "batch"; uint8 or floating images, the dtype is kept.
-    """
-    batch, _, height, width = images.shape
-    angle = torch.as_tensor(degrees, dtype=torch.float32, device=images.device).expand(batch) * (math.pi / 180)
-    cosine, sine = torch.cos(angle), torch.sin(angle)
-    # The grid runs from -1 to 1 along both axes whatever their lengths, hence the ratios.
-    return _resample(images, cosine, -sine * (height / width), sine * (width / height), cosine)
+    """Images turned anticlockwise about their centre; see `affine`."""
+    return affine(images, degrees=degrees)
 
 
 def scale(
     images: Shaped[Tensor, "batch channel height width"], factor: float | Tensor
 ) -> Shaped[Tensor, "batch channel height width"]:
-    """Images enlarged (factor above 1) or shrunk about their centre on the same canvas, bilinear, zeros outside.
-
-    `factor` is one positive number or a tensor "batch" of them; raises `ValueError` for others.
-    """
-    factors = torch.as_tensor(factor, dtype=torch.float32, device=images.device).expand(len(images))
-    if not bool((factors > 0).all()):
-        raise ValueError("A scale factor must be above 0: 1 leaves an image as it is.")
-    nothing = torch.zeros_like(factors)
-    return _resample(images, 1 / factors, nothing, nothing, 1 / factors)
+    """Images enlarged (factor above 1) or shrunk about their centre on the same canvas; see `affine`."""
+    return affine(images, factor=factor)
 
 
 def _per_image(move: int | Tensor, batch: int, device: torch.device) -> Tensor:

@@ -6,8 +6,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torchvision.transforms.v2 import InterpolationMode
+from torchvision.transforms.v2 import functional as torchvision_functional
 
-from capsviz.data.viewpoint import rotate, scale, shift
+from capsviz.data.viewpoint import affine, rotate, scale, shift
 
 
 def _images(dtype=torch.uint8, batch=3, channels=2, height=7, width=9):
@@ -83,3 +85,15 @@ def test_scaling_multiplies_the_area(factor):
 def test_a_scale_that_is_none_is_refused(factor):
     with pytest.raises(ValueError, match="above 0"):
         scale(_images(), factor)
+
+
+@pytest.mark.parametrize(
+    ("degrees", "factor", "shear"), [(20.0, 1.0, 0.0), (0.0, 0.8, 0.0), (0.0, 1.0, 15.0), (-35.0, 1.3, -20.0)]
+)
+@pytest.mark.parametrize(("height", "width"), [(16, 16), (15, 22)])
+def test_turning_scaling_and_shearing_are_those_of_torchvision(degrees, factor, shear, height, width):
+    images = torch.rand(2, 1, height, width, generator=torch.Generator().manual_seed(4))
+    bilinear = InterpolationMode.BILINEAR
+    expected = torchvision_functional.affine(images, -degrees, [0, 0], factor, [shear, 0.0], interpolation=bilinear)
+    found = affine(images, degrees=degrees, factor=factor, shear=shear)
+    torch.testing.assert_close(found, expected, atol=2e-5, rtol=0)
