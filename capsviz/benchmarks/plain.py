@@ -31,8 +31,7 @@ class PlainCapsNet(torch.nn.Module):
 
     def encode(self, images: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch lower d"]:
         """Primary capsules, one after the other in memory."""
-        encoder = self.network.encoder
-        features = encoder.primary(encoder.rectifier(encoder.conv(images)))
+        features = self.network.encoder.features(images)
         capsules = features.unflatten(1, (-1, self.config.primary_types)).permute(0, 3, 4, 2, 1)
         return plain_squash(capsules.flatten(1, 3).contiguous())
 

@@ -158,7 +158,7 @@ def coupling_geometry(trace: Trace, image: int, upper: int, iteration: int, dark
 def _heat(
     trace: Trace, mass: Float[ndarray, "row column"], even: float, reach: float, name: str, dark: bool
 ) -> go.Heatmap:
-    grid, first, stride = geometry(trace), trace.config.kernel - 1, trace.config.primary_stride
+    grid, down, across = geometry(trace), trace.config.view(0), trace.config.view(1)
     places = [[(row, column) for column in range(grid.columns)] for row in range(grid.rows)]
 
     def words(row: int, column: int) -> str:
@@ -169,10 +169,10 @@ def _heat(
 
     return go.Heatmap(
         z=rounded(mass, 5),
-        x0=first,
-        dx=stride,
-        y0=first,
-        dy=stride,
+        x0=(across.kernel - 1) / 2 - across.padding,
+        dx=across.stride,
+        y0=(down.kernel - 1) / 2 - down.padding,
+        dy=down.stride,
         zmin=even - reach,
         zmax=even + reach,
         colorscale=HEAT,

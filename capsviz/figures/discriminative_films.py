@@ -13,7 +13,7 @@ from torch import Tensor
 from capsviz.ascent import Ascent
 from capsviz.figures.errors import FigureError
 from capsviz.figures.film import Curve, Film, Line, Map
-from capsviz.figures.geometry import Geometry
+from capsviz.figures.geometry import Geometry, view_of
 from capsviz.figures.picture import numbers
 from capsviz.figures.reading import check, geometry, steps, votes
 from capsviz.figures.theme import class_colours
@@ -247,6 +247,5 @@ def _sight(trace: Trace, image: int) -> dict[str, Any]:
     config = trace.config
     return {
         "image": numbers(trace.images[image]),
-        "field_size": 2 * config.kernel - 1,
-        "field_stride": config.primary_stride,
+        "view": view_of(config),
     }

@@ -79,8 +79,7 @@ class Film:
     per_class: Float[ndarray, "lower upper"] | None = None
     lines: tuple[Line, ...] = ()
     image: Float[ndarray, "channel height width"] | None = None
-    field_size: int = 0
-    field_stride: int = 0
+    view: dict[str, list[int]] | None = None
     reaches: tuple[float, ...] = field(default=())
     """What the strongest colour of each map stands for; by default 99 % of its numbers, of all frames, are nearer."""
 
@@ -141,7 +140,7 @@ class Film:
             "classes": list(self.classes),
             "upper": self.upper,
             "image": None if self.image is None else list(self.image.shape),
-            "field": {"size": self.field_size, "stride": self.field_stride},
+            "field": self.view,
             "alt": self.alt,
             "ink": {"text": pen.text, "muted": pen.muted, "grid": pen.grid, "accent": pen.accent},
             "ground": pen.ground,

@@ -97,6 +97,19 @@ class Geometry:
         return tile_row * (self.rows + 1), tile_column * (self.columns + 1)
 
 
+def view_of(config: CapsNetConfig) -> dict[str, list[int]]:
+    """What the primary capsules at one position see, along rows and columns, for the browser: `CapsNetConfig.view`.
+
+    The position at row r sees the rows from stride · r − beyond on, as many as size says, clipped at the border.
+    """
+    down, across = config.view(0), config.view(1)
+    return {
+        "size": [down.kernel, across.kernel],
+        "stride": [down.stride, across.stride],
+        "beyond": [down.padding, across.padding],
+    }
+
+
 def receptive_field(config: CapsNetConfig, row: int, column: int) -> tuple[int, int, int, int]:
     """Top, left, bottom and right (exclusive) of the input pixels that the capsules at one position see.
 

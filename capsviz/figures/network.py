@@ -106,6 +106,8 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "ro
 
 
 def _convolutions(config: CapsNetConfig) -> str:
+    if config.stages:
+        return f"{len(config.windows(0))} conv<br>residual"
     first, second = config.kernel, config.primary_kernel or config.kernel
     return f"conv {first}×{first}<br>" + ("twice" if first == second else f"conv {second}×{second}")
 

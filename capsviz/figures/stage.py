@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from capsviz.figures.geometry import Geometry
+from capsviz.figures.geometry import Geometry, view_of
 from capsviz.figures.panels import share_reach
 from capsviz.figures.picture import numbers
 from capsviz.figures.plane import Plane, fit_plane
@@ -82,10 +82,8 @@ def _fields(trace: Trace, upper: int, grid: Geometry, plane: Plane, dark: bool) 
         "iterations": trace.layer.iterations,
         "grid": [grid.rows, grid.columns, grid.types],
         "image_shape": [channels, height, width],
-        # What a capsule sees is known where the capsules below are the primary ones of two convolutions.
-        "field": None
-        if trace.config.capsule_layers
-        else {"size": 2 * trace.config.kernel - 1, "stride": trace.config.primary_stride},
+        # Drawn where the capsules below are the primary ones, not those of a routed layer.
+        "field": None if trace.config.capsule_layers else view_of(trace.config),
         "explained": [float(share) for share in plane.explained],
         "ink": {"text": pen.text, "muted": pen.muted, "grid": pen.grid, "accent": pen.accent, "ground": pen.ground},
         "class_colours": class_colours(len(trace.classes)),

@@ -1,10 +1,10 @@
 """Capsule networks and the baseline beside them: presets as data, and the modules built from them."""
 
-from .assemble import NETWORK_TITLES, Network, NetworkConfig, assemble, config_from_dict, configure
-from .capsnet import CapsNet, CapsOutput, Decoder, Encoder
+from .assemble import NETWORK_TITLES, Network, NetworkConfig, assemble, config_from_dict, configure, folded
+from .capsnet import CapsNet, CapsOutput, Decoder
 from .capsules import ConvolutionalCapsules, PrimaryCapsules, strongest
 from .cnn import CNN, CNN_PRESETS, CNNConfig, CNNOutput, NoCapsulesError, cnn_preset
-from .config import MATRIX_PRESETS, PRESETS, ROUTING_TITLES, CapsNetConfig, CapsuleLayer, ConfigError, preset
+from .config import MATRIX_PRESETS, PRESETS, ROUTING_TITLES, CapsNetConfig, CapsuleLayer, ConfigError, Stage, preset
 from .reroute import rerouted
 
 __all__ = [
@@ -23,15 +23,16 @@ __all__ = [
     "ConfigError",
     "ConvolutionalCapsules",
     "Decoder",
-    "Encoder",
     "Network",
     "NetworkConfig",
     "NoCapsulesError",
     "PrimaryCapsules",
+    "Stage",
     "assemble",
     "cnn_preset",
     "config_from_dict",
     "configure",
+    "folded",
     "preset",
     "rerouted",
     "strongest",

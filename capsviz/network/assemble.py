@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from .capsnet import CapsNet
 from .cnn import CNN, CNN_TITLE, CNNConfig, cnn_preset
 from .config import ROUTING_TITLES, CapsNetConfig, preset
+from .residual import Convolution
 
 Network: TypeAlias = CapsNet | CNN
 NetworkConfig: TypeAlias = CapsNetConfig | CNNConfig
@@ -33,3 +35,19 @@ def config_from_dict(values: dict[str, Any]) -> NetworkConfig:
 def assemble(config: NetworkConfig) -> Network:
     """The network of a config, its weights drawn from torch's random numbers."""
     return CNN(config) if isinstance(config, CNNConfig) else CapsNet(config)
+
+
+def folded(network: Network) -> Network:
+    """The network that does at inference what this one does, its batch normalisations in the weights before them.
+
+    A network without any is given back as it is.
+    """
+    if not isinstance(network, CapsNet) or not (network.config.stages and network.config.normalised):
+        return network
+    weights = {name: value for name, value in network.state_dict().items() if ".norm." not in name}
+    for name, module in network.named_modules():
+        if isinstance(module, Convolution):
+            weights |= {f"{name}.conv.{key}": value for key, value in module.folded().items()}
+    plain = CapsNet(replace(network.config, normalised=False))
+    plain.load_state_dict(weights)
+    return plain.to(next(network.parameters()).device).eval()

@@ -23,14 +23,13 @@ from capsviz.routing import (
     discriminative_routing,
     dynamic_routing,
     em_routing,
-    lengths,
-    squash,
 )
 from capsviz.routing.discriminative import initial_coefficients
 
-from .capsules import ConvolutionalCapsules, PrimaryCapsules, initial_betas, start_wide, strongest
+from .capsules import ConvolutionalCapsules, PrimaryCapsules, initial_betas, strongest
 from .config import CapsNetConfig
-from .convolution import Conv2d
+from .residual import ResidualEncoder
+from .table1 import ConvolutionalEncoder
 
 
 @dataclass(frozen=True)
@@ -58,33 +57,6 @@ class CapsOutput:
     def scores(self) -> Float[Tensor, "batch upper"]:
         """What the classification loss reads: the activations."""
         return self.step.activations
-
-
-class Encoder(nn.Module):
-    """Image to primary capsules: a convolution, then another one whose channels are capsules."""
-
-    def __init__(self, config: CapsNetConfig) -> None:
-        super().__init__()
-        self.config = config
-        self.matrix = config.routing == "em"
-        channels = config.primary_types * (config.primary_dim + self.matrix)
-        self.conv = nn.Conv2d(config.image[0], config.conv_channels, config.kernel, stride=config.conv_stride)
-        self.rectifier = nn.LeakyReLU() if config.leaky else nn.ReLU()
-        kernel = config.primary_kernel or config.kernel
-        self.primary = Conv2d(config.conv_channels, channels, kernel, stride=config.primary_stride)
-        if config.capsule_layers:
-            start_wide(self.conv, self.primary, config.primary_types)
-        self.to(memory_format=torch.channels_last)
-
-    def forward(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
-        """The primary capsules of images in 0..1."""
-        features = self.primary(self.rectifier(self.conv(images))).float()
-        # Memory runs over d, then capsules: every sum over (d, i) in the votes is then one matrix product.
-        numbers = features.unflatten(1, (-1, self.config.primary_types)).permute(0, 1, 3, 4, 2).flatten(2)
-        if self.matrix:
-            return PrimaryCapsules(numbers[:, :-1].transpose(1, 2), numbers[:, -1].sigmoid())
-        poses = squash(numbers.transpose(1, 2))
-        return PrimaryCapsules(poses, lengths(poses))
 
 
 class Decoder(nn.Module):
@@ -122,7 +94,7 @@ class CapsNet(nn.Module):
     def __init__(self, config: CapsNetConfig) -> None:
         super().__init__()
         self.config = config
-        self.encoder = Encoder(config)
+        self.encoder = ResidualEncoder(config) if config.stages else ConvolutionalEncoder(config)
         self.decoder = Decoder(config) if config.decoder else None
         self.capsules = nn.ModuleList(map(ConvolutionalCapsules, config.grids, config.capsule_layers))
         lower, upper = config.lower, config.classes

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from capsviz.routing import Windows, WindowVotes
+from capsviz.routing import Windows, WindowVotes, lengths, squash
 
 from .config import CapsuleLayer
 
@@ -22,6 +22,21 @@ class PrimaryCapsules:
 
     poses: Float[Tensor, "batch lower d"]
     activations: Float[Tensor, "batch lower"]
+
+
+def primary_capsules(
+    features: Float[Tensor, "batch number row column"], types: int, *, matrix: bool
+) -> PrimaryCapsules:
+    """The capsules that a convolution's channels are: number after number, of each all types; squashed.
+
+    matrix: for EM, whose poses are not squashed; the last number is then the logit of the activation. In float32.
+    """
+    # Memory runs over d, then capsules: every sum over (d, i) in the votes is then one matrix product.
+    numbers = features.float().unflatten(1, (-1, types)).permute(0, 1, 3, 4, 2).flatten(2)
+    if matrix:
+        return PrimaryCapsules(numbers[:, :-1].transpose(1, 2), numbers[:, -1].sigmoid())
+    poses = squash(numbers.transpose(1, 2))
+    return PrimaryCapsules(poses, lengths(poses))
 
 
 def strongest(activations: Float[Tensor, "batch capsule"], count: int = 1) -> Int[Tensor, "batch count"]:

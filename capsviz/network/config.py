@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
@@ -26,11 +27,41 @@ class CapsuleLayer:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """One stage of the residual encoder: its channels, and its residual blocks of two 3 × 3 convolutions each."""
+
+    channels: int
+    blocks: int
+
+
+@dataclass(frozen=True)
+class Window:
+    """What one convolution sees along one axis, in pixels of its input."""
+
+    kernel: int
+    stride: int = 1
+    padding: int = 0
+
+    def places(self, side: int) -> int:
+        """Positions over an input of so many pixels."""
+        return (side + 2 * self.padding - self.kernel) // self.stride + 1
+
+
+LARGEST_GRID, LARGEST_PADDED = 10, 7
+"""The residual encoder halves an image until a side has at most 10 positions; the convolution that makes capsules of
+them keeps up to 7 and takes the border off more, so that 6 to 8 are left.
+"""
+
+
+@dataclass(frozen=True)
 class CapsNetConfig:
     """The network of seed 003, Table I, with its sizes named; or that of Hinton, Sabour & Frosst 2018.
 
-    image: channels, height, width. kernel, conv_stride: of the first convolution, in pixels; primary_kernel (as the
-    first one's where it is None), primary_stride: of the second, which makes the primary capsules. capsule_layers:
+    image: channels, height, width. stages: of the residual encoder (residual.py); without any, the encoder is the two
+    convolutions of Table I. normalised: whether the residual encoder's convolutions are followed by batch
+    normalisation, or carry what training made of it in their weights. kernel, conv_stride: of the first convolution, in
+    pixels; primary_kernel (as the first one's where it is None), primary_stride: of the second, which makes the primary
+    capsules. capsule_layers:
     convolutional layers of matrix capsules between primary and class capsules (EM only; 2018, section 4); the class
     capsules then share their weights over the positions. primary_dim d and class_dim D: numbers per capsule (EM reads
     its 16 as a 4 × 4 matrix, in every layer). decoder: hidden widths, empty for a network without reconstruction.
@@ -57,6 +88,8 @@ class CapsNetConfig:
     through: Through = "last"
     inverse_temperature: InverseTemperature = InverseTemperature()
     coefficient_start: float = 0.1
+    stages: tuple[Stage, ...] = ()
+    normalised: bool = True
 
     def __post_init__(self) -> None:
         if self.routing not in get_args(RoutingName):
@@ -71,10 +104,18 @@ class CapsNetConfig:
             raise ConfigError("Convolutional layers of capsules route by EM; use routing em.")
         if min(min(layer.types, layer.kernel, layer.stride) for layer in (*self.capsule_layers, CapsuleLayer(1))) < 1:
             raise ConfigError("Types, kernel and stride of a layer of capsules must each be at least 1.")
-        first, second = self.kernel, self.primary_kernel or self.kernel
+        if self.stages and self.capsule_layers:
+            raise ConfigError("Convolutional layers of capsules stand on two convolutions; leave out the stages.")
+        if min(min(stage.channels, stage.blocks + 1) for stage in (*self.stages, Stage(1, 0))) < 1:
+            raise ConfigError("A stage needs at least 1 channel and a number of blocks that is not negative.")
+        if min(stage.blocks for stage in (*self.stages[1:], Stage(1, 1))) < 1:
+            raise ConfigError("Every stage but the first needs a block, whose first convolution shrinks the image.")
         if min(self.grid[:2]) < 1:
+            kernels = [
+                f"{rows.kernel}×{columns.kernel}" for rows, columns in zip(*map(self.windows, (0, 1)), strict=True)
+            ]
             raise ConfigError(
-                f"Two convolutions, {first}×{first} and {second}×{second}, leave nothing of a "
+                f"The convolutions, {', '.join(kernels[:-1])} and {kernels[-1]}, leave nothing of a "
                 f"{self.image[1]}×{self.image[2]} image; use larger images or a smaller kernel."
             )
         if min(min(grid[:2]) for grid in self.grids) < 1:
@@ -83,15 +124,44 @@ class CapsNetConfig:
                 "use larger images or fewer layers."
             )
 
+    def strides(self, axis: int) -> tuple[int, ...]:
+        """By how much each stage of the residual encoder shrinks an image along its rows (axis 0) or columns (1).
+
+        As many halvings as leave at most `LARGEST_GRID` positions; the later stages first, the first stage the rest.
+        """
+        side, halvings = self.image[1 + axis], 0
+        while -(-side // 2**halvings) > LARGEST_GRID:
+            halvings += 1
+        later = len(self.stages) - 1
+        return (2 ** max(0, halvings - later), *(1 + (stage < halvings) for stage in range(later)))
+
+    def windows(self, axis: int) -> tuple[Window, ...]:
+        """What each convolution of the encoder sees along the rows (axis 0) or columns (1), the first one first."""
+        if not self.stages:
+            return (
+                Window(self.kernel, self.conv_stride),
+                Window(self.primary_kernel or self.kernel, self.primary_stride),
+            )
+        first, *later = self.strides(axis)
+        # 3 × 3, or larger where a longer stride would leave out the last pixels.
+        kernel = max(3, 2 * first - 1)
+        found = [Window(kernel, first, kernel // 2)]
+        for stage, stride in zip(self.stages, (1, *later), strict=True):
+            for block in range(stage.blocks):
+                found += [Window(3, 1 if block else stride, 1), Window(3, 1, 1)]
+        side = self.image[1 + axis]
+        for window in found:
+            side = window.places(side)
+        return (*found, Window(3, 1, 0 if side > LARGEST_PADDED else 1))
+
     @property
     def grid(self) -> tuple[int, int, int]:
         """Rows, columns and types of the primary capsules; capsule i is (row · columns + column) · types + type."""
-        rows, columns = (
-            ((side - self.kernel) // self.conv_stride + 1 - (self.primary_kernel or self.kernel)) // self.primary_stride
-            + 1
-            for side in self.image[1:]
-        )
-        return rows, columns, self.primary_types
+        sides = list(self.image[1:])
+        for axis in (0, 1):
+            for window in self.windows(axis):
+                sides[axis] = window.places(sides[axis])
+        return sides[0], sides[1], self.primary_types
 
     @property
     def grids(self) -> tuple[tuple[int, int, int], ...]:
@@ -113,16 +183,31 @@ class CapsNetConfig:
         rows, columns, types = self.grid
         return rows * columns * types
 
+    def view(self, axis: int, layer: int = 0) -> Window:
+        """All that the capsules at one position see along the rows (axis 0) or columns (1), as one window.
+
+        Its padding is how far the first position's view reaches beyond the border. layer: as in `receptive_field`.
+        """
+        size, step, beyond = 1, 1, 0
+        above = [Window(each.kernel, each.stride) for each in self.capsule_layers[:layer]]
+        for window in (*self.windows(axis), *above):
+            size, beyond = size + (window.kernel - 1) * step, beyond + window.padding * step
+            step *= window.stride
+        return Window(size, step, beyond)
+
     def receptive_field(self, row: int, column: int, layer: int = 0) -> tuple[int, int, int, int]:
         """Top, left, bottom and right (exclusive) of the input pixels that the capsules at one position see.
 
-        layer: 0 the primary capsules, 1 the first convolutional layer of capsules, …
+        layer: 0 the primary capsules, 1 the first convolutional layer of capsules, … What lies beyond the image's
+        border is no pixel and left out.
         """
-        size, step = self.kernel, self.conv_stride
-        above = [CapsuleLayer(1, self.primary_kernel or self.kernel, self.primary_stride), *self.capsule_layers]
-        for window in above[: layer + 1]:
-            size, step = size + (window.kernel - 1) * step, step * window.stride
-        return row * step, column * step, row * step + size, column * step + size
+        starts, ends = [], []
+        for axis, place in enumerate((row, column)):
+            view = self.view(axis, layer)
+            start = place * view.stride - view.padding
+            starts.append(max(0, start))
+            ends.append(min(self.image[1 + axis], start + view.kernel))
+        return starts[0], starts[1], ends[0], ends[1]
 
     def to_dict(self) -> dict[str, Any]:
         """The config as what JSON can hold."""
@@ -134,6 +219,8 @@ class CapsNetConfig:
         data = stored_fields(cls, data, "image", "decoder")
         if "capsule_layers" in data:
             data["capsule_layers"] = tuple(CapsuleLayer(**layer) for layer in data["capsule_layers"])
+        if "stages" in data:
+            data["stages"] = tuple(Stage(**stage) for stage in data["stages"])
         if isinstance(data.get("inverse_temperature"), dict):
             data["inverse_temperature"] = InverseTemperature(**data["inverse_temperature"])
         return cls(**data)
@@ -178,6 +265,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     "compact": {"conv_channels": 64, "primary_types": 32, "decoder": (512, 1024)},
     # For the embedded digits, tests and live training.
     "tiny": {"conv_channels": 32, "primary_types": 8, "decoder": (256, 512)},
+    # Ours: residual blocks in place of the two convolutions, half of the types and a small decoder.
+    "residual": {"stages": (Stage(32, 0), Stage(64, 1), Stage(128, 2)), "primary_types": 16},
 }
 
 MATRIX_PRESETS: dict[str, dict[str, Any]] = {
@@ -193,9 +282,10 @@ MATRIX_PRESETS: dict[str, dict[str, Any]] = {
 def preset(name: str, data: str, routing: str, *, decoder: bool = True, **overrides: Any) -> CapsNetConfig:
     """The config of a named preset for a data set and a routing algorithm.
 
-    name: "paper", "compact" or "tiny", with "matrix-" before it for the stack of convolutional EM layers; data: a data
-    set's name; routing: "dr", "em", "l2" or "l1". CIFAR-10 doubles the primary types, uses LeakyReLU and, as in the
-    paper, no decoder. overrides: any field of CapsNetConfig. Raises ConfigError for an unknown preset or routing.
+    name: "paper", "compact", "tiny" or "residual", or one of the first three with "matrix-" before it for the stack of
+    convolutional EM layers; data: a data set's name; routing: "dr", "em", "l2" or "l1". But for "residual", CIFAR-10
+    doubles the primary types, uses LeakyReLU and, as in the paper, no decoder. overrides: any field of CapsNetConfig.
+    Raises ConfigError for an unknown preset or routing.
     Source: seed 003, Table I; Hinton, Sabour & Frosst 2018, section 4.
     """
     presets = PRESETS | MATRIX_PRESETS
@@ -206,8 +296,29 @@ def preset(name: str, data: str, routing: str, *, decoder: bool = True, **overri
     values = {**presets[name], "routing": routing, "image": IMAGES.get(data, (1, 28, 28))}
     if routing == "em":
         values |= {"primary_dim": 16, "class_dim": 16}
-    if data == "cifar10":
+    if data == "cifar10" and name != "residual":
         values |= {"primary_types": 2 * values["primary_types"], "leaky": True, "decoder": ()}
+    config = replace(CapsNetConfig(), **(values | overrides))
     if not decoder:
-        values["decoder"] = ()
-    return replace(CapsNetConfig(), **(values | overrides))
+        return replace(config, decoder=())
+    return (
+        replace(config, decoder=small_decoder(config)) if name == "residual" and "decoder" not in overrides else config
+    )
+
+
+DECODER_WEIGHTS, DECODER_UNIT = 600_000, 8
+
+
+def small_decoder(config: CapsNetConfig) -> tuple[int, int]:
+    """Hidden widths of a decoder of at most 0.6 M weights for a network's classes and pixels.
+
+    A sixth of them reads the class capsules; at most 256 and 512, multiples of 8.
+    """
+    pixels, capsules = math.prod(config.image), config.classes * config.class_dim
+
+    def width(weights: int, numbers: int, most: int) -> int:
+        return max(DECODER_UNIT, min(most, weights // numbers // DECODER_UNIT * DECODER_UNIT))
+
+    first = width(DECODER_WEIGHTS // 6, capsules + 1, 256)
+    left = DECODER_WEIGHTS - first * (capsules + 1) - pixels
+    return first, width(left, first + 1 + pixels, 512)

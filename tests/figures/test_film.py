@@ -50,9 +50,9 @@ def test_a_films_field_of_view_is_that_of_the_network(l2):
     fields, (_, columns, types) = coefficient_film(l2, upper=0).fields(dark=False), l2.grid
     for capsule in (0, 100, 287):
         row, column = divmod(capsule // types, columns)
-        stride, size = fields["field"]["stride"], fields["field"]["size"]
-        seen = (row * stride, column * stride, row * stride + size, column * stride + size)
-        assert seen == network.receptive_field(capsule)
+        stride, size, beyond = (fields["field"][name] for name in ("stride", "size", "beyond"))
+        top, left = row * stride[0] - beyond[0], column * stride[1] - beyond[1]
+        assert (top, left, top + size[0], left + size[1]) == network.receptive_field(capsule)
 
 
 @pytest.mark.parametrize("delta", [1.0, -1.0])

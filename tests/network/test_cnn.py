@@ -9,7 +9,7 @@ import torch
 
 from capsviz.network import (
     CNN,
-    PRESETS,
+    CNN_PRESETS,
     CapsNet,
     CNNConfig,
     ConfigError,
@@ -27,7 +27,7 @@ def parameters(network: torch.nn.Module) -> int:
     return sum(parameter.numel() for parameter in network.parameters())
 
 
-@pytest.mark.parametrize("name", list(PRESETS))
+@pytest.mark.parametrize("name", list(CNN_PRESETS))
 def test_the_cnn_has_the_parameters_of_the_dr_network_of_its_preset(name):
     """Within one percent, decoder included: neither side wins by size."""
     capsules = parameters(CapsNet(preset(name, "mnist", "dr")))

@@ -131,13 +131,14 @@ class Sight {
     pen.imageSmoothingEnabled = false;
     pen.drawImage(this.picture, 0, 0, width * unit, height * unit);
     if (capsule === null) return;
-    const { size, stride } = this.data.field, [, columns, types] = this.data.grid, place = Math.floor(capsule / types);
-    const x = (place % columns) * stride * unit, y = Math.floor(place / columns) * stride * unit, side = size * unit;
+    const [, columns, types] = this.data.grid, place = Math.floor(capsule / types);
+    const field = seen(this.data.field, this.data.image, [Math.floor(place / columns), place % columns]);
+    const [y, x, bottom, right] = field.map((edge) => edge * unit);
     pen.fillStyle = "rgba(0,0,0,0.55)";
-    pen.fill(new Path2D(`M0 0H${across}V${height * unit}H0Z M${x} ${y}v${side}h${side}v${-side}Z`), "evenodd");
+    pen.fill(new Path2D(`M0 0H${across}V${height * unit}H0Z M${x} ${y}V${bottom}H${right}V${y}Z`), "evenodd");
     pen.strokeStyle = "#ffb26b"; // on the image itself, which is dark on both pages
     pen.lineWidth = 3;
-    pen.strokeRect(x + 1.5, y + 1.5, side - 3, side - 3);
+    pen.strokeRect(x + 1.5, y + 1.5, right - x - 3, bottom - y - 3);
   }
 }
 

@@ -185,7 +185,7 @@ class Retina {
 
   draw(view, { capsule }, look, mass) {
     const { run } = this, pen = surface(this.canvas, this.width, this.height);
-    const unit = this.width / run.image_shape[2], { stride, size } = run.field ?? {};
+    const unit = this.width / run.image_shape[2], { stride, size, beyond } = run.field ?? {};
     mass &&= Boolean(run.field);
     pen.imageSmoothingEnabled = false;
     pen.drawImage(this.picture, 0, this.top, this.width, this.height - this.top - this.foot);
@@ -197,20 +197,19 @@ class Retina {
     if (mass) {
       const even = 1 / run.upperCount, least = Math.max(0, even - this.farthest);
       this.means(view.shares, run.upper).forEach((mean, p) => {
-        const middle = (size - 1) / 2, row = Math.floor(p / run.columns), column = p % run.columns;
+        const place = [Math.floor(p / run.columns), p % run.columns];
+        const [top, left] = place.map((at, axis) => (at - 0.5) * stride[axis] - beyond[axis] + size[axis] / 2);
         pen.fillStyle = this.heat((mean - even) / this.farthest);
-        const left = (column * stride + middle + 0.5 - stride / 2) * unit;
-        const top = this.top + (row * stride + middle + 0.5 - stride / 2) * unit;
-        pen.fillRect(left, top, stride * unit - 1, stride * unit - 1);
+        pen.fillRect(left * unit, this.top + top * unit, stride[1] * unit - 1, stride[0] * unit - 1);
       });
       const colours = Array.from({ length: 64 }, (_, k) => this.heat((least - even + ((even + this.farthest - least) * k) / 63) / this.farthest));
       scaleBar(pen, this.width, this.height - 13, colours, shown(least, 2), shown(even + this.farthest, 2), look, this.width - 90);
     }
     if (!run.field) return;
-    const [top, left, side] = run.fieldOf(capsule);
+    const [top, left, bottom, right] = run.fieldOf(capsule);
     pen.strokeStyle = "#ff9628";
     pen.lineWidth = 3;
-    pen.strokeRect(left * unit + 1.5, this.top + top * unit + 1.5, side * unit - 3, side * unit - 3);
+    pen.strokeRect(left * unit + 1.5, this.top + top * unit + 1.5, (right - left) * unit - 3, (bottom - top) * unit - 3);
   }
 }
 

@@ -37,10 +37,9 @@ class Run {
     return `capsule ${capsule} · row ${row} column ${column} · type ${kind}`;
   }
 
-  /** Top, left and side, in pixels of the image, of what a capsule sees. */
+  /** Top, left, bottom and right, in pixels of the image, of what a capsule sees. */
   fieldOf(capsule) {
-    const [row, column] = this.place(capsule);
-    return [row * this.field.stride, column * this.field.stride, this.field.size];
+    return seen(this.field, this.image_shape, this.place(capsule));
   }
 
   iteration(frame) {

@@ -104,3 +104,10 @@ function shown(value, decimals = 3) {
   const text = value.toFixed(decimals);
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }
+
+/** Top, left, bottom and right, in pixels of an image, of what the capsules at a place of the grid see; see geometry.py. */
+function seen({ size, stride, beyond }, [, height, width], [row, column]) {
+  const from = [row, column].map((at, axis) => at * stride[axis] - beyond[axis]);
+  const [bottom, right] = [height, width].map((side, axis) => Math.min(side, from[axis] + size[axis]));
+  return [Math.max(0, from[0]), Math.max(0, from[1]), bottom, right];
+}

@@ -1,0 +1,35 @@
+"""The papers' encoder: two large convolutions, the second of which makes the primary capsules."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from .capsules import PrimaryCapsules, primary_capsules, start_wide
+from .config import CapsNetConfig
+from .convolution import Conv2d
+
+
+class ConvolutionalEncoder(nn.Module):
+    """Image to primary capsules: a convolution, then another one whose channels are capsules (seed 003, Table I)."""
+
+    def __init__(self, config: CapsNetConfig) -> None:
+        super().__init__()
+        self.types, self.matrix = config.primary_types, config.routing == "em"
+        channels = config.primary_types * (config.primary_dim + self.matrix)
+        self.conv = nn.Conv2d(config.image[0], config.conv_channels, config.kernel, stride=config.conv_stride)
+        self.rectifier = nn.LeakyReLU() if config.leaky else nn.ReLU()
+        kernel = config.primary_kernel or config.kernel
+        self.primary = Conv2d(config.conv_channels, channels, kernel, stride=config.primary_stride)
+        if config.capsule_layers:
+            start_wide(self.conv, self.primary, config.primary_types)
+        self.to(memory_format=torch.channels_last)
+
+    def features(self, images: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch number row column"]:
+        """The channels of which the primary capsules are made."""
+        return self.primary(self.rectifier(self.conv(images)))
+
+    def forward(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
+        """The primary capsules of images in 0..1."""
+        return primary_capsules(self.features(images), self.types, matrix=self.matrix)
