@@ -45,7 +45,9 @@ def main() -> None:
 def train(
     data: Annotated[str, typer.Option(help="digits, mnist, fashion-mnist, cifar10, multi-mnist or folder:PATH.")],
     routing: Annotated[str, typer.Option(help="dr, em, l2, l1, or cnn: the baseline without capsules.")],
-    preset: Annotated[str, typer.Option(help="paper, compact, tiny; for EM also matrix-compact, …")] = "compact",
+    preset: Annotated[
+        str, typer.Option(help="paper, compact, tiny, residual; for EM also matrix-compact, …")
+    ] = "compact",
     epochs: Annotated[int, typer.Option(help="Passes over the training set.")] = 10,
     steps: Annotated[int | None, typer.Option(help="Steps, instead of epochs.")] = None,
     batch: Annotated[int, typer.Option(help="Images a step, over all processes together.")] = 128,
@@ -57,6 +59,13 @@ def train(
     shift: Annotated[int, typer.Option(help="Augment by random shifts of up to this many pixels.")] = 0,
     mirror: Annotated[bool, typer.Option("--mirror", help="Augment by mirroring half of the images.")] = False,
     cutout: Annotated[int, typer.Option(help="Augment by blanking a random square of this many pixels a side.")] = 0,
+    rotate: Annotated[float, typer.Option(help="Augment by random turns of up to so many degrees.")] = 0.0,
+    scale: Annotated[float, typer.Option(help="Augment by random scaling by up to this share, such as 0.1.")] = 0.0,
+    shear: Annotated[float, typer.Option(help="Augment by random shears of up to so many degrees.")] = 0.0,
+    weight_decay: Annotated[float, typer.Option(help="Decoupled weight decay of matrices and kernels.")] = 0.0,
+    average: Annotated[
+        float, typer.Option(help="Decay of the moving average of the weights that is saved; 0: none.")
+    ] = 0.0,
     seed: Annotated[int, typer.Option(help="Everything random follows from it.")] = 0,
     no_decoder: Annotated[bool, typer.Option("--no-decoder", help="Train without the reconstruction network.")] = False,
     name: Annotated[str | None, typer.Option(help="The run's folder below --out; by default data-routing.")] = None,
@@ -104,6 +113,11 @@ def train(
         shift=shift,
         mirror=mirror,
         cutout=cutout,
+        rotate=rotate,
+        scale=scale,
+        shear=shear,
+        weight_decay=weight_decay,
+        average=average,
         seed=seed,
         precision=precision,
         ascent_step=gamma,

@@ -29,6 +29,11 @@ class TrainingConfig:
     shift                  augmentation: random shifts of up to this many pixels
     mirror                 augmentation: half of the images, drawn at random, with left and right exchanged
     cutout                 augmentation: a square of this side in pixels, at a random place, set to zero
+    rotate, scale, shear   augmentation: random turns of up to so many degrees, enlargements and reductions by up to
+                           this share, shears of up to so many degrees, all in one resampling
+    weight_decay           decoupled from the gradient (Loshchilov & Hutter 2019), on matrices and kernels alone
+    average                decay of the exponential moving average of the weights that is validated, tested and
+                           saved; 0: the weights themselves
     ascent_step            γ of seed 003, eq. 13, for L2 and L1, at the peak learning rate: it moves as that does
     regularisation         λ of seed 003, eq. 10 and 14, for an ascent gradient averaged over the batch
     proximal               soft-threshold step instead of L1's subgradient
@@ -64,6 +69,11 @@ class TrainingConfig:
     coefficient_start: float | None = None
     decoder_rate: float | None = None
     cutout: int = 0
+    rotate: float = 0.0
+    scale: float = 0.0
+    shear: float = 0.0
+    weight_decay: float = 0.0
+    average: float = 0.0
 
     def __post_init__(self) -> None:
         self._one_of("routing", tuple(NETWORK_TITLES))
@@ -74,6 +84,10 @@ class TrainingConfig:
         self._at_least("shift", 0)
         self._at_least("cutout", 0)
         self._at_least("seed", 0)
+        self._at_least("weight_decay", 0)
+        for name, least_above in (("rotate", 180.0), ("scale", 1.0), ("shear", 90.0), ("average", 1.0)):
+            if not 0 <= getattr(self, name) < least_above:
+                raise ConfigError(f"{name} is {getattr(self, name)}; give at least 0 and less than {least_above:g}.")
         self._at_least("regularisation", 0)
         if self.steps is not None:
             self._at_least("steps", 1)
@@ -122,11 +136,23 @@ class TrainingConfig:
 
     @property
     def name(self) -> str:
-        """The model's name: "mnist-dr", "digits-l2-fc", "mnist-matrix"; the largest of each kind ends in "-paper"."""
+        """The model's name: "mnist-dr", "digits-l2-fc", "mnist-matrix"; the papers' sizes end in "-paper", the residual
+        encoder's in "-residual".
+        """
         source = self.data.removeprefix("folder:").rstrip("/").split("/")[-1] if self.is_folder else self.data
         kind = "matrix" if self.preset.startswith("matrix-") else self.routing
-        size = "-paper" if self.preset in ("paper", "matrix-paper") else ""
+        size = {"paper": "-paper", "matrix-paper": "-paper", "residual": "-residual"}.get(self.preset, "")
         return f"{source}-{kind}" + ("" if self.decoder else "-fc") + size
+
+    @property
+    def moved(self) -> bool:
+        """Whether the training images are moved, turned or blanked."""
+        return bool(self.shift or self.mirror or self.cutout or self.resampled)
+
+    @property
+    def resampled(self) -> bool:
+        """Whether the training images are turned, scaled or sheared."""
+        return bool(self.rotate or self.scale or self.shear)
 
     @property
     def is_folder(self) -> bool:
@@ -171,6 +197,11 @@ OPTIONS = {
     "shift": "--shift",
     "mirror": "--mirror",
     "cutout": "--cutout",
+    "rotate": "--rotate",
+    "scale": "--scale",
+    "shear": "--shear",
+    "weight_decay": "--weight-decay",
+    "average": "--average",
     "seed": "--seed",
     "precision": "--precision",
     "ascent_step": "--gamma",

@@ -5,19 +5,19 @@ from pathlib import Path
 
 import numpy
 import torch
-from jaxtyping import Bool, Int64, UInt8
+from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
 from capsviz.data import ImageSet, MultiDigits, load
 from capsviz.data.occlusion import blank
-from capsviz.data.viewpoint import shift
+from capsviz.data.viewpoint import affine, shift
 from capsviz.training.config import ConfigError, TrainingConfig
 
 # Sets that are made on the fly have tens of millions of images: an epoch of them is this many.
 VIRTUAL_EPOCH = 60_000
 LARGEST_SHUFFLED = 1_000_000
 # Streams of random numbers that must not depend on one another.
-SPLIT, ORDER, SHIFT, MIRROR, CUTOUT = 0, 1, 2, 3, 4
+SPLIT, ORDER, SHIFT, MIRROR, CUTOUT, AFFINE = 0, 1, 2, 3, 4, 5
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,10 @@ class Feed:
             raise ConfigError(f"There are {len(data)} images to train on; choose a batch of at most that many.")
         if config.batch % ranks:
             raise ConfigError(f"A batch of {config.batch} does not split over {ranks} processes; choose a multiple.")
-        if (config.shift or config.mirror or config.cutout) and isinstance(data, MultiDigits):
-            raise ConfigError("multi-mnist moves its digits itself; leave out the shift, the mirror and the cutout.")
+        if config.moved and isinstance(data, MultiDigits):
+            raise ConfigError(
+                "multi-mnist moves its digits itself; leave out the shift, the mirror, the cutout and turns."
+            )
         if config.cutout >= min(data.image[1:]):
             raise ConfigError(f"A square of {config.cutout} pixels can hide a whole image; choose a smaller cutout.")
         self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
@@ -62,6 +64,12 @@ class Feed:
         indices = self._share(self._order[position * size : (position + 1) * size])
         images, labels = self.data.batch(indices)
         labels = labels.unsqueeze(1) if labels.ndim == 1 else labels
+        if self.config.resampled:
+            moves = self._share(draw_affine(size, self.config.seed, step)).to(images.device)
+            turn, growth, slant = (
+                moves * moves.new_tensor([self.config.rotate, self.config.scale, self.config.shear])
+            ).T
+            images = affine(images, degrees=turn, factor=1 + growth, shear=slant)
         if self.config.shift:
             moves = self._share(draw_shifts(size, self.config.shift, self.config.seed, step)).to(images.device)
             images = shift(images, moves[:, 0], moves[:, 1])
@@ -117,6 +125,11 @@ def epoch_order(count: int, length: int, seed: int, epoch: int) -> Int64[Tensor,
 def draw_shifts(batch: int, pixels: int, seed: int, step: int) -> Int64[Tensor, "batch 2"]:
     """Shifts (right, down) of a step's whole batch, in pixels."""
     return torch.randint(-pixels, pixels + 1, (batch, 2), generator=generator(seed, SHIFT, step))
+
+
+def draw_affine(batch: int, seed: int, step: int) -> Float[Tensor, "batch 3"]:
+    """How far each image of a step's whole batch is turned, scaled and sheared: shares, from −1 to 1, of the most."""
+    return 2 * torch.rand(batch, 3, generator=generator(seed, AFFINE, step)) - 1
 
 
 def draw_mirrors(batch: int, seed: int, step: int) -> Bool[Tensor, "batch"]:

@@ -22,6 +22,7 @@ from capsviz.data import to_float
 from capsviz.network import CapsNet, Network, assemble, configure
 from capsviz.routing import discriminative
 from capsviz.training import losses, schedules
+from capsviz.training.averaging import Average
 from capsviz.training.checkpoint import read_tensors, restore_checkpoint, save_checkpoint
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
@@ -107,7 +108,10 @@ def train(
     total = config.steps or config.epochs * feed.steps_per_epoch
 
     model = build(config, train_set.image, len(train_set.classes)).to(fabric.device)
-    optimizer = torch.optim.Adam(parameter_groups(config, model), lr=config.learning_rate, fused=True)
+    optimizer = torch.optim.AdamW(
+        parameter_groups(config, model), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
+    )
+    average = Average(model, config.average)
     state: dict[str, Any] = {"step": 0, "seconds": 0.0, "validation_error": None}
     snapshots = Snapshots(total)
     snapshots.see(0, model)
@@ -115,6 +119,7 @@ def train(
         tensors, state = read_tensors(folder / CHECKPOINT)
         check_same_run(config, state)
         restore_checkpoint(tensors, model, optimizer)
+        average.restore(tensors)
         snapshots.restore(tensors)
     start, seconds_before, validation_error = state["step"], state["seconds"], state["validation_error"]
     forward_pass, fabric_optimizer = fabric.setup(ForwardPass(model), optimizer)
@@ -135,6 +140,7 @@ def train(
             window.add(config.batch, *taken)
 
             done = step + 1
+            average.follow(model, done)
             snapshots.see(done, model)
             seconds = seconds_before + time.monotonic() - began
             epoch_over = done % feed.steps_per_epoch == 0 or done == total
@@ -144,7 +150,7 @@ def train(
                 if journal:
                     journal.write("train", position)
             if journal and epoch_over:
-                result = evaluate(model, held_out, config.batch)
+                result = evaluate(average.model, held_out, config.batch)
                 validation_error = result.error
                 position |= {"validation_error": result.error, "validation_loss": result.loss}
                 journal.write("epoch", position)
@@ -156,7 +162,7 @@ def train(
             if journal and (stopped or epoch_over or time.monotonic() - saved >= checkpoint_seconds):
                 state = {"step": done, "seconds": seconds, "validation_error": validation_error}
                 state |= {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}
-                save_checkpoint(folder / CHECKPOINT, model, optimizer, state, snapshots.tensors())
+                save_checkpoint(folder / CHECKPOINT, model, optimizer, state, snapshots.tensors() | average.tensors())
                 saved = time.monotonic()
             if stopped and done < total:
                 if journal:
@@ -169,7 +175,7 @@ def train(
         seconds = seconds_before + time.monotonic() - began
         measured = {"validation_error": validation_error, "seconds": round(seconds, 1), "steps": total}
         snapshots.write(folder)
-        summary = finish(config, model, measured, folder, data_root)
+        summary = finish(config, average.model, measured, folder, data_root)
     fabric.barrier()
     return Outcome(folder, total, "", summary)
 
@@ -187,7 +193,7 @@ def take_step(
     """One training step of `model`, which `forward_pass` wraps.
 
     Returns the whole loss, that on the classes, and the reconstruction's, unweighted.
-    The weights move by Adam on margin loss (EM: spread loss, CNN: cross-entropy) + 0.0005 × reconstruction. For L2 and
+    The weights move by AdamW on margin loss (EM: spread loss, CNN: cross-entropy) + 0.0005 × reconstruction. For L2 and
     L1 the coefficients then move by one ascent step (seed 003, Algorithm 1 with n_r = n_b = 1). The ascent's gradient
     g takes votes and sums from the same forward pass as the weights' gradient: Algorithm 1 shares its mini-batch
     between the two, and a second forward pass would double the price of a step. g is averaged over the batch and over
@@ -241,15 +247,22 @@ def ascent_direction(model: Network, output: Outputs, targets: Tensor, fabric: A
 
 
 def parameter_groups(config: TrainingConfig, model: Network) -> list[dict[str, Any]]:
-    """The weights as Adam gets them, each group with the share of the learning rate at which it moves."""
-    if config.decoder_rate is None:
-        return [{"params": list(model.parameters()), "share": 1.0}]
-    assert model.decoder is not None
-    decoder = list(model.decoder.parameters())
-    others = [parameter for name, parameter in model.named_parameters() if not name.startswith("decoder.")]
+    """The weights as AdamW gets them, each group with the share of the learning rate at which it moves.
+
+    Biases, the parameters of normalisations and β do not decay.
+    """
+    groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
+    for name, parameter in model.named_parameters():
+        slow = config.decoder_rate is not None and name.startswith("decoder.")
+        groups.setdefault((slow, parameter.ndim > 1), []).append(parameter)
+    decoder_share = (config.decoder_rate or config.learning_rate) / config.learning_rate
     return [
-        {"params": others, "share": 1.0},
-        {"params": decoder, "share": config.decoder_rate / config.learning_rate},
+        {
+            "params": parameters,
+            "share": decoder_share if slow else 1.0,
+            "weight_decay": config.weight_decay if decays else 0.0,
+        }
+        for (slow, decays), parameters in groups.items()
     ]
 
 

@@ -8,6 +8,7 @@ import torch
 
 from capsviz import zoo
 from capsviz.data import MultiDigits, load
+from capsviz.network import folded
 from capsviz.training.checkpoint import CheckpointError
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
@@ -22,7 +23,7 @@ EXEMPLAR_IMAGES = 5_000
 def publish(run: Path, name: str | None = None, data_root: Path | None = None, *, bits: int = 16) -> zoo.Entry:
     """Put a finished run's weights, rounded, into the zoo, with its curves and its line in the manifest.
 
-    A run that learned b and kept its snapshots brings these along.
+    A run that learned b and kept its snapshots brings these along. Batch normalisation is folded into the weights.
     The test error of the manifest is measured on the rounded weights, which are what everybody gets. name: the
     model's, the run's unless given. bits: 16 for float16, or 8 (capsviz.storage). Raises CheckpointError when the run
     is not finished.
@@ -31,7 +32,7 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
         raise CheckpointError(f"{run} holds no {SUMMARY}; finish the run with --resume first.")
     summary = json.loads((run / SUMMARY).read_text(encoding="utf-8"))
     config = TrainingConfig.from_dict(summary["training"])
-    network, _ = open_run(run)
+    network = folded(open_run(run)[0])
     test = load(config.data, "test", root=data_root)
     result = evaluate(zoo.shipped(network, bits), test)
     name = name or summary["name"]

@@ -7,6 +7,7 @@ import torch
 
 from capsviz.data import ImageSet, MultiDigits, load
 from capsviz.data.occlusion import blank
+from capsviz.data.viewpoint import affine
 from capsviz.training import feed
 from capsviz.training.config import ConfigError, TrainingConfig
 from capsviz.training.feed import Feed, training_sets
@@ -42,7 +43,7 @@ def test_an_epoch_shows_every_image_at_most_once_and_the_next_in_another_order(d
 
 
 def test_a_step_sees_the_same_images_whatever_was_drawn_before(digits):
-    settings = config(shift=2, cutout=3)
+    settings = config(shift=2, cutout=3, rotate=10.0, scale=0.1)
     forwards, backwards = Feed(digits, settings), Feed(digits, settings)
     seen = [forwards.batch(step) for step in range(30)]
     torch.rand(1)
@@ -57,8 +58,18 @@ def test_seeds_differ_in_order_and_in_shifts(digits):
     assert feed.draw_shifts(1000, 2, 0, 0).unique().tolist() == [-2, -1, 0, 1, 2]
 
 
+def test_turned_images_are_the_transform_of_the_drawn_shares(digits):
+    turned = Feed(digits, config(rotate=15.0, scale=0.2, shear=10.0)).batch(2)
+    plain = Feed(digits, config()).batch(2)
+    shares = feed.draw_affine(64, 0, 2)
+    assert float(shares.abs().max()) <= 1 and float(shares.std()) > 0.5
+    expected = affine(plain.images, degrees=15 * shares[:, 0], factor=1 + 0.2 * shares[:, 1], shear=10 * shares[:, 2])
+    assert torch.equal(turned.images, expected) and not torch.equal(turned.images, plain.images)
+    assert torch.equal(turned.drawings[:, 0], turned.images), "the decoder is to draw what the network saw"
+
+
 def test_two_ranks_see_together_what_one_process_sees(digits):
-    settings = config(shift=2, cutout=3)
+    settings = config(shift=2, cutout=3, rotate=10.0, scale=0.1)
     whole = Feed(digits, settings).batch(3)
     parts = [Feed(digits, settings, rank, 2).batch(3) for rank in (0, 1)]
     assert torch.equal(torch.cat([part.images for part in parts]), whole.images)

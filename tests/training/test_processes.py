@@ -17,8 +17,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.timeout(600)
-def test_two_processes_with_half_a_batch_each_train_like_one(tmp_path):
-    config = TrainingConfig("digits", "l2", "tiny", steps=20, batch=128, shift=2, precision="32-true")
+@pytest.mark.parametrize(
+    "settings", [{"preset": "tiny", "steps": 20}, {"preset": "residual", "steps": 8, "average": 0.5, "rotate": 5.0}]
+)
+def test_two_processes_with_half_a_batch_each_train_like_one(tmp_path, settings):
+    config = TrainingConfig("digits", "l2", batch=128, shift=2, precision="32-true", **settings)
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "capsviz"]
     command += [
         *config.command().split()[1:],
@@ -42,8 +45,14 @@ def test_two_processes_with_half_a_batch_each_train_like_one(tmp_path):
     two, one = (open_run(folder)[0].state_dict() for folder in (tmp_path / "two", alone.folder))
     start = loop.build(config, (1, 28, 28), 10).state_dict()
     for name in one:
-        assert (one[name] - start[name]).abs().max() > 1e-3, f"{name} has not moved, so the comparison says nothing"
-        torch.testing.assert_close(two[name], one[name], rtol=0, atol=1e-4)
+        moved = (one[name] - start[name]).double()
+        assert moved.abs().max() > 1e-3, f"{name} has not moved, so the comparison says nothing"
+        if config.preset == "tiny":
+            torch.testing.assert_close(two[name], one[name], rtol=0, atol=1e-4)
+        elif name.endswith(("running_mean", "running_var")):
+            assert (two[name] - one[name]).double().norm() < 0.02 * moved.norm(), name
+        else:  # Adam follows the sign of gradients that rounding decides where they are next to nothing
+            assert (two[name] - one[name]).double().norm() < 0.25 * moved.norm(), name
 
 
 @pytest.mark.parametrize(("device", "precision"), [("cpu", "highest"), ("cuda", "high")])

@@ -94,6 +94,37 @@ def test_a_run_cut_off_three_times_ends_in_the_weights_of_an_uninterrupted_one(t
     assert resumed.summary["test_error"] == straight.summary["test_error"]
 
 
+def test_running_statistics_and_averaged_weights_are_exact_on_resume(tmp_path, one_thread):
+    config = TrainingConfig(
+        "digits",
+        "l2",
+        "residual",
+        steps=6,
+        batch=32,
+        rotate=10.0,
+        scale=0.1,
+        shear=5.0,
+        weight_decay=0.01,
+        average=0.9,
+        precision="32-true",
+    )
+
+    def stop(line: dict) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    straight = loop.train(config, tmp_path / "straight", device="cpu", quiet=True)
+    monkey = pytest.MonkeyPatch()
+    with monkey.context() as patched:
+        patched.setattr(loop, "METRICS_EVERY", 3)
+        cut = loop.train(config, tmp_path / "cut", device="cpu", quiet=True, watch=stop)
+    assert cut.step == 3
+    resumed = loop.train(config, tmp_path / "cut", resume=True, device="cpu", quiet=True)
+    weights, expected = (open_run(each.folder)[0].state_dict() for each in (resumed, straight))
+    assert any(name.endswith("running_var") for name in expected)
+    assert all(torch.equal(weights[name], expected[name]) for name in expected)
+    assert resumed.summary["test_error"] == straight.summary["test_error"]
+
+
 def test_a_write_that_fails_midway_leaves_the_checkpoint_of_before(tmp_path, monkeypatch):
     path = tmp_path / "checkpoint.safetensors"
     write_tensors(path, {"model/x": torch.ones(3)}, {"step": 1})
