@@ -53,8 +53,14 @@ def test_a_name_is_a_model_or_a_data_set():
 
 
 def test_paper_models_are_chosen_only_where_they_are_asked_for():
-    assert {recipe.config.preset for recipe in choose()} == {"tiny", "matrix-tiny", "compact", "matrix-compact"}
-    assert {recipe.config.preset for recipe in choose(["mnist"])} == {"compact", "matrix-compact"}
+    assert {recipe.config.preset for recipe in choose()} == {
+        "tiny",
+        "matrix-tiny",
+        "compact",
+        "matrix-compact",
+        "residual",
+    }
+    assert "paper" not in {recipe.config.preset for recipe in choose(["mnist"])}
     assert {recipe.name for recipe in choose(["mnist"], "paper")} >= {"mnist-dr-paper", "mnist-cnn-paper"}
 
 
