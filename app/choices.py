@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from capsviz.intervene import Intervention
+from capsviz.routing import ASCENDING
 
 SOURCES = ("data", "upload", "camera", "pad", "generated", "recorded")
 SPLITS = ("test", "train")
@@ -23,8 +24,13 @@ FEWEST, MOST = 4, 12
 """Images side by side on Compare."""
 SECTIONS = ("agreement", "coefficients", "history", "ascent")
 """What the discriminative page shows below its strip."""
-CLIMBS = ("l2", "l1", "proximal")
-"""Penalties of the ascent, and for L1 its two steps: the paper's subgradient, and the soft threshold."""
+PENALTIES = tuple(ASCENDING)
+CLIMBS: dict[str, tuple[str, bool]] = {
+    "proximal" if proximal else name: (name, proximal)
+    for name, algorithm in ASCENDING.items()
+    for proximal in sorted(algorithm.updates)
+}
+"""Penalties of the ascent, each with whether its step is the soft threshold, which L1 has beside the subgradient."""
 STEP_SIZES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.3)
 REGULARISATIONS = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 MAX_ASCENT_STEPS = 200

@@ -6,6 +6,7 @@ import streamlit as st
 import torch
 
 from app import resources, shelves
+from app.choices import CLIMBS
 from capsviz import ascent, data, zoo
 from capsviz.network import rerouted
 from capsviz.trace import Trace
@@ -43,14 +44,15 @@ def climbed(
     regularisation: float,
     steps: int,
 ) -> ascent.Ascent:
-    """An ascent of b, recorded; climb: `l2`, `l1`, or `proximal` for L1's soft threshold. Raises AscentError."""
+    """An ascent of b, recorded; climb: a key of `CLIMBS`. Raises AscentError."""
+    penalty, proximal = CLIMBS[climb]
     return ascent.climb(
         footing(name, images, count, draw),
         ascent.starting_point(resources.model(name), "trained" if start == "trained" else "fresh", draw),
         step=step,
         regularisation=regularisation,
-        penalty="l2" if climb == "l2" else "l1",
-        proximal=climb == "proximal",
+        penalty=penalty,
+        proximal=proximal,
         steps=steps,
     )
 

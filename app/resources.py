@@ -14,7 +14,8 @@ from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.meanings import Meanings
 from capsviz.meanings import meanings as measure_meanings
 from capsviz.measured import Measured, MeasuredError, drawings, path_of, recorded
-from capsviz.network import NETWORK_TITLES, CapsNet
+from capsviz.network import METHODS, CapsNet
+from capsviz.routing.em import EM
 from capsviz.trace import Trace
 from capsviz.trace import trace as record
 
@@ -24,7 +25,7 @@ def entries() -> dict[str, zoo.Entry]:
     """The capsule networks of pretrained/, by name, data set by data set. Raises ZooError."""
     found = [entry for entry in zoo.models().values() if entry.has_capsules]
     order = {name: place for place, name in enumerate(("mnist", "fashion-mnist", "cifar10", "multi-mnist", "digits"))}
-    routings = ("dr", "em", "l2", "l1")
+    routings = list(METHODS)
     return {
         entry.name: entry
         for entry in sorted(
@@ -42,7 +43,7 @@ def entries() -> dict[str, zoo.Entry]:
 def kind(entry: zoo.Entry) -> str:
     """What a model's algorithm is called on screen; EM in several layers goes by a name of its own."""
     matrix = entry.has_capsules and entry.config.capsule_layers
-    return "EM, matrix capsules" if matrix else NETWORK_TITLES[entry.routing]
+    return "EM, matrix capsules" if matrix else entry.method.title
 
 
 @st.cache_resource(show_spinner="Loading the model …")
@@ -53,8 +54,9 @@ def model(name: str) -> CapsNet:
 
 def em_threshold(name: str, layer: int, position: int, upper: int) -> dict[str, ndarray]:
     """β_a, the cost at which a capsule is half on, of the `upper` capsules at a position of an EM layer."""
-    _, beta_a = model(name).betas(layer)
-    return {"beta_a": beta_a.detach().numpy()[position * upper : (position + 1) * upper]}
+    network = model(name)
+    _, beta_a = EM.betas(network.owner(layer), (position + 1) * upper)
+    return {"beta_a": beta_a.detach().numpy()[position * upper :]}
 
 
 @st.cache_resource(show_spinner=False)

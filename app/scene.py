@@ -12,7 +12,8 @@ from app.images import Picture
 from capsviz import data
 from capsviz.errors import CapsvizError
 from capsviz.intervene import UNTOUCHED, Intervention
-from capsviz.network import ROUTING_TITLES, preset
+from capsviz.network import preset
+from capsviz.routing import ALGORITHMS
 from capsviz.trace import Trace
 from capsviz.zoo import Entry
 
@@ -48,7 +49,7 @@ class Scene:
             and (entry.config.decoder or not decoder)
             and entry.config.image == base.config.image
         ]
-        title, own = ROUTING_TITLES[routing], images.title_of(base.data)
+        title, own = ALGORITHMS[routing].title, images.title_of(base.data)
         command = f"`capsviz train --data {base.data} --routing {routing}`"
         if not able:
             wanted = "takes these images and has a decoder" if decoder else "takes these images"
@@ -61,7 +62,7 @@ class Scene:
                 f"There is no {title} model of {own} in pretrained/ yet, so **{entry.name}** runs on the same image "
                 f"({command} trains one)."
             )
-        why = "has no decoder" if base.routing == routing else f"is {ROUTING_TITLES[base.routing]}"
+        why = "has no decoder" if base.routing == routing else f"is {base.method.title}"
         return entry, f"{base.name} {why}; here **{entry.name}** runs on the same image."
 
     def trace(self, entry: Entry, *, touched: bool = False) -> Trace:

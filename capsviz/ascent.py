@@ -18,17 +18,9 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from capsviz.errors import CapsvizError
-from capsviz.network import ROUTING_TITLES, CapsNet
-from capsviz.routing import LinearVotes, discriminative_routing
-from capsviz.routing.discriminative import (
-    Penalty,
-    ascend,
-    ascent_gradient,
-    initial_coefficients,
-    objective,
-    signs,
-    sparsity,
-)
+from capsviz.network import CapsNet
+from capsviz.routing import ASCENDING, LinearVotes, discriminative_routing
+from capsviz.routing.discriminative import ascent_gradient, initial_coefficients, signs, sparsity
 
 Start = Literal["trained", "fresh"]
 
@@ -79,7 +71,7 @@ class Ascent:
     penalty and proximal: how b was held back.
     """
 
-    penalty: Penalty
+    penalty: str
     proximal: bool
     coefficients: Float[Tensor, "record lower upper"]
     gradient: Float[Tensor, "record lower upper"]
@@ -135,17 +127,19 @@ def ascent(
     *,
     step: float,
     regularisation: float,
-    penalty: Penalty,
+    penalty: str,
     proximal: bool = False,
     steps: int = 60,
 ) -> Iterator[AscentStep]:
     """Climb with b, the weights fixed, and yield the start and every step (seed 003, Algorithm 1 with n_b = 0).
 
-    step γ, regularisation λ, penalty and proximal: as `routing.discriminative.ascend`; g is averaged over the batch,
-    as in training, so that γ and λ mean there what they mean here. Raises AscentError for a choice that no ascent can
-    be run with, and where b leaves what float32 can hold: for a fixed batch the objective has no upper bound.
+    step γ, regularisation λ, penalty (an algorithm's name) and proximal: as `routing.discriminative.ascend`; g is
+    averaged over the batch, as in training, so that γ and λ mean there what they mean here. Raises AscentError for a
+    choice that no ascent can be run with, and where b leaves what float32 can hold: for a fixed batch the objective has
+    no upper bound.
     """
     _check(footing, start, step, regularisation, penalty, proximal, steps)
+    algorithm = ASCENDING[penalty]
     votes, coefficients, count = LinearVotes(footing.poses, footing.weight), start, len(footing.poses)
     with torch.inference_mode():
         for number in range(steps + 1):
@@ -153,17 +147,12 @@ def ascent(
             if not bool(routed.sums.square().sum().isfinite()):
                 raise AscentError(f"b has outgrown the numbers of float32 after {number} steps; choose a smaller γ.")
             # λ counts once for every image of the batch, so that the mean is taken of the data term alone.
-            value = objective(routed.sums, footing.signs, coefficients, regularisation * count, penalty) / count
+            value = algorithm.objective(routed.sums, footing.signs, coefficients, regularisation * count) / count
             gradient = ascent_gradient(footing.poses, footing.weight, routed.sums, footing.signs) / count
             yield _measured(number, coefficients, gradient, value, routed.activations, footing.signs)
             if number < steps:
-                coefficients = ascend(
-                    coefficients,
-                    gradient,
-                    step=step,
-                    regularisation=regularisation,
-                    penalty=penalty,
-                    proximal=proximal,
+                coefficients = algorithm.ascend(
+                    coefficients, gradient, step=step, regularisation=regularisation, proximal=proximal
                 )
 
 
@@ -173,7 +162,7 @@ def climb(
     *,
     step: float,
     regularisation: float,
-    penalty: Penalty,
+    penalty: str,
     proximal: bool = False,
     steps: int = 60,
 ) -> Ascent:
@@ -205,9 +194,9 @@ def _measured(
 
 
 def _of_coefficients(model: CapsNet) -> None:
-    if model.config.routing not in ("l2", "l1"):
-        title = ROUTING_TITLES[model.config.routing]
-        raise AscentError(f"A model of {title} has no coefficients b; choose one of L2 or L1.")
+    if not model.config.algorithm.ascends:
+        able = " or ".join(algorithm.title for algorithm in ASCENDING.values())
+        raise AscentError(f"A model of {model.config.algorithm.title} has no coefficients b; choose one of {able}.")
 
 
 def _check(
@@ -221,9 +210,10 @@ def _check(
         raise AscentError(f"γ is {step:g}; give a number above 0.")
     if not (math.isfinite(regularisation) and regularisation >= 0):
         raise AscentError(f"λ is {regularisation:g}; give 0 or a number above it.")
-    if penalty not in get_args(Penalty):
-        raise AscentError(f"The penalty is l2 or l1; got “{penalty}”.")
-    if proximal and penalty == "l2":
-        raise AscentError("The proximal step belongs to the L1 penalty; choose L1 for it.")
+    if penalty not in ASCENDING:
+        raise AscentError(f"The penalty is {' or '.join(ASCENDING)}; got “{penalty}”.")
+    if proximal and not ASCENDING[penalty].proximal:
+        able = " or ".join(algorithm.title for algorithm in ASCENDING.values() if algorithm.proximal)
+        raise AscentError(f"The proximal step belongs to the {able} penalty; choose {able} for it.")
     if steps < 1:
         raise AscentError(f"An ascent of {steps} steps goes nowhere; give at least 1.")

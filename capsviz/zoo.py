@@ -19,7 +19,7 @@ from torch import Tensor
 from capsviz.data import DATASETS
 from capsviz.errors import CapsvizError
 from capsviz.network import (
-    NETWORK_TITLES,
+    METHODS,
     CapsNet,
     CapsNetConfig,
     Network,
@@ -28,6 +28,7 @@ from capsviz.network import (
     assemble,
     config_from_dict,
 )
+from capsviz.routing import Method
 from capsviz.storage import packed, unpacked
 from capsviz.training.history import CoefficientHistory, read_history
 
@@ -45,8 +46,8 @@ class Entry:
 
     test_error in percent, over test_count images that chose no epoch; command: what trained it; file, sha256, bytes:
     the weights, each in so many bits (16 is float16; see capsviz.storage); curves: the metrics of the training run;
-    parameters: learned numbers. network: what it is made of, a capsule network or the CNN baseline, whose `routing` is
-    "cnn". history, history_sha256: the snapshots of b over the training, empty where none were kept.
+    parameters: learned numbers. network: what it is made of, a capsule network or the CNN baseline.
+    history, history_sha256: the snapshots of b over the training, empty where none were kept.
     """
 
     name: str
@@ -67,6 +68,11 @@ class Entry:
     history: str = ""
     history_sha256: str = ""
     bits: int = 16
+
+    @property
+    def method(self) -> Method:
+        """What the model was trained as: a routing algorithm, or the baseline."""
+        return METHODS[self.routing]
 
     @property
     def has_capsules(self) -> bool:
@@ -306,7 +312,7 @@ def markdown() -> str:
     for model in models().values():
         wrong = round(model.test_error * model.test_count / 100)
         bare = model.has_capsules and not model.config.decoder
-        routing = NETWORK_TITLES[model.routing] + (", no decoder" if bare else "")
+        routing = model.method.title + (", no decoder" if bare else "")
         size = f"{model.bytes / 1e6:.1f} MB" + (", 8 bits" if model.bits == 8 else "")
         lines.append(
             f"| `{model.name}` | {model.data} | {routing} | {model.preset} | {model.parameters / 1e6:.2f} M "

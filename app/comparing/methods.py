@@ -12,11 +12,9 @@ from app.scene import Scene
 from capsviz import data
 from capsviz.data import ImageSet
 from capsviz.errors import CapsvizError
-from capsviz.figures.theme import ROUTING_COLOURS
 from capsviz.measured import Measured, MeasuredError
+from capsviz.network import METHODS
 from capsviz.zoo import Entry
-
-ORDER = ("dr", "em", "l1", "l2")
 
 
 class NothingMeasured(CapsvizError):
@@ -42,9 +40,9 @@ def titles(names: Iterable[str]) -> dict[str, str]:
 def colours(names: Iterable[str]) -> dict[str, str]:
     """The colour of each method's routing, by its title."""
     return {
-        called: ROUTING_COLOURS[routing]
+        called: colour
         for name, called in titles(names).items()
-        if (routing := resources.measurable()[name].routing) in ROUTING_COLOURS
+        if (colour := resources.measurable()[name].method.colour)
     }
 
 
@@ -80,8 +78,7 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Measured]:
 
 
 def _place(entry: Entry) -> tuple[bool, int, str]:
-    place = ORDER.index(entry.routing) if entry.routing in ORDER else len(ORDER)
-    return not (entry.has_capsules and entry.config.decoder), place, entry.name
+    return not (entry.has_capsules and entry.config.decoder), list(METHODS).index(entry.routing), entry.name
 
 
 def test_images(current: Scene) -> ImageSet | None:

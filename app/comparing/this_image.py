@@ -5,13 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from app import images, layout, resources
-from app.comparing.methods import ORDER
 from app.scene import Scene
 from capsviz.compare import Comparison
 from capsviz.figures.compare import reconstruction_grid
 from capsviz.figures.describe import strength
 from capsviz.figures.network import Stage
-from capsviz.network import ROUTING_TITLES
+from capsviz.routing import ALGORITHMS
 from capsviz.zoo import Entry
 
 HEADLINE = (
@@ -35,7 +34,7 @@ def show(current: Scene) -> None:
         reconstruction_grid(comparison.images[0], drawings, dark=current.dark, captions=said), "reconstructions"
     )
     table(names, comparison, classes, current.picture.labels if classes == current.entry.classes else ())
-    if missing := [ROUTING_TITLES[routing] for routing in ORDER if routing not in names]:
+    if missing := [ALGORITHMS[routing].title for routing in ALGORITHMS if routing not in names]:
         st.caption(f"Not in pretrained/ for {images.title_of(first.data)} yet: {', '.join(missing)}.")
 
 
@@ -47,7 +46,7 @@ def methods(current: Scene) -> dict[str, Entry]:
     able = [entry for entry in able if entry.data == kind]
     able.sort(key=lambda entry: entry.name != current.entry.name)
     by_routing = {entry.routing: entry for entry in reversed(able)}
-    return {routing: by_routing[routing] for routing in ORDER if routing in by_routing}
+    return {routing: by_routing[routing] for routing in ALGORITHMS if routing in by_routing}
 
 
 def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, ...], labels: tuple[int, ...]) -> None:
@@ -60,7 +59,7 @@ def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, .
         verdict = "" if not labels else " ✓" if right else f" ✗ ({images.names(labels, classes)})"
         rows.append(
             {
-                "Method": ROUTING_TITLES[routing],
+                "Method": ALGORITHMS[routing].title,
                 "Predicted": images.names(named, classes) + verdict,
                 "Length ‖v‖ (EM: activation)": float(answer.activations[0, named[-1]]),
                 "MSE": float(drawing.mse[0]),

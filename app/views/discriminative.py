@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import coefficients as learned
 from app import films, images, layout, scene
-from app.choices import BATCHES, MAX_ASCENT_STEPS, MAX_DRAW, REGULARISATIONS, STEP_SIZES
+from app.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
 from app.widgets import chosen
 from capsviz import measures
 from capsviz.figures import discriminative
@@ -14,12 +14,12 @@ from capsviz.figures.discriminative_films import agreement_film, ascent_film, co
 from capsviz.figures.film import Film
 from capsviz.figures.film_player import film_player
 from capsviz.figures.geometry import Geometry
-from capsviz.network import ROUTING_TITLES
+from capsviz.routing import ASCENDING
 from capsviz.routing.discriminative import sparsity
 
 current = scene.current()
 choices = current.choices
-own = current.entry.routing if current.entry.routing in ("l2", "l1") else "l2"
+own = current.entry.routing if current.entry.method.ascends else PENALTIES[0]
 penalty = choices.penalty or own
 entry, other = current.sibling(penalty)
 trace = current.trace(entry)
@@ -29,7 +29,6 @@ SECTIONS = {
     "history": "How b was learned",
     "ascent": "Run the ascent",
 }
-CLIMBS = {"l2": "L2", "l1": "L1, subgradient", "proximal": "L1, proximal"}
 STARTS = {"fresh": "fresh, 0.1 + N(0, 0.01²)", "trained": "as trained"}
 
 
@@ -37,6 +36,13 @@ def played(shown: Film, key: str) -> None:
     """A film on the page, to be taken away as a Plotly player."""
     layout.offer(key, lambda: film_player(shown, dark=current.dark), SECTIONS[choices.section])
     films.film(shown, entry, key)
+
+
+def climb_title(climb: str) -> str:
+    """The penalty, and which of its steps where it has two."""
+    name, proximal = CLIMBS[climb]
+    which = f", {'proximal' if proximal else 'subgradient'}"
+    return ASCENDING[name].title + which * ASCENDING[name].proximal
 
 
 def agreement(upper: int) -> None:
@@ -107,7 +113,7 @@ def history(upper: int) -> None:
             grid,
             upper=upper,
             classes=entry.classes,
-            penalty="l1" if penalty == "l1" else "l2",
+            penalty=penalty,
         ),
         "film-history",
     )
@@ -120,7 +126,13 @@ def ascend(upper: int) -> None:
         first, second, third = st.columns([3, 3, 2])
         with first:
             chosen(
-                st.segmented_control, "Penalty and step", "climb", climb, CLIMBS, format_func=CLIMBS.get, required=True
+                st.segmented_control,
+                "Penalty and step",
+                "climb",
+                climb,
+                list(CLIMBS),
+                format_func=climb_title,
+                required=True,
             )
             chosen(
                 st.segmented_control,
@@ -180,7 +192,13 @@ with left:
     upper = layout.class_picker(current, trace)
 with right:
     chosen(
-        st.segmented_control, "Penalty", "penalty", penalty, ["l2", "l1"], format_func=ROUTING_TITLES.get, required=True
+        st.segmented_control,
+        "Penalty",
+        "penalty",
+        penalty,
+        PENALTIES,
+        format_func=lambda name: ASCENDING[name].title,
+        required=True,
     )
 section = chosen(
     st.segmented_control,

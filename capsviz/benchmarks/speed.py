@@ -16,7 +16,8 @@ from torch.utils.benchmark import Timer
 
 from capsviz.benchmarks.plain import PlainCapsNet
 from capsviz.network import CapsNet, PrimaryCapsules, preset
-from capsviz.routing import discriminative, lengths
+from capsviz.routing import Ascending, lengths
+from capsviz.routing.losses import margin_loss
 from capsviz.trace import trace
 from capsviz.training import losses
 from capsviz.training.feed import multi_hot
@@ -190,7 +191,7 @@ def _plain_step(plain: PlainCapsNet, images: Tensor, labels: Tensor) -> Callable
 
     def step() -> None:
         poses, drawn = plain(images, labels)
-        loss = losses.margin_loss(lengths(poses), multi_hot(labels.unsqueeze(1), 10))
+        loss = margin_loss(lengths(poses), multi_hot(labels.unsqueeze(1), 10))
         loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(drawn, images)
         optimizer.zero_grad()
         loss.backward()
@@ -207,22 +208,14 @@ def _step(network: CapsNet, images: Tensor, labels: Tensor) -> Callable[[], None
     def step() -> None:
         with _bfloat16():
             output = network(images, labels)
-        loss = losses.margin_loss(output.activations, targets)
+        loss = network.config.algorithm.loss(output.scores, targets)
         loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(output.reconstruction, images)
         optimizer.zero_grad()
         loss.backward()
-        if (penalty := network.config.routing) in ("l2", "l1"):
+        if isinstance(algorithm := network.config.algorithm, Ascending):
             with torch.no_grad():
-                gradient = discriminative.ascent_gradient(
-                    output.primary.poses, network.weight, output.step.sums, discriminative.signs(targets)
-                )
-                ascended = discriminative.ascend(
-                    network.coefficients,
-                    gradient / len(labels),
-                    step=0.005,
-                    regularisation=1e-3,
-                    penalty=penalty,
-                )
+                gradient = algorithm.gradient(network, output.primary.poses, output.step.sums, targets)
+                ascended = algorithm.ascend(network.coefficients, gradient, step=0.005, regularisation=1e-3)
                 network.coefficients.copy_(ascended)
         optimizer.step()
 

@@ -17,10 +17,10 @@ from capsviz.experiments import results
 from capsviz.experiments.averages import Average, averages, seeds
 from capsviz.experiments.sweep import digits
 from capsviz.network import CapsNet
+from capsviz.routing.losses import margin_loss
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import batches
 from capsviz.training.feed import multi_hot
-from capsviz.training.losses import margin_loss
 
 NAME, SHIPPED = "iterations", "iterations-shipped"
 TRAINED = (1, 2, 3, 4, 5)

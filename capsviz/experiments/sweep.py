@@ -108,7 +108,7 @@ def row_of(config: TrainingConfig, folder: Path, summary: dict[str, Any], data_r
             if line["kind"] == "epoch"
         ],
     }
-    if config.discriminative:
+    if config.method.ascends:
         b = model.get_buffer("coefficients")
         share = sparsity(b)
         row["coefficients"] = {

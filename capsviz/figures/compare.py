@@ -26,7 +26,7 @@ from capsviz.figures.theme import (
     diverging,
     style,
 )
-from capsviz.network.config import ROUTING_TITLES
+from capsviz.routing import ALGORITHMS
 
 
 def reconstruction_grid(
@@ -39,8 +39,8 @@ def reconstruction_grid(
 ) -> Figure:
     """The input and, beside it, the reconstruction of every method, with the signed differences below.
 
-    input and reconstructions: images in [0, 1], shape as `picture.pixels`; keys are routing names ("dr", "em", "l2",
-    "l1") or any other title. captions: a line under a reconstruction (say MSE, SSIM, class and length), by the same
+    input and reconstructions: images in [0, 1], shape as `picture.pixels`; keys are names of ALGORITHMS or any
+    other title. captions: a line under a reconstruction (say MSE, SSIM, class and length), by the same
     keys and "input". Differences are reconstruction − input, averaged over colours, all on one scale from −1 to 1.
     Raises FigureError where a reconstruction has another size than the input.
     """
@@ -86,7 +86,7 @@ def error_map(input: Tensor | ndarray, reconstruction: Tensor | ndarray, *, dark
 
 
 def _title(key: str) -> str:
-    return "Input" if key == "input" else ROUTING_TITLES.get(key, key)
+    return "Input" if key == "input" else ALGORITHMS[key].title if key in ALGORITHMS else key
 
 
 def _column(column: int, count: int) -> Span:

@@ -6,7 +6,6 @@ import torch
 from plotly.graph_objects import Figure
 
 from capsviz.figures.errors import FigureError
-from capsviz.network.config import ROUTING_TITLES
 from capsviz.trace import Trace
 
 
@@ -40,17 +39,17 @@ def strength(routing: str) -> str:
 
 
 def _describe_trace(trace: Trace, image: int) -> str:
-    routing = trace.config.routing
+    algorithm = trace.config.algorithm
     rows, columns, types = trace.grid
     lengths = trace.activations[image]
     order = torch.argsort(lengths, descending=True).tolist()
     best = order[0]
     runner = f", ahead of {trace.classes[order[1]]} with {lengths[order[1]]:.2f}" if len(order) > 1 else ""
-    pace = f" in {iterations(trace.layer.iterations)}" if routing in ("dr", "em") else " in one pass"
+    pace = f" in {iterations(trace.layer.iterations)}" if algorithm.iterates else " in one pass"
     between = len(trace.layers) - 1
     through = f" through {between} convolutional layers of capsules" if between else ""
     return (
-        f"{ROUTING_TITLES[routing]} joins {rows * columns * types} primary capsules ({rows} × {columns} positions, "
+        f"{algorithm.title} joins {rows * columns * types} primary capsules ({rows} × {columns} positions, "
         f"{types} types) to {len(trace.classes)} classes{through}{pace}; "
-        f"image {image} is read as {trace.classes[best]} with {strength(routing)} {lengths[best]:.2f}{runner}."
+        f"image {image} is read as {trace.classes[best]} with {strength(algorithm.name)} {lengths[best]:.2f}{runner}."
     )

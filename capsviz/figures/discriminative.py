@@ -29,7 +29,6 @@ from capsviz.figures.theme import (
     style,
     typical_reach,
 )
-from capsviz.network.config import ROUTING_TITLES
 from capsviz.routing.discriminative import sparsity
 from capsviz.trace import Trace
 
@@ -115,7 +114,7 @@ def agreement_side_by_side(
     if tuple(discriminative_trace.grid) != tuple(dynamic_trace.grid):
         raise FigureError("The two models have different grids of primary capsules; choose two models of one preset.")
     cells, name = geometry(dynamic_trace), dynamic_trace.classes[upper]
-    title = ROUTING_TITLES[discriminative_trace.config.routing]
+    title = discriminative_trace.config.algorithm.title
     delta = float(signs[upper] if signs.ndim == 1 else signs[image, upper])
     signed = delta * steps(discriminative_trace, "agreement", image)[0, :, upper]
     plain = steps(dynamic_trace, "agreement", image)[iteration - 1, :, upper]

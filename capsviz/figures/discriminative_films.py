@@ -17,20 +17,13 @@ from capsviz.figures.geometry import Geometry, view_of
 from capsviz.figures.picture import numbers
 from capsviz.figures.reading import check, geometry, steps, votes
 from capsviz.figures.theme import class_colours
-from capsviz.network.config import ROUTING_TITLES
-from capsviz.routing.discriminative import Penalty, sparsity
+from capsviz.routing import ASCENDING
+from capsviz.routing.discriminative import sparsity
 from capsviz.trace import Trace
 
 BLUE, ORANGE, GREEN, PURPLE = class_colours(4)
 
 _SUM = "s<sub>j</sub> = Σ<sub>i</sub> b<sub>ij</sub> û<sub>ij</sub>"
-_CLIMB = {
-    ("l2", False): "b<sub>ij</sub> ← b<sub>ij</sub> + 2γ (g<sub>ij</sub> − <sup>λ</sup>⁄<sub>2</sub> b<sub>ij</sub>)",
-    ("l1", False): "b<sub>ij</sub> ← b<sub>ij</sub> + 2γ (g<sub>ij</sub> − λ sign b<sub>ij</sub>)",
-    ("l1", True): "b<sub>ij</sub> ← soft(b<sub>ij</sub> + 2γ g<sub>ij</sub>, 2γλ)",
-}
-"""The ascent step (seed 003, eq. 13 and 15) by penalty, and whether it is the proximal one."""
-_SIZE = {"l2": "‖b<sub>j</sub>‖²", "l1": "‖b<sub>j</sub>‖₁"}
 
 
 def coefficient_film(trace: Trace, *, upper: int, image: int = 0) -> Film:
@@ -85,7 +78,7 @@ def agreement_film(
     logits = np.cumsum(spent, axis=0) - spent
     b = numbers(discriminative_trace.layer["coefficients"][0])[:, upper]
     total = dynamic_trace.layer.iterations
-    title = ROUTING_TITLES[discriminative_trace.config.routing]
+    title = discriminative_trace.config.algorithm.title
     frames = [f"iteration {number} of {total}" for number in range(1, total + 1)]
     return Film(
         geometry(dynamic_trace),
@@ -136,7 +129,7 @@ def history_film(
     *,
     upper: int,
     classes: Sequence[str],
-    penalty: Penalty,
+    penalty: str,
     proximal: bool = False,
 ) -> Film:
     """b of one class over a training: the map, its histogram, and the share of negatives and zeros step by step.
@@ -182,7 +175,7 @@ def history_film(
         upper=upper,
         lines=(
             Line("W ← W − η ∂L/∂W,  b fixed", {}),
-            Line(_CLIMB[penalty, proximal] + ",  W fixed", {"b = ": 1, "  →  ": 0}),
+            Line(ASCENDING[penalty].updates[proximal] + ",  W fixed", {"b = ": 1, "  →  ": 0}),
         ),
     )
 
@@ -229,9 +222,9 @@ def ascent_film(record: Ascent, grid: Geometry, *, upper: int, classes: Sequence
         lines=(
             Line(_SUM, {"b = ": 1}),
             Line("g<sub>ij</sub> = ⟨δ<sub>jk</sub> û<sub>ijk</sub>·s<sub>jk</sub>⟩<sub>k</sub>", {"g = ": gradient}),
-            Line(_CLIMB[record.penalty, record.proximal], {"b = ": 1, "  →  ": 0}),
+            Line(ASCENDING[record.penalty].updates[record.proximal], {"b = ": 1, "  →  ": 0}),
             Line(
-                f"O<sub>j</sub> = ⟨δ<sub>jk</sub>‖s<sub>jk</sub>‖²⟩<sub>k</sub> − λ{_SIZE[record.penalty]}",
+                f"O<sub>j</sub> = ⟨δ<sub>jk</sub>‖s<sub>jk</sub>‖²⟩<sub>k</sub> − λ{ASCENDING[record.penalty].size}",
                 {"O = ": value[:, upper]},
             ),
         ),

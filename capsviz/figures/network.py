@@ -13,7 +13,8 @@ from capsviz.figures.geometry import Geometry
 from capsviz.figures.picture import image_axes, numbers, on, picture, rounded, without_nan
 from capsviz.figures.reading import check
 from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style
-from capsviz.network.config import ROUTING_TITLES, CapsNetConfig
+from capsviz.network.config import CapsNetConfig
+from capsviz.routing import ALGORITHMS
 from capsviz.trace import Trace
 
 Stage = Literal["image", "primary", "routing", "class", "reconstruction"]
@@ -37,7 +38,7 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "ro
     """
     if highlight is not None and highlight not in get_args(Stage):
         raise FigureError(f"The strip has no stage {highlight!r}; choose one of {', '.join(get_args(Stage))}.")
-    check(trace, tuple(ROUTING_TITLES), image=image)
+    check(trace, tuple(ALGORITHMS), image=image)
     grid, pen, routing = Geometry(*trace.grid), ink(dark), trace.config.routing
     predicted = int(trace.predicted[image])
     symbol = "a" if routing == "em" else "‖v‖"
@@ -72,7 +73,7 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "ro
     }
     arrows = [
         ("image", "primary", _convolutions(trace.config)),
-        ("primary", "class", ROUTING_TITLES[routing].replace(" ", "<br>") + _layers(trace)),
+        ("primary", "class", trace.config.algorithm.title.replace(" ", "<br>") + _layers(trace)),
     ]
     if trace.reconstruction is not None:
         figure.add_trace(picture(trace.reconstruction[image], "reconstruction", place=on(4)))

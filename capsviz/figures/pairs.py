@@ -11,7 +11,7 @@ from torch import Tensor
 from capsviz.experiments.pairs import Drawn, Pairs
 from capsviz.figures.many import method_grid
 from capsviz.figures.picture import numbers
-from capsviz.network import ROUTING_TITLES
+from capsviz.network import METHODS
 
 INKS = np.array([[1.0, 0.58, 0.2], [0.2, 0.58, 1.0]])
 """Red, green and blue of the first digit and of the second, an orange and a blue; where both are drawn it is white."""
@@ -48,7 +48,7 @@ def inked(drawings: UInt8[Tensor, "image 2 channel height width"]) -> Float[ndar
 
 def _title(one: Drawn, pairs: Pairs) -> str:
     alone = sum(other.by.routing == one.by.routing for other in pairs.drawn) == 1
-    return ROUTING_TITLES[one.by.routing] if alone else one.by.name
+    return METHODS[one.by.routing].title if alone else one.by.name
 
 
 def _said(one: Drawn, pairs: Pairs) -> list[str]:

@@ -10,7 +10,7 @@ from numpy import ndarray
 from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.picture import numbers
-from capsviz.network.config import ROUTING_TITLES
+from capsviz.routing import ALGORITHMS
 from capsviz.trace import Trace
 
 
@@ -19,9 +19,9 @@ def check(
 ) -> None:
     """Raise FigureError unless the trace is of one of these routings and has the image, the class, the iteration."""
     if trace.config.routing not in routings:
-        wanted = " or ".join(ROUTING_TITLES[name] for name in routings)
+        wanted = " or ".join(ALGORITHMS[name].title for name in routings)
         raise FigureError(
-            f"This figure shows {wanted}, but the trace is of {ROUTING_TITLES[trace.config.routing]}; "
+            f"This figure shows {wanted}, but the trace is of {trace.config.algorithm.title}; "
             f"trace a model of {wanted}."
         )
     _within("image", image, 0, len(trace.images) - 1)

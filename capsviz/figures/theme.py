@@ -10,6 +10,8 @@ from jaxtyping import Float
 from numpy import ndarray
 from plotly.graph_objects import Figure
 
+from capsviz.routing import ALGORITHMS
+
 CLASS_COLOURS: tuple[str, ...] = (
     "#3762e1",
     "#ec6a13",
@@ -31,8 +33,8 @@ tab10 falls to a distance of 0.007 for protanopes. Here the smallest distance is
 the only sign: a class also has its name beside it wherever it is drawn.
 """
 
-ROUTING_COLOURS: dict[str, str] = {"dr": "#0072b2", "em": "#d55e00", "l2": "#009e73", "l1": "#cc79a7"}
-"""One colour per routing: blue, vermilion, bluish green and reddish purple of Okabe & Ito (2008)."""
+ROUTING_COLOURS: dict[str, str] = {name: algorithm.colour for name, algorithm in ALGORITHMS.items()}
+"""One colour per routing algorithm, of Okabe & Ito (2008)."""
 
 Scale = tuple[tuple[float, str], ...]
 Number = int | float

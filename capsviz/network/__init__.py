@@ -1,19 +1,18 @@
 """Capsule networks and the baseline beside them: presets as data, and the modules built from them."""
 
-from .assemble import NETWORK_TITLES, Network, NetworkConfig, assemble, config_from_dict, configure, folded
+from .assemble import METHODS, Network, NetworkConfig, assemble, config_from_dict, configure, folded
 from .capsnet import CapsNet, CapsOutput, Decoder
 from .capsules import ConvolutionalCapsules, PrimaryCapsules, strongest
 from .cnn import CNN, CNN_PRESETS, CNNConfig, CNNOutput, NoCapsulesError, cnn_preset
-from .config import MATRIX_PRESETS, PRESETS, ROUTING_TITLES, CapsNetConfig, CapsuleLayer, ConfigError, Stage, preset
+from .config import MATRIX_PRESETS, PRESETS, CapsNetConfig, CapsuleLayer, ConfigError, Stage, preset
 from .reroute import rerouted
 
 __all__ = [
     "CNN",
     "CNN_PRESETS",
     "MATRIX_PRESETS",
-    "NETWORK_TITLES",
+    "METHODS",
     "PRESETS",
-    "ROUTING_TITLES",
     "CNNConfig",
     "CNNOutput",
     "CapsNet",

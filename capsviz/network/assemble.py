@@ -5,31 +5,34 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from capsviz.routing import ALGORITHMS, Method
+
 from .capsnet import CapsNet
-from .cnn import CNN, CNN_TITLE, CNNConfig, cnn_preset
-from .config import ROUTING_TITLES, CapsNetConfig, preset
+from .cnn import BASELINE, CNN, CNNConfig, cnn_preset
+from .config import CapsNetConfig, preset
 from .residual import Convolution
 
 Network: TypeAlias = CapsNet | CNN
 NetworkConfig: TypeAlias = CapsNetConfig | CNNConfig
 
-NETWORK_TITLES: dict[str, str] = {**ROUTING_TITLES, "cnn": CNN_TITLE}
-"""What can be trained, by the name that the command line gives it."""
+METHODS: dict[str, Method] = {**ALGORITHMS, BASELINE.name: BASELINE}
+"""What can be trained and compared, by name: the routing algorithms, and the baseline without capsules; the one order
+of every list."""
 
 
 def configure(name: str, data: str, routing: str, *, decoder: bool = True, **overrides: Any) -> NetworkConfig:
-    """The config of a named preset for a data set; routing: a key of NETWORK_TITLES, "cnn" for the baseline.
+    """The config of a named preset for a data set; routing: a key of METHODS.
 
     decoder: the baseline has none and ignores it. overrides: any field of the config. Raises ConfigError.
     """
-    if routing == "cnn":
+    if routing == BASELINE.name:
         return cnn_preset(name, data, **overrides)
     return preset(name, data, routing, decoder=decoder, **overrides)
 
 
 def config_from_dict(values: dict[str, Any]) -> NetworkConfig:
     """The config whose `to_dict` wrote `values`; raises ConfigError where a field is unknown."""
-    return CNNConfig.from_dict(values) if values.get("routing") == "cnn" else CapsNetConfig.from_dict(values)
+    return (CNNConfig if values.get("routing") == BASELINE.name else CapsNetConfig).from_dict(values)
 
 
 def assemble(config: NetworkConfig) -> Network:

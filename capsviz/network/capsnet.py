@@ -7,26 +7,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from capsviz.routing import (
-    InverseTemperature,
-    LinearVotes,
-    MatrixVotes,
-    Step,
-    Votes,
-    discriminative_routing,
-    dynamic_routing,
-    em_routing,
-)
-from capsviz.routing.discriminative import initial_coefficients
+from capsviz.routing import InverseTemperature, LayerSizes, Step, Votes
 
-from .capsules import ConvolutionalCapsules, PrimaryCapsules, initial_betas, strongest
+from .capsules import ConvolutionalCapsules, PrimaryCapsules, strongest
 from .config import CapsNetConfig
 from .residual import ResidualEncoder
 from .table1 import ConvolutionalEncoder
@@ -36,11 +26,13 @@ from .table1 import ConvolutionalEncoder
 class CapsOutput:
     """What one forward pass leaves behind.
 
-    Shapes: poses "batch upper dim"; activations "batch upper"; reconstruction "batch channel height width" or None.
+    Shapes: poses "batch upper dim"; activations and scores, what the loss on the classes reads, "batch upper";
+    reconstruction "batch channel height width" or None.
     """
 
     primary: PrimaryCapsules
     step: Step
+    scores: Float[Tensor, "batch upper"]
     reconstruction: Float[Tensor, "batch channel height width"] | None
 
     @property
@@ -51,11 +43,6 @@ class CapsOutput:
     @property
     def activations(self) -> Float[Tensor, "batch upper"]:
         """‖v_j‖, or a_j under EM."""
-        return self.step.activations
-
-    @property
-    def scores(self) -> Float[Tensor, "batch upper"]:
-        """What the classification loss reads: the activations."""
         return self.step.activations
 
 
@@ -83,13 +70,12 @@ class Decoder(nn.Module):
 class CapsNet(nn.Module):
     """A capsule network, assembled from a config; its last routed layer holds the class capsules.
 
-    The routing of the config decides what that layer owns: "dr" the weight W; "l2" and "l1" W and the buffer of
-    coefficients b, which no optimiser touches; "em" 4 × 4 matrices and β_u, β_a. Matrix capsules have further EM layers
-    below it (`capsules`), and their class capsules share the 4 × 4 matrices over the positions.
+    The algorithm of the config decides what that layer owns and how it votes and routes. Matrix capsules have further
+    layers below it (`capsules`), and their class capsules share the 4 × 4 matrices over the positions.
     """
 
+    transform: nn.Parameter
     coefficients: Tensor
-    coordinates: Tensor
 
     def __init__(self, config: CapsNetConfig) -> None:
         super().__init__()
@@ -97,24 +83,11 @@ class CapsNet(nn.Module):
         self.encoder = ResidualEncoder(config) if config.stages else ConvolutionalEncoder(config)
         self.decoder = Decoder(config) if config.decoder else None
         self.capsules = nn.ModuleList(map(ConvolutionalCapsules, config.grids, config.capsule_layers))
-        lower, upper = config.lower, config.classes
-        if config.routing == "em":
-            if config.capsule_layers:
-                self.transform = nn.Parameter(torch.randn(config.capsule_layers[-1].types, upper, 4, 4))
-                self.beta_u, self.beta_a = initial_betas(upper, active=0.0)
-            else:
-                self.transform = nn.Parameter(torch.randn(lower, upper, 4, 4) * 0.5)
-                self.beta_u, self.beta_a = initial_betas(upper)
-            self.register_buffer("coordinates", self._coordinates(), persistent=False)
-        else:
-            # d before lower, as the encoder lays out the poses.
-            self.transform = nn.Parameter(torch.randn(config.primary_dim, lower, upper, config.class_dim) * 0.1)
-        if config.routing in ("l2", "l1"):
-            self.register_buffer("coefficients", initial_coefficients(lower, upper, config.coefficient_start))
+        config.algorithm.add_weights(self, self._class_layer(), config)
 
     @property
     def weight(self) -> Float[Tensor, "lower d upper dim"]:
-        """W of the vote transform û_ij = u_i W_ij; EM networks have `transform`, "lower upper 4 4", instead."""
+        """W of the vote transform û_ij = u_i W_ij; matrix capsules have `transform`, "lower upper 4 4", instead."""
         return self.transform.transpose(0, 1)
 
     def encode(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
@@ -130,10 +103,7 @@ class CapsNet(nn.Module):
         """What every capsule below a routed layer predicts for the capsules in it, in float32."""
         if layer < len(self.capsules):
             return self._convolutional(layer).votes(lower)
-        if self.config.routing == "em":
-            matrices = self.transform.repeat(lower.poses.shape[1] // len(self.transform), 1, 1, 1)
-            return MatrixVotes(lower.poses.unflatten(2, (4, 4)), matrices, self.coordinates)
-        return LinearVotes(lower.poses, self.weight)
+        return self.config.algorithm.votes(self, lower.poses)
 
     def route(
         self,
@@ -151,31 +121,27 @@ class CapsNet(nn.Module):
         given. record: also what the algorithm does not need and a trace shows, the last iteration's agreement or
         posteriors. progress 0..1: how far training is, for EM's λ, whose schedule is the config's unless given.
         """
-        config, votes = self.config, self.votes(lower, layer)
-        iterations = config.iterations if iterations is None else iterations
-        if config.routing == "dr":
-            return dynamic_routing(votes, iterations, through=config.through, final_agreement=record)
-        if config.routing == "em":
-            return em_routing(
-                votes,
-                lower.activations,
-                *self.betas(layer),
-                iterations,
-                inverse_temperature=inverse_temperature or config.inverse_temperature,
-                progress=progress,
-                through=config.through,
-                final_posteriors=record,
-            )
-        return discriminative_routing(votes, self.coefficients, agreement=record)
+        config = self.config
+        if inverse_temperature is not None:
+            config = replace(config, inverse_temperature=inverse_temperature)
+        return config.algorithm.route(
+            self.owner(layer),
+            self.votes(lower, layer),
+            lower.activations,
+            config,
+            iterations=config.iterations if iterations is None else iterations,
+            record=record,
+            progress=progress,
+        )
+
+    def owner(self, layer: int = 0) -> nn.Module:
+        """The module that has the weights of a routed layer: a convolutional one's own, else the network."""
+        return self.capsules[layer] if layer < len(self.capsules) else self
 
     def _convolutional(self, layer: int) -> ConvolutionalCapsules:
         found = self.capsules[layer]
         assert isinstance(found, ConvolutionalCapsules)
         return found
-
-    def betas(self, layer: int) -> tuple[Tensor, Tensor]:
-        """β_u and β_a of every capsule of a layer, each "upper"."""
-        return self._convolutional(layer).betas() if layer < len(self.capsules) else (self.beta_u, self.beta_a)
 
     def decode(
         self, poses: Float[Tensor, "batch upper dim"], classes: Int[Tensor, "batch"]
@@ -220,23 +186,27 @@ class CapsNet(nn.Module):
             reconstruction = (
                 self.reconstruct(step.poses, step.activations) if classes is None else self.decoder(step.poses, classes)
             )
-        return CapsOutput(primary, step, reconstruction)
+        return CapsOutput(primary, step, self.config.algorithm.scores(step), reconstruction)
 
     def receptive_field(self, capsule: int, layer: int = 0) -> tuple[int, int, int, int]:
         """Top, left, bottom and right (exclusive) of the input pixels that a capsule below a routed layer sees."""
         _, columns, types = self.config.grids[layer]
         return self.config.receptive_field(*divmod(capsule // types, columns), layer)
 
-    def _coordinates(self) -> Tensor:
-        """Where each capsule below the class capsules sits, added to two numbers of its votes (Hinton, Sabour & Frosst
-        2018, 4.1).
-        """
-        _, height, width = self.config.image
-        below = len(self.config.capsule_layers)
-        rows, columns, types = self.config.grids[below]
-        coordinates = torch.zeros(rows * columns * types, 4, 4)
-        for capsule in range(len(coordinates)):
+    def _class_layer(self) -> LayerSizes:
+        """What the layer of class capsules is made over: the primary capsules, or the last convolutional layer."""
+        config, below = self.config, len(self.config.capsule_layers)
+        rows, columns, types = config.grids[below]
+        _, height, width = config.image
+        centres = []
+        for capsule in range(rows * columns * types):
             top, left, bottom, right = self.receptive_field(capsule, below)
-            coordinates[capsule, 0, 3] = (top + bottom) / 2 / height
-            coordinates[capsule, 1, 3] = (left + right) / 2 / width
-        return coordinates
+            centres.append(((top + bottom) / 2 / height, (left + right) / 2 / width))
+        return LayerSizes(
+            len(centres),
+            config.primary_dim,
+            config.classes,
+            config.class_dim,
+            torch.tensor(centres),
+            types if below else None,
+        )

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from capsviz.routing import Windows, WindowVotes, lengths, squash
+from capsviz.routing.em import initial_betas
 
 from .config import CapsuleLayer
 
@@ -42,14 +43,6 @@ def primary_capsules(
 def strongest(activations: Float[Tensor, "batch capsule"], count: int = 1) -> Int[Tensor, "batch count"]:
     """The most active capsules of each image, the strongest first; of equals, the first."""
     return activations.argsort(dim=1, descending=True, stable=True)[:, :count]
-
-
-def initial_betas(upper: int, active: float = -2.0) -> tuple[nn.Parameter, nn.Parameter]:
-    """β_u and β_a at the start, each "upper".
-
-    active: β_a. A parent that receives nothing costs nothing and, at −2, is off: logistic(λ β_a) well below one half.
-    """
-    return nn.Parameter(torch.zeros(upper)), nn.Parameter(torch.full((upper,), active))
 
 
 @torch.no_grad()
@@ -92,8 +85,3 @@ class ConvolutionalCapsules(nn.Module):
     def votes(self, lower: PrimaryCapsules) -> WindowVotes:
         """What the capsules in each window predict for the capsule that sees it."""
         return WindowVotes(lower.poses.unflatten(2, (4, 4)), self.transform, self.windows)
-
-    def betas(self) -> tuple[Float[Tensor, " upper"], Float[Tensor, " upper"]]:
-        """β_u and β_a of every capsule, position by position."""
-        positions = len(self.seen)
-        return self.beta_u.repeat(positions), self.beta_a.repeat(positions)

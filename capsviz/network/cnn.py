@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from capsviz.errors import CapsvizError
+from capsviz.routing import Method
+from capsviz.routing.losses import cross_entropy
 
 from .config import IMAGES, ConfigError, stored_fields
 
-CNN_TITLE = "CNN, max pooling"
 POOL = 2
 """Side of the square of which each pooling keeps the largest number."""
+
+
+class Baseline(Method):
+    """The method of a network without capsules, trained by cross-entropy on its logits."""
+
+    name, title, short = "cnn", "CNN, max pooling", "CNN"
+    colour = ""
+    has_capsules = False
+
+    def loss(
+        self, scores: Float[Tensor, "batch upper"], targets: Bool[Tensor, "batch upper"], progress: float = 1.0
+    ) -> Float[Tensor, ""]:
+        """Cross-entropy."""
+        return cross_entropy(scores, targets)
+
+
+BASELINE = Baseline()
 
 
 class NoCapsulesError(CapsvizError):
@@ -41,10 +59,10 @@ class CNNConfig:
     channels: tuple[int, int] = (64, 128)
     kernel: int = 5
     hidden: int = 640
-    routing: Literal["cnn"] = "cnn"
+    routing: str = BASELINE.name
 
     def __post_init__(self) -> None:
-        if self.routing != "cnn":
+        if self.routing != BASELINE.name:
             raise ConfigError(f"A CNN has no routing {self.routing!r}; leave the field out.")
         for name, size in (("classes", self.classes), ("hidden", self.hidden), ("channels", min(self.channels))):
             if size < 1:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 from capsviz.errors import CapsvizError
-from capsviz.routing import InverseTemperature, Through
+from capsviz.routing import ALGORITHMS, Algorithm, InverseTemperature, Through
 
-RoutingName = Literal["dr", "em", "l2", "l1"]
-ROUTING_TITLES: dict[str, str] = {"dr": "Dynamic routing", "em": "EM routing", "l2": "L2", "l1": "L1"}
+MATRIX = 16
+"""Numbers of a 4 × 4 pose."""
 
 
 class ConfigError(CapsvizError):
@@ -80,7 +80,7 @@ class CapsNetConfig:
     primary_types: int = 32
     primary_dim: int = 8
     class_dim: int = 16
-    routing: RoutingName = "dr"
+    routing: str = next(iter(ALGORITHMS))
     iterations: int = 3
     decoder: tuple[int, ...] = (512, 1024)
     leaky: bool = False
@@ -92,16 +92,17 @@ class CapsNetConfig:
     normalised: bool = True
 
     def __post_init__(self) -> None:
-        if self.routing not in get_args(RoutingName):
-            raise ConfigError(f"No routing is called {self.routing!r}; choose one of {', '.join(ROUTING_TITLES)}.")
+        if self.routing not in ALGORITHMS:
+            raise ConfigError(f"No routing is called {self.routing!r}; choose one of {', '.join(ALGORITHMS)}.")
         sizes = {f.name: getattr(self, f.name) for f in fields(self) if isinstance(getattr(self, f.name), int)}
         for name, size in sizes.items():
             if not isinstance(size, bool) and size < 1:
                 raise ConfigError(f"{name} must be at least 1; got {size}.")
-        if self.routing == "em" and (self.primary_dim, self.class_dim) != (16, 16):
-            raise ConfigError("EM routing works on 4 × 4 poses; set primary_dim and class_dim to 16.")
-        if self.capsule_layers and self.routing != "em":
-            raise ConfigError("Convolutional layers of capsules route by EM; use routing em.")
+        if self.algorithm.matrix and (self.primary_dim, self.class_dim) != (MATRIX, MATRIX):
+            title = self.algorithm.title
+            raise ConfigError(f"{title} works on 4 × 4 poses; set primary_dim and class_dim to {MATRIX}.")
+        if self.capsule_layers and not self.algorithm.matrix:
+            raise ConfigError(f"Convolutional layers of capsules route {_by_matrices()}.")
         if min(min(layer.types, layer.kernel, layer.stride) for layer in (*self.capsule_layers, CapsuleLayer(1))) < 1:
             raise ConfigError("Types, kernel and stride of a layer of capsules must each be at least 1.")
         if self.stages and self.capsule_layers:
@@ -153,6 +154,11 @@ class CapsNetConfig:
         for window in found:
             side = window.places(side)
         return (*found, Window(3, 1, 0 if side > LARGEST_PADDED else 1))
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """What routes: the object of the name `routing`."""
+        return ALGORITHMS[self.routing]
 
     @property
     def grid(self) -> tuple[int, int, int]:
@@ -226,6 +232,13 @@ class CapsNetConfig:
         return cls(**data)
 
 
+def _by_matrices() -> str:
+    """ "by EM; use routing em": the algorithms that route matrix capsules, and how to choose one."""
+    able = [algorithm for algorithm in ALGORITHMS.values() if algorithm.matrix]
+    shorts, names = (" or ".join(words) for words in ((a.short for a in able), (a.name for a in able)))
+    return f"by {shorts}; use routing {names}"
+
+
 def stored_fields(kind: type, data: dict[str, Any], *tuples: str) -> dict[str, Any]:
     """The fields of a config of this kind as JSON held them, tuples again; raises ConfigError where one is unknown."""
     if unknown := sorted(set(data) - {field.name for field in fields(kind)}):
@@ -276,14 +289,14 @@ MATRIX_PRESETS: dict[str, dict[str, Any]] = {
     "matrix-compact": {**_matrix(32, 8, 8, 8), "decoder": (512, 1024)},
     "matrix-tiny": {**_matrix(16, 4, 4, 4), "decoder": (256, 512)},
 }
-"""EM in convolutional layers of capsules; no other routing."""
+"""Convolutional layers of matrix capsules, for the algorithms that route such."""
 
 
 def preset(name: str, data: str, routing: str, *, decoder: bool = True, **overrides: Any) -> CapsNetConfig:
     """The config of a named preset for a data set and a routing algorithm.
 
     name: "paper", "compact", "tiny" or "residual", or one of the first three with "matrix-" before it for the stack of
-    convolutional EM layers; data: a data set's name; routing: "dr", "em", "l2" or "l1". But for "residual", CIFAR-10
+    convolutional EM layers; data: a data set's name; routing: a key of ALGORITHMS. But for "residual", CIFAR-10
     doubles the primary types, uses LeakyReLU and, as in the paper, no decoder. overrides: any field of CapsNetConfig.
     Raises ConfigError for an unknown preset or routing.
     Source: seed 003, Table I; Hinton, Sabour & Frosst 2018, section 4.
@@ -291,11 +304,14 @@ def preset(name: str, data: str, routing: str, *, decoder: bool = True, **overri
     presets = PRESETS | MATRIX_PRESETS
     if name not in presets:
         raise ConfigError(f"No preset is called {name!r}; choose one of {', '.join(presets)}.")
-    if name in MATRIX_PRESETS and routing != "em":
-        raise ConfigError(f"The preset {name} routes by EM; use routing em, or the preset {name[len('matrix-') :]}.")
+    if routing not in ALGORITHMS:
+        raise ConfigError(f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}.")
+    if name in MATRIX_PRESETS and not ALGORITHMS[routing].matrix:
+        other = name.removeprefix("matrix-")
+        raise ConfigError(f"The preset {name} routes {_by_matrices()}, or the preset {other}.")
     values = {**presets[name], "routing": routing, "image": IMAGES.get(data, (1, 28, 28))}
-    if routing == "em":
-        values |= {"primary_dim": 16, "class_dim": 16}
+    if ALGORITHMS[routing].matrix:
+        values |= {"primary_dim": MATRIX, "class_dim": MATRIX}
     if data == "cifar10" and name != "residual":
         values |= {"primary_types": 2 * values["primary_types"], "leaky": True, "decoder": ()}
     config = replace(CapsNetConfig(), **(values | overrides))

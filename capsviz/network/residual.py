@@ -98,7 +98,7 @@ class ResidualEncoder(nn.Module):
 
     def __init__(self, config: CapsNetConfig) -> None:
         super().__init__()
-        self.types, self.matrix = config.primary_types, config.routing == "em"
+        self.types, self.matrix = config.primary_types, config.algorithm.matrix
         windows = iter(zip(config.windows(0), config.windows(1), strict=True))
         width = config.stages[0].channels
         self.stem = Convolution(config.image[0], width, next(windows), normalised=config.normalised)

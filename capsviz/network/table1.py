@@ -16,7 +16,7 @@ class ConvolutionalEncoder(nn.Module):
 
     def __init__(self, config: CapsNetConfig) -> None:
         super().__init__()
-        self.types, self.matrix = config.primary_types, config.routing == "em"
+        self.types, self.matrix = config.primary_types, config.algorithm.matrix
         channels = config.primary_types * (config.primary_dim + self.matrix)
         self.conv = nn.Conv2d(config.image[0], config.conv_channels, config.kernel, stride=config.conv_stride)
         self.rectifier = nn.LeakyReLU() if config.leaky else nn.ReLU()

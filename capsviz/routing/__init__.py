@@ -1,5 +1,7 @@
-"""Routing algorithms, each written once, as a generator that yields one frozen step per iteration."""
+"""Routing algorithms, one a file: a generator that yields a frozen step per iteration, and all that is asked of it."""
 
+from .algorithm import Algorithm, Ascending, LayerSizes, Method, Step
+from .algorithms import ALGORITHMS, ASCENDING
 from .connections import Connections, Everyone, Windows
 from .discriminative import DiscriminativeStep, discriminative_routing
 from .dynamic import DynamicStep, dynamic_routing
@@ -8,9 +10,11 @@ from .gradients import Through
 from .squash import lengths, squash
 from .votes import DenseVotes, LinearVotes, MatrixVotes, Votes, WindowVotes
 
-Step = DynamicStep | EMStep | DiscriminativeStep
-
 __all__ = [
+    "ALGORITHMS",
+    "ASCENDING",
+    "Algorithm",
+    "Ascending",
     "Connections",
     "DenseVotes",
     "DiscriminativeStep",
@@ -18,8 +22,10 @@ __all__ = [
     "EMStep",
     "Everyone",
     "InverseTemperature",
+    "LayerSizes",
     "LinearVotes",
     "MatrixVotes",
+    "Method",
     "Step",
     "Through",
     "Votes",

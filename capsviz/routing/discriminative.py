@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
 
+from .algorithm import Ascending, LayerSizes, Settings
 from .squash import lengths, squash
 from .votes import Votes
 
@@ -140,3 +141,97 @@ def sparsity(coefficients: Tensor) -> Sparsity:
     size = coefficients.abs()
     near = size <= 1e-3 * size.max() if not size.any() else size < 1e-3 * size.max()
     return Sparsity(float((size == 0).float().mean()), float(near.float().mean()))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Discriminative(Ascending):
+    """Discriminative routing: W, and the buffer of coefficients b "lower upper", which climbs its own objective."""
+
+    name: Penalty
+    title: str
+    short: str
+    plain: str
+    colour: str
+    proximal: bool
+    updates: dict[bool, str]
+    size: str
+
+    def add_weights(self, owner: nn.Module, sizes: LayerSizes, settings: Settings) -> None:
+        """`transform` as of any votes u W, and `coefficients`, around the start that the settings give."""
+        super().add_weights(owner, sizes, settings)
+        b = initial_coefficients(sizes.lower, sizes.upper, settings.coefficient_start)
+        owner.register_buffer("coefficients", b)
+
+    def route(
+        self,
+        owner: Any,
+        votes: Votes,
+        activations: Float[Tensor, "batch lower"],
+        settings: Settings,
+        *,
+        iterations: int,
+        record: bool = False,
+        progress: float = 1.0,
+    ) -> Iterator[DiscriminativeStep]:
+        """`discriminative_routing`, one step whatever `iterations` says."""
+        return discriminative_routing(votes, owner.coefficients, agreement=record)
+
+    def gradient(
+        self,
+        owner: Any,
+        poses: Float[Tensor, "batch lower d"],
+        sums: Float[Tensor, "batch upper dim"],
+        targets: Bool[Tensor, "batch upper"],
+    ) -> Float[Tensor, "lower upper"]:
+        """g of seed 003, eq. 13, from u and s of one forward pass, in float32 and averaged over the batch."""
+        weight = owner.transform.transpose(0, 1).float()
+        return ascent_gradient(poses.float(), weight, sums.float(), signs(targets)) / len(targets)
+
+    def objective(
+        self,
+        sums: Float[Tensor, "batch upper dim"],
+        signs: Float[Tensor, "batch upper"],
+        coefficients: Float[Tensor, "lower upper"],
+        regularisation: float,
+    ) -> Float[Tensor, "upper"]:
+        """The module's `objective` under this penalty."""
+        return objective(sums, signs, coefficients, regularisation, self.name)
+
+    def ascend(
+        self,
+        coefficients: Float[Tensor, "lower upper"],
+        gradient: Float[Tensor, "lower upper"],
+        *,
+        step: float,
+        regularisation: float,
+        proximal: bool = False,
+    ) -> Float[Tensor, "lower upper"]:
+        """The module's `ascend` under this penalty."""
+        return ascend(
+            coefficients, gradient, step=step, regularisation=regularisation, penalty=self.name, proximal=proximal
+        )
+
+
+L2 = Discriminative(
+    name="l2",
+    title="L2",
+    short="L2",
+    plain="L2/FC",
+    colour="#009e73",
+    proximal=False,
+    updates={False: "b<sub>ij</sub> ← b<sub>ij</sub> + 2γ (g<sub>ij</sub> − <sup>λ</sup>⁄<sub>2</sub> b<sub>ij</sub>)"},
+    size="‖b<sub>j</sub>‖²",
+)
+L1 = Discriminative(
+    name="l1",
+    title="L1",
+    short="L1",
+    plain="L1/FC",
+    colour="#cc79a7",
+    proximal=True,
+    updates={
+        False: "b<sub>ij</sub> ← b<sub>ij</sub> + 2γ (g<sub>ij</sub> − λ sign b<sub>ij</sub>)",
+        True: "b<sub>ij</sub> ← soft(b<sub>ij</sub> + 2γ g<sub>ij</sub>, 2γλ)",
+    },
+    size="‖b<sub>j</sub>‖₁",
+)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
 
+from .algorithm import Algorithm, Settings
 from .gradients import Through
 from .squash import lengths, squash
 from .votes import Votes
@@ -63,3 +65,28 @@ def dynamic_routing(
         yield DynamicStep(iteration, logits, couplings, sums, poses, lengths(poses), agreement)
         if agreement is not None and not last:
             logits = logits + agreement
+
+
+class Dynamic(Algorithm):
+    """Dynamic routing: nothing is learned but the weights of the votes."""
+
+    name, title, short = "dr", "Dynamic routing", "DR"
+    colour = "#0072b2"
+    iterates = True
+
+    def route(
+        self,
+        owner: Any,
+        votes: Votes,
+        activations: Float[Tensor, "batch lower"],
+        settings: Settings,
+        *,
+        iterations: int,
+        record: bool = False,
+        progress: float = 1.0,
+    ) -> Iterator[DynamicStep]:
+        """`dynamic_routing`; what a lower capsule is sure of is the length of its votes."""
+        return dynamic_routing(votes, iterations, through=settings.through, final_agreement=record)
+
+
+DYNAMIC = Dynamic()

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
 from . import mixture
+from .algorithm import Algorithm, LayerSizes, Settings
 from .gradients import Through
-from .votes import Votes
+from .losses import spread_loss
+from .votes import MatrixVotes, Votes
+
+SPREAD_MARGIN_START, SPREAD_MARGIN_END = 0.2, 0.9
 
 
 @dataclass(frozen=True)
@@ -124,3 +129,82 @@ def em_routing(
         )
         if posteriors is not None:
             owned = posteriors
+
+
+def spread_margin(progress: float) -> float:
+    """The spread loss's margin: a line from 0.2 to 0.9 while progress rises from 0 to 1."""
+    return SPREAD_MARGIN_START + (SPREAD_MARGIN_END - SPREAD_MARGIN_START) * min(1.0, progress)
+
+
+def initial_betas(upper: int, active: float = -2.0) -> tuple[nn.Parameter, nn.Parameter]:
+    """β_u and β_a at the start, each "upper".
+
+    active: β_a. A parent that receives nothing costs nothing and, at −2, is off: logistic(λ β_a) well below one half.
+    """
+    return nn.Parameter(torch.zeros(upper)), nn.Parameter(torch.full((upper,), active))
+
+
+class ExpectationMaximisation(Algorithm):
+    """EM routing: 4 × 4 matrices, β_u and β_a are learned; the spread loss's margin and λ rise while training warms up.
+
+    Convolutional layers of matrix capsules are routed by it too (Hinton, Sabour & Frosst 2018, section 4).
+    """
+
+    name, title, short = "em", "EM routing", "EM"
+    colour = "#d55e00"
+    iterates = True
+    matrix = True
+
+    def add_weights(self, owner: nn.Module, sizes: LayerSizes, settings: Settings) -> None:
+        """`transform` "lower upper 4 4", or "types upper 4 4" where positions share it, the betas, the coordinates."""
+        if sizes.types is None:
+            owner.transform = nn.Parameter(torch.randn(sizes.lower, sizes.upper, 4, 4) * 0.5)
+            owner.beta_u, owner.beta_a = initial_betas(sizes.upper)
+        else:
+            owner.transform = nn.Parameter(torch.randn(sizes.types, sizes.upper, 4, 4))
+            owner.beta_u, owner.beta_a = initial_betas(sizes.upper, active=0.0)
+        # Where a lower capsule sits is added to two numbers of its votes (Hinton, Sabour & Frosst 2018, 4.1).
+        coordinates = torch.zeros(sizes.lower, 4, 4)
+        coordinates[:, :2, 3] = sizes.centres
+        owner.register_buffer("coordinates", coordinates, persistent=False)
+
+    def votes(self, owner: Any, poses: Float[Tensor, "batch lower d"]) -> MatrixVotes:
+        """V_ij = M_i W_ij, the same W at all positions where they share it."""
+        matrices = owner.transform.repeat(poses.shape[1] // len(owner.transform), 1, 1, 1)
+        return MatrixVotes(poses.unflatten(2, (4, 4)), matrices, owner.coordinates)
+
+    def betas(self, owner: Any, upper: int) -> tuple[Float[Tensor, " upper"], Float[Tensor, " upper"]]:
+        """β_u and β_a of every upper capsule, position by position where they belong to its type."""
+        return owner.beta_u.repeat(upper // len(owner.beta_u)), owner.beta_a.repeat(upper // len(owner.beta_a))
+
+    def route(
+        self,
+        owner: Any,
+        votes: Votes,
+        activations: Float[Tensor, "batch lower"],
+        settings: Settings,
+        *,
+        iterations: int,
+        record: bool = False,
+        progress: float = 1.0,
+    ) -> Iterator[EMStep]:
+        """`em_routing`."""
+        return em_routing(
+            votes,
+            activations,
+            *self.betas(owner, votes.shape[2]),
+            iterations,
+            inverse_temperature=settings.inverse_temperature,
+            progress=progress,
+            through=settings.through,
+            final_posteriors=record,
+        )
+
+    def loss(
+        self, scores: Float[Tensor, "batch upper"], targets: Bool[Tensor, "batch upper"], progress: float = 1.0
+    ) -> Float[Tensor, ""]:
+        """Spread loss, its margin as far as training is."""
+        return spread_loss(scores, targets, spread_margin(progress))
+
+
+EM = ExpectationMaximisation()

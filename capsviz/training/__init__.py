@@ -2,7 +2,7 @@
 
 from capsviz.training.config import ConfigError, TrainingConfig
 from capsviz.training.evaluate import Evaluation, evaluate
-from capsviz.training.losses import margin_loss, reconstruction_loss, spread_loss
+from capsviz.training.losses import reconstruction_loss
 
 __all__ = [
     "ConfigError",

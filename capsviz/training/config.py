@@ -1,12 +1,13 @@
 """What a training run does, as data."""
 
 import shlex
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, get_args
 
 from capsviz.errors import CapsvizError
-from capsviz.network import NETWORK_TITLES
-from capsviz.routing import Through
+from capsviz.network import METHODS
+from capsviz.routing import ASCENDING, Ascending, Method, Through
 from capsviz.training.schedules import SCHEDULES
 
 PRECISIONS = ("auto", "32-true", "bf16-mixed", "16-mixed")
@@ -20,8 +21,8 @@ class ConfigError(CapsvizError):
 class TrainingConfig:
     """One training run: the images, the network and how its weights are found.
 
-    data, routing, preset, decoder  what is trained on, and which network (capsviz.network.configure); routing "cnn" is
-                           the baseline without capsules, which has no decoder either way
+    data, routing, preset, decoder  what is trained on, and which network (capsviz.network.configure); the baseline
+                           without capsules has no decoder either way
     epochs, steps          length; `steps` wins when it is given
     batch                  images a step, over all processes together
     learning_rate, schedule  Adam's peak rate and how it moves (schedules.py)
@@ -76,7 +77,7 @@ class TrainingConfig:
     average: float = 0.0
 
     def __post_init__(self) -> None:
-        self._one_of("routing", tuple(NETWORK_TITLES))
+        self._one_of("routing", tuple(METHODS))
         self._one_of("schedule", SCHEDULES)
         self._one_of("precision", PRECISIONS)
         self._at_least("epochs", 1)
@@ -98,22 +99,28 @@ class TrainingConfig:
         if self.through is not None:
             self._one_of("through", get_args(Through))
         for name in ("iterations", "through"):
-            if getattr(self, name) is not None and self.routing not in ("dr", "em"):
-                raise ConfigError(f"Only DR and EM iterate and the routing is {self.routing}; leave out {name}.")
-        if self.coefficient_start is not None and not self.discriminative:
-            raise ConfigError(f"Only L2 and L1 learn b and the routing is {self.routing}; leave out its start.")
+            if getattr(self, name) is not None and not self.method.iterates:
+                able = _shorts(method for method in METHODS.values() if method.iterates)
+                raise ConfigError(f"Only {able} iterate and the routing is {self.routing}; leave out {name}.")
+        if self.coefficient_start is not None and not self.method.ascends:
+            able = _shorts(ASCENDING.values())
+            raise ConfigError(f"Only {able} learn b and the routing is {self.routing}; leave out its start.")
         for name in ("learning_rate", "ascent_step", "decoder_rate"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ConfigError(f"{name} is {value}; give a number above 0.")
-        if self.decoder_rate is not None and (self.routing == "cnn" or not self.decoder):
+        if self.decoder_rate is not None and not (self.method.has_capsules and self.decoder):
             raise ConfigError("This network has no decoder; leave out its learning rate.")
         if not 0 < self.validation_share < 1:
             raise ConfigError(f"validation_share is {self.validation_share}; give a share between 0 and 1.")
-        if self.routing == "cnn" and not self.decoder:
-            raise ConfigError("The CNN has no decoder to leave out; drop --no-decoder.")
-        if self.proximal and self.routing != "l1":
-            raise ConfigError(f"The proximal step belongs to L1 and the routing is {self.routing}; use routing l1.")
+        if not (self.method.has_capsules or self.decoder):
+            raise ConfigError(f"The {self.method.short} has no decoder to leave out; drop --no-decoder.")
+        if self.proximal and not (isinstance(self.method, Ascending) and self.method.proximal):
+            soft = [method for method in ASCENDING.values() if method.proximal]
+            raise ConfigError(
+                f"The proximal step belongs to {_shorts(soft)} and the routing is {self.routing}; use routing "
+                f"{' or '.join(method.name for method in soft)}."
+            )
 
     def _one_of(self, name: str, choices: tuple[str, ...]) -> None:
         value = getattr(self, name)
@@ -126,9 +133,9 @@ class TrainingConfig:
             raise ConfigError(f"{name} is {value}; give at least {least}.")
 
     @property
-    def discriminative(self) -> bool:
-        """Whether the coefficients are learned by their own ascent (L2, L1)."""
-        return self.routing in ("l2", "l1")
+    def method(self) -> Method:
+        """What is trained: the object of the name `routing`."""
+        return METHODS[self.routing]
 
     def warm_up(self, total: int) -> int:
         """Steps, of `total`, over which EM's margin and inverse temperature rise."""
@@ -185,6 +192,10 @@ class TrainingConfig:
                 f"The run was made by another version of capsviz (unknown setting {min(unknown)!r}); train again."
             )
         return cls(**values)
+
+
+def _shorts(methods: Iterable[Method]) -> str:
+    return " and ".join(method.short for method in methods)
 
 
 # How the command line spells each field.

@@ -8,8 +8,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from capsviz.data import ImageSet, MultiDigits, to_float
-from capsviz.network import Network
-from capsviz.training import losses
+from capsviz.network import METHODS, Network
 from capsviz.training.feed import multi_hot
 
 
@@ -19,8 +18,7 @@ class Evaluation:
 
     error  share of images answered wrongly, in percent; an image with two digits counts as wrong unless both are found
     count  images looked at
-    loss   mean loss on what the network says of the classes (margin loss; EM: spread loss with margin 0.9; CNN:
-           cross-entropy)
+    loss   mean loss on what the network says of the classes, its method's own at the end of training
     confusion  images of a class (row) that were taken for a class (column), "upper upper"; an image with two
            digits adds one count for each digit found, and one from each missed digit to each wrongly found one
     """
@@ -49,7 +47,7 @@ def evaluate(model: Network, data: ImageSet | MultiDigits, batch: int = 128) -> 
             found = most_active(output.activations.float(), targets)
             wrong += int((found != targets).any(dim=1).sum())
             count += len(targets)
-            mean = losses.classification_loss(model.config.routing, output.scores.float(), targets)
+            mean = METHODS[model.config.routing].loss(output.scores.float(), targets)
             loss += float(mean) * len(targets)
             confusion += confusions(found, targets).cpu()
     finally:

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from capsviz.network import Network
+from capsviz.network import METHODS, Network
 from capsviz.training.checkpoint import read_tensors, write_tensors
 
 HISTORY = "coefficients.safetensors"
@@ -31,7 +31,7 @@ class Snapshots:
 
     def see(self, step: int, model: Network) -> None:
         """Keep b as it is after `step` steps, where that is one of the moments to keep."""
-        if step in self.due and model.config.routing in ("l2", "l1"):
+        if step in self.due and METHODS[model.config.routing].ascends:
             self.taken[step] = model.get_buffer("coefficients").detach().to("cpu", torch.float16, copy=True)
 
     def tensors(self) -> dict[str, Tensor]:

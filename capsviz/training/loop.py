@@ -19,8 +19,9 @@ import torch
 from torch import Tensor, nn
 
 from capsviz.data import to_float
-from capsviz.network import CapsNet, Network, assemble, configure
-from capsviz.routing import discriminative
+from capsviz.network import METHODS, Network, assemble, configure
+from capsviz.routing import Ascending
+from capsviz.routing.discriminative import sparsity
 from capsviz.training import losses, schedules
 from capsviz.training.averaging import Average
 from capsviz.training.checkpoint import read_tensors, restore_checkpoint, save_checkpoint
@@ -70,7 +71,7 @@ class ForwardPass(nn.Module):
         drawn = None
         if self.model.decoder is not None:
             drawn = torch.stack([self.model.decode(output.poses, present) for present in labels.unbind(1)], dim=1)
-        if self.model.config.routing in ("l2", "l1"):
+        if METHODS[self.model.config.routing].ascends:
             return Outputs(output.scores, drawn, output.primary.poses, output.step.sums)
         return Outputs(output.scores, drawn, None, None)
 
@@ -193,8 +194,8 @@ def take_step(
     """One training step of `model`, which `forward_pass` wraps.
 
     Returns the whole loss, that on the classes, and the reconstruction's, unweighted.
-    The weights move by AdamW on margin loss (EM: spread loss, CNN: cross-entropy) + 0.0005 × reconstruction. For L2 and
-    L1 the coefficients then move by one ascent step (seed 003, Algorithm 1 with n_r = n_b = 1). The ascent's gradient
+    The weights move by AdamW on the method's loss + 0.0005 × reconstruction. Where coefficients are learned (L2, L1)
+    they then move by one ascent step (seed 003, Algorithm 1 with n_r = n_b = 1). The ascent's gradient
     g takes votes and sums from the same forward pass as the weights' gradient: Algorithm 1 shares its mini-batch
     between the two, and a second forward pass would double the price of a step. g is averaged over the batch and over
     all processes, so that γ does not depend on the batch size. γ falls with the learning rate: where the weights have
@@ -202,9 +203,8 @@ def take_step(
     0.018 to 0.033).
     """
     output = forward_pass(batch.images, batch.labels, progress)
-    routing_loss = losses.classification_loss(
-        config.routing, output.scores, batch.targets, schedules.spread_margin(progress)
-    )
+    method = METHODS[config.routing]
+    routing_loss = method.loss(output.scores, batch.targets, progress)
     reconstruction = torch.zeros_like(routing_loss)
     if output.reconstructions is not None:
         drawings = to_float(batch.drawings)
@@ -217,33 +217,27 @@ def take_step(
     fabric.backward(loss)
 
     # Before the weights move: g belongs to the weights that made these votes and sums.
-    gradient = ascent_direction(model, output, batch.targets, fabric) if config.discriminative else None
+    gradient = None
+    if isinstance(method, Ascending):
+        assert output.primary_poses is not None and output.sums is not None
+        with torch.no_grad():
+            own = method.gradient(model, output.primary_poses, output.sums, batch.targets)
+        gradient = fabric.all_reduce(own, reduce_op="mean")
     for group in optimizer.param_groups:
         group["lr"] = rate * group["share"]
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
-    if gradient is not None:
+    if isinstance(method, Ascending) and gradient is not None:
         coefficients = model.get_buffer("coefficients")
-        ascended = discriminative.ascend(
+        ascended = method.ascend(
             coefficients,
             gradient,
             step=config.ascent_step * rate / config.learning_rate,
             regularisation=config.regularisation,
-            penalty="l1" if config.routing == "l1" else "l2",
             proximal=config.proximal,
         )
         coefficients.copy_(ascended)
     return loss, routing_loss, reconstruction
-
-
-@torch.no_grad()
-def ascent_direction(model: Network, output: Outputs, targets: Tensor, fabric: Any) -> Tensor:
-    """g of seed 003, eq. 13, in float32, averaged over the batch and over all processes; shape "lower upper"."""
-    assert isinstance(model, CapsNet) and output.primary_poses is not None and output.sums is not None
-    gradient = discriminative.ascent_gradient(
-        output.primary_poses.float(), model.weight.float(), output.sums.float(), discriminative.signs(targets)
-    )
-    return fabric.all_reduce(gradient / len(targets), reduce_op="mean")
 
 
 def parameter_groups(config: TrainingConfig, model: Network) -> list[dict[str, Any]]:
@@ -279,10 +273,10 @@ def build(config: TrainingConfig, image: tuple[int, int, int], classes: int) -> 
 
 
 def sparsity_of(model: Network) -> dict[str, float]:
-    """Shares of exactly and nearly zero coefficients, for L2 and L1."""
-    if model.config.routing not in ("l2", "l1"):
+    """Shares of exactly and nearly zero coefficients, where such are learned."""
+    if not METHODS[model.config.routing].ascends:
         return {}
-    found = discriminative.sparsity(model.get_buffer("coefficients"))
+    found = sparsity(model.get_buffer("coefficients"))
     return {"exact_zero_share": found.exact, "near_zero_share": found.near}
 
 

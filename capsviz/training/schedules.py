@@ -1,4 +1,4 @@
-"""How learning rate and margin move with the step: pure functions, so that resuming needs no state."""
+"""How the learning rate moves with the step: a pure function, so that resuming needs no state."""
 
 import math
 
@@ -11,7 +11,6 @@ STAIRCASES = {
     "paper-multi-mnist": (0.96, 20_000),
 }
 WARM_UP_SHARE = 0.2
-SPREAD_MARGIN_START, SPREAD_MARGIN_END = 0.2, 0.9
 
 
 def learning_rate(schedule: str, peak: float, step: int, total: int) -> float:
@@ -30,8 +29,3 @@ def learning_rate(schedule: str, peak: float, step: int, total: int) -> float:
         progress = (step - warm_up) / max(1, total - warm_up)
         return peak * 0.5 * (1 + math.cos(math.pi * progress))
     return peak
-
-
-def spread_margin(progress: float) -> float:
-    """The spread loss's margin: a line from 0.2 to 0.9 while progress rises from 0 to 1."""
-    return SPREAD_MARGIN_START + (SPREAD_MARGIN_END - SPREAD_MARGIN_START) * min(1.0, progress)

@@ -79,8 +79,8 @@ def test_the_grid_begins_with_the_image_on_stage(visit: Visit):
         "Dynamic routing",
         "EM routing",
         "EM, matrix capsules",
-        "L1",
         "L2",
+        "L1",
     ]
     assert len(grid["layout"]["shapes"]) == 1
 

@@ -231,14 +231,14 @@ def test_matrix_capsules_are_moved_by_as_much_as_can_be_seen(visit: Visit):
 def test_compare_asks_every_method(visit: Visit):
     app = visit("compare", model="digits-dr")
     answers = app.dataframe[0].value
-    assert list(answers["Method"]) == ["Dynamic routing", "EM routing", "L1", "L2"]
+    assert list(answers["Method"]) == ["Dynamic routing", "EM routing", "L2", "L1"]
     assert answers["SSIM"].between(-1, 1).all()
 
 
 def test_of_two_models_by_one_algorithm_the_chosen_one_is_compared(visit: Visit):
     matrix, plain = (visit("compare", model=name, image=3) for name in ("digits-matrix", "digits-l2"))
-    assert list(matrix.dataframe[0].value["Model"]) == ["digits-dr", "digits-matrix", "digits-l1", "digits-l2"]
-    assert list(plain.dataframe[0].value["Model"]) == ["digits-dr", "digits-em", "digits-l1", "digits-l2"]
+    assert list(matrix.dataframe[0].value["Model"]) == ["digits-dr", "digits-matrix", "digits-l2", "digits-l1"]
+    assert list(plain.dataframe[0].value["Model"]) == ["digits-dr", "digits-em", "digits-l2", "digits-l1"]
 
 
 def thumbnails(app: AppTest) -> ButtonGroup:

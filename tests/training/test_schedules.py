@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsviz.training.schedules import SCHEDULES, learning_rate, spread_margin
+from capsviz.training.schedules import SCHEDULES, learning_rate
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,3 @@ def test_one_cycle_rises_to_its_peak_after_a_fifth_and_falls_to_nothing():
 def test_a_learning_rate_is_never_negative_or_above_its_peak(schedule, total, data):
     step = data.draw(st.integers(0, total - 1))
     assert 0 < learning_rate(schedule, 1e-3, step, total) <= 1e-3
-
-
-def test_the_spread_margin_rises_along_a_line_from_a_fifth_to_nine_tenths():
-    assert [spread_margin(progress) for progress in (0.0, 0.5, 1.0, 2.0)] == pytest.approx([0.2, 0.55, 0.9, 0.9])

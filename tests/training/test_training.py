@@ -67,7 +67,7 @@ def test_every_epoch_leaves_a_line_with_validation_error_loss_speed_and_rate(run
     wanted = {"step", "seconds", "images_per_second", "loss", "margin", "reconstruction", "learning_rate"}
     assert all(wanted | {"validation_error", "validation_loss"} <= set(line) for line in epochs)
     assert epochs[-1]["loss"] < epochs[0]["loss"]
-    assert ("near_zero_share" in epochs[0]) == config.discriminative
+    assert ("near_zero_share" in epochs[0]) == config.method.ascends
     assert [line["step"] for line in lines if line["kind"] == "train" and line["step"] % 50 == 0] == [50, 100]
 
 
