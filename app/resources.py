@@ -41,9 +41,10 @@ def entries() -> dict[str, zoo.Entry]:
 
 
 def kind(entry: zoo.Entry) -> str:
-    """What a model's algorithm is called on screen; EM in several layers goes by a name of its own."""
+    """What a model's algorithm is called on screen; EM in several layers goes by a name of its own, as does a seed."""
     matrix = entry.has_capsules and entry.config.capsule_layers
-    return "EM, matrix capsules" if matrix else entry.method.title
+    called = "EM, matrix capsules" if matrix else entry.method.title
+    return f"{called}, seed {entry.seed}" if entry.seed else called
 
 
 @st.cache_resource(show_spinner="Loading the model …")
@@ -140,20 +141,26 @@ def measurable() -> dict[str, zoo.Entry]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=24)
-def _measured(name: str, written: float) -> Measured:
-    return recorded(measurable()[name])
+def _measured(name: str, drawer: str, written: float) -> Measured:
+    return recorded(measurable()[name], measurable().get(drawer))
 
 
-def measured(name: str) -> Measured:
-    """What a model does with every test image of its data set, from its file. Raises MeasuredError."""
-    path = path_of(measurable()[name])
+def measured(name: str, drawer: str = "") -> Measured:
+    """What a model does with every test image of its data set, from its file.
+
+    drawer: the model whose decoder draws it as a control; empty: as always. Raises MeasuredError.
+    """
+    path = path_of(measurable()[name], measurable().get(drawer))
     # The time is part of what the cache knows a record by: measured again, it is read again.
-    return _measured(name, path.stat().st_mtime if path.is_file() else 0.0)
+    return _measured(name, drawer, path.stat().st_mtime if path.is_file() else 0.0)
 
 
-def drawn(name: str, chosen: torch.Tensor | None = None) -> torch.Tensor:
-    """What the recorded capsules of test images look like: "chosen channel height width". Raises MeasuredError."""
-    found = measured(name)
+def drawn(name: str, chosen: torch.Tensor | None = None, drawer: str = "") -> torch.Tensor:
+    """What the recorded capsules of test images look like: "chosen channel height width"; drawer: as in `measured`.
+
+    Raises MeasuredError.
+    """
+    found = measured(name, drawer)
     return drawings(found, model(found.drawn_by), chosen)
 
 

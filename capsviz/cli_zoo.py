@@ -69,7 +69,8 @@ def zoo_measure(
 
     if threads:
         torch.set_num_threads(threads)
-    chosen = [zoo.entry(name) for name in names] if names else measured.wanting()
+    named = [zoo.entry(name) for name in names or ()]
+    chosen = [(entry, drawer) for entry in named for drawer in measured.drawers(entry)] or measured.wanting()
     if not chosen:
         print("Every model has been measured with the weights that are here.")
 
@@ -77,17 +78,17 @@ def zoo_measure(
         bar.update(task, completed=done, total=total)
 
     with Progress(console=Console(stderr=True)) as bar:
-        for entry in chosen:
+        for entry, drawer in chosen:
             task = bar.add_task(entry.name, total=entry.test_count)
             try:
-                found = measured.measure(entry, progress=partial(shown, bar, task))
+                found = measured.measure(entry, drawer, progress=partial(shown, bar, task))
             except (DatasetMissing, measured.MeasuredError) as error:
                 if names:
                     raise
                 bar.update(task, visible=False)
                 told(f"{entry.name} is left out: {error}")
                 continue
-            found.save(measured.path_of(entry))
+            found.save(measured.path_of(entry, drawer))
             print(measured.summary(found))
 
 

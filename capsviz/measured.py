@@ -145,49 +145,77 @@ _TENSORS = ("labels", "predicted", "activations", "capsules", "mse", "ssim", "re
 _FACTS = tuple(field.name for field in fields(Measured) if field.name not in _TENSORS)
 
 
-def path_of(entry: zoo.Entry) -> Path:
-    """Where a model's record lies: `measured/NAME.safetensors` beside the weights."""
-    return zoo.folder() / "measured" / f"{entry.name}.safetensors"
+def path_of(entry: zoo.Entry, drawer: zoo.Entry | None = None) -> Path:
+    """Where a model's record lies: `measured/NAME.safetensors` beside the weights; drawer: as in `measure`."""
+    return zoo.folder() / "measured" / f"{entry.name}{f'-by-{drawer.name}' if drawer else ''}.safetensors"
 
 
-def recorded(entry: zoo.Entry) -> Measured:
-    """The record of a shipped model. Raises MeasuredError where there is none or it belongs to other weights."""
-    path, command = path_of(entry), f"`capsviz zoo measure {entry.name}`"
+def recorded(entry: zoo.Entry, drawer: zoo.Entry | None = None) -> Measured:
+    """The record of a shipped model; drawer: as in `measure`.
+
+    Raises MeasuredError where there is none or it belongs to other weights.
+    """
+    path, command = path_of(entry, drawer), f"`capsviz zoo measure {entry.name}`"
     if not path.is_file():
         raise MeasuredError(f"{entry.name} has not been measured image by image; {command} does that.")
     found = Measured.open(path)
-    drawer = zoo.models().get(found.drawn_by)
-    drawn = drawer.sha256 if drawer else ""
+    known = zoo.models().get(found.drawn_by)
+    drawn = known.sha256 if known and (drawer is None or known.name == drawer.name) else ""
     if (found.name, found.weights, found.drawn_by_weights) != (entry.name, entry.sha256, drawn):
         raise MeasuredError(f"{path.name} was measured with other weights than the zoo's; {command} measures again.")
     return found
 
 
-def wanting() -> list[zoo.Entry]:
-    """The shipped models whose record is missing, stale or damaged, in the order of the manifest.
+def drawers(entry: zoo.Entry) -> list[zoo.Entry | None]:
+    """By whom a model is to be drawn, as `measure` takes it: as always (None), and as a control where it is one."""
+    control = control_drawer_of(entry)
+    return [None] if control is None else [None, control]
+
+
+def wanting() -> list[tuple[zoo.Entry, zoo.Entry | None]]:
+    """The shipped models, each with its drawer, whose record is missing, stale or damaged, in the manifest's order.
 
     Without those that find several objects in each image: a record is of images that show one.
     """
 
-    def wants(entry: zoo.Entry) -> bool:
+    def wants(entry: zoo.Entry, drawer: zoo.Entry | None) -> bool:
         if entry.objects > 1:
             return False
         try:
-            recorded(entry)
+            recorded(entry, drawer)
         except MeasuredError:
             return True
         return False
 
-    return [entry for entry in zoo.models().values() if wants(entry)]
+    every = [(entry, drawer) for entry in zoo.models().values() for drawer in drawers(entry)]
+    return [(entry, drawer) for entry, drawer in every if wants(entry, drawer)]
 
 
 def drawer_of(entry: zoo.Entry) -> zoo.Entry | None:
-    """The model that draws a model's capsules: itself, else dynamic routing's of the same data set, preset first.
+    """The model that draws a model's capsules: itself, else dynamic routing's of the same data set.
 
     None where there is none whose decoder takes such capsules, or no capsules to draw.
     """
     if not entry.has_capsules or entry.config.decoder:
         return entry if entry.has_capsules else None
+    return _by_dynamic_routing(entry)
+
+
+def control_drawer_of(entry: zoo.Entry) -> zoo.Entry | None:
+    """Whose decoder also draws a model as a control: that which draws the capsules of models without a decoder.
+
+    A control is dynamic routing of another seed, otherwise trained alike: its capsules learned to be drawn, by their
+    own decoder, and the one that draws them as a control never met them either. None for every other model.
+    """
+    if not entry.has_capsules or entry.routing != "dr" or not entry.config.decoder:
+        return None
+    drawer = _by_dynamic_routing(entry)
+    other_seed = drawer is not None and drawer.preset == entry.preset and drawer.seed != entry.seed
+    return drawer if other_seed else None
+
+
+def _by_dynamic_routing(entry: zoo.Entry) -> zoo.Entry | None:
+    """Dynamic routing whose decoder takes a model's capsules: of the same preset first, then of the first seed."""
     size = (entry.config.classes, entry.config.class_dim)
     able = [
         other
@@ -196,19 +224,22 @@ def drawer_of(entry: zoo.Entry) -> zoo.Entry | None:
         and other.config.decoder
         and (other.config.classes, other.config.class_dim) == size
     ]
-    return min(able, key=lambda other: other.preset != entry.preset, default=None)
+    return min(able, key=lambda other: (other.preset != entry.preset, other.seed), default=None)
 
 
-def measure(entry: zoo.Entry, *, progress: Callable[[int, int], None] | None = None) -> Measured:
+def measure(
+    entry: zoo.Entry, drawer: zoo.Entry | None = None, *, progress: Callable[[int, int], None] | None = None
+) -> Measured:
     """Run a shipped model over its whole test set; progress is called with the images done and their number.
 
+    drawer: whose decoder draws, `drawer_of` unless given.
     Raises MeasuredError where the images show more than one class each, or the errors are not those of the manifest;
     ZooError and DatasetMissing.
     """
     images = load(entry.data, "test")
     if not isinstance(images, ImageSet):
         raise MeasuredError(f"{entry.name} finds two classes in each image; `capsviz evaluate` measures such models.")
-    drawer = drawer_of(entry)
+    drawer = drawer or drawer_of(entry)
     model = zoo.load_network(entry.name)
     artist = None if drawer is None else zoo.load(drawer.name)
     parts = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,12 @@ class Entry:
         if not isinstance(self.network, CapsNetConfig):
             raise NoCapsulesError(self.name)
         return self.network
+
+    @property
+    def seed(self) -> int:
+        """The seed of its training, by its command; 0 where that names none."""
+        words = shlex.split(self.command)
+        return int(words[words.index("--seed") + 1]) if "--seed" in words else 0
 
     @property
     def objects(self) -> int:

@@ -14,6 +14,7 @@ from capsviz.measured import (
     Measured,
     MeasuredError,
     columns,
+    control_drawer_of,
     drawer_of,
     drawings,
     measure,
@@ -24,6 +25,7 @@ from capsviz.measured import (
 )
 from capsviz.measures import mean_squared_error, structural_similarity
 from capsviz.network import CapsNet, assemble, configure, preset
+from tests.zoos import SECOND, with_second_seed
 
 RECORDED = [name for name, entry in zoo.models().items() if path_of(entry).is_file()]
 
@@ -136,6 +138,25 @@ def test_a_model_without_decoder_is_drawn_by_dynamic_routing():
     assert not recorded(zoo.entry("digits-l1-fc")).reconstructs
 
 
+def test_a_second_seed_is_drawn_by_the_first_ones_decoder_as_a_control(tmp_path, monkeypatch):
+    with_second_seed(tmp_path)
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    first, second, bare = (zoo.entry(name) for name in ("digits-dr", SECOND, "digits-l2-fc"))
+    assert (first.seed, second.seed) == (0, 1)
+    assert drawer_of(bare) == first and drawer_of(second) == second
+    assert [control_drawer_of(entry) for entry in (first, second, bare)] == [None, first, None]
+    assert wanting() == [(second, None), (second, first)]
+    for drawer in (None, first):
+        measure(second, drawer).save(path_of(second, drawer))
+    assert wanting() == []
+    own, control = recorded(second), recorded(second, first)
+    assert own.reconstructs and (control.name, control.drawn_by) == (SECOND, "digits-dr")
+    assert torch.equal(own.predicted, control.predicted), "who draws does not change what is read"
+    assert own.drawn_wrong.sum() < 10 < 200 < control.drawn_wrong.sum()
+    written = {path.stem for path in (tmp_path / "measured").iterdir()}
+    assert written == {"digits-dr", "digits-l2-fc", SECOND, f"{SECOND}-by-digits-dr"}
+
+
 def test_a_network_without_capsules_is_classified_and_nothing_is_drawn():
     network = assemble(configure("tiny", "digits", "cnn")).eval()
     images = data.load("digits", "test").images[:5]
@@ -199,12 +220,12 @@ def test_a_record_of_other_weights_is_stale(copied):
     rewrite(copied, "digits-l2-fc", sha256="0" * 64)
     with pytest.raises(MeasuredError, match=r"other weights than the zoo's; `capsviz zoo measure digits-l2-fc`"):
         recorded(zoo.entry("digits-l2-fc"))
-    assert [entry.name for entry in wanting()] == ["digits-l2-fc"]
+    assert [entry.name for entry, _ in wanting()] == ["digits-l2-fc"]
 
 
 def test_a_record_drawn_by_other_weights_is_stale(copied):
     rewrite(copied, "digits-dr", sha256="0" * 64)
-    assert [entry.name for entry in wanting()] == ["digits-dr", "digits-l2-fc"]
+    assert [entry.name for entry, _ in wanting()] == ["digits-dr", "digits-l2-fc"]
 
 
 def test_a_missing_record_is_said_with_the_command_that_makes_it(copied):

@@ -13,14 +13,14 @@ from capsviz import differences
 from capsviz.data import ImageSet
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.network import Stage
-from capsviz.measured import Measured
+from capsviz.measured import Measured, MeasuredError, control_drawer_of
 
-HEADLINE = (
-    "A capsule can be <b>right without being drawable</b>: read rightly by its network, read wrongly once it is drawn."
-)
+HEADLINE = "Capsules that their network reads rightly: <b>what does a decoder draw</b> that never met them?"
 SUBJECT: Stage = "reconstruction"
 EXAMPLES = {"wrong": 25, "first": 100}
 """As many as show well; the paper shows 100."""
+ALIKE = 5.0
+"""Shares that differ by fewer percentage points tell no difference between capsules."""
 _SAMPLES = {"wrong": "Drawn wrong first", "first": "The first 100, as in the paper"}
 
 
@@ -42,12 +42,16 @@ def show(current: Scene) -> None:
         [*strangers, *(name for name in records if name not in strangers)], required=True,
         format_func=lambda name: f"{called[name]} · {int(records[name].drawn_wrong.sum())}",
     )  # fmt: skip
-    layout.say(_sentence(records[method], called[method]))
+    control, said, missing = _control(records[method])
+    layout.say(f"{_sentence(records[method], called[method])} {said}")
+    if missing:
+        with st.container(key="missing"):
+            st.caption(missing)
     chosen(
         st.segmented_control, "Images", "sample", current.choices.sample, list(_SAMPLES), format_func=_SAMPLES.get,
         required=True, label_visibility="collapsed",
     )  # fmt: skip
-    _figure(current, records, method, called[method], methods.test_images(current))
+    _figure(current, records, method, called[method], methods.test_images(current), control)
 
 
 def _sentence(record: Measured, called: str) -> str:
@@ -65,17 +69,66 @@ def _sentence(record: Measured, called: str) -> str:
     )
 
 
-def _figure(current: Scene, records: dict[str, Measured], method: str, called: str, test: ImageSet | None) -> None:
+def _control(record: Measured) -> tuple[Measured | None, str, str]:
+    """The record of a second seed of dynamic routing drawn by the same decoder, what it says, and what is missing."""
+    if record.reconstructs:
+        return None, "", ""
+    entries = resources.measurable()
+    drawer = entries[record.drawn_by]
+    seeds = [entry for entry in entries.values() if control_drawer_of(entry) == drawer]
+    if not seeds:
+        return (
+            None,
+            "",
+            f"What is missing is a control: a dynamic routing model of another seed, drawn by the decoder of "
+            f"{drawer.name} as well. Without it this figure does not tell whether capsules trained without a decoder "
+            f"are harder to draw than any others that this decoder never met. `capsviz zoo train {drawer.name} "
+            f"--seeds 2`, `capsviz zoo add runs/{drawer.name}-seed1` and `capsviz zoo measure` put it here.",
+        )
+    try:
+        control = resources.measured(seeds[0].name, drawer.name)
+    except MeasuredError as error:
+        return None, "", f"The control, {seeds[0].name} drawn by the decoder of {drawer.name}, is missing: {error}"
+    wrong, right = int(control.drawn_wrong.sum()), int(control.right.sum())
+    share, of_these = 100 * wrong / right, 100 * int(record.drawn_wrong.sum()) / int(record.right.sum())
+    said = (
+        f"The control: <b>{control.name}</b> learned to be drawn by a decoder of its own; drawn by that of "
+        f"{drawer.name}, <b>{wrong}</b> of the {right} that it names rightly read as another class: {share:.0f} %, "
+        f"beside {of_these:.0f} %. " + _verdict(share, of_these)
+    )
+    return control, said, ""
+
+
+def _verdict(control: float, share: float) -> str:
+    """What the control says of the shares, in percent, that a foreign decoder draws wrong."""
+    if control > share - ALIKE:
+        return "So it is the foreign decoder that cannot draw, whether the capsules were trained with one or not."
+    return "So capsules that were trained without a decoder are harder to draw than others that this one never met."
+
+
+def _figure(
+    current: Scene,
+    records: dict[str, Measured],
+    method: str,
+    called: str,
+    test: ImageSet | None,
+    control: Measured | None,
+) -> None:
     record, sample, classes = records[method], current.choices.sample, current.entry.classes
     which = differences.classified_right(record, EXAMPLES[sample], wrong_first=sample == "wrong")
     if not len(which):
         return
-    blocks: dict[str, torch.Tensor] = {} if test is None else {"(a) input": methods.pixels(test, which)}
+    pictures: dict[str, torch.Tensor] = {} if test is None else {"input": methods.pixels(test, which)}
     drawer = methods.title(resources.measurable()[record.drawn_by])
     if not record.reconstructs:
-        blocks[f"(b) {drawer}, reconstructed"] = resources.drawn(record.drawn_by, which)
-    decoder = "its own decoder" if record.reconstructs else f"the decoder of {drawer}"
-    blocks[f"({'abc'[len(blocks)]}) {called} capsules, drawn by {decoder}"] = resources.drawn(method, which)
+        pictures[f"{drawer}, reconstructed"] = resources.drawn(record.drawn_by, which)
+    if control is not None:
+        other = methods.title(resources.measurable()[control.name])
+        drawing = resources.drawn(control.name, which, control.drawn_by)
+        pictures[f"control: {other}, drawn by {drawer}"] = drawing
+    decoder = "its own decoder" if record.reconstructs else drawer
+    pictures[f"{called} capsules, drawn by {decoder}"] = resources.drawn(method, which)
+    blocks = {f"({letter}) {title}": drawn for letter, (title, drawn) in zip("abcd", pictures.items(), strict=False)}
     assert record.reread is not None  # records without it are not offered
     texts = [
         f"image {number} is named {classes[named]}, its drawing reads as {classes[again]}"

@@ -19,6 +19,9 @@ from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on
 from capsviz.figures.theme import Number, Span, caption, ink, style
 
+LETTERS = 104
+"""Of all titles side by side, to a line: on the narrowest page that is not a telephone's they do not touch."""
+
 
 def image_blocks(
     blocks: Mapping[str, Float[Tensor, "count *image"]],
@@ -53,10 +56,11 @@ def image_blocks(
         figure.add_trace(mosaic_traces(canvas, pitch, [[""]], place=on(number))[0])
         figure.add_trace(_targets(count, columns, pitch, texts, chosen, number))
         # A title may be longer than its block is wide: it breaks, and grows upwards.
-        notes.append(caption("<br>".join(textwrap.wrap(title, 36)), x[0], 1.01, dark=dark))
+        notes.append(caption("<br>".join(textwrap.wrap(title, LETTERS // len(drawn))), x[0], 1.01, dark=dark))
+    top = 30 + 22 * max(note["text"].count("<br>") for note in notes)
     framed = [index for index, is_wrong in enumerate(wrong) if is_wrong]
     shapes = [_frame(index, columns, pitch, len(drawn), dark) for index in framed]
-    figure.update_layout(**layout, annotations=notes, shapes=shapes, margin={"l": 4, "r": 4, "t": 52, "b": 4})
+    figure.update_layout(**layout, annotations=notes, shapes=shapes, margin={"l": 4, "r": 4, "t": top, "b": 4})
     figure.update_layout(hoverdistance=60)
     text = f"{count} images in {len(drawn)} blocks: {'; '.join(drawn)}."
     if len(wrong):

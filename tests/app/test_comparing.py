@@ -8,13 +8,14 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import images, resources, shelves
+from app import images, resources, scene, shelves
 from app.choices import VIEWS, Choices
 from capsviz import zoo
 from capsviz.data import MultiDigits, load
 from capsviz.differences import difference, most
-from capsviz.measured import recorded
+from capsviz.measured import measure, path_of, recorded
 from tests.app.conftest import Visit
+from tests.zoos import SECOND, with_second_seed
 
 COUNT = Choices("digits-dr").count
 
@@ -162,9 +163,50 @@ def test_drawn_wrong_begins_with_the_chosen_model_where_it_has_no_decoder(visit:
     assert f"<b>{shown}</b> names" in spoken(visit("compare", model=model, view="wrong"))
 
 
+def test_drawn_wrong_says_that_its_control_is_missing_and_how_to_make_it(visit: Visit):
+    said = spoken(visit("compare", model="digits-dr", view="wrong", method="digits-l2-fc"))
+    assert "What is missing is a control: a dynamic routing model of another seed" in said
+    assert "`capsviz zoo train digits-dr --seeds 2`" in said and "`capsviz zoo measure`" in said
+    assert "right without being drawable" not in said
+
+
+def test_drawn_wrong_stands_beside_its_control(visit: Visit, tmp_path, monkeypatch):
+    with_second_seed(tmp_path)
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    for cache in (resources.entries, resources.measurable, scene.catalogue):
+        cache.clear()
+    try:
+        second, drawer = zoo.entry(SECOND), zoo.entry("digits-dr")
+        app = visit("compare", model="digits-dr", view="wrong", method="digits-l2-fc")
+        assert f"The control, {SECOND} drawn by the decoder of digits-dr, is missing" in spoken(app)
+        assert f"`capsviz zoo measure {SECOND}`" in spoken(app)
+        for by in (None, drawer):
+            measure(second, by).save(path_of(second, by))
+        app = visit("compare", model="digits-dr", view="wrong", method="digits-l2-fc")
+        control, shown = recorded(second, drawer), recorded(zoo.entry("digits-l2-fc"))
+        wrong, right = int(control.drawn_wrong.sum()), int(control.right.sum())
+        share, theirs = 100 * wrong / right, 100 * int(shown.drawn_wrong.sum()) / int(shown.right.sum())
+        said = spoken(app)
+        assert f"<b>{wrong}</b> of the {right} that it names rightly" in said
+        assert f"read as another class: {share:.0f} %, beside {theirs:.0f} %." in said
+        alike = share > theirs - 5
+        assert ("it is the foreign decoder that cannot draw" in said) == alike
+        assert ("are harder to draw" in said) != alike
+        titles = [note["text"].replace("<br>", " ") for note in figures(app)["wrong"]["layout"]["annotations"]]
+        assert titles == [
+            "(a) input",
+            "(b) Dynamic routing, reconstructed",
+            "(c) control: Dynamic routing, seed 1, drawn by Dynamic routing",
+            "(d) L2/FC capsules, drawn by Dynamic routing",
+        ]
+    finally:
+        for cache in (resources.entries, resources.measurable, scene.catalogue):
+            cache.clear()
+
+
 @pytest.mark.parametrize("view", VIEWS[1:])
 def test_without_records_a_view_says_which_command_makes_them(visit: Visit, monkeypatch, tmp_path, view: str):
-    monkeypatch.setattr("app.resources.path_of", lambda entry: tmp_path / entry.name)
-    monkeypatch.setattr("capsviz.measured.path_of", lambda entry: tmp_path / entry.name)
+    monkeypatch.setattr("app.resources.path_of", lambda entry, _: tmp_path / entry.name)
+    monkeypatch.setattr("capsviz.measured.path_of", lambda entry, _: tmp_path / entry.name)
     app = visit("compare", model="digits-dr", view=view)
     assert "`capsviz zoo measure digits-dr" in app.error[0].value
