@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import layout, resources, scene, session
+from app import layout, resources, scene
 from app.choices import ANOTHER_IMAGE, TEMPERATURES
 from app.components.routing_board import Look, routing_board
 from app.images import Picture
@@ -29,9 +29,8 @@ PLAYERS = {
 
 def acted(changes: dict[str, Any]) -> None:
     """Keep what the visitor chose on a board; how that is looked at concerns boards and links, the rest the page."""
-    session.update(session.parse(st.query_params, scene.catalogue())[0], **changes)
-    if changes.keys() <= {"capsule", "frame", *(field.name for field in fields(Look))}:
-        st.rerun(["links", "boards"])
+    looks = changes.keys() <= {"capsule", "frame", *(field.name for field in fields(Look))}
+    scene.keep(*(["boards"] if looks else []), **changes)
 
 
 @st.fragment(key="boards")

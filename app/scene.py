@@ -127,9 +127,15 @@ class Scene:
 
 
 def keep(*fragments: str, **changes: object) -> None:
-    """Write changed choices that concern the links and these fragments alone; to be called from a callback."""
+    """Write changed choices to the URL as it is now, and run the page again; to be called from a callback.
+
+    fragments: these and the links run again alone, for changes that nothing else on the page depends on. Without them
+    the whole page does: left to itself, a callback in a fragment would have that fragment alone run again.
+    """
     session.update(session.parse(st.query_params, catalogue())[0], **changes)
-    st.rerun(["links", *fragments])
+    if fragments:
+        st.rerun(["links", *fragments])
+    st.rerun()
 
 
 def own_or(iterations: int, entry: Entry) -> int | None:

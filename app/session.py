@@ -112,6 +112,8 @@ def update(choices: Choices, **changes: Any) -> None:
             "to": None,
             **changes,
         }
+    if "upper" in changes and choices.hand == "cells":
+        changes = {"offsets": (), **changes}
     if "layer" in changes:
         changes = {"position": None, "upper": None, "capsule": None, "frame": None, **changes}
     if "source" in changes:

@@ -9,7 +9,7 @@ import streamlit as st
 from app import images, recordings, resources, session, shelves, thumbnails
 from app.choices import Choices
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
-from app.scene import Scene, catalogue
+from app.scene import Scene, catalogue, keep
 from app.widgets import chosen
 from capsviz import data
 from capsviz.data import DATASETS, ImageError
@@ -42,7 +42,7 @@ def _actions(scene: Scene) -> bool:
             "Present",
             icon=":material/slideshow:",
             key="present",
-            on_click=lambda: scene.choose(present=True),
+            on_click=lambda: keep(present=True),  # the boards may have told the link more since the sidebar ran
             help="Presenter mode: no sidebar, large type, keys (p; ? shows all keys).",
             width="stretch",
         )

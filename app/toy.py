@@ -70,6 +70,11 @@ def _left(frame: int | None) -> None:
     scene.keep("toy", frame=frame)
 
 
+def _turned(iterations: int) -> None:
+    """Keep another T, which the strip shows as well."""
+    scene.keep(iterations=scene.own_or(iterations, scene.current().entry))
+
+
 @st.fragment(key="toy")
 def toy() -> None:
     """Votes in the plane that can be dragged; the votes are in the link, and T is that of the page."""
@@ -88,5 +93,5 @@ def toy() -> None:
         key="routing-toy",
         on_votes=_moved,
         on_frame=_left,
-        on_iterations=lambda iterations: scene.current().choose(iterations=scene.own_or(iterations, current.entry)),
+        on_iterations=_turned,
     )

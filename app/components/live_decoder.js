@@ -138,10 +138,11 @@ class Board {
     this.tell();
   }
 
-  /** Another class capsule; its offsets are those of the one before. */
+  /** Another class capsule. On all capsules at once it stands as it is: an offset belongs to the row that it is on. */
   select(label, tell = true) {
     if (this.state.upper !== label) {
       this.state.upper = label;
+      if (this.data.hand === "cells") this.state.offsets.fill(0);
       this.refresh();
     }
     if (tell) this.tell();
