@@ -72,8 +72,7 @@ class MultiDigits:
     ) -> tuple[UInt8[Tensor, "batch channel height width"], Int64[Tensor, "batch 2"]]:
         """The overlaid images at these indices and the two classes in each; raises `IndexError` beyond the set."""
         parts, labels = self.parts(indices)
-        # 255 - a is what is still free above a, so the sum never leaves a byte.
-        return parts[:, 0] + torch.minimum(parts[:, 1], 255 - parts[:, 0]), labels
+        return overlaid(parts), labels
 
     def parts(
         self, indices: Int64[Tensor, "batch"]
@@ -110,6 +109,16 @@ class MultiDigits:
         labels = self.base.labels.cpu().numpy()
         counts = np.bincount(labels, minlength=len(self.base.classes))
         return np.argsort(labels, kind="stable"), labels, np.cumsum(counts) - counts, counts
+
+
+def overlaid(
+    parts: UInt8[Tensor, "batch object channel height width"],
+) -> UInt8[Tensor, "batch channel height width"]:
+    """Images of several objects, each given by itself: their sum, clipped at 255."""
+    image, *others = parts.unbind(1)
+    for other in others:
+        image = image + torch.minimum(other, 255 - image)  # 255 - a is what is still free above a
+    return image
 
 
 def _random_bits(seed: int, index: np.ndarray, stream: int) -> np.ndarray:

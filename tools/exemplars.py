@@ -1,0 +1,56 @@
+"""Write the test images that come with capsviz: `python -m tools.exemplars` (needs MNIST, Fashion-MNIST, CIFAR-10).
+
+The image to begin with is read rightly by every model of its data set, and of those the one on which dynamic routing
+decides most: where the lead of the right class grows most from the first iteration to the last.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from capsviz import trace, zoo
+from capsviz.data import ImageSet, MultiDigits, load, to_float
+from capsviz.data.exemplars import FOLDER, chosen, write
+from capsviz.network import CapsNet
+from capsviz.routing.dynamic import DYNAMIC
+
+SETS = ("mnist", "fashion-mnist", "cifar10", "multi-mnist")
+
+
+def lead(activations: Tensor, labels: Tensor) -> Tensor:
+    """How far the weakest class that is there is ahead of the strongest that is not, "image"."""
+    there = torch.zeros_like(activations, dtype=torch.bool).scatter_(1, labels, True)
+    weakest = activations.masked_fill(~there, torch.inf).amin(1)
+    return weakest - activations.masked_fill(there, -torch.inf).amax(1)
+
+
+def start(data: ImageSet | MultiDigits, name: str) -> int:
+    """The index of the image to begin with; the first exemplar where no model of the data set is here."""
+    indices = chosen(data)
+    images, labels = data.batch(indices)
+    labels = labels.reshape(len(indices), -1)
+    right, growth = torch.ones(len(indices), dtype=torch.bool), torch.zeros(len(indices))
+    for model, entry in zoo.models().items():
+        network = zoo.load_network(model)
+        if entry.data != name:
+            continue
+        with torch.inference_mode():
+            right &= lead(network(to_float(images), reconstruct=False).activations, labels) > 0
+        if isinstance(network, CapsNet) and network.config.algorithm is DYNAMIC:
+            found = trace(network, to_float(images)).layer["activations"]
+            growth += lead(found[-1], labels) - lead(found[0], labels)
+    return int(indices[growth.masked_fill(~right, -torch.inf).argmax()])
+
+
+def main() -> None:
+    """Write every set, and say how large it became."""
+    for name in SETS:
+        data = load(name, "test")
+        path = write(name, data, start(data, name))
+        print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
+    print(f"{sum(file.stat().st_size for file in FOLDER.iterdir()) / 1e6:.2f} MB in all")
+
+
+if __name__ == "__main__":
+    main()
