@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
+from app.failures import SENTENCE
 from tests.serving import WAIT
 
 if TYPE_CHECKING:
@@ -68,11 +69,18 @@ class Guest:
 
     def leave(self) -> None:
         """Close the window; by then nothing may have gone wrong in it."""
-        boxes = [box.inner_text() for box in self.window.query_selector_all('[data-testid="stException"]')]
+        failed = self.failures()
         self.window.evaluate("localStorage.clear()")  # the next guest of this profile finds nothing of this one
         self.window.close()
-        assert boxes == []
+        assert failed == []
         assert self.problems == []
+
+    def failures(self) -> list[str]:
+        """What the page says of failures of its own: Streamlit's boxes, our sentence, a component's."""
+        boxes = self.window.query_selector_all('[data-testid="stException"], p.failed')
+        alerts = self.window.query_selector_all('[data-testid="stAlert"] p')
+        ours = [said for alert in alerts if (said := alert.inner_text()) == SENTENCE]
+        return [*(box.inner_text() for box in boxes), *ours]
 
 
 class Visitor(Guest):
@@ -84,7 +92,7 @@ class Visitor(Guest):
         self.window.wait_for_selector("h2")
         self.window.wait_for_function("document.querySelectorAll('.js-plotly-plot .main-svg').length > 0")
         self.window.wait_for_function("document.querySelectorAll('[data-stale=\"true\"]').length === 0")
-        assert not self.window.query_selector_all('[data-testid="stException"]')
+        assert self.failures() == []
 
     def follow(self, link: str) -> None:
         """Go to another page of the app as Back and Forward do, which loads no script anew, and wait until it stands.

@@ -3,11 +3,20 @@
 
 const mounted = new WeakMap(); // element of the component -> what was made there, and how often it was updated
 
+const FAILED = "This picture cannot be drawn here: reload the page, and if that does not help, try another browser.";
+
 /** Make a `Kind` in an element unless there is one already, and update it; gives what takes it down. */
 function mount(Kind, parent, update) {
   let place = mounted.get(parent);
-  if (!place) mounted.set(parent, (place = { made: new Kind(parent), calls: 0 }));
-  update(place.made);
+  try {
+    if (!place) mounted.set(parent, (place = { made: new Kind(parent), calls: 0 }));
+    update(place.made);
+  } catch (error) { // Streamlit would show its stack to the hall
+    console.error(error);
+    parent.replaceChildren(element("p", { className: "failed", role: "alert", textContent: FAILED }));
+    mounted.delete(parent);
+    return () => {};
+  }
   const call = ++place.calls;
   // Streamlit also runs what a call that was overtaken returns: only the latest may take anything down.
   return () => {

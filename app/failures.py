@@ -1,0 +1,21 @@
+"""What a visitor is told where the app fails: one sentence. The traceback is for the server's log, not for a hall."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+SENTENCE = (
+    "Something went wrong here, and the server's log says what: reload the page, and if that does not help, choose "
+    "another image or model."
+)
+
+
+def told(error: Exception) -> bool:
+    """Say what a script, a part of it or an action of the visitor failed with, for `st.App`, which has logged it.
+
+    True: Streamlit shows nothing of its own.
+    """
+    from capsviz.errors import CapsvizError  # the server starts without capsviz
+
+    st.error(str(error) if isinstance(error, CapsvizError) else SENTENCE, icon=":material/error:")
+    return True
