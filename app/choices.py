@@ -44,6 +44,8 @@ NARROW, WIDE = 0.25, 1.0
 LISTED = ("share", "agreement", "presence", "length")
 FARTHEST_TURN = 3.15
 """Radians from 0 that a yaw or pitch goes: half around."""
+CLOSEST = 6
+"""Steps that the zoom of the votes goes to either side, each by half as much again."""
 HANDS = ("sliders", "cells", "walk")
 OWN = -1
 """In place of an exemplar's number: this image's own capsule of the class."""
@@ -83,6 +85,8 @@ class Choices:
     """Frame at which the players stand, counted from 0: a line of the algorithm, a snapshot, a step; None: the last."""
     turned: tuple[float, float] | None = None
     """Yaw and pitch in radians under which the routing boards show the votes in space; None: in their plane."""
+    zoom: int = 0
+    """Steps by which the routing boards zoom into the votes, below 0 out of them."""
     bare: bool = False
     """The boards show the image without the couplings laid over it."""
     absolute: bool = False

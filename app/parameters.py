@@ -11,6 +11,7 @@ from app.choices import (
     ANOTHER_IMAGE,
     BATCHES,
     CLIMBS,
+    CLOSEST,
     FARTHEST_TURN,
     FEWEST,
     HANDS,
@@ -178,6 +179,12 @@ def _turned(text: str, _choices: Choices, _catalogue: Catalogue) -> tuple[float,
     return yaw, pitch
 
 
+def _zoom(text: str, _choices: Choices, _catalogue: Catalogue) -> int:
+    otherwise = f"The votes cannot be zoomed by “{text}” (−{CLOSEST} to {CLOSEST})"
+    steps = _natural(text.removeprefix("-"), 0, CLOSEST, otherwise)
+    return -steps if text.startswith("-") else steps
+
+
 def _toy(text: str, _choices: Choices, _catalogue: Catalogue) -> tuple[float, ...]:
     try:
         votes = tuple(round(float(value), 2) for value in text.split(","))
@@ -240,6 +247,7 @@ PARAMETERS: dict[str, Parameter] = {
     "temperature": Parameter("lambda", _temperature, lambda value: f"{value:g}"),
     "frame": Parameter("frame", _image),
     "turned": Parameter("3d", _turned, lambda angles: ",".join(f"{angle:g}" for angle in angles)),
+    "zoom": Parameter("zoom", _zoom),
     "bare": _flag("off", "heat"),
     "absolute": _flag("off", "difference"),
     "listed": Parameter("list", _one_of(LISTED, "order of the list")),

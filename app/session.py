@@ -46,6 +46,7 @@ def _default(name: str, choices: Choices) -> str:
         "temperature": "the model's own λ",
         "frame": "the last frame",
         "turned": "the votes in their plane",
+        "zoom": "the votes at their usual size",
         "bare": "the couplings on the image",
         "absolute": "what has changed",
         "listed": "the capsules that give most",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import streamlit as st
 from numpy import ndarray
 
 from app import capsule_sets
-from app.choices import FARTHEST_TURN, LISTED
+from app.choices import CLOSEST, FARTHEST_TURN, LISTED
 from app.components.bundle import component, hear, heard, pack
 from capsviz.figures.stage import Stage
 from capsviz.intervene import UNTOUCHED, Intervention
@@ -28,6 +28,7 @@ class Look:
     """How a board is looked at; the fields are those of `Choices`."""
 
     turned: tuple[float, float] | None = None
+    zoom: int = 0
     bare: bool = False
     absolute: bool = False
     listed: str = LISTED[0]
@@ -93,16 +94,18 @@ def changes(action: object, lower: int, upper: int, touched: Intervention) -> di
 
 def _look(said: dict[str, Any]) -> dict[str, Any]:
     """A look that the browser sent, field by field; empty where it is none."""
-    turned, bare, absolute, listed = (said.get(name) for name in ("turned", "bare", "absolute", "listed"))
+    turned, zoom, bare, absolute, listed = (said.get(field.name) for field in fields(Look))
     if turned is not None:
         if not isinstance(turned, list) or not all(isinstance(angle, (int, float)) for angle in turned):
             return {}
         turned = tuple(round(float(angle), 2) for angle in turned)
         if len(turned) != 2 or not all(abs(angle) <= FARTHEST_TURN for angle in turned):
             return {}
+    if not isinstance(zoom, int) or isinstance(zoom, bool) or abs(zoom) > CLOSEST:
+        return {}
     if not isinstance(bare, bool) or not isinstance(absolute, bool) or listed not in LISTED:
         return {}
-    return asdict(Look(turned, bare, absolute, listed))
+    return asdict(Look(turned, zoom, bare, absolute, listed))
 
 
 def _is_index(value: object, count: int) -> bool:

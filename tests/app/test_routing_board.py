@@ -27,18 +27,19 @@ def test_capsules_are_muted_boosted_and_isolated_and_everything_is_undone():
 
 
 def test_how_the_board_is_looked_at_is_taken_over_whole():
-    look = {"turned": [0.6, -1], "bare": True, "absolute": False, "listed": "agreement"}
+    look = {"turned": [0.6, -1], "zoom": -2, "bare": True, "absolute": False, "listed": "agreement"}
     assert changes({"look": look}, 288, 10, UNTOUCHED) == look | {"turned": (0.6, -1.0)}
     assert changes({"look": look | {"turned": None}}, 288, 10, UNTOUCHED) == look | {"turned": None}
 
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"turned": [4, 0]}, {"turned": [0.6]}, {"turned": ["0", "0"]}, {"turned": 1}, {"bare": 1}, {"absolute": None},
+    [{"turned": [4, 0]}, {"turned": [0.6]}, {"turned": ["0", "0"]}, {"turned": 1}, {"zoom": 7},
+     {"zoom": 0.5}, {"zoom": True}, {"zoom": None}, {"bare": 1}, {"absolute": None},
      {"listed": "name"}, {"listed": None}],
 )  # fmt: skip
 def test_a_look_that_cannot_be_is_ignored(wrong):
-    look = {"turned": None, "bare": False, "absolute": False, "listed": "share"}
+    look = {"turned": None, "zoom": 0, "bare": False, "absolute": False, "listed": "share"}
     assert changes({"look": look | wrong}, 288, 10, UNTOUCHED) == {}
 
 

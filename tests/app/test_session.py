@@ -40,6 +40,7 @@ def choices() -> st.SearchStrategy[Choices]:
         temperature=st.none() | st.sampled_from([0.25, 1.0, 4.5]),
         frame=st.none() | st.integers(0, 39),
         turned=st.none() | st.tuples(*[st.integers(-315, 315).map(lambda angle: angle / 100)] * 2),
+        zoom=st.integers(-6, 6),
         bare=st.booleans(),
         absolute=st.booleans(),
         listed=st.sampled_from(["share", "agreement", "presence", "length"]),

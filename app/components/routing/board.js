@@ -35,14 +35,8 @@ class Board extends Mounted {
     this.send = send;
     this.run = new Run(numbers);
     this.touched = touched;
-    const style = getComputedStyle(this.root), scale = parseFloat(style.fontSize) / 15; // larger where the page's type is
-    this.look = {
+    this.colours = {
       ...this.run.ink,
-      font: style.fontFamily,
-      px: (size) => `${(size * scale).toFixed(1)}px`,
-      heading: Math.max(16, 12 * scale), // baseline of a heading at the upper edge of a canvas
-      under: Math.max(24, 18 * scale), // where begins what it is the heading of
-      foot: Math.max(20, 17 * scale), // height of a line of labels below
       classes: this.run.class_colours,
       diverging: colourTable(this.run.diverging),
       sequential: colourTable(this.run.sequential),
@@ -64,16 +58,30 @@ class Board extends Mounted {
     this.layout();
   }
 
+  /** Colours, and the type that the page has at the moment: presenter mode enlarges it under a board that stands. */
+  measure() {
+    const { fontFamily, fontSize } = getComputedStyle(this.root), scale = parseFloat(fontSize) / 15;
+    this.look = {
+      ...this.colours,
+      font: fontFamily,
+      px: (size) => `${(size * scale).toFixed(1)}px`,
+      heading: Math.max(16, 12 * scale), // baseline of a heading at the upper edge of a canvas
+      under: Math.max(24, 18 * scale), // where begins what it is the heading of
+      foot: Math.max(20, 17 * scale), // height of a line of labels below
+    };
+  }
+
   /** How the board is looked at, as the link has it. */
   looked() {
     const { cloud, options, list } = this, round = (angle) => Math.round(100 * angle) / 100;
     const turned = options.solid ? [round(cloud.yaw), round(cloud.pitch)] : null;
-    return { turned, bare: !options.mass, absolute: !options.difference, listed: list.order };
+    return { turned, zoom: cloud.zoom, bare: !options.mass, absolute: !options.difference, listed: list.order };
   }
 
-  take({ turned, bare, absolute, listed }) {
+  take({ turned, zoom, bare, absolute, listed }) {
     this.options = { solid: Boolean(turned), mass: !bare, difference: !absolute };
     this.cloud.solid = this.options.solid;
+    this.cloud.zoom = zoom;
     if (turned) [this.cloud.yaw, this.cloud.pitch] = turned;
     this.list.order = listed;
   }
@@ -140,10 +148,23 @@ class Board extends Mounted {
       made.addEventListener("click", () => this.send(action()));
       return made;
     };
+    const zoom = (label, by, title) => {
+      const made = element("button", { type: "button", textContent: label, title, "aria-label": title });
+      made.disabled = Math.abs(this.cloud.zoom + by) > CLOSEST;
+      made.addEventListener("click", () => {
+        this.cloud.zoom += by;
+        this.tool();
+        this.draw();
+        this.tell();
+      });
+      return made;
+    };
     const chosen = this.picked.size ? [...this.picked].sort((a, b) => a - b) : [this.capsule];
     const count = this.picked.size ? `${this.picked.size} picked` : `capsule ${this.capsule}`;
     const parts = [
       toggle("solid", "3-D", "Turn the votes in three dimensions"),
+      element("span", { className: "zoom", role: "group", "aria-label": "Zoom of the votes" },
+        zoom("−", -1, "Zoom out of the votes"), zoom("+", 1, "Zoom into the votes, about their origin")),
       toggle("mass", "Heat", "Lay the mean share of each place over the image"),
     ];
     if (run.base_shares) parts.push(toggle("difference", "Difference", "Show the difference to the untouched run"));
@@ -170,6 +191,7 @@ class Board extends Mounted {
     if (!this.run || !this.transport) return;
     const whole = this.root.clientWidth;
     if (!whole) return;
+    this.measure();
     const wide = whole >= 760, gap = 18, em = this.run.routing === "em";
     this.root.classList.toggle("narrow", !wide);
     // As tall as the window leaves below the transport, within what reads well.
@@ -180,7 +202,7 @@ class Board extends Mounted {
     const answer = wide ? Math.round(Math.min(300, 0.21 * whole)) : whole;
     const cloud = wide ? whole - side - answer - 2 * gap : whole;
     this.place.side.style.width = `${side}px`;
-    this.cloud.layout(cloud, tall);
+    this.cloud.layout(cloud, tall, this.look);
     const { under, foot } = this.look;
     this.retina.layout(Math.min(answer, Math.round(0.47 * tall) - foot), under, foot);
     const beside = wide ? 0 : this.retina.width + gap;

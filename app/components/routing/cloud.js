@@ -3,19 +3,28 @@
 // Radius in pixels of a vote whose share is 1; areas are in proportion. Responsibilities come close to 1, where couplings
 // seldom pass a fifth.
 const POINT = { dr: 13, em: 7 };
-const FRAME = { left: 46, right: 12, top: 30, bottom: 40 };
-const INSET = 9; // pixels from the frame to where a far vote waits
+const FRAME = { left: 46, right: 12, top: 30, bottom: 40 }; // in type of 13 pixels
+const INSET = 9; // pixels from the frame to where a far vote ends
 const WHOLE = 13; // pixels around that place in which it is still drawn
+const CLOSER = 1.5, CLOSEST = 6; // what a step of the zoom enlarges by, and how many there are to either side
 
-/** From where to where: all fixed values and the votes but the farthest on either side. */
-function span(values, fixed, far) {
+/**
+ * From where to where: all fixed values and the votes but the farthest on either side. fenced: nor those beyond Tukey's
+ * fences, one and a half times the middle half's width away from it: few votes far out would leave the others no room.
+ */
+function span(values, fixed, far, fenced) {
   const sorted = values.toSorted((a, b) => a - b), last = sorted.length - 1;
-  return [Math.min(sorted[Math.floor(far * last)], ...fixed), Math.max(sorted[Math.ceil((1 - far) * last)], ...fixed)];
+  let low = sorted[Math.floor(far * last)], high = sorted[Math.ceil((1 - far) * last)];
+  if (fenced) {
+    const [first, third] = [sorted[Math.floor(0.25 * last)], sorted[Math.ceil(0.75 * last)]], fence = 1.5 * (third - first);
+    [low, high] = [Math.max(low, first - fence), Math.min(high, third + fence)];
+  }
+  return [Math.min(low, ...fixed), Math.max(high, ...fixed)];
 }
 
 class Cloud {
   constructor(onSelect, onPick, onTurned) {
-    Object.assign(this, { onSelect, onPick, onTurned, solid: false, yaw: 0.6, pitch: 0.35, loop: null });
+    Object.assign(this, { onSelect, onPick, onTurned, solid: false, yaw: 0.6, pitch: 0.35, zoom: 0, loop: null });
     this.canvas = element("canvas", { role: "img", tabIndex: -1 });
     this.canvas.addEventListener("pointerdown", (event) => this.press(event));
     this.canvas.addEventListener("pointermove", (event) => this.drag(event));
@@ -30,22 +39,31 @@ class Cloud {
     this.solid &&= run.explained.length > 2;
   }
 
-  layout(width, height) {
+  layout(width, height, look) {
+    const wider = parseFloat(look.px(13)) / 13;
+    this.frame = Object.fromEntries(Object.entries(FRAME).map(([side, room]) => [side, room * wider]));
     Object.assign(this, { width, height });
     const seen = [...Array(this.run.lower).keys()].map((i) => this.turned(this.run.places.subarray(3 * i, 3 * i + 3)));
     const heads = [...Array(this.run.iterations).keys()].map((t) => this.turned(this.run.heads.subarray(3 * t, 3 * t + 3)));
-    const far = this.run.routing === "dr" ? 0.01 : 0.04; // a Gaussian claims the middle of a wide cloud
+    const far = this.run.routing === "dr" ? 0.01 : 0.04, fenced = this.run.routing === "em"; // a Gaussian claims the middle of a wide cloud
     const fixed = [...heads, this.turned(this.run.origin)];
-    let [left, right] = span(seen.map(([x]) => x), fixed.map(([x]) => x), far);
-    let [low, high] = span(seen.map(([, y]) => y), fixed.map(([, y]) => y), far);
+    let [left, right] = span(seen.map(([x]) => x), fixed.map(([x]) => x), far, fenced);
+    let [low, high] = span(seen.map(([, y]) => y), fixed.map(([, y]) => y), far, fenced);
     if (this.solid) { // as far in every direction, so that nothing jumps while it is turned
-      const reach = span(seen.map((point) => Math.hypot(...point)), fixed.map((point) => Math.hypot(...point)), far)[1];
+      const reach = span(seen.map((point) => Math.hypot(...point)), fixed.map((point) => Math.hypot(...point)), far, fenced)[1];
       [left, right, low, high] = [-reach, reach, -reach, reach];
     }
-    const across = width - FRAME.left - FRAME.right, down = height - FRAME.top - FRAME.bottom;
-    this.unit = 0.92 * Math.min(across / (right - left || 1), down / (high - low || 1));
-    this.middle = [(left + right) / 2, (low + high) / 2];
-    this.centre = [FRAME.left + across / 2, FRAME.top + down / 2];
+    const { frame } = this, across = width - frame.left - frame.right, down = height - frame.top - frame.bottom;
+    this.whole = 0.92 * Math.min(across / (right - left || 1), down / (high - low || 1)); // pixels of a unit before the zoom
+    this.between = [(left + right) / 2, (low + high) / 2];
+    this.centre = [frame.left + across / 2, frame.top + down / 2];
+  }
+
+  /** Zoom about the origin, from which the votes point: it stays where it is, and they keep their directions. */
+  aim() {
+    const closer = CLOSER ** this.zoom, origin = this.turned(this.run.origin);
+    this.unit = this.whole * closer;
+    this.middle = this.between.map((middle, axis) => origin[axis] + (middle - origin[axis]) / closer);
   }
 
   turned([x, y, z]) {
@@ -63,13 +81,16 @@ class Cloud {
   draw(view, selection, look) {
     const { run } = this, pen = surface(this.canvas, this.width, this.height);
     Object.assign(this, { view, selection, look });
-    const left = FRAME.left + INSET, right = this.width - FRAME.right - INSET;
-    const top = FRAME.top + INSET, bottom = this.height - FRAME.bottom - INSET;
+    this.aim();
+    const left = this.frame.left + INSET, right = this.width - this.frame.right - INSET;
+    const top = this.frame.top + INSET, bottom = this.height - this.frame.bottom - INSET;
+    const origin = this.screen(run.origin);
     this.outside = new Set();
     this.spots = Array.from({ length: run.lower }, (_, i) => {
-      const [x, y] = this.screen(run.places.subarray(3 * i, 3 * i + 3));
-      if (x < left || x > right || y < top || y > bottom) this.outside.add(i);
-      return [Math.max(left, Math.min(right, x)), Math.max(top, Math.min(bottom, y))]; // a far vote waits at the border
+      // A far vote is shortened, not turned: it ends where its ray from the origin leaves the picture.
+      const [end, cut] = within(origin, this.screen(run.places.subarray(3 * i, 3 * i + 3)), left, top, right, bottom);
+      if (cut) this.outside.add(i);
+      return end;
     });
     this.axes(pen);
     pen.save();
@@ -82,7 +103,9 @@ class Cloud {
     if (this.loop) this.outline(pen);
     pen.restore();
     if (view.head) this.arrow(pen, view);
+    if (!this.solid) this.upright(pen);
     this.title(pen);
+    if (this.outside.size) this.far(pen);
     if (this.hovered >= 0) this.tell(pen, this.hovered);
   }
 
@@ -93,24 +116,30 @@ class Cloud {
     pen.fillStyle = look.muted;
     pen.lineWidth = 1;
     if (this.solid) return this.triad(pen);
-    const step = niceStep(90 / this.unit), bottom = this.height - FRAME.bottom;
+    const step = niceStep(90 / this.unit), bottom = this.height - this.frame.bottom;
     pen.textAlign = "center";
-    for (let k = Math.ceil(this.world(FRAME.left, 0)[0] / step); k * step <= this.world(this.width - FRAME.right, 0)[0]; k++) {
+    for (let k = Math.ceil(this.world(this.frame.left, 0)[0] / step); k * step <= this.world(this.width - this.frame.right, 0)[0]; k++) {
       const [x] = this.screen([k * step, 0, 0]);
-      line(pen, x, FRAME.top, x, bottom);
-      pen.fillText(shown(k * step, decimals(step)), x, bottom + 15);
+      line(pen, x, this.frame.top, x, bottom);
+      pen.fillText(shown(k * step, decimals(step)), x, bottom + 0.375 * this.frame.bottom);
     }
     pen.textAlign = "right";
-    for (let k = Math.ceil(this.world(0, bottom)[1] / step); k * step <= this.world(0, FRAME.top)[1]; k++) {
+    for (let k = Math.ceil(this.world(0, bottom)[1] / step); k * step <= this.world(0, this.frame.top)[1]; k++) {
       const [, y] = this.screen([0, k * step, 0]);
-      line(pen, FRAME.left, y, this.width - FRAME.right, y);
-      pen.fillText(shown(k * step, decimals(step)), FRAME.left - 5, y + 4);
+      line(pen, this.frame.left, y, this.width - this.frame.right, y);
+      pen.fillText(shown(k * step, decimals(step)), this.frame.left - 5, y + 4);
     }
-    pen.textAlign = "left"; // upright and inside: it is read from afar, and larger type finds room
-    pen.fillText(`↑ PC 2 (${Math.round(100 * run.explained[1])} %)`, FRAME.left + 8, FRAME.top + 8 + look.heading);
+    pen.textAlign = "left";
     const along = `PC 1 → (${Math.round(100 * run.explained[0])} %`, whole = `${along} of variance)`;
-    const narrow = FRAME.left + pen.measureText(`${whole} −0.00  ≥ 0.00`).width + 90 > this.width; // the colours' scale stands beside it
-    pen.fillText(narrow ? `${along})` : whole, FRAME.left, this.height - 6);
+    const narrow = this.frame.left + pen.measureText(`${whole} −0.00  ≥ 0.00`).width + 90 > this.width; // the colours' scale stands beside it
+    pen.fillText(narrow ? `${along})` : whole, this.frame.left, this.height - 6);
+  }
+
+  /** The name of the second axis, inside: it is read from afar, and larger type finds room. */
+  upright(pen) {
+    const { look, frame } = this, text = `↑ PC 2 (${Math.round(100 * this.run.explained[1])} %)`;
+    pen.font = `${look.px(13)} ${look.font}`;
+    haloed(pen, text, frame.left + 8 + pen.measureText(text).width / 2, frame.top + 8 + look.heading, { ...look, text: look.muted });
   }
 
   /** The three axes at the origin, for a space that is being turned. */
@@ -123,7 +152,7 @@ class Cloud {
       line(pen, ...from, x, y);
       pen.fillText(`PC ${k + 1} (${Math.round(100 * this.run.explained[k])} %)`, x + 4, y - 4);
     }
-    pen.fillText("drag to turn", FRAME.left, this.height - 8);
+    pen.fillText("drag to turn", this.frame.left, this.height - 8);
   }
 
   world(x, y) {
@@ -132,7 +161,7 @@ class Cloud {
 
   points(pen, view) {
     const { run, look } = this, J = run.upperCount;
-    const order = [...Array(run.lower).keys()];
+    const order = [...Array(run.lower).keys()], origin = this.screen(run.origin);
     if (this.solid) {
       const depth = order.map((i) => this.turned(run.places.subarray(3 * i, 3 * i + 3))[2]);
       order.sort((a, b) => depth[b] - depth[a]);
@@ -142,7 +171,7 @@ class Cloud {
       const [x, y] = this.spots[i], share = view.shares[i * J + run.upper];
       const radius = Math.max(1.1, POINT[run.routing] * Math.sqrt(share));
       pen.beginPath();
-      if (this.outside.has(i)) pen.rect(x - radius, y - radius, 2 * radius, 2 * radius);
+      if (this.outside.has(i)) arrowhead(pen, x, y, radius, Math.atan2(y - origin[1], x - origin[0]));
       else pen.arc(x, y, radius, 0, 2 * Math.PI);
       pen.lineWidth = 0.7;
       if (run.gains[i] !== 0) {
@@ -201,7 +230,7 @@ class Cloud {
   /** From the origin to s, v or μ; one that leaves the picture ends at its border, and says so. */
   arrow(pen, view) {
     const from = this.screen(this.run.origin), tip = this.screen(view.head), colour = this.look.classes[this.run.upper];
-    const [to, cut] = within(from, tip, FRAME.left, FRAME.top, this.width - FRAME.right, this.height - FRAME.bottom);
+    const [to, cut] = within(from, tip, this.frame.left, this.frame.top, this.width - this.frame.right, this.height - this.frame.bottom);
     const angle = Math.atan2(to[1] - from[1], to[0] - from[0]), far = Math.hypot(to[0] - from[0], to[1] - from[1]);
     const head = Math.min(18, far);
     for (const [colours, wide] of [[this.look.ground, 8], [colour, 5]]) {
@@ -219,8 +248,8 @@ class Cloud {
     }
     pen.font = `bold ${this.look.px(20)} ${this.look.font}`;
     const label = cut ? `${view.headName} →` : view.headName;
-    const x = Math.min(this.width - 30, Math.max(FRAME.left + 14, to[0] + (cut ? -24 : 17) * Math.cos(angle)));
-    const y = Math.min(this.height - FRAME.bottom - 6, Math.max(FRAME.top + 18, to[1] + 7 + (cut ? -24 : 17) * Math.sin(angle)));
+    const x = Math.min(this.width - 30, Math.max(this.frame.left + 14, to[0] + (cut ? -24 : 17) * Math.cos(angle)));
+    const y = Math.min(this.height - this.frame.bottom - 6, Math.max(this.frame.top + 18, to[1] + 7 + (cut ? -24 : 17) * Math.sin(angle)));
     haloed(pen, label, x, y, this.look);
   }
 
@@ -229,23 +258,45 @@ class Cloud {
     pen.textAlign = "left";
     pen.font = `600 ${look.px(16)} ${look.font}`;
     pen.fillStyle = look.text;
-    pen.fillText(`Votes û for ${run.classes[run.upper]}`, FRAME.left, 2 + 1.1 * look.heading);
+    pen.fillText(`Votes û for ${run.classes[run.upper]}`, this.frame.left, 2 + 1.1 * look.heading);
     const wide = pen.measureText(`Votes û for ${run.classes[run.upper]}`).width;
     pen.font = `${look.px(14)} ${look.font}`;
     pen.fillStyle = look.muted;
-    pen.fillText(run.routing === "dr" ? "area = c, colour = û·v" : "area = R, colour = R a", FRAME.left + wide + 12, 2 + 1.1 * look.heading);
+    pen.fillText(run.routing === "dr" ? "area = c, colour = û·v" : "area = R, colour = R a", this.frame.left + wide + 12, 2 + 1.1 * look.heading);
     const reach = run.agreement_reach, digits = Math.max(2, decimals(niceStep(reach ?? 1)) + 1);
     const [table, low, high] = run.routing === "dr"
       ? [look.diverging, shown(-reach, digits), `≥ ${shown(reach, digits)}`] : [look.sequential, "0", "1"];
-    scaleBar(pen, this.width - FRAME.right, this.height - 17, table.css, low, high, look, 64);
+    scaleBar(pen, this.width - this.frame.right, this.height - 17, table.css, low, high, look, 64);
+  }
+
+  /** What the arrowheads at the border are. */
+  far(pen) {
+    const { look } = this, x = this.frame.left + 8, y = this.height - this.frame.bottom - 9, size = parseFloat(look.px(5));
+    const count = `${this.outside.size} ${this.outside.size === 1 ? "vote" : "votes"} farther out`;
+    pen.font = `${look.px(13)} ${look.font}`;
+    const room = this.width - this.frame.right - x - 3 * size - 8;
+    const whole = [`${count}, shortened along the ray from the origin`, `${count}, shortened along the ray`, count]
+      .find((text) => pen.measureText(text).width <= room) ?? count;
+    haloed(pen, whole, x + 3 * size + pen.measureText(whole).width / 2, y, { ...look, text: look.muted });
+    pen.beginPath();
+    arrowhead(pen, x + size, y - 0.8 * size, size, 0);
+    pen.strokeStyle = look.muted;
+    pen.lineWidth = 1.5;
+    pen.stroke();
   }
 
   tell(pen, i) {
     const { run, view } = this, share = view.shares[i * run.upperCount + run.upper];
     const agreement = view.agreement ? `   û·v = ${shown(view.agreement[i * run.upperCount + run.upper])}` : "";
     const lines = [run.label(i), `${run.symbol} = ${shown(share)}${agreement}`];
-    if (this.outside.has(i)) lines.push("its vote lies farther out, beyond the border");
+    if (this.outside.has(i)) lines.push(`its vote lies ${shown(this.beyond(i), 1)} times as far out, in this direction`);
     bubble(pen, lines, this.spots[i], this.width, this.look);
+  }
+
+  /** How many times as far from the origin a shortened vote lies as it is drawn. */
+  beyond(i) {
+    const [x, y] = this.screen(this.run.origin), [farX, farY] = this.screen(this.run.places.subarray(3 * i, 3 * i + 3));
+    return Math.hypot(farX - x, farY - y) / Math.hypot(this.spots[i][0] - x, this.spots[i][1] - y);
   }
 
   // ---------------------------------------------------------------------------------------------------- the pointer

@@ -33,6 +33,17 @@ function within([x0, y0], [x1, y1], left, top, right, bottom) {
   return [[x0 + share * (x1 - x0), y0 + share * (y1 - y0)], share < 1];
 }
 
+/** The path of a triangle of about the area of a disc of this radius, its tip at a point that it is turned towards. */
+function arrowhead(pen, x, y, radius, angle) {
+  for (const [along, aside] of [[0.9, 0], [-1.5, 1.35], [-1.5, -1.35]]) {
+    pen.lineTo(
+      x + radius * (along * Math.cos(angle) - aside * Math.sin(angle)),
+      y + radius * (along * Math.sin(angle) + aside * Math.cos(angle)),
+    );
+  }
+  pen.closePath();
+}
+
 /** Whether a point lies in a polygon (even-odd rule). */
 function contains(polygon, [x, y]) {
   let inside = false;
