@@ -145,3 +145,54 @@ def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visito
             return box is not None and box["height"] > 150 and box["y"] >= 0 and box["y"] + box["height"] <= 721
 
         visitor.eventually(fits, f"{place} on the screen: {shown.bounding_box()}")
+
+
+WORDS = """(() => {
+    const words = new Map(), { fillText, clearRect } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+        words.set(this.canvas, []);
+        clearRect.apply(this, box);
+    };
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        const size = parseFloat(this.font.match(/([\\d.]+)px/)[1]);
+        words.get(this.canvas)?.push([String(text), size * this.getTransform().a]);
+        fillText.call(this, text, ...place);
+    };
+    window.wordsOnCanvases = () => [...words].flatMap(([canvas, said]) => {
+        if (!canvas.isConnected) return [];
+        const { width } = canvas.getBoundingClientRect();
+        return said.filter(([text]) => text.trim()).map(([text, size]) => [text, size * (width / canvas.width)]);
+    });
+})()"""
+"""Keeps what is written on every canvas, and in how many pixels of the screen."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "?model=digits-dr",
+        "em?model=digits-em",
+        "?model=digits-dr&lab=toy",
+        "discriminative?model=digits-l2",
+        "discriminative?model=digits-l2&part=ascent",
+    ],
+)
+def test_the_key_enlarges_every_word_on_a_canvas_as_the_link_does(visitor: Visitor, page: str):
+    window = visitor.window
+    window.set_viewport_size({"width": 1920, "height": 1080})
+    window.add_init_script(WORDS)
+    visitor.open(page)
+    hearing(visitor)
+    board = window.locator("section.routing, section.toy, section.film").first
+    board.locator("canvas").first.wait_for()
+    before = min(size for _, size in window.evaluate("wordsOnCanvases()"))
+    assert before < 20
+    press(visitor, "p", "present=1")
+
+    def small() -> list:
+        return [(text, size) for text, size in window.evaluate("wordsOnCanvases()") if size < 20]
+
+    visitor.eventually(lambda: not small(), "large words")
+    assert len(window.evaluate("wordsOnCanvases()")) > 3
+    press(visitor, "p", "model")
+    visitor.eventually(lambda: min(size for _, size in window.evaluate("wordsOnCanvases()")) == before, "usual words")

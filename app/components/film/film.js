@@ -17,14 +17,21 @@ class Film extends Mounted {
   }
 
   resized() {
+    this.measure();
     this.fit();
     this.redraw();
   }
 
+  /** The type that the page has at the moment: presenter mode enlarges it under a film that stands. */
+  measure() {
+    const { fontFamily, fontSize } = getComputedStyle(this.root);
+    Object.assign(this, { font: fontFamily, scale: parseFloat(fontSize) / 16 });
+  }
+
   /** Take over what Python says. */
   update(data, send) {
-    const { fontFamily, fontSize } = getComputedStyle(this.root), scale = parseFloat(fontSize) / 16;
-    Object.assign(this, { data, send, chosen: data.capsule, font: fontFamily, scale }); // larger where the page's type is
+    Object.assign(this, { data, send, chosen: data.capsule });
+    this.measure();
     const form = JSON.stringify([data.maps.length, data.curves.length, data.lines.length, data.histogram, !!data.image, !!data.per_class]);
     if (form !== this.form) this.build((this.form = form));
     const table = colourTable(data.scale);

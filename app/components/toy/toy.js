@@ -17,12 +17,24 @@ class Toy extends Mounted {
   }
 
   resized() {
+    this.measure();
     this.redraw();
+  }
+
+  /** The type that the page has at the moment: presenter mode enlarges it under a toy that stands. */
+  measure() {
+    const { fontFamily, fontSize } = getComputedStyle(this.root);
+    Object.assign(this, { font: fontFamily, scale: parseFloat(fontSize) / 16 });
+  }
+
+  type(size) {
+    return `bold ${(size * this.scale).toFixed(1)}px ${this.font}`;
   }
 
   /** Take over what Python says. */
   update(data, send) {
-    Object.assign(this, { data, send, font: getComputedStyle(this.root).fontFamily });
+    Object.assign(this, { data, send });
+    this.measure();
     if (this.votesTold.news(data.votes, data.heard.votes) && !this.held) this.votes = structuredClone(data.votes);
     if (this.turnsTold.news(data.iterations, data.heard.turns)) this.iterations = data.iterations;
     if (this.rows?.length !== this.votes.length) this.build();
@@ -38,7 +50,9 @@ class Toy extends Mounted {
       button.onclick = () => this.take(votes);
       return button;
     });
-    this.note = element("span", { className: "note" });
+    // All notes lie on one place, of which one is seen: whichever it is, what stands below keeps its place.
+    this.notes = [...Object.values(presets).map(({ note }) => note), "Your own votes: they are in the link."]
+      .map((textContent) => element("span", { textContent }));
     this.planes = [0, 1].map((j) => this.plane(j));
     this.rows = this.votes.map((_, i) => this.row(i));
     this.turn = element("input", { type: "range", min: 1, max: this.data.most, step: 1, "aria-label": "Iterations T" });
@@ -61,7 +75,8 @@ class Toy extends Mounted {
       element("thead", {}, element("tr", {}, ...heads.map((textContent) => element("th", { textContent })))),
       element("tbody", {}, ...this.rows.map(({ root }) => root)));
     this.root.replaceChildren(
-      element("div", { className: "tools" }, ...this.buttons, this.note),
+      element("div", { className: "tools" }, ...this.buttons),
+      element("div", { className: "note" }, ...this.notes),
       element("div", { className: "board" }, this.planes[0].root, element("div", { className: "middle" }, table), this.planes[1].root),
       element("div", { className: "below" }, this.transport.root,
         element("label", { className: "turn" }, element("b", { textContent: "T" }), this.turn, this.turned)),
@@ -107,15 +122,15 @@ class Toy extends Mounted {
     if (this.transport.count !== this.iterations) this.transport.resize(this.iterations);
     else this.transport.place(this.transport.position);
     const text = JSON.stringify(this.votes);
-    const named = Object.entries(this.data.presets).find(([, { votes }]) => JSON.stringify(votes) === text);
-    this.buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.textContent === named?.[0])));
-    this.note.textContent = named ? named[1].note : "Your own votes: they are in the link.";
+    const named = Object.values(this.data.presets).findIndex(({ votes }) => JSON.stringify(votes) === text);
+    this.buttons.forEach((button, k) => button.setAttribute("aria-pressed", String(k === named)));
+    this.notes.forEach((note, k) => note.classList.toggle("said", k === (named < 0 ? this.notes.length - 1 : named)));
   }
 
   // ------------------------------------------------------------------------------------------------------- the hand
 
   grab(j, event) {
-    let best = NEAR * (event.pointerType === "touch" ? 1.5 : 1);
+    let best = NEAR * this.scale * (event.pointerType === "touch" ? 1.5 : 1);
     this.votes.forEach((vote, i) => {
       const { x, y } = this.place(vote[j]), far = Math.hypot(event.offsetX - x, event.offsetY - y);
       if (far < best) [best, this.held] = [far, { i, j }];
@@ -205,9 +220,9 @@ class Toy extends Mounted {
 
   /** A name beside the middle of an arrow, to the side that is up. */
   name(pen, from, tip, text) {
-    const dx = tip.x - from.x, dy = tip.y - from.y, aside = (dx > 0 ? -24 : 24) / (Math.hypot(dx, dy) || 1);
+    const dx = tip.x - from.x, dy = tip.y - from.y, aside = ((dx > 0 ? -24 : 24) * this.scale) / (Math.hypot(dx, dy) || 1);
     const x = from.x + 0.55 * dx - aside * dy, y = from.y + 0.55 * dy + aside * dx;
-    pen.font = `bold 20px ${this.font}`;
+    pen.font = this.type(20);
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.lineWidth = 5;
@@ -237,13 +252,13 @@ class Toy extends Mounted {
 
   handle(pen, { x, y }, i, held) {
     pen.beginPath();
-    pen.arc(x, y, held ? 15 : 12, 0, 7);
+    pen.arc(x, y, (held ? 15 : 12) * this.scale, 0, 7);
     pen.fillStyle = this.data.colours[i];
     pen.fill();
     pen.strokeStyle = this.data.ground;
     pen.lineWidth = 2;
     pen.stroke();
-    pen.font = `bold 15px ${this.font}`;
+    pen.font = this.type(15);
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.fillStyle = inkOn(channels(this.data.colours[i]));
