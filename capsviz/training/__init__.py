@@ -9,7 +9,5 @@ __all__ = [
     "Evaluation",
     "TrainingConfig",
     "evaluate",
-    "margin_loss",
     "reconstruction_loss",
-    "spread_loss",
 ]

@@ -18,7 +18,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
-    "settings", [{"preset": "tiny", "steps": 20}, {"preset": "residual", "steps": 8, "average": 0.5, "rotate": 5.0}]
+    "settings",
+    [
+        {"preset": "tiny", "steps": 20},
+        {"preset": "residual", "steps": 1, "average": 0.5, "rotate": 5.0, "learning_rate": 0.01},
+    ],
 )
 def test_two_processes_with_half_a_batch_each_train_like_one(tmp_path, settings):
     config = TrainingConfig("digits", "l2", batch=128, shift=2, precision="32-true", **settings)
@@ -46,13 +50,14 @@ def test_two_processes_with_half_a_batch_each_train_like_one(tmp_path, settings)
     start = loop.build(config, (1, 28, 28), 10).state_dict()
     for name in one:
         moved = (one[name] - start[name]).double()
-        assert moved.abs().max() > 1e-3, f"{name} has not moved, so the comparison says nothing"
+        assert moved.abs().max() > 5e-4, f"{name} has not moved, so the comparison says nothing"
         if config.preset == "tiny":
             torch.testing.assert_close(two[name], one[name], rtol=0, atol=1e-4)
         elif name.endswith(("running_mean", "running_var")):
-            assert (two[name] - one[name]).double().norm() < 0.02 * moved.norm(), name
+            assert (two[name] - one[name]).double().norm() < 5e-4 * moved.norm(), name
         else:  # Adam follows the sign of gradients that rounding decides where they are next to nothing
-            assert (two[name] - one[name]).double().norm() < 0.25 * moved.norm(), name
+            same = (two[name] - one[name]).double().abs() < 0.05 * moved.abs().max()
+            assert same.double().mean() > 0.9, name
 
 
 @pytest.mark.parametrize(("device", "precision"), [("cpu", "highest"), ("cuda", "high")])
