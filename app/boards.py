@@ -21,10 +21,10 @@ from capsviz.trace import Trace
 from capsviz.zoo import Entry
 
 PLAYERS = {
-    "dr": (dynamic.routing_player, dynamic.describe_player),
-    "em": (em.em_player, em.describe_player),
+    "couplings": (dynamic.routing_player, dynamic.describe_player),
+    "gaussians": (em.em_player, em.describe_player),
 }
-"""By routing: the figure that stands for the board where it is taken away, and its words."""
+"""By what a routing can be drawn as: the figure that stands for the board where it is taken away, and its words."""
 
 
 def acted(changes: dict[str, Any]) -> None:
@@ -35,7 +35,7 @@ def acted(changes: dict[str, Any]) -> None:
 
 @st.fragment(key="boards")
 def show(routing: str) -> None:
-    """The board of the image on stage under a routing, "dr" or "em", and what the visitor put beside it, in step."""
+    """The board of the image on stage under a routing, and what the visitor put beside it, in step."""
     current = scene.current()
     entry, _ = current.sibling(routing)
     second = current.second(entry)
@@ -56,11 +56,8 @@ def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str 
     trace = whole.at(layer, position)
     base = current.trace_of(entry, picture).at(layer, position) if touched else None
     upper = current.upper(trace)
-    player, words = PLAYERS[entry.routing]
+    [(player, words)] = (drawn for name, drawn in PLAYERS.items() if name in entry.config.algorithm.pictures)
     layout.offer(key, lambda: player(trace, upper=upper, dark=current.dark), f"The routing of {entry.name}, played")
-    more = None
-    if entry.routing == "em":
-        more = resources.em_threshold(entry.name, layer, position, len(trace.classes))
     routing_board(
         stage(trace, upper=upper, base=base, dark=current.dark),
         capsule=current.capsule(entry),
@@ -68,7 +65,7 @@ def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str 
         look=Look(*(getattr(current.choices, field.name) for field in fields(Look))),
         key=f"{key}-{entry.routing}",
         alt=words(trace, upper=upper),
-        more=more,
+        more=resources.drawn_weights(entry.name, layer, position, len(trace.classes)),
         group=group,
         touched=touched,
         on_action=acted,
@@ -95,8 +92,8 @@ def answer(current: Scene, entry: Entry) -> None:
 
 def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
     """The class capsule to look at, chosen in a row with T, EM's λ, and what is routed beside it."""
-    em_page, more = entry.routing == "em", current.choices.second == ANOTHER_IMAGE
-    first, *others = st.columns([6, 2] + [2] * em_page + [2] + [1.6] * more, vertical_alignment="bottom")
+    tempered, more = entry.config.algorithm.tempered, current.choices.second == ANOTHER_IMAGE
+    first, *others = st.columns([6, 2] + [2] * tempered + [2] + [1.6] * more, vertical_alignment="bottom")
     with first:
         upper = layout.class_picker(current, trace)
     with others[0]:
@@ -106,10 +103,10 @@ def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
             help=f"{entry.name} was trained with {entry.config.iterations} (seed 000: more tends to overfit). "
             "Another T needs no training.",
         )
-    if em_page:
+    if tempered:
         with others[1]:
             _temperature_picker(current, entry)
-    with others[1 + em_page]:
+    with others[1 + tempered]:
         _second_picker(current, entry)
     if more:
         with others[-1]:

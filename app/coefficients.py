@@ -9,6 +9,7 @@ from app import resources, shelves
 from app.choices import CLIMBS
 from capsviz import ascent, data, zoo
 from capsviz.network import rerouted
+from capsviz.routing.dynamic import DYNAMIC
 from capsviz.trace import Trace
 from capsviz.trace import trace as record
 from capsviz.training.history import CoefficientHistory
@@ -17,7 +18,7 @@ from capsviz.training.history import CoefficientHistory
 @st.cache_resource(show_spinner="Routing the same votes …", max_entries=16)
 def routed_dynamically(name: str, pixels: bytes, iterations: int) -> Trace:
     """The votes of an L2 or L1 model for one image, routed by agreement instead, recorded."""
-    network = rerouted(resources.model(name), "dr")
+    network = rerouted(resources.model(name), DYNAMIC.name)
     image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(network.config.image)
     classes = resources.entries()[name].classes
     return record(network, data.to_float(image)[None], iterations=iterations, votes=False, name=name, classes=classes)

@@ -15,7 +15,6 @@ from capsviz.meanings import Meanings
 from capsviz.meanings import meanings as measure_meanings
 from capsviz.measured import Measured, MeasuredError, drawings, path_of, recorded
 from capsviz.network import METHODS, CapsNet
-from capsviz.routing.em import EM
 from capsviz.trace import Trace
 from capsviz.trace import trace as record
 
@@ -53,11 +52,11 @@ def model(name: str) -> CapsNet:
     return zoo.load(name)
 
 
-def em_threshold(name: str, layer: int, position: int, upper: int) -> dict[str, ndarray]:
-    """β_a, the cost at which a capsule is half on, of the `upper` capsules at a position of an EM layer."""
-    network = model(name)
-    _, beta_a = EM.betas(network.owner(layer), (position + 1) * upper)
-    return {"beta_a": beta_a.detach().numpy()[position * upper :]}
+def drawn_weights(name: str, layer: int, position: int, upper: int) -> dict[str, ndarray]:
+    """The weights that a board draws, of the `upper` capsules at a position of a routed layer."""
+    network, here = model(name), slice(position * upper, (position + 1) * upper)
+    found = network.config.algorithm.drawn_weights(network.owner(layer), here)
+    return {key: value.detach().numpy() for key, value in found.items()}
 
 
 @st.cache_resource(show_spinner=False)

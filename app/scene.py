@@ -65,6 +65,11 @@ class Scene:
         why = "has no decoder" if base.routing == routing else f"is {base.method.title}"
         return entry, f"{base.name} {why}; here **{entry.name}** runs on the same image."
 
+    def on_page(self, page: str) -> tuple[Entry, str]:
+        """As `sibling`, under the chosen model's algorithm where the page is about it, else the page's first one."""
+        about = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.page == page]
+        return self.sibling(self.entry.routing if self.entry.routing in about else about[0])
+
     def trace(self, entry: Entry, *, touched: bool = False) -> Trace:
         """The image through a model, recorded; the chosen iterations count where the routing has any.
 
@@ -78,13 +83,13 @@ class Scene:
         intervention = self.intervention(entry) if touched else UNTOUCHED
         if picture.recording and not intervention and self.replays(entry, picture):
             return recordings.trace(*picture.recording)
-        temperature = self.choices.temperature if entry.routing == "em" else None
+        temperature = self.choices.temperature if entry.config.algorithm.tempered else None
         return resources.trace(entry.name, picture.key, iterations, intervention, temperature)
 
     def replays(self, entry: Entry, picture: Picture | None = None) -> bool:
         """Whether the trace of a model, untouched, is read from a recording; of the picture on stage unless given."""
         shown = picture or self.picture
-        if shown.recording is None or (entry.routing == "em" and self.choices.temperature is not None):
+        if shown.recording is None or (entry.config.algorithm.tempered and self.choices.temperature is not None):
             return False
         return recordings.holds(shown.recording[0], entry, self._iterations(entry))
 
@@ -93,7 +98,7 @@ class Scene:
         return self.choices.iterations or entry.config.iterations
 
     def _iterations(self, entry: Entry) -> int | None:
-        return self.rounds(entry) if entry.routing in ("dr", "em") else None
+        return self.rounds(entry) if entry.method.iterates else None
 
     def second(self, entry: Entry) -> tuple[Entry, Picture] | None:
         """What is to be routed beside the image on stage under `entry`; None where nothing is, or nothing suits."""

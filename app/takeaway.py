@@ -139,11 +139,11 @@ def lines(trace: Trace, current: Scene) -> str:
         chosen = f"{shelf}.batch(torch.tensor([{index}]))[0]" if pairs else f"{shelf}.images[{index}:{index + 1}]"
         images = f"capsviz.data.to_float({chosen})"
     arguments = [f'capsviz.load("{trace.name}")', "images"]
-    if entry.routing in ("dr", "em"):
+    if entry.method.iterates:
         arguments.append(f"iterations={trace.layer.iterations}")
     if trace.gains is not None:
         arguments.append(f"intervention=capsviz.{current.intervention(entry)!r}")
-    if entry.routing == "em" and trace.config.inverse_temperature != entry.config.inverse_temperature:
+    if entry.config.algorithm.tempered and trace.config.inverse_temperature != entry.config.inverse_temperature:
         schedule: InverseTemperature = trace.config.inverse_temperature
         arguments.append(f"inverse_temperature=capsviz.routing.{schedule!r}")
     modules = "capsviz, torch" if "torch." in images else "capsviz"

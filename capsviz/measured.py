@@ -20,6 +20,7 @@ from capsviz.data import ImageSet, load, to_float
 from capsviz.errors import CapsvizError
 from capsviz.measures import mean_squared_error, structural_similarity
 from capsviz.network import CapsNet, Network
+from capsviz.routing.dynamic import DYNAMIC
 
 FORMAT = "capsviz-measured-1"
 BATCH = 128
@@ -207,7 +208,7 @@ def control_drawer_of(entry: zoo.Entry) -> zoo.Entry | None:
     A control is dynamic routing of another seed, otherwise trained alike: its capsules learned to be drawn, by their
     own decoder, and the one that draws them as a control never met them either. None for every other model.
     """
-    if not entry.has_capsules or entry.routing != "dr" or not entry.config.decoder:
+    if not entry.has_capsules or entry.routing != DYNAMIC.name or not entry.config.decoder:
         return None
     drawer = _by_dynamic_routing(entry)
     other_seed = drawer is not None and drawer.preset == entry.preset and drawer.seed != entry.seed
@@ -220,7 +221,7 @@ def _by_dynamic_routing(entry: zoo.Entry) -> zoo.Entry | None:
     able = [
         other
         for other in zoo.models().values()
-        if (other.data, other.routing) == (entry.data, "dr")
+        if (other.data, other.routing) == (entry.data, DYNAMIC.name)
         and other.config.decoder
         and (other.config.classes, other.config.class_dim) == size
     ]

@@ -171,8 +171,8 @@ def summarise(trace: Trace, image: int = 0) -> RoutingSummary:
     activations = trace.layer["activations"][:, image]
     order = activations[-1].argsort(descending=True).tolist()
     runner_up = order[min(1, len(order) - 1)]
-    shares = {"dr": "couplings", "em": "responsibilities"}.get(trace.layer.routing)
-    iterations = trace.layer[shares][:, image] if shares else torch.empty(0, 1, trace.activations.shape[1])
+    share = trace.layer.algorithm.share
+    iterations = trace.layer[share.field][:, image] if share else torch.empty(0, 1, trace.activations.shape[1])
     return RoutingSummary(
         predicted=order[0],
         activation=float(activations[-1, order[0]]),

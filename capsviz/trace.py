@@ -18,7 +18,7 @@ from torch import Tensor
 from capsviz.errors import CapsvizError
 from capsviz.intervene import Intervention, intervene
 from capsviz.network import CapsNet, CapsNetConfig, CapsuleLayer, NoCapsulesError, PrimaryCapsules, strongest
-from capsviz.routing import InverseTemperature, Step, Windows
+from capsviz.routing import ALGORITHMS, Algorithm, InverseTemperature, Step, Windows
 
 FORMAT = "capsviz-trace-1"
 
@@ -31,10 +31,8 @@ class TraceError(CapsvizError):
 class LayerTrace(Mapping[str, Tensor]):
     """Every iteration of one routed layer, by the names that the step of its algorithm gives its numbers.
 
-    steps: each name to "T …", the iterations stacked in front. "dr": logits, couplings, sums, poses, activations,
-    agreement. "em": responsibilities, means, variances, cost, activations, posteriors, inverse_temperature "T".
-    "l2" and "l1": coefficients "1 lower upper", sums, poses, activations, agreement (û·s). votes:
-    "batch lower upper dim", or None where the trace was recorded without them.
+    steps: each field of the algorithm's step (`DynamicStep`, `EMStep`, …) to "T …", the iterations stacked in front.
+    votes: "batch lower upper dim", or None where the trace was recorded without them.
     lower_grid and upper_grid: rows, columns and types of the capsules below and above, numbered
     (row · columns + column) · types + type; classes are types at one position. window: how the windows of a
     convolutional layer move, None where everyone votes for everyone; with one, "lower" counts the capsules in the
@@ -55,6 +53,16 @@ class LayerTrace(Mapping[str, Tensor]):
             return torch.arange(rows * columns * types)
         windows = Windows.over(self.lower_grid, self.window.kernel, self.window.stride, self.window.types)
         return windows.lower_capsules[upper // self.window.types]
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """What routed."""
+        return ALGORITHMS[self.routing]
+
+    @property
+    def poses(self) -> Float[Tensor, "T batch upper dim"]:
+        """Of the upper capsules, whatever the algorithm calls them."""
+        return self.steps[self.algorithm.pose]
 
     @property
     def iterations(self) -> int:
@@ -117,7 +125,7 @@ class Trace:
     def lower_poses(self, layer: int = -1) -> Float[Tensor, "batch lower d"]:
         """The poses of the capsules below a routed layer; layers are counted from 0, or from the end."""
         below = range(len(self.layers))[layer] - 1
-        return self.primary_poses if below < 0 else self.layers[below]["means"][-1]
+        return self.primary_poses if below < 0 else self.layers[below].poses[-1]
 
     def at(self, layer: int, position: int = 0) -> Trace:
         """One routed layer by itself, as the trace of a network whose primary capsules are those below it.
@@ -135,11 +143,7 @@ class Trace:
         here = slice(range(rows * columns)[position] * types, (position + 1) * types)
         seen = whole.observed(here.start)
         steps = {
-            name: value[..., here]
-            if name in ("responsibilities", "posteriors", "activations")
-            else value[:, :, here]
-            if value.ndim > 1
-            else value
+            name: value[..., here] if name in whole.algorithm.pairs else value[:, :, here] if value.ndim > 1 else value
             for name, value in whole.steps.items()
         }
         side = whole.window.kernel if whole.window else None
@@ -151,7 +155,7 @@ class Trace:
             primary_poses=self.lower_poses(number)[:, seen],
             primary_activations=self.lower_activations(number)[:, seen],
             layers=(LayerTrace(whole.routing, steps, votes, grid, (1, 1, types)),),
-            poses=steps["means"][-1],
+            poses=steps[whole.algorithm.pose][-1],
             activations=steps["activations"][-1],
             reconstruction=None,
             gains=None,
@@ -339,7 +343,7 @@ def trace(
         images = images.to(device)
         primary = model.encode(images)
         if gains is not None:
-            primary = intervene(primary, gains, matrix=config.routing == "em")
+            primary = intervene(primary, gains, matrix=config.algorithm.matrix)
         lower, layers = primary, []
         for number in range(model.depth):
             steps = list(

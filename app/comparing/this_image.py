@@ -8,9 +8,9 @@ from app import images, layout, resources
 from app.scene import Scene
 from capsviz.compare import Comparison
 from capsviz.figures.compare import reconstruction_grid
-from capsviz.figures.describe import strength
 from capsviz.figures.network import Stage
 from capsviz.routing import ALGORITHMS
+from capsviz.routing.dynamic import DYNAMIC
 from capsviz.zoo import Entry
 
 HEADLINE = (
@@ -27,7 +27,7 @@ def show(current: Scene) -> None:
     comparison = resources.comparison(asked, current.picture.key)
     first = next(iter(names.values()))
     classes = first.classes
-    layout.note(current.sibling("dr", decoder=True)[1] if first.data != current.entry.data else "")
+    layout.note(current.sibling(DYNAMIC.name, decoder=True)[1] if first.data != current.entry.data else "")
     drawings = {routing: drawing.reconstruction[0] for routing, drawing in comparison.drawings.items()}
     said = captions(comparison, classes, current)
     layout.show(
@@ -42,7 +42,7 @@ def methods(current: Scene) -> dict[str, Entry]:
     """The models of one data set that reconstruct, by routing: the chosen one, else the first."""
     able = [entry for entry in resources.entries().values() if entry.config.decoder]
     own = any(entry.data == current.entry.data for entry in able)
-    kind = current.entry.data if own else current.sibling("dr", decoder=True)[0].data
+    kind = current.entry.data if own else current.sibling(DYNAMIC.name, decoder=True)[0].data
     able = [entry for entry in able if entry.data == kind]
     able.sort(key=lambda entry: entry.name != current.entry.name)
     by_routing = {entry.routing: entry for entry in reversed(able)}
@@ -87,7 +87,7 @@ def captions(comparison: Comparison, classes: tuple[str, ...], current: Scene) -
     labels = current.picture.labels
     lines = {"input": f"labelled {images.names(labels, current.entry.classes)}" if labels else "no label"}
     for routing, answer in comparison.answers.items():
-        drawing, kind = comparison.drawings[routing], strength(routing)
+        drawing, kind = comparison.drawings[routing], ALGORITHMS[routing].strength.word
         named = answer.named[0].tolist()
         each = [f"<b>{classes[label]}</b>, {kind} {float(answer.activations[0, label]):.2f}" for label in named]
         quality = f"MSE {float(drawing.mse[0]):.4f}, SSIM {float(drawing.ssim[0]):.2f}"

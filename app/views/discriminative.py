@@ -16,6 +16,7 @@ from capsviz.figures.film_player import film_player
 from capsviz.figures.geometry import Geometry
 from capsviz.routing import ASCENDING
 from capsviz.routing.discriminative import sparsity
+from capsviz.routing.dynamic import DYNAMIC
 
 current = scene.current()
 choices = current.choices
@@ -68,7 +69,7 @@ def agreement(upper: int) -> None:
     if choices.votes == "same":
         dynamic, whose = learned.routed_dynamically(entry.name, current.picture.key, current.rounds(entry)), entry.name
     else:
-        sibling, _ = current.sibling("dr", of=entry)
+        sibling, _ = current.sibling(DYNAMIC.name, of=entry)
         dynamic, whose = current.trace(sibling), sibling.name
     delta = measures.label_signs([labels], len(trace.classes))[0]
     played(agreement_film(trace, dynamic, signs=delta, upper=upper), "film-agreement")
@@ -182,7 +183,7 @@ def ascend(upper: int) -> None:
 
 layout.headline(
     "L2 / L1: discriminative routing",
-    "No rounds: one coefficient <b>b</b> per capsule pair, learned, and free to be <b>negative</b>.",
+    entry.config.algorithm.explanation.headline,
 )
 layout.note(other)
 layout.strip(trace, "routing", current.dark)
@@ -212,16 +213,5 @@ section = chosen(
 )
 {"agreement": agreement, "coefficients": coefficients, "history": history, "ascent": ascend}[choices.section](upper)
 
-layout.explain(
-    "The class capsule is a sum of votes with fixed coefficients. They climb the objective that asks for long capsules "
-    "where the label says so (δ = +1) and short ones elsewhere (δ = −1), less a penalty on *b*. One ascent step per "
-    "training step alternates with the margin loss on the weights. There is no softmax, so *b* may be negative, and at "
-    "inference no loop. Dynamic routing cannot say no: its couplings are a softmax, never below zero (Assumption 1 of "
-    "the paper). The L1 penalty pulls coefficients to zero; its subgradient never lands there exactly, which is why "
-    "near zeros are counted too; the proximal step does land there.",
-    r"s_j=\sum_i b_{ij}\hat u_{ij},\quad O_j=\sum_k\delta_{jk}\|s_{jk}\|^2-\lambda\|b_j\|,\quad "
-    r"g_{ij}=\sum_k\delta_{jk}\,\hat u_{ijk}\cdot s_{jk},\quad "
-    r"b_{ij}\leftarrow b_{ij}+2\gamma\,\big(g_{ij}-\tfrac{\lambda}{2}b_{ij}\big)\ \text{or}\ "
-    r"b_{ij}+2\gamma\,\big(g_{ij}-\lambda\operatorname{sign} b_{ij}\big)",
-    "seed 003, equations 5 to 15 and Algorithm 1.",
-)
+explanation = entry.config.algorithm.explanation
+layout.explain(explanation.text, explanation.formulas, explanation.source)

@@ -9,17 +9,17 @@ from app.choices import LABS
 from app.widgets import chosen
 from capsviz import measures
 from capsviz.figures import couplings, flow
+from capsviz.routing.dynamic import DYNAMIC
 
 current = scene.current()
-entry, other = current.sibling("dr")
-trace = current.trace(entry, touched=True)
+entry, other = current.on_page(DYNAMIC.page)
+trace, algorithm = current.trace(entry, touched=True), entry.config.algorithm
 
 layout.headline(
-    "Dynamic routing",
+    entry.method.title,
     "A few votes for two parents: round by round, a capsule turns to the parent that <b>agrees</b> with it."
     if current.choices.lab == "toy"
-    else f"{entry.config.lower} small capsules vote for every class; round by round, they turn to the classes that "
-    "<b>agree</b> with their vote.",
+    else algorithm.explanation.headline.format(lower=entry.config.lower),
 )
 TITLES = {"network": "The network", "toy": "Two parents, by hand"}
 chosen(
@@ -38,14 +38,14 @@ if current.choices.lab == "toy":
     toy.toy()
 else:
     upper = boards.pickers(current, entry, trace)
-    boards.show("dr")
+    boards.show(entry.routing)
     boards.answer(current, entry)
 
     summary = measures.summarise(trace)
     layout.numbers(
         {
             "Predicted": trace.classes[summary.predicted],
-            "Length ‖v‖, first → last": f"{summary.first_activation:.2f} → {summary.activation:.2f}",
+            f"{algorithm.strength.title}, first → last": f"{summary.first_activation:.2f} → {summary.activation:.2f}",
             "Runner-up": f"{trace.classes[summary.runner_up]} ({summary.runner_up_activation:.2f})",
             "Largest coupling, first → last": f"{summary.largest_share[0]:.2f} → {summary.largest_share[-1]:.2f}",
         }
@@ -62,13 +62,4 @@ else:
     st.subheader("Which types of capsules speak for which class", anchor=False)
     layout.show(flow.type_flow(trace, dark=current.dark), "flow")
 
-layout.explain(
-    "A primary capsule *i* predicts the pose of every class capsule *j*: its vote û. All logits *b* start at zero, so "
-    "each capsule shares itself out equally (maximum confusion). The class capsule is the squashed sum of the votes, "
-    "weighted by the couplings *c*; each vote's inner product with it, the **agreement**, is added to its logit. The "
-    "softmax runs over the classes: what a capsule gives to one it takes from the others. The length of *v* is the "
-    "probability that the class is there.",
-    r"c_{i\cdot}=\operatorname{softmax}_j(b_{i\cdot}),\quad s_j=\sum_i c_{ij}\,\hat u_{ij},\quad "
-    r"v_j=\frac{\|s_j\|^2}{1+\|s_j\|^2}\frac{s_j}{\|s_j\|},\quad b_{ij}\leftarrow b_{ij}+\hat u_{ij}\cdot v_j",
-    "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017; seed 000, and seed 002, equations 7 to 11.",
-)
+layout.explain(algorithm.explanation.text, algorithm.explanation.formulas, algorithm.explanation.source)

@@ -16,7 +16,8 @@ from torch.utils.benchmark import Timer
 
 from capsviz.benchmarks.plain import PlainCapsNet
 from capsviz.network import CapsNet, PrimaryCapsules, preset
-from capsviz.routing import Ascending, lengths
+from capsviz.routing import ASCENDING, Ascending, lengths
+from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.losses import margin_loss
 from capsviz.trace import trace
 from capsviz.training import losses
@@ -48,14 +49,14 @@ def measure(preset_name: str = "paper", batch: int = 128, threads: int | None = 
     if threads:
         torch.set_num_threads(threads)
     torch.manual_seed(0)
-    networks = {name: CapsNet(preset(preset_name, "mnist", name)) for name in ("dr", "l2", "l1")}
-    plain = PlainCapsNet(networks["dr"])
+    networks = {name: CapsNet(preset(preset_name, "mnist", name)) for name in (DYNAMIC.name, *ASCENDING)}
+    plain = PlainCapsNet(networks[DYNAMIC.name])
     images, labels = torch.rand(batch, 1, 28, 28), torch.randint(10, (batch,))
     laid_out = images.to(memory_format=torch.channels_last)
 
     # The yardstick first, while memory is still handled as PyTorch finds it.
     with torch.inference_mode():
-        stored = networks["dr"].encode(images).poses.contiguous()
+        stored = networks[DYNAMIC.name].encode(images).poses.contiguous()
     times = _times(
         {
             "plain step": _plain_step(plain, images, labels),
@@ -64,7 +65,7 @@ def measure(preset_name: str = "paper", batch: int = 128, threads: int | None = 
         }
     )
     keep_freed_memory()
-    network = networks["dr"]
+    network = networks[DYNAMIC.name]
     with torch.inference_mode():
         primary = network.encode(laid_out)
     calls = {

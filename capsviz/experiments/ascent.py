@@ -12,6 +12,7 @@ from capsviz import zoo
 from capsviz.experiments import results
 from capsviz.experiments.averages import Average, averages, seeds
 from capsviz.experiments.sweep import digits
+from capsviz.routing.discriminative import L2
 from capsviz.training.config import TrainingConfig
 
 NAME = "ascent"
@@ -27,7 +28,7 @@ def configs(seeds: int) -> list[TrainingConfig]:
     """L2 on the digits, seed by seed."""
     settings = [(step, START) for step in STEPS] + [(STEP, start) for start in STARTS if start != START]
     return [
-        digits("l2", ascent_step=step, coefficient_start=start, seed=seed)
+        digits(L2.name, ascent_step=step, coefficient_start=start, seed=seed)
         for seed in range(seeds)
         for step, start in settings
     ]

@@ -18,8 +18,10 @@ from capsviz import zoo
 from capsviz.data import DATASETS
 from capsviz.experiments import seeds
 from capsviz.experiments.table import method_of
+from capsviz.routing.discriminative import L1, L2
+from capsviz.routing.dynamic import DYNAMIC
 
-COMPARED = ("dr", "l2", "l1")
+COMPARED = (DYNAMIC.name, L2.name, L1.name)
 ERROR_LEVELS = (60.0, 50.0, 40.0, 30.0, 20.0, 10.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.75, 0.5)
 LOSS_LEVELS = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
 
@@ -93,8 +95,8 @@ def _read(path: Path) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, f
 
 def data_sets(curves: Sequence[Curve]) -> list[str]:
     """The data sets on which DR and one of the others were trained, the paper's first."""
-    here = {curve.data for curve in curves if curve.routing == "dr"} & {
-        curve.data for curve in curves if curve.routing != "dr"
+    here = {curve.data for curve in curves if curve.routing == DYNAMIC.name} & {
+        curve.data for curve in curves if curve.routing != DYNAMIC.name
     }
     order = ("mnist", "fashion-mnist", "multi-mnist", "cifar10", "digits")
     return sorted(here, key=lambda name: (order.index(name) if name in order else len(order), name))
@@ -156,5 +158,7 @@ def sentences(found: Sequence[Crossing]) -> list[str]:
 
 def compared(found: Sequence[Crossing]) -> tuple[int, int, int]:
     """How often L2 or L1 reached a level before DR, at the same reading, and after it."""
-    late = [steps - each.steps["dr"] for each in found for name, steps in each.steps.items() if name != "dr"]
+    late = [
+        steps - each.steps[DYNAMIC.name] for each in found for name, steps in each.steps.items() if name != DYNAMIC.name
+    ]
     return sum(step < 0 for step in late), late.count(0), sum(step > 0 for step in late)

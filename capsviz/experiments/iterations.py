@@ -17,6 +17,7 @@ from capsviz.experiments import results
 from capsviz.experiments.averages import Average, averages, seeds
 from capsviz.experiments.sweep import digits
 from capsviz.network import CapsNet
+from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.losses import margin_loss
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import batches
@@ -29,7 +30,7 @@ ASKED = 10
 
 def configs(seeds: int) -> list[TrainingConfig]:
     """DR on the digits with T fixed, seed by seed, so that a sweep that is cut short compares like with like."""
-    return [digits("dr", iterations=iterations, seed=seed) for seed in range(seeds) for iterations in TRAINED]
+    return [digits(DYNAMIC.name, iterations=iterations, seed=seed) for seed in range(seeds) for iterations in TRAINED]
 
 
 def ask_shipped(

@@ -15,7 +15,8 @@ from typing import Any
 from capsviz import zoo
 from capsviz.data import load
 from capsviz.experiments import results, seeds
-from capsviz.experiments.table import TITLES, UNSHIPPED, steps_of
+from capsviz.experiments.table import UNSHIPPED, steps_of
+from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
 
 NAME = "multi-mnist"
@@ -59,7 +60,7 @@ def markdown(measured: list[dict[str, Any]]) -> str:
     """Error by model, the paper's beside it."""
     lines = ["| model | error, % | images | steps | preset | paper, % |", "| --- | ---: | ---: | ---: | --- | ---: |"]
     for row in measured:
-        paper = PAPER.get(TITLES[row["routing"]])
+        paper = PAPER.get(METHODS[row["routing"]].short)
         lines.append(
             f"| {row['model']} | {row['error']:.2f} | {row['count']} | {row['steps']} | {row['preset']} "
             f"| {'–' if paper is None else f'{paper:.2f}'} |"
@@ -75,6 +76,6 @@ def sentences(measured: list[dict[str, Any]]) -> list[str]:
         ]
     best = min(measured, key=lambda row: row["error"])
     return [
-        f"{TITLES[best['routing']]} errs least, {best['error']:.2f} % of {best['count']} images after {best['steps']} "
-        "steps; the paper has 7.54 % for its own routing and 7.47 % for DR."
+        f"{METHODS[best['routing']].short} errs least, {best['error']:.2f} % of {best['count']} images after "
+        f"{best['steps']} steps; the paper has 7.54 % for its own routing and 7.47 % for DR."
     ]

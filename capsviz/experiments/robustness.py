@@ -23,13 +23,13 @@ from capsviz import zoo
 from capsviz.data import ImageSet, load
 from capsviz.data.viewpoint import rotate, shift
 from capsviz.experiments import results
+from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
 
 NAME = "robustness"
 SHIFTS = tuple(range(9))
 ANGLES = (0, 10, 20, 30, 40, 50, 60)
 SETTINGS = tuple(("shift", pixels) for pixels in SHIFTS) + tuple(("rotation", angle) for angle in ANGLES[1:])
-ORDER = ("cnn", "dr", "em", "l2", "l1")
 
 
 def run(
@@ -84,9 +84,9 @@ def candidates(data: str) -> list[str]:
     """The models to compare: of each routing the one with a decoder, and the CNN, as far as pretrained/ has them."""
     chosen: dict[str, str] = {}
     for entry in zoo.models().values():
-        if entry.data == data and (entry.routing == "cnn" or (entry.has_capsules and entry.config.decoder)):
+        if entry.data == data and (not entry.has_capsules or entry.config.decoder):
             chosen.setdefault(entry.routing, entry.name)
-    return [chosen[routing] for routing in ORDER if routing in chosen]
+    return [chosen[routing] for routing in METHODS if routing in chosen]
 
 
 def moved_images(images: ImageSet, kind: str, amount: int) -> ImageSet:
@@ -118,7 +118,7 @@ def standard_error(row: dict[str, Any]) -> float:
 def series(result: dict[str, Any], kind: str) -> dict[str, list[dict[str, Any]]]:
     """The rows of one kind by routing, in rising amount; nothing moved belongs to both kinds."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for routing in ORDER:
+    for routing in METHODS:
         rows = [
             row for row in result["rows"] if row["routing"] == routing and (row["kind"] == kind or row["amount"] == 0)
         ]

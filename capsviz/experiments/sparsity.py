@@ -10,6 +10,7 @@ from typing import Any
 
 from capsviz.experiments.averages import Average, averages, seeds
 from capsviz.experiments.sweep import digits
+from capsviz.routing.discriminative import L1
 from capsviz.training.config import TrainingConfig
 
 NAME = "sparsity"
@@ -21,7 +22,7 @@ REGULARISATION = (0.0, 1e-3, 1e-2, 3e-2, 1e-1)
 def configs(seeds: int) -> list[TrainingConfig]:
     """L1 on the digits, seed by seed; without λ the two steps are one and the same."""
     return [
-        digits("l1", regularisation=strength, proximal=proximal, seed=seed)
+        digits(L1.name, regularisation=strength, proximal=proximal, seed=seed)
         for seed in range(seeds)
         for strength in REGULARISATION
         for proximal in ((False, True) if strength else (False,))

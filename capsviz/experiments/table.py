@@ -13,9 +13,16 @@ from capsviz import zoo
 from capsviz.data import DATASETS
 from capsviz.experiments import seeds
 from capsviz.experiments.averages import Average
+from capsviz.network import METHODS
+from capsviz.routing import ASCENDING
+from capsviz.routing.dynamic import DYNAMIC
 
-METHODS = ("DR", "L2", "L1", "L2/FC", "L1/FC", "EM", "CNN")
-TITLES = {"dr": "DR", "l2": "L2", "l1": "L1", "em": "EM", "cnn": "CNN"}
+CALLED = tuple(
+    dict.fromkeys(method.called(decoder=decoder) for method in METHODS.values() for decoder in (True, False))
+)
+"""As Table II calls them; those without a decoder, where they have a name, after those with one."""
+SEED = (DYNAMIC.name, *ASCENDING)
+"""The routings that seed 003 trained."""
 PAPER: dict[str, dict[str, float]] = {
     "mnist": {"DR": 0.34, "L2": 0.35, "L1": 0.32, "L2/FC": 0.35, "L1/FC": 0.44},
     "fashion-mnist": {"DR": 7.21, "L2": 7.01, "L1": 6.76, "L2/FC": 6.75, "L1/FC": 6.77},
@@ -58,11 +65,7 @@ class Line:
 
 def method_of(entry: zoo.Entry) -> str:
     """The name that Table II has for a model."""
-    return _called(entry.routing, entry.has_capsules and bool(entry.config.decoder))
-
-
-def _called(routing: str, decoder: bool) -> str:
-    return TITLES[routing] + "/FC" * (routing in ("l2", "l1") and not decoder)
+    return entry.method.called(decoder=entry.has_capsules and bool(entry.config.decoder))
 
 
 def lines() -> list[Line]:
@@ -77,7 +80,7 @@ def lines() -> list[Line]:
             found.setdefault((entry.data, method_of(entry), entry.preset), []).append(entry)
     table = []
     for data, paper in PAPER.items():
-        for method in METHODS:
+        for method in CALLED:
             here = [entries for (of, name, _), entries in found.items() if (of, name) == (data, method)]
             trained = [_line(data, method, paper.get(method), entries) for entries in here]
             trained += _unshipped(data, method, paper.get(method))
@@ -91,7 +94,7 @@ def _unshipped(data: str, method: str, paper: float | None) -> list[Line]:
     """What was trained here and does not ship."""
     found = []
     for spread in seeds.unshipped():
-        if (spread.data, _called(spread.routing, spread.decoder)) == (data, method):
+        if (spread.data, METHODS[spread.routing].called(decoder=spread.decoder)) == (data, method):
             made = _differences(spread.preset, spread.command), _images(data, spread.note), UNSHIPPED
             differs = ", ".join(filter(None, made))
             ours = Average.of(list(spread.errors))
@@ -145,7 +148,7 @@ def _differences(preset: str, command: str) -> str:
     shift, batch, cutout = given("--shift"), given("--batch"), given("--cutout")
     found = [DIFFERS.get(preset, preset)]
     # Seed 003 takes 128, and with the preset `paper` what it says of each model; of EM it says nothing.
-    found += [f"batches of {batch}"] if batch and preset != "paper" and given("--routing") != "em" else []
+    found += [f"batches of {batch}"] if batch and preset != "paper" and given("--routing") in SEED else []
     found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if shift and given("--data") != "mnist" else []
     found += ["mirrored at random"] if "--mirror" in words else []
     found += [f"a square of {cutout} pixels blanked at random"] if cutout else []

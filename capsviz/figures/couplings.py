@@ -26,7 +26,7 @@ def lengths_over_iterations(trace: Trace, image: int = 0, dark: bool = False) ->
 
     Raises FigureError where the trace is not of dynamic routing.
     """
-    check(trace, ("dr",), image=image)
+    check(trace, "couplings", image=image)
     lengths = steps(trace, "activations", image)
     count = list(range(1, len(lengths) + 1))
     figure = Figure()
@@ -61,7 +61,7 @@ def coupling_entropy(trace: Trace, image: int = 0, dark: bool = False) -> Figure
     which routing starts, 0 a capsule that has decided; the axis shows both, and the means are written.
     Raises FigureError where the trace is not of dynamic routing.
     """
-    check(trace, ("dr",), image=image)
+    check(trace, "couplings", image=image)
     entropy = measures.coupling_entropy(torch.from_numpy(steps(trace, "couplings", image))).numpy()
     mean, (low, high) = entropy.mean(axis=1), np.quantile(entropy, [0.1, 0.9], axis=1)
     count = list(range(1, len(mean) + 1))
@@ -129,7 +129,7 @@ def coupling_geometry(trace: Trace, image: int, upper: int, iteration: int, dark
     others. Clear is the even share 1/J. Iteration counted from 1.
     Raises FigureError where the trace is not of dynamic routing or has no such iteration.
     """
-    check(trace, ("dr",), image=image, upper=upper, iteration=iteration)
+    check(trace, "couplings", image=image, upper=upper, iteration=iteration)
     grid, name = geometry(trace), trace.classes[upper]
     couplings = steps(trace, "couplings", image)[..., upper].reshape(-1, grid.rows, grid.columns, grid.types)
     masses, even = couplings.mean(axis=-1), 1 / len(trace.classes)

@@ -33,11 +33,6 @@ def iterations(count: int) -> str:
     return f"{count} iteration" + ("s" if count != 1 else "")
 
 
-def strength(routing: str) -> str:
-    """What says how sure a class capsule is: its "activation" under EM, else its "length"."""
-    return "activation" if routing == "em" else "length"
-
-
 def _describe_trace(trace: Trace, image: int) -> str:
     algorithm = trace.config.algorithm
     rows, columns, types = trace.grid
@@ -51,5 +46,5 @@ def _describe_trace(trace: Trace, image: int) -> str:
     return (
         f"{algorithm.title} joins {rows * columns * types} primary capsules ({rows} × {columns} positions, "
         f"{types} types) to {len(trace.classes)} classes{through}{pace}; "
-        f"image {image} is read as {trace.classes[best]} with {strength(algorithm.name)} {lengths[best]:.2f}{runner}."
+        f"image {image} is read as {trace.classes[best]} with {algorithm.strength.word} {lengths[best]:.2f}{runner}."
     )

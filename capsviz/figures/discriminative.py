@@ -109,8 +109,8 @@ def agreement_side_by_side(
     """
     last = dynamic_trace.layer.iterations
     iteration = max(1, last - 1) if iteration is None else iteration
-    check(discriminative_trace, ("l2", "l1"), image=image, upper=upper)
-    check(dynamic_trace, ("dr",), image=image, upper=upper, iteration=iteration)
+    check(discriminative_trace, "coefficients", image=image, upper=upper)
+    check(dynamic_trace, "agreement", image=image, upper=upper, iteration=iteration)
     if tuple(discriminative_trace.grid) != tuple(dynamic_trace.grid):
         raise FigureError("The two models have different grids of primary capsules; choose two models of one preset.")
     cells, name = geometry(dynamic_trace), dynamic_trace.classes[upper]

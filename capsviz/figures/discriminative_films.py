@@ -32,7 +32,7 @@ def coefficient_film(trace: Trace, *, upper: int, image: int = 0) -> Film:
     Beside it, where the capsule looks on the image and what it says for every class. Raises FigureError where the trace
     is not of L2 or L1 or has no such class or image.
     """
-    check(trace, ("l2", "l1"), image=image, upper=upper)
+    check(trace, "coefficients", image=image, upper=upper)
     b, name = numbers(trace.layer["coefficients"][0]), trace.classes[upper]
     chosen, length = b[:, upper], numbers(trace.activations[image])[upper]
     given: dict[str, ndarray | int] = {"b = ": 0}
@@ -68,8 +68,8 @@ def agreement_film(
     The first stands still, the second plays through the iterations. signs: δ of this image's label, "upper". Raises
     FigureError where a trace is of another routing or the two grids differ.
     """
-    check(discriminative_trace, ("l2", "l1"), image=image, upper=upper)
-    check(dynamic_trace, ("dr",), image=image, upper=upper)
+    check(discriminative_trace, "coefficients", image=image, upper=upper)
+    check(dynamic_trace, "agreement", image=image, upper=upper)
     if tuple(discriminative_trace.grid) != tuple(dynamic_trace.grid):
         raise FigureError("The two models have different grids of primary capsules; choose two models of one preset.")
     name, delta = dynamic_trace.classes[upper], float(signs[upper])

@@ -32,7 +32,7 @@ def routing_player(trace: Trace, *, image: int = 0, upper: int, dark: bool = Fal
     coupling, colour = agreement û·v, and v drawn from the origin; beside it ‖v‖ of every class.
     Raises FigureError where the trace is of another routing or holds no votes.
     """
-    check(trace, ("dr",), image=image, upper=upper)
+    check(trace, "couplings", image=image, upper=upper)
     run = _read(trace, image, upper)
     figure = Figure(_player_traces(run, dark), _player_layout(run, dark))
     add_player(figure, [_player_frame(run, step, dark) for step in range(len(run.couplings))], dark=dark, low=54)
@@ -44,7 +44,7 @@ def describe_player(trace: Trace, *, image: int = 0, upper: int) -> str:
 
     Raises FigureError as the player does.
     """
-    check(trace, ("dr",), image=image, upper=upper)
+    check(trace, "couplings", image=image, upper=upper)
     return _describe_player(_read(trace, image, upper))
 
 

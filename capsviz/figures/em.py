@@ -31,7 +31,7 @@ def em_player(trace: Trace, *, image: int = 0, upper: int, dark: bool = False) -
     iteration's M-step used, so that picture and Gaussian belong together.
     Raises FigureError where the trace is of another routing or holds no votes.
     """
-    check(trace, ("em",), image=image, upper=upper)
+    check(trace, "gaussians", image=image, upper=upper)
     run = _read(trace, image, upper)
     figure = Figure(_player_traces(run, dark), _player_layout(run, dark))
     add_player(figure, [_player_frame(run, step, dark) for step in range(len(run.shares))], dark=dark, low=54)
@@ -43,7 +43,7 @@ def describe_player(trace: Trace, *, image: int = 0, upper: int) -> str:
 
     Raises FigureError as the player does.
     """
-    check(trace, ("em",), image=image, upper=upper)
+    check(trace, "gaussians", image=image, upper=upper)
     return _describe_player(_read(trace, image, upper))
 
 

@@ -16,13 +16,15 @@ from capsviz.experiments import multi as doubles
 from capsviz.experiments import robustness as viewpoints
 from capsviz.experiments import sparsity as zeros
 from capsviz.experiments.averages import Average
-from capsviz.experiments.convergence import Curve
+from capsviz.experiments.convergence import COMPARED, Curve
 from capsviz.experiments.cost import Cost
-from capsviz.experiments.table import METHODS, TITLES, UNSHIPPED, Line
+from capsviz.experiments.table import CALLED, UNSHIPPED, Line
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.theme import ROUTING_COLOURS, TEXT, ink, style
-from capsviz.network import MATRIX_PRESETS
+from capsviz.figures.theme import TEXT, ink, style
+from capsviz.network import MATRIX_PRESETS, METHODS
+from capsviz.routing.discriminative import L2
+from capsviz.routing.dynamic import DYNAMIC
 
 HEIGHT = 440
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
@@ -60,9 +62,9 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
     figure.update_xaxes(
         type="category",
         categoryorder="array",
-        categoryarray=list(METHODS),
-        tickvals=list(METHODS),
-        ticktext=[method.replace("/", "<br>") for method in METHODS],
+        categoryarray=list(CALLED),
+        tickvals=list(CALLED),
+        ticktext=[method.replace("/", "<br>") for method in CALLED],
         tickangle=0,
     )
     figure.update_yaxes(rangemode="tozero")
@@ -124,14 +126,16 @@ def convergence(curves: Sequence[Curve], data: str, *, dark: bool = False) -> Fi
             line = {
                 "color": _colour(curve.routing, dark),
                 "width": 3,
-                "dash": DASHES[list(TITLES).index(curve.routing) % 3],
+                "dash": DASHES[COMPARED.index(curve.routing) % 3],
             }
             figure.add_trace(
-                _line(points, TITLES[curve.routing], line, showlegend=column == 1, markers=column == 1), 1, column
+                _line(points, METHODS[curve.routing].short, line, showlegend=column == 1, markers=column == 1),
+                1,
+                column,
             )
     _logarithmic(figure)
     figure.update_xaxes(title_text="training step", rangemode="tozero")
-    last = ", ".join(f"{TITLES[curve.routing]} {curve.validation[-1][1]:.2f} %" for curve in mine)
+    last = ", ".join(f"{METHODS[curve.routing].short} {curve.validation[-1][1]:.2f} %" for curve in mine)
     return _finish(figure, f"Curves of {DATASETS[data].title} by step; validation error at the end: {last}.", dark)
 
 
@@ -142,7 +146,7 @@ def cost(costs: Sequence[Cost], *, dark: bool = False) -> Figure:
         for column, seconds in enumerate((each.step, each.routing), start=1):
             figure.add_trace(
                 go.Bar(
-                    x=[TITLES[name] for name in seconds],
+                    x=[METHODS[name].short for name in seconds],
                     y=list(seconds.values()),
                     text=[f"{value:.2f}" for value in seconds.values()],
                     textposition="outside",
@@ -157,7 +161,7 @@ def cost(costs: Sequence[Cost], *, dark: bool = False) -> Figure:
                 column,
             )
     said = "; ".join(
-        ", ".join(f"{TITLES[name]} {value:.1f} s" for name, value in each.step.items()) + f" on {each.device}"
+        ", ".join(f"{METHODS[name].short} {value:.1f} s" for name, value in each.step.items()) + f" on {each.device}"
         for each in costs
     )
     return _finish(figure, f"Time of 100 training steps: {said or 'nothing was measured'}.", dark)
@@ -175,7 +179,7 @@ def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
                     y=[row["error"] for row in rows],
                     error_y={"array": [viewpoints.standard_error(row) for row in rows], "color": colour},
                     customdata=[[row["model"], 100 * row["ink"]] for row in rows],
-                    name=TITLES[routing],
+                    name=METHODS[routing].short,
                     mode="lines+markers",
                     line={"color": colour, "width": 3, "dash": DASHES[place % len(DASHES)]},
                     marker={"size": 9, "color": colour},
@@ -208,7 +212,7 @@ def iterations(result: dict[str, Any], shipped: dict[str, Any] | None, *, dark: 
     rows = (shipped or {"rows": []})["rows"]
     for place, name in enumerate(dict.fromkeys(row["model"] for row in rows)):
         points = [(row["iterations"], row["error"]) for row in rows if row["model"] == name]
-        line = {"color": _colour("dr", dark), "width": 3, "dash": DASHES[place % len(DASHES)]}
+        line = {"color": _colour(DYNAMIC.name, dark), "width": 3, "dash": DASHES[place % len(DASHES)]}
         figure.add_trace(_line(points, name, line, markers=True), 1, 3)
     figure.update_xaxes(title_text="iterations T", dtick=1)
     figure.update_yaxes(rangemode="tozero")
@@ -258,10 +262,10 @@ def ascent(result: dict[str, Any], *, dark: bool = False) -> Figure:
     figure = _panels(["test error, %, by γ", "test error, %, by start of b", "MNIST, margin loss by step"], dark)
     for column, found in ((1, ascents.by_step(result, "error")), (2, ascents.by_start(result, "error"))):
         named = {f"{key:g}": average for key, average in found.items()}
-        figure.add_trace(_averaged(named, "digits", _colour("l2", dark), "solid", showlegend=False), 1, column)
+        figure.add_trace(_averaged(named, "digits", _colour(L2.name, dark), "solid", showlegend=False), 1, column)
     drift = ascents.drift()
     for place, (name, points) in enumerate(drift.items()):
-        line = {"color": (ink(dark).accent, _colour("l2", dark))[place], "width": 2.5, "dash": DASHES[place]}
+        line = {"color": (ink(dark).accent, _colour(L2.name, dark))[place], "width": 2.5, "dash": DASHES[place]}
         figure.add_trace(_line(points, name, line), 1, 3)
     figure.update_xaxes(type="category", col=1)
     figure.update_xaxes(type="category", col=2)
@@ -335,7 +339,8 @@ def _finish(figure: Figure, text: str, dark: bool) -> Figure:
 
 def _colour(name: str, dark: bool) -> str:
     """The colour of a routing, by its name or by Table II's; the CNN has none and is drawn in ink."""
-    return ROUTING_COLOURS.get(name.lower().removesuffix("/fc"), ink(dark).text)
+    own = (method.colour for method in METHODS.values() if name in (method.name, method.short, method.plain))
+    return next(own, "") or ink(dark).text
 
 
 def _line(

@@ -10,7 +10,7 @@ from plotly.graph_objects import Figure
 
 from capsviz.figures.describe import remember
 from capsviz.figures.picture import numbers
-from capsviz.figures.reading import check, geometry, steps, votes
+from capsviz.figures.reading import check, geometry, share_of, steps, votes
 from capsviz.figures.theme import TICK, caption, class_colours, ink, style
 from capsviz.trace import Trace
 
@@ -25,10 +25,10 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     no length that counts, its responsibility times its activation, with the R that the iteration's M-step used: those
     of the last M-step made the class capsules. Σ over the positions of a type. The 12 types that give the most are
     drawn one by one. iteration: counted from 1, the last by default.
-    Raises FigureError where the trace is of L2 or L1 routing, holds no votes or has no such iteration.
+    Raises FigureError where the routing has no such shares, or the trace holds no votes or has no such iteration.
     """
     iteration = trace.layer.iterations if iteration is None else iteration
-    check(trace, ("dr", "em"), image=image, iteration=iteration)
+    check(trace, "flow", image=image, iteration=iteration)
     flows = _flows(trace, image, iteration)
     order = np.argsort(-flows.sum(axis=1), kind="stable")
     named, rest = sorted(order[:SHOWN].tolist()), order[SHOWN:]
@@ -36,7 +36,8 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     rows = np.concatenate([flows[named], flows[rest].sum(axis=0, keepdims=True)[: len(sources) - len(named)]])
     targets = [trace.called(upper) for upper in range(len(trace.classes))]
     figure = Figure(_sankey(rows, sources, targets, dark))
-    weight = "Σ c ‖û‖, c of iteration" if trace.config.routing == "dr" else "Σ R a, R of M-step"
+    algorithm, share = trace.config.algorithm, share_of(trace)
+    weight = f"Σ {share.symbol} {'a' if algorithm.matrix else '‖û‖'}, {share.symbol} of {share.of}"
     figure.update_layout(
         annotations=[caption(f"{weight} {iteration}", 0.5, 1.01, dark=dark, xanchor="center")],
         margin={"l": 12, "r": 12, "t": 36, "b": 12},
@@ -54,14 +55,13 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
 def _flows(trace: Trace, image: int, iteration: int) -> Float[ndarray, "types upper"]:
     """What each type gives to each class."""
     grid = geometry(trace)
-    if trace.config.routing == "dr":
+    if trace.config.algorithm.matrix:
+        sizes = numbers(trace.primary_activations[image])[:, None]
+    else:
         sizes = np.stack(
             [np.linalg.norm(votes(trace, image, upper), axis=1) for upper in range(len(trace.classes))], axis=1
         )
-        given = steps(trace, "couplings", image)[iteration - 1] * sizes
-    else:
-        presence = numbers(trace.primary_activations[image])[:, None]
-        given = steps(trace, "responsibilities", image)[iteration - 1] * presence
+    given = steps(trace, share_of(trace).field, image)[iteration - 1] * sizes
     return given.reshape(grid.places, grid.types, -1).sum(axis=0)
 
 

@@ -28,7 +28,7 @@ def em_curves(
     default. Raises FigureError where the trace is not of EM routing, holds no votes or has no such iteration.
     """
     iteration = trace.layer.iterations if iteration is None else iteration
-    check(trace, ("em",), image=image, upper=upper, iteration=iteration)
+    check(trace, "gaussians", image=image, upper=upper, iteration=iteration)
     cast, presence = votes(trace, image, upper), numbers(trace.primary_activations[image])
     weights = steps(trace, "responsibilities", image)[iteration - 1, :, upper] * presence
     mean = steps(trace, "means", image)[iteration - 1, upper]

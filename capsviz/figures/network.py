@@ -14,7 +14,6 @@ from capsviz.figures.picture import image_axes, numbers, on, picture, rounded, w
 from capsviz.figures.reading import check
 from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style
 from capsviz.network.config import CapsNetConfig
-from capsviz.routing import ALGORITHMS
 from capsviz.trace import Trace
 
 Stage = Literal["image", "primary", "routing", "class", "reconstruction"]
@@ -38,12 +37,11 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "ro
     """
     if highlight is not None and highlight not in get_args(Stage):
         raise FigureError(f"The strip has no stage {highlight!r}; choose one of {', '.join(get_args(Stage))}.")
-    check(trace, tuple(ALGORITHMS), image=image)
-    grid, pen, routing = Geometry(*trace.grid), ink(dark), trace.config.routing
+    check(trace, image=image)
+    grid, pen, strength = Geometry(*trace.grid), ink(dark), trace.config.algorithm.strength
     predicted = int(trace.predicted[image])
-    symbol = "a" if routing == "em" else "‖v‖"
-    # A length is seen against 1; the activations of EM may all be small, and what counts is which is largest.
-    top = max(1e-6, float(trace.activations[image].max())) if routing == "em" else 1.0
+    symbol = strength.symbol
+    top = 1.0 if strength.whole else max(1e-6, float(trace.activations[image].max()))
     channels, height, width = trace.config.image
     spans = dict(_SPANS)
     figure = Figure(
@@ -119,7 +117,7 @@ def _layers(trace: Trace) -> str:
 
 def _primary(trace: Trace, image: int, grid: Geometry, dark: bool) -> go.Heatmap:
     tiles = grid.tiles(numbers(trace.primary_activations[image]))
-    symbol = "a" if trace.config.routing == "em" else "‖u‖"
+    symbol = trace.config.algorithm.strength.lower
     return go.Heatmap(
         z=without_nan(tiles, 3),
         text=grid.tile_labels(),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from jaxtyping import Float
 from numpy import ndarray
 
@@ -11,15 +9,14 @@ from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.picture import numbers
 from capsviz.routing import ALGORITHMS
+from capsviz.routing.program import Share
 from capsviz.trace import Trace
 
 
-def check(
-    trace: Trace, routings: Collection[str], *, image: int = 0, upper: int = 0, iteration: int | None = None
-) -> None:
-    """Raise FigureError unless the trace is of one of these routings and has the image, the class, the iteration."""
-    if trace.config.routing not in routings:
-        wanted = " or ".join(ALGORITHMS[name].title for name in routings)
+def check(trace: Trace, picture: str = "", *, image: int = 0, upper: int = 0, iteration: int | None = None) -> None:
+    """Raise FigureError unless the trace's routing has this picture, if any, and it the image, class and iteration."""
+    if picture and picture not in trace.config.algorithm.pictures:
+        wanted = " or ".join(each.title for each in ALGORITHMS.values() if picture in each.pictures)
         raise FigureError(
             f"This figure shows {wanted}, but the trace is of {trace.config.algorithm.title}; "
             f"trace a model of {wanted}."
@@ -28,6 +25,14 @@ def check(
     _within("class", upper, 0, len(trace.classes) - 1)
     if iteration is not None:
         _within("iteration", iteration, 1, trace.layer.iterations)
+
+
+def share_of(trace: Trace) -> Share:
+    """What a lower capsule gives to an upper one under the trace's routing; raises FigureError where it has none."""
+    share = trace.config.algorithm.share
+    if share is None:
+        raise FigureError(f"{trace.config.algorithm.title} has no shares of an image; trace a model that iterates.")
+    return share
 
 
 def steps(trace: Trace, field: str, image: int) -> Float[ndarray, "T ..."]:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from .gradients import Through
 from .losses import margin_loss
+from .program import LENGTH, Explanation, Program, Share, Strength
 from .votes import LinearVotes, Votes
 
 
@@ -115,6 +116,22 @@ class Algorithm(Method, ABC):
     matrix: bool = False
     """Whether poses are 4 × 4 matrices beside which a capsule has an activation of its own; else vectors, whose length
     is the activation of a lower capsule."""
+    tempered: bool = False
+    """Whether an inverse temperature λ, on a schedule of its own, makes its decisions stricter."""
+    pose: str = "poses"
+    """The field of its steps that has the poses of the upper capsules."""
+    pairs: tuple[str, ...] = ()
+    """The fields of its steps whose last axis is the upper capsules."""
+    share: Share | None = None
+    """What a lower capsule gives to an upper one, where every image has its own."""
+    strength: Strength = LENGTH
+    program: Program | None = None
+    """Its lines, where a board can play them."""
+    page: str
+    """The page of the app that is about it."""
+    explanation: Explanation
+    pictures: frozenset[str] = frozenset()
+    """Which pictures of a trace there are: board, flow, couplings, agreement, gaussians, coefficients."""
 
     def add_weights(self, owner: nn.Module, sizes: LayerSizes, settings: Settings) -> None:
         """Give the module that owns a layer its parameters and buffers, drawn from torch's random numbers."""
@@ -143,6 +160,10 @@ class Algorithm(Method, ABC):
         activations: of the lower capsules. record: also what the algorithm does not need and a trace shows. progress:
         0..1, how far training is.
         """
+
+    def drawn_weights(self, owner: Any, upper: slice) -> dict[str, Tensor]:
+        """Weights that a board draws beside the steps, of these upper capsules, by what they are called."""
+        return {}
 
     def scores(self, step: Any) -> Float[Tensor, "batch upper"]:
         """What the loss reads of a step: the activations, unless an algorithm has logits."""

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from .algorithm import Algorithm, Settings
 from .gradients import Through
+from .program import Explanation, Line, Number, Program, Share, Tip
 from .squash import lengths, squash
 from .votes import Votes
 
@@ -73,6 +74,58 @@ class Dynamic(Algorithm):
     name, title, short = "dr", "Dynamic routing", "DR"
     colour = "#0072b2"
     iterates = True
+    share = Share("couplings", "c", "Couplings c")
+    pairs = ("logits", "couplings", "agreement", "activations")
+    program = Program(
+        (
+            Line(
+                "c<sub>ij</sub> = softmax<sub>j</sub>(b<sub>ij</sub>)",
+                "Every capsule shares itself out over the classes.",
+                (
+                    Number("b = ", lambda run: run["logits"]),
+                    Number("  →  c = ", lambda run: run["couplings"]),
+                ),
+                first="All b are 0: every coupling is 1/{upper}, maximum confusion.",
+            ),
+            Line(
+                "s<sub>j</sub> = Σ<sub>i</sub> c<sub>ij</sub> û<sub>ij</sub>",
+                "Every class sums up the votes, weighted.",
+                (
+                    Number("‖s‖ = ", lambda run: lengths(run["sums"])),
+                    Number(",  c‖û‖ = ", lambda run: run["couplings"] * run["vote_lengths"], 4),
+                ),
+            ),
+            Line(
+                "v<sub>j</sub> = squash(s<sub>j</sub>)",
+                "The sum is squashed: its length is at most 1.",
+                (Number("‖v‖ = ", lambda run: run["activations"]),),
+            ),
+            Line(
+                "b<sub>ij</sub> ← b<sub>ij</sub> + û<sub>ij</sub>·v<sub>j</sub>",
+                "Votes that agree with v gain.",
+                (
+                    Number("û·v = ", lambda run: run["agreement"]),
+                    Number("  →  b = ", lambda run: run["logits"] + run["agreement"]),
+                ),
+            ),
+        ),
+        since={"shares": 0, "lengths": 2, "agreement": 3},
+        tips=(Tip("s", "sums", 1), Tip("v", "poses", 2)),
+    )
+    page = "dynamic"
+    pictures = frozenset({"board", "flow", "couplings", "agreement"})
+    explanation = Explanation(
+        "{lower} small capsules vote for every class; round by round, they turn to the classes that <b>agree</b> with "
+        "their vote.",
+        "A primary capsule *i* predicts the pose of every class capsule *j*: its vote û. All logits *b* start at zero, "
+        "so each capsule shares itself out equally (maximum confusion). The class capsule is the squashed sum of the "
+        "votes, weighted by the couplings *c*; each vote's inner product with it, the **agreement**, is added to its "
+        "logit. The softmax runs over the classes: what a capsule gives to one it takes from the others. The length of "
+        "*v* is the probability that the class is there.",
+        r"c_{i\cdot}=\operatorname{softmax}_j(b_{i\cdot}),\quad s_j=\sum_i c_{ij}\,\hat u_{ij},\quad "
+        r"v_j=\frac{\|s_j\|^2}{1+\|s_j\|^2}\frac{s_j}{\|s_j\|},\quad b_{ij}\leftarrow b_{ij}+\hat u_{ij}\cdot v_j",
+        "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017; seed 000, and seed 002, equations 7 to 11.",
+    )
 
     def route(
         self,

@@ -15,6 +15,7 @@ from . import mixture
 from .algorithm import Algorithm, LayerSizes, Settings
 from .gradients import Through
 from .losses import spread_loss
+from .program import ACTIVATION, Explanation, Line, Number, Program, Share, Tip
 from .votes import MatrixVotes, Votes
 
 SPREAD_MARGIN_START, SPREAD_MARGIN_END = 0.2, 0.9
@@ -144,6 +145,11 @@ def initial_betas(upper: int, active: float = -2.0) -> tuple[nn.Parameter, nn.Pa
     return nn.Parameter(torch.zeros(upper)), nn.Parameter(torch.full((upper,), active))
 
 
+def _next(shares: Float[Tensor, "T lower"]) -> Float[Tensor, "T lower"]:
+    """Those of the iteration after; of the last one, none."""
+    return torch.cat([shares[1:], shares.new_full((1, *shares.shape[1:]), torch.nan)])
+
+
 class ExpectationMaximisation(Algorithm):
     """EM routing: 4 × 4 matrices, β_u and β_a are learned; the spread loss's margin and λ rise while training warms up.
 
@@ -152,8 +158,64 @@ class ExpectationMaximisation(Algorithm):
 
     name, title, short = "em", "EM routing", "EM"
     colour = "#d55e00"
-    iterates = True
-    matrix = True
+    iterates = matrix = tempered = True
+    pose = "means"
+    share = Share("responsibilities", "R", "Responsibilities R", of="M-step")
+    pairs = ("responsibilities", "posteriors", "activations")
+    strength = ACTIVATION
+    program = Program(
+        (
+            Line(
+                "μ<sub>j</sub>, σ<sub>j</sub> from R<sub>ij</sub> a<sub>i</sub>",
+                "M-step: each Gaussian is fitted to the votes that it owns.",
+                (
+                    Number("R = ", lambda run: run["responsibilities"]),
+                    Number(",  aᵢ = ", lambda run: run["presence"].expand_as(run["responsibilities"])),
+                    Number(",  mean σ = ", lambda run: run["variances"].sqrt().mean(-1)),
+                ),
+            ),
+            Line(
+                "a<sub>j</sub> = logistic(λ(β<sub>a</sub> − Σ<sub>h</sub>cost<sub>j</sub><sup>h</sup>))",
+                "A narrow Gaussian is cheap, and switches its capsule on.",
+                (
+                    Number("λ = ", lambda run: run["inverse_temperature"], 2),
+                    Number(",  Σcost = ", lambda run: run["cost"].sum(-1), 2),
+                    Number("  →  a = ", lambda run: run["activations"]),
+                ),
+            ),
+            Line(
+                "R<sub>ij</sub> ∝ a<sub>j</sub> N(û<sub>ij</sub>; μ<sub>j</sub>, σ<sub>j</sub>²)",
+                "E-step: each vote goes to the Gaussians that explain it.",
+                (
+                    Number("R = ", lambda run: run["responsibilities"]),
+                    Number("  →  ", lambda run: _next(run["responsibilities"])),
+                ),
+                last="The last M-step has the last word: R stays the one that made μ and a.",
+            ),
+        ),
+        # An E-step gives the R of the next M-step.
+        since={"shares": -1, "lengths": 1, "covariances": 0},
+        tips=(Tip("μ", "means", 0),),
+        area=7.0,
+        far=0.04,  # a Gaussian claims the middle of a wide cloud
+    )
+    page = "em"
+    pictures = frozenset({"board", "flow", "gaussians"})
+    explanation = Explanation(
+        "Every class capsule is a <b>Gaussian</b> over the votes: it claims those that lie close together, and "
+        "tightens.",
+        "Poses are 4 × 4 matrices, votes are poses times a learned matrix. The **M-step** fits each class's Gaussian "
+        "to the votes, weighted by the responsibilities *R*: a narrow Gaussian is cheap to describe, and a low cost "
+        "switches the class on. The **E-step** gives each vote to the classes whose Gaussian explains it: the *R* of "
+        "the next M-step. Every picture here shows the *R* of an M-step, in the end of the last: it made the class's μ "
+        "and *a*, and no E-step follows in the network, since nothing would use it. The inverse temperature λ rises "
+        "from round to round, so the decision hardens.",
+        r"\mu_j^h=\frac{\sum_i R_{ij}V_{ij}^h}{\sum_i R_{ij}},\quad "
+        r"\mathrm{cost}_j^h=(\beta_u+\log\sigma_j^h)\sum_i R_{ij},\quad "
+        r"a_j=\operatorname{logistic}\!\Big(\lambda\big(\beta_a-\sum_h\mathrm{cost}_j^h\big)\Big),\quad "
+        r"R_{ij}\propto a_j\,\mathcal N(V_{ij};\mu_j,\sigma_j^2)",
+        "Hinton, Sabour & Frosst, *Matrix Capsules with EM Routing*, 2018; seed 002, equations 20 to 29.",
+    )
 
     def add_weights(self, owner: nn.Module, sizes: LayerSizes, settings: Settings) -> None:
         """`transform` "lower upper 4 4", or "types upper 4 4" where positions share it, the betas, the coordinates."""
@@ -199,6 +261,10 @@ class ExpectationMaximisation(Algorithm):
             through=settings.through,
             final_posteriors=record,
         )
+
+    def drawn_weights(self, owner: Any, upper: slice) -> dict[str, Tensor]:
+        """`beta_a`, the cost at which a capsule is half on."""
+        return {"beta_a": self.betas(owner, upper.stop)[1][upper]}
 
     def loss(
         self, scores: Float[Tensor, "batch upper"], targets: Bool[Tensor, "batch upper"], progress: float = 1.0
