@@ -66,7 +66,8 @@ class Choices:
     split: str = "test"
     recording: str = ""
     """Name of the recording to take images and traces from; empty: the first one."""
-    image: int = 0
+    image: int | None = None
+    """Its place among the images of the source; None: the one to begin with."""
     only: int | None = None
     """Class to browse; None: all of them."""
     upper: int | None = None

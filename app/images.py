@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 import torch
@@ -75,9 +75,15 @@ def layout_of(entry: zoo.Entry) -> str | None:
 def data_of(choices: Choices, entry: zoo.Entry) -> str:
     """The data set to take images from: the chosen one, else the model's own, else the embedded digits."""
     for name in (choices.data, entry.data):
-        if name in shelves.BROWSABLE and data.available(name):
+        if name in shelves.BROWSABLE and shelves.here(name):
             return name
     return "digits"
+
+
+def split_of(choices: Choices, entry: zoo.Entry) -> str:
+    """The split to take images from: the chosen one where it is on this machine."""
+    possible = shelves.splits(data_of(choices, entry))
+    return choices.split if choices.split in possible else possible[0]
 
 
 def labelled(choices: Choices, entry: zoo.Entry) -> str | None:
@@ -93,7 +99,7 @@ def source_of(choices: Choices, entry: zoo.Entry) -> str:
 
     A digit says little to a model of shoes or of trucks; what its own decoder draws says more.
     """
-    stranger = choices.source == "data" and not choices.data and not data.available(entry.data)
+    stranger = choices.source == "data" and not choices.data and not shelves.here(entry.data)
     if stranger and layout_of(entry) != "digit" and entry.config.decoder:
         return "generated"
     if choices.source == "generated" and not entry.config.decoder:
@@ -109,10 +115,8 @@ def recorded_of(choices: Choices) -> str:
 
 
 def count(choices: Choices, entry: zoo.Entry) -> int:
-    """How many images the source holds."""
+    """How many images the source holds, where it is no data set."""
     source = source_of(choices, entry)
-    if source == "data":
-        return shelves.count(data_of(choices, entry), choices.split)
     if source == "generated":
         classes, each = resources.exemplars(entry.name).shape[:2]
         return classes * each
@@ -125,13 +129,24 @@ def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
     """The indices to browse: all of them, or those of the chosen class."""
     source = source_of(choices, entry)
     if choices.only is None:
+        if source == "data":
+            return shelves.indices(data_of(choices, entry), split_of(choices, entry))
         return range(count(choices, entry))
     if source == "recorded":
         return recordings.indices_of(recorded_of(choices), choices.only)
     if source == "generated":
         each = resources.exemplars(entry.name).shape[1]
         return range(choices.only * each, (choices.only + 1) * each)
-    return shelves.indices_of(data_of(choices, entry), choices.split, choices.only)
+    return shelves.indices_of(data_of(choices, entry), split_of(choices, entry), choices.only)
+
+
+def index_of(choices: Choices, entry: zoo.Entry) -> int:
+    """The image on stage among those of the source: the chosen one, else the one to begin with."""
+    if choices.image is not None:
+        return choices.image
+    if source_of(choices, entry) != "data":
+        return 0
+    return shelves.start(data_of(choices, entry), split_of(choices, entry))
 
 
 def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...]]:
@@ -143,8 +158,9 @@ def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...
     if source in GIVEN and choices.picture:
         return _linked(choices, entry), ()
     if source in GIVEN:
-        # Nothing is there yet: the first image of the data set stands in.
-        return from_data(data_of(choices, entry), choices.split, 0, entry), ()
+        # Nothing is there yet: the image to begin with stands in.
+        name, split = data_of(choices, entry), split_of(choices, entry)
+        return from_data(name, split, shelves.start(name, split), entry), ()
     index, notices = _within(choices, entry)
     if source == "recorded":
         return recorded(recorded_of(choices), index, entry), notices
@@ -152,14 +168,24 @@ def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...
         notices = (f"There is no recording in {recordings.folder()}; make one with `{recordings.COMMAND}`.", *notices)
     if source == "generated":
         return generated(entry, index), notices
-    return from_data(data_of(choices, entry), choices.split, index, entry), notices
+    name, split = data_of(choices, entry), split_of(choices, entry)
+    if split != choices.split:
+        notices = (f"The {choices.split} images of {title_of(name)} are not on this machine; showing a {split} image.",)
+    return from_data(name, split, index, entry), notices
 
 
 def _within(choices: Choices, entry: zoo.Entry) -> tuple[int, tuple[str, ...]]:
-    total = count(choices, entry)
-    if choices.image < total:
-        return choices.image, ()
-    return 0, (f"There is no image {choices.image} (0 to {total - 1}); showing image 0 instead.",)
+    chosen, every = index_of(choices, entry), listing(replace(choices, only=None), entry)
+    if chosen in every:
+        return chosen, ()
+    instead = index_of(replace(choices, image=None), entry)
+    if isinstance(every, range):
+        return instead, (f"There is no image {chosen} (0 to {len(every) - 1}); showing image {instead} instead.",)
+    title = title_of(data_of(choices, entry))
+    return instead, (
+        f"Image {chosen} of {title} is not among the {len(every)} that come with capsviz; showing image {instead} "
+        f"instead. Download {title} in the sidebar to see it.",
+    )
 
 
 def from_data(name: str, split: str, index: int, entry: zoo.Entry) -> Picture:

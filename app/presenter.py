@@ -75,10 +75,11 @@ def obey(command: str) -> None:
 
 def _leaf(choices: Choices, step: int) -> None:
     """The next or previous image of those that are browsed; after the last comes the first."""
-    places = images.listing(choices, resources.entries()[choices.model])
+    entry = resources.entries()[choices.model]
+    places, index = images.listing(choices, entry), images.index_of(choices, entry)
     if len(places) < 2:
         return
-    position = places.index(choices.image) if choices.image in places else min(0, -step)  # leads to an end
+    position = places.index(index) if index in places else min(0, -step)  # leads to an end
     session.update(choices, image=places[(position + step) % len(places)])
 
 

@@ -9,7 +9,6 @@ import streamlit as st
 from app import capsule_sets, images, recordings, resources, session, shelves
 from app.choices import ANOTHER_IMAGE, Catalogue, Choices
 from app.images import Picture
-from capsviz import data
 from capsviz.errors import CapsvizError
 from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.network import preset
@@ -104,9 +103,12 @@ class Scene:
         """What is to be routed beside the image on stage under `entry`; None where nothing is, or nothing suits."""
         chosen = self.choices.second
         if chosen == ANOTHER_IMAGE:
-            name = images.data_of(self.choices, entry)
-            total = shelves.count(name, self.choices.split)
-            return entry, images.from_data(name, self.choices.split, self.choices.second_image % total, entry)
+            name, split = images.data_of(self.choices, entry), images.split_of(self.choices, entry)
+            every = shelves.indices(name, split)
+            wanted = self.choices.second_image
+            return entry, images.from_data(
+                name, split, wanted if wanted in every else every[wanted % len(every)], entry
+            )
         other = resources.entries().get(chosen)
         if other is None or other.routing != entry.routing or other.config.image != entry.config.image:
             return None
@@ -156,7 +158,7 @@ def catalogue() -> Catalogue:
         raise SceneError(
             "There is no model in pretrained/; get the repository whole, or train one with `capsviz train`."
         )
-    wanted = ["mnist-dr", "digits-dr"] if data.available("mnist") else ["digits-dr"]
+    wanted = ["mnist-dr", "digits-dr"] if shelves.here("mnist") else ["digits-dr"]
     start = next((name for name in wanted if name in entries), next(iter(entries)))
     classes = {name: len(entry.classes) for name, entry in entries.items()}
     return Catalogue(start, classes, shelves.BROWSABLE)

@@ -36,7 +36,7 @@ def _default(name: str, choices: Choices) -> str:
         "picture": "an image of a data set",
         "data": "the model's own data set",
         "recording": "the first recording",
-        "image": "image 0",
+        "image": "the image to begin with",
         "only": "all classes",
         "upper": "the class that the model predicts",
         "layer": "the layer of the class capsules",
@@ -120,7 +120,7 @@ def update(choices: Choices, **changes: Any) -> None:
     if "source" in changes:
         changes = {"picture": "", **changes}
     if {"source", "data", "split", "recording", "only"} & changes.keys():
-        changes = {"image": 0, **changes}
+        changes = {"image": None, **changes}
     if {"source", "picture", "data", "split", "recording", "only", "image"} & changes.keys():
         changes = {"upper": None, **changes}
     if {"model", "iterations", "section", "lab"} & changes.keys():

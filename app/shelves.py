@@ -7,12 +7,29 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
+from app.choices import SPLITS
 from capsviz import data
-from capsviz.data import DATASETS, ImageSet, MultiDigits
+from capsviz.data import DATASETS, ImageSet, MultiDigits, exemplars
+from capsviz.data.exemplars import Exemplars
 
 BROWSABLE = tuple(DATASETS)
 LABELLED = tuple(name for name, info in DATASETS.items() if info.objects == 1)
 """Data sets of one labelled object an image."""
+
+
+def here(name: str) -> bool:
+    """Whether images of a data set can be shown: all of them, or those that come with capsviz."""
+    return data.available(name) or name in exemplars.names()
+
+
+def splits(name: str) -> tuple[str, ...]:
+    """The splits of a data set that can be browsed: of the images that come with capsviz, the test images."""
+    return SPLITS if data.available(name) else ("test",)
+
+
+def start(name: str, split: str) -> int:
+    """The image to begin with: of the test images, one that every model of the data set reads rightly."""
+    return exemplars.exemplars(name).start if split == "test" and name in exemplars.names() else 0
 
 
 def image_set(name: str, split: str) -> ImageSet:
@@ -22,15 +39,21 @@ def image_set(name: str, split: str) -> ImageSet:
     return loaded
 
 
-def count(name: str, split: str) -> int:
-    """How many images are browsed: all, or of MultiMNIST one pair for each digit of MNIST. Raises DatasetMissing."""
+def indices(name: str, split: str) -> range | tuple[int, ...]:
+    """The images that are browsed: all, or of MultiMNIST one pair for each digit of MNIST. Raises DatasetMissing."""
     loaded = _loaded(name, split)
-    return len(loaded.base if isinstance(loaded, MultiDigits) else loaded)
+    if isinstance(loaded, Exemplars):
+        return loaded.indices
+    return range(len(loaded.base if isinstance(loaded, MultiDigits) else loaded))
 
 
 def image(name: str, split: str, index: int) -> tuple[UInt8[Tensor, "channel height width"], tuple[int, ...]]:
     """An image, and its class, or its two classes. Raises DatasetMissing."""
-    images, labels = _loaded(name, split).batch(torch.tensor([index]))
+    loaded = _loaded(name, split)
+    if isinstance(loaded, Exemplars):
+        place = loaded.place(index)
+        return loaded.images[place], tuple(loaded.labels[place].tolist())
+    images, labels = loaded.batch(torch.tensor([index]))
     return images[0], tuple(labels[0].reshape(-1).tolist())
 
 
@@ -39,18 +62,28 @@ def note(name: str, split: str) -> str:
     return _loaded(name, split).note
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
 def indices_of(name: str, split: str, label: int) -> tuple[int, ...]:
     """Where the browsed images of a class stand, or the pairs in which one digit is of it. Raises DatasetMissing."""
-    loaded = _loaded(name, split)
+    return _indices_of(name, split, label, data.available(name))
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _indices_of(name: str, split: str, label: int, whole: bool) -> tuple[int, ...]:
+    loaded, every = _loaded(name, split), indices(name, split)
     if isinstance(loaded, MultiDigits):
-        pairs, _ = loaded.draw(torch.arange(count(name, split)))
+        pairs, _ = loaded.draw(torch.arange(len(every)))
         labels = loaded.base.labels[torch.from_numpy(pairs)]
     else:
-        labels = loaded.labels[:, None]
-    return tuple(torch.nonzero((labels == label).any(1)).flatten().tolist())
+        labels = loaded.labels.reshape(len(every), -1)
+    return tuple(every[place] for place in torch.nonzero((labels == label).any(1)).flatten().tolist())
+
+
+def _loaded(name: str, split: str) -> ImageSet | MultiDigits | Exemplars:
+    if split == "test" and not data.available(name) and here(name):
+        return exemplars.exemplars(name)
+    return _whole(name, split)
 
 
 @st.cache_resource(show_spinner="Reading the images …", max_entries=6)
-def _loaded(name: str, split: str) -> ImageSet | MultiDigits:
+def _whole(name: str, split: str) -> ImageSet | MultiDigits:
     return data.load(name, split)

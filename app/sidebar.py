@@ -138,7 +138,11 @@ def _source_changes(source: str, choices: Choices, scene: Scene) -> dict[str, ob
     if source == "recorded":
         return _recording_changes(images.recorded_of(choices))
     picture = images.link(images.kept(source), scene.entry) if source in images.GIVEN else ""
-    return {"source": source, "picture": picture, "data": "digits" if source == "data" and _absent(scene) else ""}
+    return {
+        "source": source,
+        "picture": picture,
+        "data": "digits" if source == "data" and not shelves.here(_wanted(scene)) else "",
+    }
 
 
 def _recording(scene: Scene) -> None:
@@ -227,16 +231,15 @@ def _received(source: str, choices: Choices) -> None:
         st.caption("The link holds the picture as small as the model sees it: whoever opens the link sees it too.")
     else:
         st.caption(
-            "Until a picture is here, the pages show the first image of the data set. A picture stays on this "
+            "Until a picture is here, the pages show an image of the data set. A picture stays on this "
             "machine; only as small as the model sees it, it becomes part of the link."
         )
 
 
 def _data_set(scene: Scene) -> None:
-    here = [name for name in shelves.BROWSABLE if data.available(name)]
+    here = [name for name in shelves.BROWSABLE if shelves.here(name)]
     name = images.data_of(scene.choices, scene.entry)
-    if wanted := _absent(scene):
-        _offer_download(wanted)
+    _offer_download(_wanted(scene))
     left, right = st.columns([3, 2])
     with left:
         chosen(
@@ -249,13 +252,12 @@ def _data_set(scene: Scene) -> None:
             read=lambda name, _: {"source": "data", "data": name, "only": None},
         )
     with right:
-        chosen(st.selectbox, "Split", "split", scene.choices.split, ["test", "train"])
+        chosen(st.selectbox, "Split", "split", images.split_of(scene.choices, scene.entry), shelves.splits(name))
 
 
-def _absent(scene: Scene) -> str:
-    """The data set that ought to be on stage and is not on this machine."""
-    wanted = scene.choices.data or scene.entry.data
-    return "" if data.available(wanted) else wanted
+def _wanted(scene: Scene) -> str:
+    """The data set that ought to be on stage."""
+    return scene.choices.data or scene.entry.data
 
 
 def _offer_download(name: str) -> None:
@@ -263,7 +265,10 @@ def _offer_download(name: str) -> None:
     if data.available(name):
         return
     place = st.container()
-    place.caption(f"{info.title} is not on this machine.")
+    if shelves.here(name):
+        place.caption(f"{len(shelves.indices(name, 'test'))} test images of {info.title} come with capsviz.")
+    else:
+        place.caption(f"{info.title} is not on this machine.")
     label = f"Download {info.title} ({info.download_bytes / 1e6:.1f} MB)"
     if not place.button(label, icon=":material/download:", key=f"download-{name}", width="stretch"):
         return

@@ -12,6 +12,8 @@ from plotly.graph_objects import Figure
 from app import recordings, resources, shelves
 from app.components.picture_buttons import picture_buttons
 from app.scene import Scene
+from capsviz import data
+from capsviz.data import exemplars
 from capsviz.figures import standalone_html
 from capsviz.figures.describe import describe
 from capsviz.figures.table import as_csv
@@ -134,9 +136,12 @@ def lines(trace: Trace, current: Scene) -> str:
         images = f'capsviz.Trace.open("{file_name(trace, current)}").images'
     else:
         name, split, index = origin
-        shelf = f'capsviz.data.load("{name}", "{split}")'
+        shelf, place = f'capsviz.data.load("{name}", "{split}")', index
         pairs = name not in shelves.LABELLED
-        chosen = f"{shelf}.batch(torch.tensor([{index}]))[0]" if pairs else f"{shelf}.images[{index}:{index + 1}]"
+        if not data.available(name):
+            shelf, pairs = f'capsviz.data.exemplars.exemplars("{name}")', False
+            place = exemplars.exemplars(name).place(index)
+        chosen = f"{shelf}.batch(torch.tensor([{place}]))[0]" if pairs else f"{shelf}.images[{place}:{place + 1}]"
         images = f"capsviz.data.to_float({chosen})"
     arguments = [f'capsviz.load("{trace.name}")', "images"]
     if entry.method.iterates:

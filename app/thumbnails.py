@@ -39,7 +39,8 @@ def show(scene: Scene) -> None:
         if st.button("Random", icon=":material/casino:", width="stretch", key="random"):
             scene.choose(image=random.choice(places))
             st.rerun()
-    position = places.index(choices.image) if choices.image in places else 0
+    index = images.index_of(choices, entry)
+    position = places.index(index) if index in places else 0
     pages = max(1, -(-len(places) // PER_PAGE))
     page = _page(position // PER_PAGE, pages, choices)
     shown = list(places[page * PER_PAGE : (page + 1) * PER_PAGE])
@@ -47,12 +48,12 @@ def show(scene: Scene) -> None:
         st.pills,
         "Images",
         "image",
-        choices.image if choices.image in shown else None,
+        index if index in shown else None,
         shown,
         key="image_thumbs",
         format_func=lambda index: _thumbnail(scene, index),
         label_visibility="collapsed",
-        read=lambda index, choices: {"image": choices.image if index is None else index},
+        read=lambda picked, choices: {"image": choices.image if picked is None else picked},
     )
     st.pagination(pages, max_visible_pages=3, key=widgets.key_of("thumbs_page"))
 
@@ -70,8 +71,8 @@ def _page(default: int, pages: int, choices: Choices) -> int:
 
 def _class_changes(label: int | None, choices: Choices, entry: Entry) -> dict[str, object]:
     """Another class to browse; the image on stage stays where it is of that class."""
-    places = images.listing(replace(choices, only=label), entry)
-    return {"only": label, "image": choices.image if choices.image in places else places[0]}
+    places, index = images.listing(replace(choices, only=label), entry), images.index_of(choices, entry)
+    return {"only": label, "image": index if index in places else places[0]}
 
 
 def _class_names(scene: Scene) -> tuple[str, ...]:
@@ -88,7 +89,7 @@ def _thumbnail(scene: Scene, index: int) -> str:
     if source == "recorded":
         picture = images.recorded(images.recorded_of(choices), index, entry)
         return _as_markdown(picture.title, _png(picture.pixels))
-    return _as_markdown(*_data_image(images.data_of(choices, entry), choices.split, index))
+    return _as_markdown(*_data_image(images.data_of(choices, entry), images.split_of(choices, entry), index))
 
 
 @st.cache_data(show_spinner=False, max_entries=2000)

@@ -30,17 +30,15 @@ def _warm() -> None:
             importlib.import_module(name)
     finally:
         _imported.set()
-    import torch
-
-    from app import resources, scene
+    from app import images, resources, scene, shelves
     from capsviz import data, trace, zoo
     from capsviz.errors import CapsvizError
 
     with contextlib.suppress(CapsvizError):  # the page meets the same, and says it to its visitor
         entry = resources.entries()[scene.catalogue().start]
         # Files are read and kernels chosen once; the page finds both ready.
-        images, _ = data.load(entry.data, "test").batch(torch.arange(1))
-        trace(zoo.load(entry.name), data.to_float(images))
+        picture = images.from_data(entry.data, "test", shelves.start(entry.data, "test"), entry)
+        trace(zoo.load(entry.name), data.to_float(picture.pixels)[None])
 
 
 _thread = threading.Thread(target=_warm, name="warming", daemon=True)

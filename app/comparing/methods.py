@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import streamlit as st
 import torch
@@ -101,10 +102,11 @@ def pixels(test: ImageSet, chosen: torch.Tensor) -> torch.Tensor:
 def on_stage(current: Scene) -> int | None:
     """Which test image of the chosen model's data set is on stage; None where it is another picture."""
     choices, entry = current.choices, current.entry
-    is_data = images.source_of(choices, entry) == "data" and choices.split == "test"
+    is_data = images.source_of(choices, entry) == "data" and images.split_of(choices, entry) == "test"
     if not is_data or images.data_of(choices, entry) != entry.data:
         return None
-    return choices.image if choices.image < images.count(choices, entry) else 0
+    index = images.index_of(choices, entry)
+    return index if index in images.listing(replace(choices, only=None), entry) else 0
 
 
 def put_on_stage(index: int) -> None:

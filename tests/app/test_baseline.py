@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,8 @@ def zoo_with_cnn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
     for entry in zoo.models().values():
         if entry.data == "digits":
             shutil.copy(entry.path, tmp_path)
-    shutil.copy(zoo.folder() / "manifest.json", tmp_path)
+    rows = json.loads((zoo.folder() / "manifest.json").read_text())["models"]
+    (tmp_path / "manifest.json").write_text(json.dumps({"models": [row for row in rows if row["data"] == "digits"]}))
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
     zoo.save(
         CNN(cnn_preset("tiny", "digits")),

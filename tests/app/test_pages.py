@@ -10,10 +10,12 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
 from capsviz import data, perturb, zoo
+from capsviz.data.exemplars import exemplars
 from capsviz.perturb import OFFSETS
 from tests.app.conftest import Visit
 
 PAGES = ("dynamic", "em", "discriminative", "perturb", "compare", "results")
+START = exemplars("mnist").start
 
 
 def charts(app: AppTest) -> dict[str, dict]:
@@ -65,10 +67,12 @@ def test_a_page_shows_its_figures_its_explanation_and_its_source(visit: Visit, p
     assert "Source:" in spoken(app)
 
 
-def test_without_mnist_the_app_starts_with_the_digits(visit: Visit):
+def test_without_mnist_the_app_starts_with_an_image_of_it_that_comes_with_capsviz(visit: Visit):
     app = visit()
-    assert app.radio(key="model").value == "digits-dr"
-    assert "Digits test image 0" in spoken(app)
+    assert app.radio(key="model").value == "mnist-dr"
+    assert f"MNIST test image {START}" in spoken(app)
+    assert "image" not in app.query_params
+    assert thumbnails(app).value in (None, START)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -283,10 +287,15 @@ def test_drawn_images_are_labelled_as_generated(visit: Visit):
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"model": "resnet"}, "There is no model “resnet”; showing digits-dr instead."),
-        ({"image": 360}, "There is no image 360 (0 to 359); showing image 0 instead."),
-        ({"image": "x"}, "There is no image “x”; showing image 0 instead."),
-        ({"class": 10}, "digits-dr has no class “10” (0 to 9); showing the class that the model predicts instead."),
+        ({"model": "resnet"}, "There is no model “resnet”; showing mnist-dr instead."),
+        (
+            {"image": 9999},
+            f"Image 9999 of MNIST is not among the 200 that come with capsviz; showing image {START} instead. "
+            "Download MNIST in the sidebar to see it.",
+        ),
+        ({"image": "x"}, "There is no image “x”; showing the image to begin with instead."),
+        ({"split": "train"}, "The train images of MNIST are not on this machine; showing a test image."),
+        ({"class": 10}, "mnist-dr has no class “10” (0 to 9); showing the class that the model predicts instead."),
         ({"T": 99}, "Routing cannot run “99” times here (1 to 10); showing what the model was trained with instead."),
     ],
 )
@@ -295,14 +304,20 @@ def test_what_a_link_cannot_have_is_said_and_the_default_shown(visit: Visit, pag
     app = visit(page, **query)
     assert [warning.value for warning in app.warning] == [sentence]
     assert "strip" in charts(app)
+    assert f"MNIST test image {START}" in spoken(app)
+
+
+def test_an_image_that_the_digits_have_not_is_said_and_the_first_shown(visit: Visit):
+    app = visit(model="digits-dr", image=360)
+    assert [warning.value for warning in app.warning] == ["There is no image 360 (0 to 359); showing image 0 instead."]
     assert "Digits test image 0" in spoken(app)
 
 
-def test_a_model_whose_data_set_is_absent_works_on_the_digits_and_offers_the_download(visit: Visit):
+def test_a_model_whose_data_set_is_absent_has_the_images_of_capsviz_and_offers_the_download(visit: Visit):
     app = visit(model="mnist-dr")
-    assert "MNIST is not on this machine." in spoken(app)
+    assert "200 test images of MNIST come with capsviz." in spoken(app)
     assert app.button(key="download-mnist").label == "Download MNIST (11.6 MB)"
-    assert "Digits test image 0" in spoken(app)
+    assert f"MNIST test image {START}" in spoken(app)
     assert board(app)["routing"] == "dr"
 
 

@@ -116,9 +116,9 @@ def test_an_empty_query_is_the_start():
         ),
         ({"second": "resnet"}, "There is no model “resnet” to put beside it; showing nothing beside it instead."),
         ({"lambda": "-1"}, "λ goes from 0 to 10; showing the model's own λ instead."),
-        ({"image": "-1"}, "There is no image “-1”; showing image 0 instead."),
-        ({"image": "seven"}, "There is no image “seven”; showing image 0 instead."),
-        ({"image": "9" * 40}, f"There is no image “{'9' * 40}”; showing image 0 instead."),
+        ({"image": "-1"}, "There is no image “-1”; showing the image to begin with instead."),
+        ({"image": "seven"}, "There is no image “seven”; showing the image to begin with instead."),
+        ({"image": "9" * 40}, f"There is no image “{'9' * 40}”; showing the image to begin with instead."),
         ({"class": "10"}, "mnist-dr has no class “10” (0 to 9); showing the class that the model predicts instead."),
         (
             {"model": "shapes-l2", "class": "3"},

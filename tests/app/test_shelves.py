@@ -14,12 +14,12 @@ def pairs(monkeypatch: pytest.MonkeyPatch) -> MultiDigits:
     """Pairs of embedded digits where the app looks for those of MNIST."""
     made = MultiDigits(load("digits", "test"))
     monkeypatch.setattr(shelves, "_loaded", lambda name, split: made)
-    shelves.indices_of.clear()
+    shelves._indices_of.clear()
     return made
 
 
 def test_a_pair_is_browsed_for_each_digit_of_the_base(pairs: MultiDigits):
-    assert shelves.count("multi-mnist", "test") == len(pairs.base) < len(pairs)
+    assert len(shelves.indices("multi-mnist", "test")) == len(pairs.base) < len(pairs)
     pixels, labels = shelves.image("multi-mnist", "test", 5)
     overlaid, classes = pairs.batch(torch.tensor([5]))
     assert torch.equal(pixels, overlaid[0]) and labels == tuple(classes[0].tolist())
