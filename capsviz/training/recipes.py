@@ -81,9 +81,9 @@ LIST: tuple[Row, ...] = (
         ("dr", "l2-fc", "l1-fc"),
         {"epochs": 12, "shift": 2, "mirror": True, **SHORT_CYCLE, "learning_rate": 0.0005},
     ),
-    # Three epochs with a block at full resolution more erred as often after half of them (51.9 % of validation images
-    # after one, 49.2 % without) and took 1.6 times as long.
-    Row("cifar10", "residual", ("dr", "l2", "l1"), {"epochs": 16, "shift": 4, "mirror": True, **MODERN}),
+    # With a block more at full resolution 51.9 % of the validation images were wrong after the first of three epochs,
+    # 49.2 % without it, in 1.6 times the time. Sixteen epochs left DR 14.08 % of the test images.
+    Row("cifar10", "residual", ("dr", "l2", "l1"), {"epochs": 24, "shift": 4, "mirror": True, **MODERN}),
     Row("fashion-mnist", "residual", ("dr", "l2", "l1"), {"epochs": 20, "shift": 2, **CLOTHES, **MODERN}),
     # Seed 003, section IV.B, for a GPU: its learning rates, batches and, for MultiMNIST, its 200 000 steps. Where it
     # gives no length or, as for CIFAR-10 and for EM, no settings, these are ours, and so are mirrors; MNIST is shifted
