@@ -22,6 +22,10 @@ PAD = "pad"
 GIVEN = {"upload": "picture", "camera": "photograph", PAD: "drawing"}
 """Sources whose picture the visitor gives, and what it is called. The link holds it as the model sees it; the session
 keeps the `Upload` that it was made from, under `given-` and the source's name."""
+EMPTY = (
+    "To the model this picture is black: nothing stands out from its background, so the class that it names means "
+    "nothing. Draw something large and dark on bright paper, or give another picture."
+)
 MOST_ORIGINALS = 20
 """Uploads that a session keeps, so that another model, or the way back, finds the picture as it was given."""
 
@@ -156,7 +160,8 @@ def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...
     """
     source = source_of(choices, entry)
     if source in GIVEN and choices.picture:
-        return _linked(choices, entry), ()
+        given = _linked(choices, entry)
+        return given, () if given.pixels.any() else (EMPTY,)
     if source in GIVEN:
         # Nothing is there yet: the image to begin with stands in.
         name, split = data_of(choices, entry), split_of(choices, entry)

@@ -119,13 +119,15 @@ def prepare(
         notes.append("The background is bright, so the picture was inverted: the model knows bright strokes on black.")
     if noisy:
         notes.append("The background was evened out to black.")
-    if picture.size == (width, height):
+    drawn = _drawn(ink, noisy)
+    if not drawn.any():
+        pixels = np.zeros((height, width), dtype=np.uint8)
+        notes.append("Nothing stands out from its background: the model sees an empty picture.")
+    elif picture.size == (width, height):
         pixels = ink
         notes.append("The picture has the model's own size and was left where it is.")
     else:
-        pixels = _place(ink, _drawn(ink, noisy), height, width, layout, notes)
-    if not pixels.any():
-        notes.append("Nothing is drawn on it: the model sees an empty picture.")
+        pixels = _place(ink, drawn, height, width, layout, notes)
     return Prepared(torch.from_numpy(pixels)[None].repeat(channels, 1, 1), tuple(notes), inverted)
 
 
@@ -229,19 +231,22 @@ def _ink(grey: np.ndarray, invert: bool | None) -> tuple[np.ndarray, bool, bool]
 def _drawn(ink: np.ndarray, noisy: bool) -> np.ndarray:
     """Which pixels count as drawn (bool "height width"): on uneven paper, not the single specks."""
     marked = ink > 5  # below that lie the rings that JPEG draws around strokes
-    if noisy:
-        mask = Image.fromarray(marked.astype(np.uint8) * 255)
-        without_specks = np.asarray(mask.filter(ImageFilter.MedianFilter(3))) > 0
-        if without_specks.any():  # hair-thin strokes would go too: then the specks may stay
-            return without_specks
-    return marked
+    if not noisy:
+        return marked
+    mask = Image.fromarray(marked.astype(np.uint8) * 255)
+    without_specks = np.asarray(mask.filter(ImageFilter.MedianFilter(3))) > 0
+    if without_specks.any():  # hair-thin strokes would go too: then the specks may stay
+        return without_specks
+    # Of a stroke, however thin, most pixels have two neighbours that are drawn; of noise, hardly any.
+    padded = np.pad(marked.astype(np.uint8), 1)
+    around = np.lib.stride_tricks.sliding_window_view(padded, (3, 3)).sum(axis=(2, 3))
+    lines = marked & (around >= 3)
+    return marked if lines.sum() > 0.25 * marked.sum() else np.zeros_like(marked)
 
 
 def _place(ink: np.ndarray, marked: np.ndarray, height: int, width: int, layout: str, notes: list[str]) -> np.ndarray:
     """The marked part fitted into its box and put on the model's canvas (uint8 "height width")."""
     canvas = np.zeros((height, width), dtype=np.uint8)
-    if not marked.any():
-        return canvas
     rows, columns = np.flatnonzero(marked.any(axis=1)), np.flatnonzero(marked.any(axis=0))
     cropped = Image.fromarray(ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1])
     share = 20 / 28 if layout == "digit" else 1.0

@@ -17,6 +17,12 @@ def digit(mode: str = "L", size: int = 84) -> Image.Image:
     return Image.fromarray(pixels).convert(mode)
 
 
+def noise(size: int = 84) -> Image.Image:
+    """Grey noise."""
+    levels = np.random.default_rng(0).normal(128, 20, (size, size))
+    return Image.fromarray(np.clip(levels, 0, 255).astype(np.uint8))
+
+
 def encoded(image: Image.Image, kind: str = "PNG", **options: object) -> bytes:
     """The image as a file."""
     file = io.BytesIO()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.images import EMPTY
 from tests.app import pictures
 from tests.app.conftest import Visit
 
@@ -65,6 +66,18 @@ def test_a_strange_picture_becomes_the_right_one_and_says_what_was_done(app: App
     assert not app.error
     assert note in captions(app)
     assert any("your picture picture.png" in text.value for text in app.markdown)
+
+
+def test_grey_noise_is_black_to_the_model_and_the_page_says_so_here_and_from_the_link(app: AppTest, visit: Visit):
+    assert not app.warning
+    upload(app, pictures.encoded(pictures.noise()))
+    assert [warning.value for warning in app.warning] == [EMPTY]
+    assert "Nothing stands out from its background" in captions(app)
+    assert not app.session_state["shown"].trace.images.any()
+    link = {key: value if isinstance(value, str) else value[0] for key, value in app.query_params.items()}
+    assert [warning.value for warning in visit(**link).warning] == [EMPTY]
+    upload(app, PNG)
+    assert not app.warning
 
 
 def test_an_uploaded_picture_stays_on_stage_on_the_other_pages(app: AppTest):

@@ -262,7 +262,25 @@ def test_a_digit_on_uneven_paper_is_lifted_off_it():
 def test_an_empty_page_is_said_to_be_empty():
     prepared = prepare(Image.new("RGB", (300, 300), "white"), (1, 28, 28))
     assert int(prepared.pixels.max()) == 0
-    assert any("Nothing is drawn" in note for note in prepared.notes)
+    assert any("Nothing stands out" in note for note in prepared.notes)
+
+
+@pytest.mark.parametrize("side", [28, 200])
+@pytest.mark.parametrize("spread", [6, 20, 60])
+def test_grey_noise_is_said_to_hold_nothing_whether_specks_stand_out_or_not(side, spread):
+    noise = np.random.default_rng(0).normal(128, spread, (side, side))
+    prepared = prepare(Image.fromarray(np.clip(noise, 0, 255).astype(np.uint8)), (1, 28, 28))
+    assert int(prepared.pixels.max()) == 0
+    assert prepared.notes[-1] == "Nothing stands out from its background: the model sees an empty picture."
+
+
+def test_a_hair_thin_stroke_on_uneven_paper_is_no_noise():
+    noise = np.random.default_rng(0).normal(200, 6, (200, 200))
+    page = Image.fromarray(np.clip(noise, 0, 255).astype(np.uint8))
+    ImageDraw.Draw(page).line([60, 40, 140, 160], fill=20, width=1)
+    prepared = prepare(page, (1, 28, 28))
+    assert int(prepared.pixels.max()) > 190
+    assert not any("Nothing" in note for note in prepared.notes)
 
 
 def test_an_article_fills_the_side_and_keeps_its_shape():
