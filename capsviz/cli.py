@@ -1,6 +1,7 @@
 """The command line: `capsviz train | evaluate | trace | data | zoo | experiment`.
 
-Only typer is imported here; a command imports what it needs, so that `--help` answers at once.
+Beside typer only what names the methods is imported here; a command imports what else it needs, so that `--help`
+answers at once.
 """
 
 import os
@@ -14,7 +15,16 @@ from capsviz.cli_models import evaluate, trace
 from capsviz.cli_zoo import zoo_app
 from capsviz.errors import CapsvizError
 from capsviz.experiments.commands import app as experiment_app
+from capsviz.network import METHODS, PRESETS
+from capsviz.routing import ALGORITHMS, ASCENDING, shorts
 from capsviz.terminal import duration, error_of, told
+
+ROUTINGS = f"{', '.join(ALGORITHMS)}; without capsules: {', '.join(METHODS.keys() - ALGORITHMS.keys())}."
+ITERATING = shorts(each for each in ALGORITHMS.values() if each.iterates)
+TEMPERED = shorts(each for each in ALGORITHMS.values() if each.tempered)
+BY_MATRICES = shorts(each for each in ALGORITHMS.values() if each.matrix)
+LEARNED = shorts(ASCENDING.values())
+PROXIMAL = shorts(each for each in ASCENDING.values() if each.proximal)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,9 +54,9 @@ def main() -> None:
 @app.command()
 def train(
     data: Annotated[str, typer.Option(help="digits, mnist, fashion-mnist, cifar10, multi-mnist or folder:PATH.")],
-    routing: Annotated[str, typer.Option(help="dr, em, l2, l1, or cnn: the baseline without capsules.")],
+    routing: Annotated[str, typer.Option(help=ROUTINGS)],
     preset: Annotated[
-        str, typer.Option(help="paper, compact, tiny, residual; for EM also matrix-compact, …")
+        str, typer.Option(help=f"{', '.join(PRESETS)}; for {BY_MATRICES} also matrix-compact, …")
     ] = "compact",
     epochs: Annotated[int, typer.Option(help="Passes over the training set.")] = 10,
     steps: Annotated[int | None, typer.Option(help="Steps, instead of epochs.")] = None,
@@ -72,23 +82,23 @@ def train(
     out: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with this run where it was cut off.")] = False,
     precision: Annotated[str, typer.Option(help="auto, 32-true, bf16-mixed or 16-mixed.")] = "auto",
-    gamma: Annotated[float, typer.Option(help="L2 and L1: the step of the coefficients' ascent.")] = 0.005,
-    regularisation: Annotated[float, typer.Option(help="L2 and L1: lambda of the coefficients' objective.")] = 1e-3,
+    gamma: Annotated[float, typer.Option(help=f"{LEARNED}: the step of the coefficients' ascent.")] = 0.005,
+    regularisation: Annotated[float, typer.Option(help=f"{LEARNED}: lambda of the coefficients' objective.")] = 1e-3,
     proximal: Annotated[
-        bool, typer.Option("--proximal", help="L1: soft threshold instead of the subgradient.")
+        bool, typer.Option("--proximal", help=f"{PROXIMAL}: soft threshold instead of the subgradient.")
     ] = False,
     validation_share: Annotated[float, typer.Option(help="Part of the training set held out.")] = 1 / 12,
     warm_up_steps: Annotated[
-        int | None, typer.Option(help="EM: steps over which margin and lambda rise; half of all unless given.")
+        int | None, typer.Option(help=f"{TEMPERED}: steps over which margin and lambda rise; half of all unless given.")
     ] = None,
     iterations: Annotated[
-        int | None, typer.Option(help="DR and EM: routing iterations; the preset's unless given.")
+        int | None, typer.Option(help=f"{ITERATING}: routing iterations; the preset's unless given.")
     ] = None,
     through: Annotated[
-        str | None, typer.Option(help="DR and EM: iterations that gradients flow through, last or all.")
+        str | None, typer.Option(help=f"{ITERATING}: iterations that gradients flow through, last or all.")
     ] = None,
     coefficient_start: Annotated[
-        float | None, typer.Option(help="L2 and L1: around which b is drawn; 0.1 unless given.")
+        float | None, typer.Option(help=f"{LEARNED}: around which b is drawn; 0.1 unless given.")
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
     threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,

@@ -14,6 +14,8 @@ from capsviz import cli
 from capsviz.cli import app, duration
 from capsviz.data import DatasetMissing, load
 from capsviz.errors import CapsvizError
+from capsviz.network import METHODS
+from capsviz.routing import ALGORITHMS, shorts
 from capsviz.training.checkpoint import write_json
 from capsviz.training.config import TrainingConfig
 from capsviz.training.loop import train
@@ -73,12 +75,19 @@ def test_main_turns_an_error_into_its_sentence(monkeypatch, capsys):
     with pytest.raises(SystemExit) as left:
         cli.main()
     assert left.value.code == 1
-    assert capsys.readouterr().err == "routing is 'magic'; choose one of dr, em, l2, l1, cnn.\n"
+    assert capsys.readouterr().err == f"routing is 'magic'; choose one of {', '.join(METHODS)}.\n"
 
 
 def test_help_names_every_command(capsviz):
     text = capsviz("--help").output
     assert all(name in text for name in ("train", "evaluate", "trace", "data", "zoo"))
+
+
+def test_the_help_of_training_names_every_method_and_for_whom_its_options_are(capsviz):
+    text = " ".join(capsviz("train", "--help").output.replace("│", " ").split())
+    assert f"{', '.join(ALGORITHMS)}; without capsules: cnn." in text
+    iterating = shorts(each for each in ALGORITHMS.values() if each.iterates)
+    assert f"{iterating}: routing iterations" in text and "L1: soft threshold" in text
 
 
 def test_evaluate_agrees_with_the_manifest(capsviz, zoo_folder):

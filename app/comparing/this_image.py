@@ -52,6 +52,7 @@ def methods(current: Scene) -> dict[str, Entry]:
 def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, ...], labels: tuple[int, ...]) -> None:
     """What each method says of the image, and how well it draws it."""
     rows = []
+    sure = " / ".join(dict.fromkeys(ALGORITHMS[routing].strength.word for routing in names)).capitalize()
     for routing, entry in names.items():
         answer = comparison.answers[routing]
         named, drawing = answer.named[0].tolist(), comparison.drawings[routing]
@@ -61,7 +62,7 @@ def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, .
             {
                 "Method": ALGORITHMS[routing].title,
                 "Predicted": images.names(named, classes) + verdict,
-                "Length ‖v‖ (EM: activation)": float(answer.activations[0, named[-1]]),
+                sure: float(answer.activations[0, named[-1]]),
                 "MSE": float(drawing.mse[0]),
                 "SSIM": float(drawing.ssim[0]),
                 "Test error": entry.test_error,
@@ -74,7 +75,7 @@ def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, .
         width="stretch",
         key="answers",
         column_config={
-            "Length ‖v‖ (EM: activation)": st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.3f"),
+            sure: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.3f"),
             "MSE": st.column_config.NumberColumn(format="%.4f"),
             "SSIM": st.column_config.NumberColumn(format="%.3f"),
             "Test error": st.column_config.NumberColumn(format="%.2f %%"),

@@ -53,7 +53,7 @@ else:
 
     left, right = st.columns(2)
     with left:
-        st.subheader("Length of every class capsule", anchor=False)
+        st.subheader(f"{algorithm.strength.word.capitalize()} of every class capsule", anchor=False)
         layout.show(couplings.lengths_over_iterations(trace, dark=current.dark), "lengths")
     with right:
         st.subheader("Indecision of the primary capsules", anchor=False)

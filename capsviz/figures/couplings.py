@@ -13,7 +13,7 @@ from capsviz import measures
 from capsviz.figures.describe import iterations, remember
 from capsviz.figures.geometry import receptive_field
 from capsviz.figures.picture import image_axes, picture, rounded
-from capsviz.figures.reading import check, geometry, steps
+from capsviz.figures.reading import check, geometry, share_of, steps
 from capsviz.figures.theme import TICK, caption, class_colour, colourbar_below, ink, style
 from capsviz.trace import Trace
 
@@ -22,12 +22,12 @@ HEAT: list[list] = [[0, "rgba(70,160,255,0.85)"], [0.5, "rgba(127,127,127,0)"], 
 
 
 def lengths_over_iterations(trace: Trace, image: int = 0, dark: bool = False) -> Figure:
-    """‖v‖ of every class against the iteration, from 0 to 1.
+    """‖v‖, or what else tells how sure a class is, against the iteration, from 0 to 1.
 
-    Raises FigureError where the trace is not of dynamic routing.
+    Raises FigureError where the routing has no couplings.
     """
     check(trace, "couplings", image=image)
-    lengths = steps(trace, "activations", image)
+    lengths, strength = steps(trace, "activations", image), trace.config.algorithm.strength
     count = list(range(1, len(lengths) + 1))
     figure = Figure()
     for index, name in enumerate(trace.classes):
@@ -38,18 +38,18 @@ def lengths_over_iterations(trace: Trace, image: int = 0, dark: bool = False) ->
             mode="lines+markers",
             line={"color": class_colour(index), "width": 3},
             marker={"size": 9},
-            hovertemplate=f"class {name}<br>iteration %{{x}}<br>‖v‖ = %{{y:.3f}}<extra></extra>",
+            hovertemplate=f"class {name}<br>iteration %{{x}}<br>{strength.symbol} = %{{y:.3f}}<extra></extra>",
         )
     figure.update_layout(
         xaxis={"title": {"text": "iteration"}, "tickvals": count},
-        yaxis={"title": {"text": "‖v‖"}, "range": [0, 1.02]},
+        yaxis={"title": {"text": strength.symbol}, "range": [0, 1.02]},
         legend={"title": {"text": "class"}},
         margin={"l": 64, "r": 16, "t": 24, "b": 56},
     )
     best = int(lengths[-1].argmax())
     text = (
-        f"Lengths of the {len(trace.classes)} class capsules over {iterations(len(lengths))}: {trace.classes[best]} "
-        f"goes from {lengths[0, best]:.2f} to {lengths[-1, best]:.2f}, the longest of all at the end."
+        f"{strength.title} of the {len(trace.classes)} class capsules over {iterations(len(lengths))}: "
+        f"{trace.classes[best]} goes from {lengths[0, best]:.2f} to {lengths[-1, best]:.2f}, the largest at the end."
     )
     return remember(style(figure, dark=dark, height=360), text)
 
@@ -59,9 +59,10 @@ def coupling_entropy(trace: Trace, image: int = 0, dark: bool = False) -> Figure
 
     The line is the mean over all capsules, the band holds the middle 80 % of them. 1 is the maximum confusion with
     which routing starts, 0 a capsule that has decided; the axis shows both, and the means are written.
-    Raises FigureError where the trace is not of dynamic routing.
+    Raises FigureError where the routing has no couplings.
     """
     check(trace, "couplings", image=image)
+    symbol = share_of(trace).symbol
     entropy = measures.coupling_entropy(torch.from_numpy(steps(trace, "couplings", image))).numpy()
     mean, (low, high) = entropy.mean(axis=1), np.quantile(entropy, [0.1, 0.9], axis=1)
     count = list(range(1, len(mean) + 1))
@@ -104,13 +105,13 @@ def coupling_entropy(trace: Trace, image: int = 0, dark: bool = False) -> Figure
         y=1,
         line={"color": pen.muted, "dash": "dash", "width": 1.5},
         annotation={
-            "text": f"maximum confusion, c = 1/{len(trace.classes)}",
+            "text": f"maximum confusion, {symbol} = 1/{len(trace.classes)}",
             "font": {"size": TICK, "color": pen.muted},
         },
     )
     figure.update_layout(
         xaxis={"title": {"text": "iteration"}, "tickvals": count},
-        yaxis={"title": {"text": "entropy of c / ln J", "standoff": 8}, "range": [0, 1.12], "dtick": 0.2},
+        yaxis={"title": {"text": f"entropy of {symbol} / ln J", "standoff": 8}, "range": [0, 1.12], "dtick": 0.2},
         legend={"orientation": "h", "x": 0, "y": 0.04, "yanchor": "bottom"},
         margin={"l": 84, "r": 16, "t": 24, "b": 56},
     )
@@ -127,7 +128,7 @@ def coupling_geometry(trace: Trace, image: int, upper: int, iteration: int, dark
     Each cell lies at the middle of what its capsules see (fields of 17 × 17 pixels, 2 apart, with 9 × 9 kernels), so
     the heat covers the centre of the image only; the field of the strongest cell is outlined, and the pointer tells the
     others. Clear is the even share 1/J. Iteration counted from 1.
-    Raises FigureError where the trace is not of dynamic routing or has no such iteration.
+    Raises FigureError where the routing has no couplings or the trace no such iteration.
     """
     check(trace, "couplings", image=image, upper=upper, iteration=iteration)
     grid, name = geometry(trace), trace.classes[upper]
@@ -159,6 +160,7 @@ def _heat(
     trace: Trace, mass: Float[ndarray, "row column"], even: float, reach: float, name: str, dark: bool
 ) -> go.Heatmap:
     grid, down, across = geometry(trace), trace.config.view(0), trace.config.view(1)
+    symbol = share_of(trace).symbol
     places = [[(row, column) for column in range(grid.columns)] for row in range(grid.rows)]
 
     def words(row: int, column: int) -> str:
@@ -179,6 +181,6 @@ def _heat(
         text=[[words(row, column) for row, column in line] for line in places],
         xgap=1,
         ygap=1,
-        colorbar=colourbar_below("mean c", (0, 1), dark=dark, nticks=5, tickformat=".3f"),
-        hovertemplate=f"%{{text}}<br>mean c to {name} over {grid.types} types = %{{z:.3f}}<extra></extra>",
+        colorbar=colourbar_below(f"mean {symbol}", (0, 1), dark=dark, nticks=5, tickformat=".3f"),
+        hovertemplate=f"%{{text}}<br>mean {symbol} to {name} over {grid.types} types = %{{z:.3f}}<extra></extra>",
     )

@@ -19,8 +19,9 @@ from capsviz.figures.geometry import Geometry
 from capsviz.figures.picture import on
 from capsviz.figures.plane import Plane, fit_plane
 from capsviz.figures.player import add_player
-from capsviz.figures.reading import check, geometry, steps, votes
+from capsviz.figures.reading import check, geometry, share_of, steps, votes
 from capsviz.figures.theme import TEXT, caption, class_colour, ink, style
+from capsviz.routing.program import Share, Strength
 from capsviz.trace import Trace
 
 
@@ -62,6 +63,9 @@ class _Run:
     places: Float[ndarray, "lower 2"]
     heads: Float[ndarray, "T 2"]
     origin: Float[ndarray, " 2"]
+    title: str
+    share: Share
+    strength: Strength
 
     @property
     def name(self) -> str:
@@ -82,20 +86,23 @@ def _read(trace: Trace, image: int, upper: int) -> _Run:
         plane.project(cast),
         plane.project(poses),
         plane.project(np.zeros(poses.shape[1])),
+        trace.config.algorithm.title.lower(),
+        share_of(trace),
+        trace.config.algorithm.strength,
     )
 
 
 def _player_traces(run: _Run, dark: bool) -> list:
     muted = ink(dark).muted
     return [
-        panels.shares_heatmap(run.couplings, run.grid, run.classes, axes=1, symbol="c", dark=dark),
+        panels.shares_heatmap(run.couplings, run.grid, run.classes, axes=1, symbol=run.share.symbol, dark=dark),
         panels.vote_cloud(
             run.places,
             run.couplings[..., run.upper],
             run.agreement,
             run.grid,
             axes=2,
-            size_symbol="c",
+            size_symbol=run.share.symbol,
             colour_symbol="û·v",
             signed=True,
             dark=dark,
@@ -111,7 +118,7 @@ def _player_traces(run: _Run, dark: bool) -> list:
             **on(2),
         ),
         _arrow(run, dark),
-        panels.class_bars(run.lengths[0], run.classes, axes=3, symbol="‖v‖", upper=run.upper, dark=dark),
+        panels.class_bars(run.lengths[0], run.classes, axes=3, symbol=run.strength.symbol, upper=run.upper, dark=dark),
     ]
 
 
@@ -137,13 +144,13 @@ def _player_frame(run: _Run, step: int, dark: bool) -> dict[str, Any]:
 def _player_notes(run: _Run, step: int, dark: bool) -> list[dict]:
     return [
         caption(_headline(run, step), 0, 1.015, dark=dark, size=TEXT + 1),
-        caption(f"Votes û for class {run.name}: area = c, colour = û·v", 0, 0.6, dark=dark),
-        caption("Length ‖v‖ of each class capsule", 0.73, 0.6, dark=dark),
+        caption(f"Votes û for class {run.name}: area = {run.share.symbol}, colour = û·v", 0, 0.6, dark=dark),
+        caption(f"{run.strength.title} of each class", 0.73, 0.6, dark=dark),
     ]
 
 
 def _player_layout(run: _Run, dark: bool) -> dict[str, Any]:
-    bar_x, bar_y = panels.bar_axes(run.classes, run.upper, (0, 1), "‖v‖", dark=dark)
+    bar_x, bar_y = panels.bar_axes(run.classes, run.upper, (0, 1), run.strength.symbol, dark=dark)
     span = panels.span_of(run.places, run.heads, run.origin[None])
     return {
         **panels.shares_axes(run.grid, run.upper, run.classes, dark=dark),
@@ -164,8 +171,8 @@ def _headline(run: _Run, step: int) -> str:
     capsule, winner = divmod(int(couplings.argmax()), upper)
     row, column, kind = run.grid.place(capsule)
     return (
-        f"Iteration {step + 1}: c from {couplings.min():.3f} to {couplings.max():.3f}, the largest from capsule "
-        f"{capsule} (row {row} column {column} type {kind}) to class {run.classes[winner]}"
+        f"Iteration {step + 1}: {run.share.symbol} from {couplings.min():.3f} to {couplings.max():.3f}, the largest "
+        f"from capsule {capsule} (row {row} column {column} type {kind}) to class {run.classes[winner]}"
     )
 
 
@@ -204,8 +211,9 @@ def _describe_player(run: _Run) -> str:
     entropy = 100 * measures.coupling_entropy(torch.from_numpy(run.couplings)).mean(dim=1)
     count, first, last = len(run.classes), run.lengths[0, run.upper], run.lengths[-1, run.upper]
     return (
-        f"Animation of dynamic routing in {iterations(len(run.couplings))}, {run.grid.lower} primary capsules to "
+        f"Animation of {run.title} in {iterations(len(run.couplings))}, {run.grid.lower} primary capsules to "
         f"{count} classes: couplings start at 1/{count}, the largest at the end is {run.couplings[-1].max():.2f}, "
-        f"their mean entropy goes from {entropy[0]:.2f} to {entropy[-1]:.2f} % of its maximum; the length of class "
-        f"{run.name} goes from {first:.2f} to {last:.2f}; predicted is {run.classes[int(run.lengths[-1].argmax())]}."
+        f"their mean entropy goes from {entropy[0]:.2f} to {entropy[-1]:.2f} % of its maximum; the "
+        f"{run.strength.word} of class {run.name} goes from {first:.2f} to {last:.2f}; "
+        f"predicted is {run.classes[int(run.lengths[-1].argmax())]}."
     )

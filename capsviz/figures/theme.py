@@ -34,7 +34,7 @@ the only sign: a class also has its name beside it wherever it is drawn.
 """
 
 ROUTING_COLOURS: dict[str, str] = {name: algorithm.colour for name, algorithm in ALGORITHMS.items()}
-"""One colour per routing algorithm, of Okabe & Ito (2008)."""
+"""The colour of each routing algorithm, which says its own."""
 
 Scale = tuple[tuple[float, str], ...]
 Number = int | float

@@ -1,6 +1,6 @@
 """Routing algorithms, one a file: a generator that yields a frozen step per iteration, and all that is asked of it."""
 
-from .algorithm import Algorithm, Ascending, LayerSizes, Method, Step
+from .algorithm import Algorithm, Ascending, LayerSizes, Method, Step, shorts
 from .algorithms import ALGORITHMS, ASCENDING
 from .connections import Connections, Everyone, Windows
 from .discriminative import DiscriminativeStep, discriminative_routing
@@ -35,5 +35,6 @@ __all__ = [
     "dynamic_routing",
     "em_routing",
     "lengths",
+    "shorts",
     "squash",
 ]

@@ -1,13 +1,12 @@
 """What a training run does, as data."""
 
 import shlex
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from typing import Any, get_args
 
 from capsviz.errors import CapsvizError
 from capsviz.network import METHODS
-from capsviz.routing import ASCENDING, Ascending, Method, Through
+from capsviz.routing import ASCENDING, Ascending, Method, Through, shorts
 from capsviz.training.schedules import SCHEDULES
 
 PRECISIONS = ("auto", "32-true", "bf16-mixed", "16-mixed")
@@ -41,7 +40,7 @@ class TrainingConfig:
     validation_share       part of the training set held out; the same images for every seed
     warm_up_steps          EM: steps over which the spread loss's margin and λ rise; None: half of all
     iterations             T of the routing that is trained; None: the preset's
-    through                iterations of DR and EM through which gradients flow, "last" or "all"; None: the preset's
+    through                iterations through which gradients flow, "last" or "all"; None: the preset's
     coefficient_start      around which b is drawn, for L2 and L1; None: the preset's
     precision              "auto": bf16-mixed where the device multiplies bfloat16 natively, else 32-true
     Raises ConfigError, with one sentence, for a value outside its range.
@@ -100,10 +99,10 @@ class TrainingConfig:
             self._one_of("through", get_args(Through))
         for name in ("iterations", "through"):
             if getattr(self, name) is not None and not self.method.iterates:
-                able = _shorts(method for method in METHODS.values() if method.iterates)
+                able = shorts(method for method in METHODS.values() if method.iterates)
                 raise ConfigError(f"Only {able} iterate and the routing is {self.routing}; leave out {name}.")
         if self.coefficient_start is not None and not self.method.ascends:
-            able = _shorts(ASCENDING.values())
+            able = shorts(ASCENDING.values())
             raise ConfigError(f"Only {able} learn b and the routing is {self.routing}; leave out its start.")
         for name in ("learning_rate", "ascent_step", "decoder_rate"):
             value = getattr(self, name)
@@ -118,7 +117,7 @@ class TrainingConfig:
         if self.proximal and not (isinstance(self.method, Ascending) and self.method.proximal):
             soft = [method for method in ASCENDING.values() if method.proximal]
             raise ConfigError(
-                f"The proximal step belongs to {_shorts(soft)} and the routing is {self.routing}; use routing "
+                f"The proximal step belongs to {shorts(soft)} and the routing is {self.routing}; use routing "
                 f"{' or '.join(method.name for method in soft)}."
             )
 
@@ -192,10 +191,6 @@ class TrainingConfig:
                 f"The run was made by another version of capsviz (unknown setting {min(unknown)!r}); train again."
             )
         return cls(**values)
-
-
-def _shorts(methods: Iterable[Method]) -> str:
-    return " and ".join(method.short for method in methods)
 
 
 # How the command line spells each field.

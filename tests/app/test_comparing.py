@@ -14,6 +14,7 @@ from capsviz import zoo
 from capsviz.data import MultiDigits, load
 from capsviz.differences import difference, most
 from capsviz.measured import measure, path_of, recorded
+from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit
 from tests.zoos import SECOND, with_second_seed
 
@@ -75,14 +76,9 @@ def test_the_grid_begins_with_the_image_on_stage(visit: Visit):
     app = visit("compare", model="digits-dr", view="many", image=17, n=4)
     grid = figures(app)["grid"]
     assert columns(grid) == [17, 18, 19, 20]
-    assert grid["layout"]["yaxis"]["ticktext"] == [
-        "Input",
-        "Dynamic routing",
-        "EM routing",
-        "EM, matrix capsules",
-        "L2",
-        "L1",
-    ]
+    titles = ["Input", *(each.title for each in ALGORITHMS.values())]
+    titles.insert(titles.index("EM routing") + 1, "EM, matrix capsules")
+    assert grid["layout"]["yaxis"]["ticktext"] == titles
     assert len(grid["layout"]["shapes"]) == 1
 
 
@@ -131,10 +127,9 @@ def test_methods_may_stand_in_the_order_of_their_medians(visit: Visit):
     app = visit("compare", model="digits-dr", view="distributions", sort="median")
     shown = [trace["name"] for trace in figures(app)["distributions"]["data"][:-1]]
     medians = {
-        zoo.entry(f"digits-{r}").name: recorded(zoo.entry(f"digits-{r}")).median("mse")
-        for r in ("dr", "em", "l1", "l2", "matrix")
+        zoo.entry(f"digits-{r}").name: recorded(zoo.entry(f"digits-{r}")).median("mse") for r in (*ALGORITHMS, "matrix")
     }
-    titles = {"digits-dr": "Dynamic routing", "digits-em": "EM routing", "digits-l1": "L1", "digits-l2": "L2"}
+    titles = {f"digits-{name}": algorithm.title for name, algorithm in ALGORITHMS.items()}
     titles["digits-matrix"] = "EM, matrix capsules"
     assert shown == [titles[name] for name in sorted(medians, key=medians.get)]
 

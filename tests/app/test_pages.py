@@ -12,6 +12,7 @@ from streamlit.testing.v1.element_tree import ButtonGroup
 from capsviz import data, perturb, zoo
 from capsviz.data.exemplars import exemplars
 from capsviz.perturb import OFFSETS
+from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit
 
 PAGES = ("dynamic", "em", "discriminative", "perturb", "compare", "results")
@@ -193,14 +194,15 @@ def test_offsets_beyond_the_range_of_the_paper_widen_the_sliders(visit: Visit):
     assert app.toggle(key="wide").value
 
 
-def test_four_models_stand_side_by_side_each_with_its_own_capsules_of_the_same_image(visit: Visit):
+def test_all_models_stand_side_by_side_each_with_its_own_capsules_of_the_same_image(visit: Visit):
     sent = live(visit("perturb", model="digits-em", beside=1, offsets="0.2" + "," * 15))
-    assert [decoder["title"] for decoder in sent["decoders"]] == ["DR", "EM", "L2", "L1"]
-    assert sent["lead"] == 1 and sent["state"]["offsets"][0] == 0.2
+    assert [decoder["title"] for decoder in sent["decoders"]] == [each.short for each in ALGORITHMS.values()]
+    assert sent["lead"] == list(ALGORITHMS).index("em") and sent["state"]["offsets"][0] == 0.2
     image = data.to_float(data.load("digits", "test").images[:1])
-    for decoder, routing in zip(sent["decoders"], ("dr", "em", "l2", "l1"), strict=True):
-        poses = zoo.load(f"digits-{routing}")(image).poses[0]
-        assert decoder["poses"][3] == pytest.approx(poses[3].tolist(), abs=1e-5)
+    for decoder, routing in zip(sent["decoders"], ALGORITHMS, strict=True):
+        name = f"digits-{routing}"
+        pose = zoo.load(name)(image).poses[0, 3] / perturb.unit(zoo.exemplars(name))
+        assert decoder["poses"][3] == pytest.approx(pose.tolist(), abs=1e-5)
 
 
 def test_a_link_to_a_walk_is_a_walk(visit: Visit):
@@ -235,14 +237,16 @@ def test_matrix_capsules_are_moved_by_as_much_as_can_be_seen(visit: Visit):
 def test_compare_asks_every_method(visit: Visit):
     app = visit("compare", model="digits-dr")
     answers = app.dataframe[0].value
-    assert list(answers["Method"]) == ["Dynamic routing", "EM routing", "L2", "L1"]
+    assert list(answers["Method"]) == [each.title for each in ALGORITHMS.values()]
     assert answers["SSIM"].between(-1, 1).all()
 
 
 def test_of_two_models_by_one_algorithm_the_chosen_one_is_compared(visit: Visit):
     matrix, plain = (visit("compare", model=name, image=3) for name in ("digits-matrix", "digits-l2"))
-    assert list(matrix.dataframe[0].value["Model"]) == ["digits-dr", "digits-matrix", "digits-l2", "digits-l1"]
-    assert list(plain.dataframe[0].value["Model"]) == ["digits-dr", "digits-em", "digits-l2", "digits-l1"]
+    names = [f"digits-{routing}" for routing in ALGORITHMS]
+    assert list(plain.dataframe[0].value["Model"]) == names
+    names[names.index("digits-em")] = "digits-matrix"
+    assert list(matrix.dataframe[0].value["Model"]) == names
 
 
 def thumbnails(app: AppTest) -> ButtonGroup:

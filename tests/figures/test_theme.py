@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from capsviz.figures import theme
+from capsviz.routing import ALGORITHMS
 
 from .colours import VISION, distance, oklab
 
@@ -23,7 +24,7 @@ def test_class_colours_differ_for_every_eye(vision):
 
 @pytest.mark.parametrize("vision", VISION)
 def test_routing_colours_differ_for_every_eye(vision):
-    assert list(theme.ROUTING_COLOURS) == ["dr", "em", "l2", "l1"]
+    assert list(theme.ROUTING_COLOURS) == list(ALGORITHMS)
     assert min(distance(a, b, vision) for a, b in itertools.combinations(theme.ROUTING_COLOURS.values(), 2)) > 0.07
 
 
