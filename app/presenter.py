@@ -25,7 +25,7 @@ TALLEST = 585
 
 def presenting() -> bool:
     """Whether the page is in presenter mode."""
-    return session.parse(st.query_params, scene.catalogue())[0].present
+    return scene.choices().present
 
 
 def scale() -> float:
@@ -48,16 +48,16 @@ def staged(figure: Figure, *, height: float | None = None) -> Figure:
     return enlarge(figure, factor, height=factor * min(own, height or TALLEST))
 
 
-def listen(choices: Choices) -> None:
+def listen() -> None:
     """Listen for keys on this page, whatever has the focus."""
-    keys.keys(key=KEYS, presenting=choices.present, on_command=obey)
-    if choices.present:
+    keys.keys(key=KEYS, presenting=presenting(), on_command=obey)
+    if presenting():
         st.html(STYLE)
 
 
 def obey(command: str) -> None:
     """Do what a key stands for: change the choices, as a widget would."""
-    choices, _ = session.parse(st.query_params, scene.catalogue())
+    choices = scene.choices()
     match command:
         case "present":
             session.update(choices, present=not choices.present)

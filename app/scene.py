@@ -139,7 +139,7 @@ def keep(*fragments: str, **changes: object) -> None:
     fragments: these and the links run again alone, for changes that nothing else on the page depends on. Without them
     the whole page does: left to itself, a callback in a fragment would have that fragment alone run again.
     """
-    session.update(session.parse(st.query_params, catalogue())[0], **changes)
+    session.update(choices(), **changes)
     if fragments:
         st.rerun(["links", *fragments])
     st.rerun()
@@ -164,9 +164,14 @@ def catalogue() -> Catalogue:
     return Catalogue(start, classes, shelves.BROWSABLE)
 
 
+def choices() -> Choices:
+    """The choices of the link, whether or not they can be met. Raises ZooError, SceneError."""
+    return session.parse(st.query_params, catalogue())[0]
+
+
 def current() -> Scene:
     """The scene that the URL stands for. Raises ZooError, DatasetMissing, SceneError."""
-    choices, notices = session.parse(st.query_params, catalogue())
-    entry = resources.entries()[choices.model]
-    picture, more = images.resolve(choices, entry)
-    return Scene(choices, entry, picture, (*notices, *more), st.context.theme.type == "dark")
+    wanted, notices = session.parse(st.query_params, catalogue())
+    entry = resources.entries()[wanted.model]
+    picture, more = images.resolve(wanted, entry)
+    return Scene(wanted, entry, picture, (*notices, *more), st.context.theme.type == "dark")

@@ -41,7 +41,7 @@ if page.url_path == by_name.url_path:
 @st.fragment(key="links")
 def links() -> None:
     """The pages; a link carries the choices along, in this window and in another."""
-    query = session.to_query(scene.current().choices)
+    query = session.to_query(scene.choices())
     with st.container(horizontal=True, key="pages"):
         for number, target in enumerate(PAGES, start=1):
             st.page_link(target, label=f"{number} {target.title}", query_params=query)
@@ -49,9 +49,9 @@ def links() -> None:
 
 
 with layout.errors_as_sentences():
-    current = scene.current()
-    presenter.listen(current.choices)
+    presenter.listen()
     links()
+    current = scene.current()  # where this fails, keys and links lead on
     with st.sidebar:
         take_away = sidebar.show(current)
     for sentence in current.notices:

@@ -33,7 +33,7 @@ def chosen(
         answer = st.session_state.get(key, value)
         if answer == value:
             return  # nobody picked anything: the browser has not heard yet that another widget stands in its place
-        choices = session.parse(st.query_params, scene.catalogue())[0]
+        choices = scene.choices()
         session.update(choices, **(read(answer, choices) if read else {field: answer}))
         if then:
             st.rerun(then)

@@ -49,7 +49,9 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
         left = followed(st.session_state.get(trail, []), st.query_params.to_dict())
         if st.query_params.to_dict() != left[-1]:
             st.query_params.from_dict(left[-1])
-        for number, command in received(st.session_state[key].get("commands"), st.session_state.get(heard, 0)):
+        # Streamlit has forgotten what was told where the last run ended before it came here: the key is sent again.
+        told = st.session_state.get(key) or {}
+        for number, command in received(told.get("commands"), st.session_state.get(heard, 0)):
             on_command(command)  # Streamlit ends this callback where a newer message waits: then the key is sent again
             st.session_state[heard] = number
             left.append(st.query_params.to_dict())

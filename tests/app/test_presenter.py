@@ -7,9 +7,10 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import presenter, resources, shelves
+from app import images, presenter, resources, shelves
 from app.components import keys
 from app.components.keys import followed, received
+from capsviz.data import DatasetMissing
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts
 
@@ -131,6 +132,31 @@ def test_a_command_whose_callback_streamlit_ended_is_not_heard_and_may_come_agai
     assert state["keys-heard"] == 1
     mounted["on_commands_change"]()
     assert (done, state["keys-heard"]) == (["image+1", "T+1", "T+1"], 2)
+
+
+def test_a_command_of_which_streamlit_forgot_the_state_waits_to_be_sent_again(monkeypatch: pytest.MonkeyPatch):
+    """As after a run that ended before it came to the keys: the callback runs, and its component has no state."""
+    mounted, done, state = {}, [], {"keys-heard": 3}
+    monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
+    monkeypatch.setattr(keys.st, "session_state", state)
+    keys.keys(key="keys", presenting=False, on_command=done.append)
+    mounted["on_commands_change"]()
+    assert (done, state["keys-heard"]) == ([], 3)
+    state["keys"] = {"commands": [[4, "image+1"]]}
+    mounted["on_commands_change"]()
+    assert (done, state["keys-heard"]) == (["image+1"], 4)
+
+
+def test_keys_and_links_stand_where_the_image_cannot_be_had(visit: Visit, monkeypatch: pytest.MonkeyPatch):
+    def absent(*_: object) -> None:
+        raise DatasetMissing("The images are gone: get them again.")
+
+    monkeypatch.setattr(images, "resolve", absent)
+    app = visit("compare", model="digits-dr", image=3)
+    assert [error.value for error in app.error] == ["The images are gone: get them again."]
+    assert {link.proto.query_string for link in app.get("page_link")} == {"model=digits-dr&image=3"}
+    given = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
+    assert any("presenting" in data for data in given)
 
 
 def test_a_command_starts_from_the_last_address_that_a_command_led_to():
