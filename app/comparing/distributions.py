@@ -76,11 +76,12 @@ def table(current: Scene, records: dict[str, Measured], names: list[str], measur
     """Every test image with each method's figure; a click on a head sorts, a row puts its image on stage."""
     labels = next(iter(records.values())).labels.tolist()
     called = methods.titles(names)
+    heads = {called[name]: head for name, head in methods.titles(names, methods.short).items()}
     rows = {"Image": list(range(len(labels))), "Class": [current.entry.classes[label] for label in labels]}
     rows |= {called[name]: records[name].figures(measure).tolist() for name in names}
     # Another image, another table: a row stays marked in the old one only.
     key = f"images-{measure}-{current.choices.image}"
-    form = st.column_config.NumberColumn(format="%.4f" if measure == "mse" else "%.3f", width="small")
+    form = "%.4f" if measure == "mse" else "%.3f"
     st.dataframe(
         rows,
         key=key,
@@ -89,7 +90,10 @@ def table(current: Scene, records: dict[str, Measured], names: list[str], measur
         height=430,
         selection_mode="single-row",
         on_select=partial(_picked, key),
-        column_config={called[name]: form for name in names},
+        column_config={
+            title: st.column_config.NumberColumn(head, format=form, width="small", help=title)
+            for title, head in heads.items()
+        },
     )
     st.caption("A click on a head sorts; a click before a row puts its image on stage.")
 

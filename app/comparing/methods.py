@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import streamlit as st
@@ -28,10 +28,17 @@ def title(entry: Entry) -> str:
     return resources.kind(entry) + ("/FC" if without else "")
 
 
-def titles(names: Iterable[str]) -> dict[str, str]:
+def short(entry: Entry) -> str:
+    """A method's name where it has little room: "DR", "L2/FC", "EM matrix", "DR 1" for another seed."""
+    matrix = " matrix" if entry.has_capsules and entry.config.capsule_layers else ""
+    without = "/FC" if entry.has_capsules and not entry.config.decoder else ""
+    return f"{entry.routing.upper()}{without}{matrix}{f' {entry.seed}' if entry.seed else ''}"
+
+
+def titles(names: Iterable[str], form: Callable[[Entry], str] = title) -> dict[str, str]:
     """Titles by the models' names; the preset is said where two would be called alike."""
     entries = [resources.measurable()[name] for name in names]
-    plain = [title(entry) for entry in entries]
+    plain = [form(entry) for entry in entries]
     return {
         entry.name: f"{called} ({entry.preset})" if plain.count(called) > 1 else called
         for entry, called in zip(entries, plain, strict=True)
@@ -111,6 +118,6 @@ def on_stage(current: Scene) -> int | None:
 
 def put_on_stage(index: int) -> None:
     """Make a test image of the chosen model's data set the image of all pages; for a widget's callback."""
-    choices = session.parse(st.query_params, scene.catalogue())[0]
+    choices = scene.choices()
     if data.available(resources.measurable()[choices.model].data):
         session.update(choices, source="data", data="", split="test", only=None, image=int(index))

@@ -62,7 +62,7 @@ def confusion_matrices(matrices: Mapping[str, Counts], classes: Sequence[str], *
     down = math.ceil(len(checked) / across)
     largest = _largest(list(checked.values()))
     figure, layout, titles = Figure(), dict[str, Any](), []
-    gap, named = 0.2 / down, max(map(len, classes)) <= 2
+    gap, named = 0.27 / down, max(map(len, classes)) <= 2
     for place, (title, matrix) in enumerate(checked.items()):
         row, column = divmod(place, across)
         x = (column / across + 0.035, (column + 1) / across - 0.005)
@@ -71,12 +71,12 @@ def confusion_matrices(matrices: Mapping[str, Counts], classes: Sequence[str], *
         figure.add_trace(_targets(matrix, classes, title, place + 1))
         layout |= _axes(classes, place + 1, x, y, names=named)
         wrong = int(matrix.sum() - matrix.trace())
-        words = f"<b>{title}</b> · {wrong} wrong"
+        words = f"<b>{title}</b><br>{wrong} wrong"
         # The names of the classes stand between the title and its matrix.
         titles.append(caption(words, x[0], y[1], dark=dark, size=TEXT, yshift=24 if named else 4))
     figure.update_layout(**layout, annotations=titles, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hoverdistance=30)
     text = "Confusion matrices: " + "; ".join(f"{name}: {_in_words(m, classes)}" for name, m in checked.items()) + "."
-    return remember(style(figure, dark=dark, height=250 * down + 10), text)
+    return remember(style(figure, dark=dark, height=270 * down + 10), text)
 
 
 def _checked(counts: Counts, classes: Sequence[str]) -> ndarray:

@@ -121,6 +121,9 @@ def test_distributions_mark_the_image_on_stage_and_list_every_image(visit: Visit
     table = app.dataframe[0].value
     assert len(table) == 360
     assert table["Dynamic routing"][7] == pytest.approx(expected)
+    columns = json.loads(app.dataframe[0].proto.columns)
+    assert columns["Dynamic routing"]["label"] == "DR"
+    assert columns["EM, matrix capsules"]["label"] == "EM matrix"
 
 
 def test_methods_may_stand_in_the_order_of_their_medians(visit: Visit):

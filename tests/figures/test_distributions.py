@@ -83,7 +83,7 @@ def test_several_matrices_share_one_scale_and_a_click_names_the_method():
     scales = [trace.zmax for trace in figure.data if trace.type == "heatmap"][1::2]
     assert scales == [pytest.approx(np.log1p(30))] * 2
     assert list(figure.data[-1].customdata[1]) == ["L2", 0, 1]
-    assert "<b>L2</b> · 40 wrong" in [note.text for note in figure.layout.annotations]
+    assert "<b>L2</b><br>40 wrong" in [note.text for note in figure.layout.annotations]
 
 
 def test_a_method_without_errors_has_a_matrix_too():
