@@ -13,7 +13,7 @@ from torch import Tensor
 from app import linked_picture, recordings, resources, shelves
 from app.choices import Choices
 from capsviz import data, zoo
-from capsviz.data import DATASETS, ImageError, VisitorImage
+from capsviz.data import DATASETS, DIGITS, ImageError, VisitorImage
 from capsviz.figures.picture import png
 from capsviz.perturb import draw
 
@@ -81,7 +81,7 @@ def data_of(choices: Choices, entry: zoo.Entry) -> str:
     for name in (choices.data, entry.data):
         if name in shelves.BROWSABLE and shelves.here(name):
             return name
-    return "digits"
+    return DIGITS.name
 
 
 def split_of(choices: Choices, entry: zoo.Entry) -> str:
@@ -92,7 +92,7 @@ def split_of(choices: Choices, entry: zoo.Entry) -> str:
 
 def labelled(choices: Choices, entry: zoo.Entry) -> str | None:
     """The data set here whose images and labels fit a model, the chosen one first; None where there is none."""
-    for name in (data_of(choices, entry), entry.data, "digits"):
+    for name in (data_of(choices, entry), entry.data, DIGITS.name):
         if name in shelves.LABELLED and data.available(name) and DATASETS[name].classes == entry.classes:
             return name if DATASETS[name].image == tuple(entry.config.image) else None
     return None

@@ -23,7 +23,7 @@ from capsviz.trace import trace as record
 def entries() -> dict[str, zoo.Entry]:
     """The capsule networks of pretrained/, by name, data set by data set. Raises ZooError."""
     found = [entry for entry in zoo.models().values() if entry.has_capsules]
-    order = {name: place for place, name in enumerate(("mnist", "fashion-mnist", "cifar10", "multi-mnist", "digits"))}
+    order = {name: place for place, name in enumerate(data.DATASETS)}
     routings = list(METHODS)
     return {
         entry.name: entry

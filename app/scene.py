@@ -9,6 +9,7 @@ import streamlit as st
 from app import capsule_sets, images, recordings, resources, session, shelves
 from app.choices import ANOTHER_IMAGE, Catalogue, Choices
 from app.images import Picture
+from capsviz.data import DIGITS, MNIST
 from capsviz.errors import CapsvizError
 from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.network import preset
@@ -52,10 +53,11 @@ class Scene:
         command = f"`capsviz train --data {base.data} --routing {routing}`"
         if not able:
             wanted = "takes these images and has a decoder" if decoder else "takes these images"
-            trainable = not decoder or preset("compact", base.data, routing).decoder
+            trainable = not decoder or preset("compact", base.data, routing, image=base.config.image).decoder
             remedy = f"{command} trains one" if trainable else f"choose a model of another data set than {own}"
             raise SceneError(f"No {title} model that {wanted} is in pretrained/; {remedy}.")
-        entry = min(able, key=lambda entry: (entry.data != base.data, entry.data != "digits", not entry.config.decoder))
+        near = (base.data, DIGITS.name)
+        entry = min(able, key=lambda entry: (*(entry.data != name for name in near), not entry.config.decoder))
         if entry.data != base.data:
             return entry, (
                 f"There is no {title} model of {own} in pretrained/ yet, so **{entry.name}** runs on the same image "
@@ -158,7 +160,7 @@ def catalogue() -> Catalogue:
         raise SceneError(
             "There is no model in pretrained/; get the repository whole, or train one with `capsviz train`."
         )
-    wanted = ["mnist-dr", "digits-dr"] if shelves.here("mnist") else ["digits-dr"]
+    wanted = ["mnist-dr", "digits-dr"] if shelves.here(MNIST.name) else ["digits-dr"]
     start = next((name for name in wanted if name in entries), next(iter(entries)))
     classes = {name: len(entry.classes) for name, entry in entries.items()}
     return Catalogue(start, classes, shelves.BROWSABLE)

@@ -12,7 +12,7 @@ from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.scene import Scene, catalogue, keep
 from app.widgets import chosen
 from capsviz import data
-from capsviz.data import DATASETS, ImageError
+from capsviz.data import DATASETS, DIGITS, ImageError
 from capsviz.errors import CapsvizError
 from capsviz.zoo import Entry
 
@@ -141,7 +141,7 @@ def _source_changes(source: str, choices: Choices, scene: Scene) -> dict[str, ob
     return {
         "source": source,
         "picture": picture,
-        "data": "digits" if source == "data" and not shelves.here(_wanted(scene)) else "",
+        "data": DIGITS.name if source == "data" and not shelves.here(_wanted(scene)) else "",
     }
 
 

@@ -1,7 +1,7 @@
 """The command line: `capsviz train | evaluate | trace | data | zoo | experiment`.
 
-Beside typer only what names the methods is imported here; a command imports what else it needs, so that `--help`
-answers at once.
+Beside typer only what names methods and data sets is imported here; a command imports what else it needs, so that
+`--help` answers at once.
 """
 
 import os
@@ -13,6 +13,7 @@ import typer
 
 from capsviz.cli_models import evaluate, trace
 from capsviz.cli_zoo import zoo_app
+from capsviz.data import DATASETS
 from capsviz.errors import CapsvizError
 from capsviz.experiments.commands import app as experiment_app
 from capsviz.network import METHODS, PRESETS
@@ -25,6 +26,7 @@ TEMPERED = shorts(each for each in ALGORITHMS.values() if each.tempered)
 BY_MATRICES = shorts(each for each in ALGORITHMS.values() if each.matrix)
 LEARNED = shorts(ASCENDING.values())
 PROXIMAL = shorts(each for each in ASCENDING.values() if each.proximal)
+FETCHED = " or ".join(name for name, each in DATASETS.items() if not each.embedded)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -53,7 +55,7 @@ def main() -> None:
 
 @app.command()
 def train(
-    data: Annotated[str, typer.Option(help="digits, mnist, fashion-mnist, cifar10, multi-mnist or folder:PATH.")],
+    data: Annotated[str, typer.Option(help=f"{', '.join(DATASETS)} or folder:PATH.")],
     routing: Annotated[str, typer.Option(help=ROUTINGS)],
     preset: Annotated[
         str, typer.Option(help=f"{', '.join(PRESETS)}; for {BY_MATRICES} also matrix-compact, …")
@@ -157,17 +159,18 @@ app.command()(trace)
 @data_app.command("list")
 def data_list() -> None:
     """Say which data sets are on this machine and what fetching the others costs."""
-    from capsviz.data import DATASETS, available, data_root
+    from capsviz.data import available, data_root
 
     print(f"Data sets below {data_root()} (set CAPSVIZ_DATA to look elsewhere):")
     for name, info in DATASETS.items():
         state = "here" if available(name) else f"capsviz data download {name}  ({info.download_bytes / 1e6:.0f} MB)"
         shape = "×".join(map(str, info.image))
         print(f"  {name:14} {info.train_count:>10,} train {info.test_count:>10,} test  {shape:8} {state}")
+        print(f"  {'':14} {info.source}; licence: {info.licence}")
 
 
 @data_app.command("download")
-def data_download(name: Annotated[str, typer.Argument(help="mnist, fashion-mnist, cifar10 or multi-mnist.")]) -> None:
+def data_download(name: Annotated[str, typer.Argument(help=f"{FETCHED}.")]) -> None:
     """Fetch a data set to the folder that CAPSVIZ_DATA names, with a progress bar."""
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
@@ -179,7 +182,8 @@ def data_download(name: Annotated[str, typer.Argument(help="mnist, fashion-mnist
         with Progress(*columns, console=Console(stderr=True)) as bar:
             task = bar.add_task(name)
             download(name, lambda done, total: bar.update(task, completed=done, total=total))
-    print(f"{name} is here, below {data_root()}." if name != "digits" else "digits comes with capsviz.")
+    comes_along = name in DATASETS and DATASETS[name].embedded
+    print(f"{name} comes with capsviz." if comes_along else f"{name} is here, below {data_root()}.")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""An algorithm is one object: nobody else compares names, and each says all that is asked of it."""
+"""An algorithm, and a data set, is one object: nobody else compares names, and each says all that is asked of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from capsviz.network import METHODS
+from capsviz.data import DATASETS, UnknownDataset
+from capsviz.network import METHODS, configure, preset
 from capsviz.routing import ALGORITHMS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -31,6 +32,38 @@ def test_no_name_of_a_method_is_written_but_in_its_own_file():
         if isinstance(node, ast.Constant) and node.value in METHODS
     ]
     assert written == [], "ask the object of the algorithm instead"
+
+
+def test_no_name_of_a_data_set_is_compared_with_but_in_capsviz_data():
+    """Nor is anything looked up by it. An experiment may be called after its data set."""
+    compared = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sources()
+        if not path.is_relative_to(ROOT / "capsviz" / "data") and path.name != "results.py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.Compare, ast.Subscript, ast.match_case))
+        for part in ast.walk(node)
+        if isinstance(part, ast.Constant) and part.value in DATASETS
+    ]
+    assert compared == [], "ask the object of the data set instead"
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_every_data_set_says_what_is_known_of_it_before_it_is_read(name: str):
+    data = DATASETS[name]
+    assert data.name == name and data.title and data.source and data.licence
+    assert len(data.classes) == len(set(data.classes)) and min(data.image) >= 1
+    assert data.embedded == data.available(Path("/nowhere")) == (data.download_bytes == 0)
+    for routing in METHODS:
+        assert configure("compact", name, routing).image == data.image
+    assert bool(preset("compact", name, next(iter(ALGORITHMS))).decoder) == data.reconstructed
+
+
+@pytest.mark.parametrize("routing", METHODS)
+def test_a_network_for_images_that_nobody_knows_is_not_built(routing: str):
+    with pytest.raises(UnknownDataset, match="no data set 'letters': choose one of mnist, "):
+        configure("compact", "letters", routing)
+    assert configure("compact", "folder:letters", routing, image=(3, 32, 32)).image == (3, 32, 32)
 
 
 @pytest.mark.parametrize("name", METHODS)

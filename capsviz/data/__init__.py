@@ -1,16 +1,20 @@
 """Data sets, and the pictures that visitors bring."""
 
+from capsviz.data.dataset import Dataset, download_command
+from capsviz.data.datasets import DATASETS, describe
+from capsviz.data.digits import DIGITS
 from capsviz.data.errors import DatasetMissing, DownloadFailed, ImageError, UnknownDataset
 from capsviz.data.images import ImageSet, to_float
-from capsviz.data.info import DATASETS, DatasetInfo, download_command
 from capsviz.data.loading import available, download, load
 from capsviz.data.multi import MultiDigits
-from capsviz.data.torchvision_sets import data_root
+from capsviz.data.torchvision_sets import MNIST, data_root
 from capsviz.data.visitor import Prepared, VisitorImage, prepare, read_image
 
 __all__ = [
     "DATASETS",
-    "DatasetInfo",
+    "DIGITS",
+    "MNIST",
+    "Dataset",
     "DatasetMissing",
     "DownloadFailed",
     "ImageError",
@@ -21,6 +25,7 @@ __all__ = [
     "VisitorImage",
     "available",
     "data_root",
+    "describe",
     "download",
     "download_command",
     "load",

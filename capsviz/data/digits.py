@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 from PIL import Image
 
+from capsviz.data.dataset import TEN_DIGITS, Dataset, check_split
 from capsviz.data.images import ImageSet, stratified_split
-from capsviz.data.info import DATASETS, check_split
+
+if TYPE_CHECKING:
+    from capsviz.data.fetching import Progress
 
 GLYPH = 20  # MNIST's makers fitted each digit into 20×20 pixels in the middle of 28×28
 SIDE = 28
 
 
-def load_digits(split: str) -> ImageSet:
-    """The embedded digits, 1437 to train and 360 to test, 28×28 bytes, white on black; needs no network and no file.
+@dataclass(frozen=True, kw_only=True)
+class Digits(Dataset):
+    """The embedded digits, 28×28 bytes, white on black; they need no network and no file.
 
     Source: `sklearn.datasets.load_digits` (UCI optical recognition of handwritten digits, 8×8, 17 levels).
     """
-    from sklearn.datasets import load_digits as source  # imported here: it takes most of a second
 
-    check_split(split)
-    pixels, targets = source(return_X_y=True)
-    labels = torch.from_numpy(targets.astype(np.int64))
-    chosen = stratified_split(labels, split)
-    levels = np.rint(pixels.reshape(-1, 8, 8) * (255 / 16)).astype(np.uint8)
-    images = np.stack([enlarge(levels[index]) for index in chosen.tolist()])
-    return ImageSet("digits", split, torch.from_numpy(images)[:, None], labels[chosen], DATASETS["digits"].classes)
+    def available(self, root: Path) -> bool:
+        """True."""
+        return True
+
+    def load(self, split: str, root: Path) -> ImageSet:
+        """A split, in memory."""
+        from sklearn.datasets import load_digits  # imported here: it takes most of a second
+
+        check_split(split)
+        pixels, targets = load_digits(return_X_y=True)
+        labels = torch.from_numpy(targets.astype(np.int64))
+        chosen = stratified_split(labels, split)
+        levels = np.rint(pixels.reshape(-1, 8, 8) * (255 / 16)).astype(np.uint8)
+        images = np.stack([enlarge(levels[index]) for index in chosen.tolist()])
+        return ImageSet(self.name, split, torch.from_numpy(images)[:, None], labels[chosen], self.classes)
+
+    def fetch(self, root: Path, progress: Progress | None = None) -> None:
+        """Nothing has to be fetched."""
 
 
 def enlarge(levels: np.ndarray) -> np.ndarray:
@@ -39,3 +57,16 @@ def enlarge(levels: np.ndarray) -> np.ndarray:
     glyph = Image.fromarray(levels).resize((GLYPH, GLYPH), Image.Resampling.BICUBIC)
     canvas[margin : margin + GLYPH, margin : margin + GLYPH] = np.asarray(glyph)
     return canvas
+
+
+DIGITS = Digits(
+    name="digits",
+    title="Digits",
+    classes=TEN_DIGITS,
+    image=(1, SIDE, SIDE),
+    train_count=1437,
+    test_count=360,
+    layout="digit",
+    source="Alpaydin & Kaynak 1998, as scikit-learn carries it",
+    licence="CC BY 4.0",
+)

@@ -18,9 +18,9 @@ from jaxtyping import Int64, UInt8
 from PIL import Image
 from torch import Tensor
 
+from capsviz.data.datasets import describe
 from capsviz.data.errors import DatasetMissing
 from capsviz.data.images import ImageSet
-from capsviz.data.info import describe
 from capsviz.data.multi import MultiDigits, overlaid
 
 FOLDER = Path(__file__).resolve().parents[2] / "pretrained" / "exemplars"

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 
+from capsviz.data.dataset import download_command
 from capsviz.data.errors import DownloadFailed
-from capsviz.data.info import describe, download_command
-from capsviz.data.torchvision_sets import CLASS_NAMES, complete, data_root, files_of, on_disk
+from capsviz.data.torchvision_sets import Published
 
 Progress = Callable[[int, int], None]
 
@@ -24,18 +24,18 @@ STALL_SECONDS = 60.0  # torchvision sets no time-out: without a new byte for thi
 _ABANDONED_SECONDS = 24 * 3600
 
 
-def download(name: str, progress: Progress | None = None, *, root: Path | str | None = None) -> None:
-    """Fetch mnist, fashion-mnist or cifar10 to the data root, unless it is there.
+def download(data: Published, root: Path, progress: Progress | None = None) -> None:
+    """Fetch a published data set to the data root, unless it is there.
 
     torchvision's own download runs in a thread, in a folder of its own below the root; only files of full length that
     torchvision has opened are then moved to their place. `progress(done_bytes, total_bytes)` is called from the
     calling thread. A second caller joins the download under way; a caller that leaves does not stop it. Raises
     `DownloadFailed`.
     """
-    place, total = data_root(root), describe(name).download_bytes
-    if on_disk(name, place) is not None:
+    total = data.download_bytes
+    if data.available(root):
         return
-    running = _join_or_start(name, place)
+    running = _join_or_start(data, root)
     if running is None:
         return
     seen, last_change = -1, time.monotonic()
@@ -49,11 +49,11 @@ def download(name: str, progress: Progress | None = None, *, root: Path | str | 
         elif done < total and time.monotonic() - last_change > STALL_SECONDS:
             _forget(running)
             raise DownloadFailed(
-                f"The download of {describe(name).title} has stopped at {done / 1e6:.1f} of {total / 1e6:.1f} MB: "
-                f"check the network and run `{download_command(name)}` again."
+                f"The download of {data.title} has stopped at {done / 1e6:.1f} of {total / 1e6:.1f} MB: "
+                f"check the network and run `{download_command(data.name)}` again."
             )
     if running.error is not None:
-        raise DownloadFailed(_sentence(name, place, running.error)) from running.error
+        raise DownloadFailed(_sentence(data, root, running.error)) from running.error
     if progress is not None:
         progress(total, total)
 
@@ -61,12 +61,12 @@ def download(name: str, progress: Progress | None = None, *, root: Path | str | 
 class _Running:
     """One download under way."""
 
-    def __init__(self, name: str, root: Path) -> None:
-        self.name = name
+    def __init__(self, data: Published, root: Path) -> None:
+        self.data = data
         self.root = root
         self.staging: Path | None = None
         self.error: Exception | None = None
-        self.thread = threading.Thread(target=self._run, name=f"download-{name}", daemon=True)
+        self.thread = threading.Thread(target=self._run, name=f"download-{data.name}", daemon=True)
 
     def bytes_on_disk(self) -> int:
         """The bytes that have arrived: the size of the packed files, complete or not."""
@@ -100,13 +100,13 @@ class _Running:
         from torchvision import datasets
 
         with _without_bar():
-            getattr(datasets, CLASS_NAMES[self.name])(staging, train=False, download=True)
-        if not complete(self.name, staging):
+            getattr(datasets, self.data.torchvision)(staging, train=False, download=True)
+        if not self.data.complete(staging):
             raise RuntimeError("files arrived incomplete")
 
     def _install(self, staging: Path) -> None:
         """Move the files to their place; a set counts as there only once all have arrived, so the order is free."""
-        for file in files_of(self.name):
+        for file in self.data.files:
             (self.root / file).parent.mkdir(parents=True, exist_ok=True)
             os.replace(staging / file, self.root / file)
 
@@ -118,22 +118,22 @@ _bars_hidden = 0
 _bar: object = None
 
 
-def _join_or_start(name: str, root: Path) -> _Running | None:
+def _join_or_start(data: Published, root: Path) -> _Running | None:
     """The download under way, else a new one, else None where one has ended between the caller's look and ours."""
     with _LOCK:
-        running = _RUNNING.get((name, root))
+        running = _RUNNING.get((data.name, root))
         if running is None:
-            if on_disk(name, root) is not None:
+            if data.available(root):
                 return None
-            running = _RUNNING[name, root] = _Running(name, root)
+            running = _RUNNING[data.name, root] = _Running(data, root)
             running.thread.start()
         return running
 
 
 def _forget(running: _Running) -> None:
     with _LOCK:
-        if _RUNNING.get((running.name, running.root)) is running:
-            del _RUNNING[running.name, running.root]
+        if _RUNNING.get((running.data.name, running.root)) is running:
+            del _RUNNING[running.data.name, running.root]
 
 
 @contextmanager
@@ -163,8 +163,8 @@ def _sweep(root: Path) -> None:
             shutil.rmtree(left, ignore_errors=True)
 
 
-def _sentence(name: str, root: Path, error: Exception) -> str:
-    title, again = describe(name).title, f"run `{download_command(name)}` again"
+def _sentence(data: Published, root: Path, error: Exception) -> str:
+    title, again = data.title, f"run `{download_command(data.name)}` again"
     if isinstance(error, OSError) and not isinstance(error, (URLError, ConnectionError, TimeoutError)):
         reason = error.strerror or str(error)
         return f"{title} could not be written to {root} ({reason}): set CAPSVIZ_DATA to another folder and {again}."

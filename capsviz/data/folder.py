@@ -6,9 +6,9 @@ from pathlib import Path
 
 import torch
 
+from capsviz.data.dataset import FOLDER_PREFIX, SPLITS, check_split
 from capsviz.data.errors import DatasetMissing, ImageError
 from capsviz.data.images import ImageSet, stratified_split
-from capsviz.data.info import FOLDER_PREFIX, SPLITS, check_split
 from capsviz.data.visitor import prepare, read_image
 
 DEFAULT_IMAGE = (3, 32, 32)

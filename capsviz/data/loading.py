@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from capsviz.data import fetching, torchvision_sets
-from capsviz.data.digits import load_digits
+from capsviz.data.dataset import FOLDER_PREFIX, check_split
+from capsviz.data.datasets import describe
 from capsviz.data.errors import DatasetMissing
 from capsviz.data.fetching import Progress
 from capsviz.data.folder import DEFAULT_IMAGE, folder_available, load_folder
 from capsviz.data.images import ImageSet
-from capsviz.data.info import FOLDER_PREFIX, check_split, describe
 from capsviz.data.multi import MultiDigits
+from capsviz.data.torchvision_sets import data_root
 
 
 def load(
@@ -31,21 +31,17 @@ def load(
     check_split(split)
     if name.startswith(FOLDER_PREFIX):
         return load_folder(name, split, image or DEFAULT_IMAGE)
-    source = _source(name)
-    if source == "digits":
-        return load_digits(split)
+    data = describe(name)
     if download:
-        fetching.download(source, root=root)
-    loaded = torchvision_sets.load_set(source, split, torchvision_sets.data_root(root))
-    return MultiDigits(loaded) if name == "multi-mnist" else loaded
+        data.fetch(data_root(root))
+    return data.load(split, data_root(root))
 
 
 def available(name: str, *, root: Path | str | None = None) -> bool:
     """Whether the data set is on this machine, by looking at files and their sizes only; raises `UnknownDataset`."""
     if name.startswith(FOLDER_PREFIX):
         return folder_available(name)
-    source = _source(name)
-    return source == "digits" or torchvision_sets.on_disk(source, torchvision_sets.data_root(root)) is not None
+    return describe(name).available(data_root(root))
 
 
 def download(name: str, progress: Progress | None = None, *, root: Path | str | None = None) -> None:
@@ -55,11 +51,4 @@ def download(name: str, progress: Progress | None = None, *, root: Path | str | 
     """
     if name.startswith(FOLDER_PREFIX):
         raise DatasetMissing("A folder of images cannot be downloaded: put the images there yourself.")
-    source = _source(name)
-    if source != "digits":
-        fetching.download(source, progress, root=root)
-
-
-def _source(name: str) -> str:
-    """The set whose files a data set is made from."""
-    return "mnist" if describe(name).name == "multi-mnist" else name
+    describe(name).fetch(data_root(root), progress)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -11,9 +13,15 @@ from jaxtyping import Int64, UInt8
 from torch import Tensor
 from torch.nn import functional
 
+from capsviz.data.dataset import TEN_DIGITS, Dataset
 from capsviz.data.images import ImageSet
-from capsviz.data.info import MULTI_PER_DIGIT
+from capsviz.data.torchvision_sets import MNIST
 from capsviz.data.viewpoint import shift
+
+if TYPE_CHECKING:
+    from capsviz.data.fetching import Progress
+
+MULTI_PER_DIGIT = 1000  # Sabour et al. (2017): 1000 overlaid images for each digit of the base set
 
 
 @dataclass(frozen=True)
@@ -137,3 +145,40 @@ def _mix(bits: np.ndarray) -> np.ndarray:
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiOf(Dataset):
+    """Pairs of the digits of another data set, made as they are asked for."""
+
+    base: Dataset
+
+    def available(self, root: Path) -> bool:
+        """Whether the digits are there."""
+        return self.base.available(root)
+
+    def load(self, split: str, root: Path) -> MultiDigits:
+        """Pairs of a split's digits."""
+        digits = self.base.load(split, root)
+        assert isinstance(digits, ImageSet), "pairs are made of single digits"
+        return MultiDigits(digits)
+
+    def fetch(self, root: Path, progress: Progress | None = None) -> None:
+        """Fetch the digits."""
+        self.base.fetch(root, progress)
+
+
+MULTI_MNIST = MultiOf(
+    name="multi-mnist",
+    title="MultiMNIST",
+    classes=TEN_DIGITS,
+    image=(1, 36, 36),
+    train_count=MNIST.train_count * MULTI_PER_DIGIT,
+    test_count=MNIST.test_count * MULTI_PER_DIGIT,
+    layout="digit",
+    source="Sabour, Frosst & Hinton 2017, made here from MNIST",
+    licence=MNIST.licence,
+    download_bytes=MNIST.download_bytes,
+    objects=2,
+    base=MNIST,
+)

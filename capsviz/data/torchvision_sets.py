@@ -6,17 +6,21 @@ import io
 import os
 import tarfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from PIL import Image
 
+from capsviz.data.dataset import SPLITS, TEN_DIGITS, Dataset, download_command
 from capsviz.data.errors import DatasetMissing
 from capsviz.data.images import ImageSet
-from capsviz.data.info import DATASETS, SPLITS, describe, download_command
 
-CLASS_NAMES = {"mnist": "MNIST", "fashion-mnist": "FashionMNIST", "cifar10": "CIFAR10"}  # in torchvision.datasets
+if TYPE_CHECKING:
+    from capsviz.data.fetching import Progress
+
 JPEG_NOTE = "Images re-encoded as JPEG: errors compare methods with each other, not with the paper."
 JPEG_FOLDER = "cifar10"
 JPEG_ARCHIVE = "cifar10-jpeg.tgz"
@@ -38,93 +42,135 @@ def data_root(root: Path | str | None = None) -> Path:
     return Path(root or os.environ.get("CAPSVIZ_DATA") or "~/.cache/capsviz").expanduser()
 
 
-def files_of(name: str) -> tuple[str, ...]:
-    """The files, relative to the data root, that torchvision reads a set from."""
-    if name == "cifar10":
-        return tuple(f"{_CIFAR_FOLDER}/{file}" for file in (*_CIFAR_BATCHES, "batches.meta"))
-    return tuple(f"{CLASS_NAMES[name]}/raw/{file}" for file in _IDX_BYTES)
+@dataclass(frozen=True, kw_only=True)
+class Published(Dataset):
+    """A data set of the torchvision class of a name, in the files that its authors published: idx, as MNIST's."""
 
+    torchvision: str
 
-def complete(name: str, root: Path) -> bool:
-    """Whether all files that torchvision needs are there in their full length; nothing is opened."""
-    return all(_has_full_length(root / file) for file in files_of(name))
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files, relative to the data root, that torchvision reads it from."""
+        return tuple(f"{self.torchvision}/raw/{file}" for file in _IDX_BYTES)
 
+    def complete(self, root: Path) -> bool:
+        """Whether all files that torchvision needs are there in their full length; nothing is opened."""
+        return all(_has_full_length(root / file) for file in self.files)
 
-def on_disk(name: str, root: Path) -> str | None:
-    """In which form a set lies below the root: "original", "jpeg-folder", "jpeg-archive" (CIFAR-10 only), or None."""
-    if complete(name, root):
-        return "original"
-    if name == "cifar10" and all(_jpeg_folder_complete(root, split) for split in SPLITS):
-        return "jpeg-folder"
-    if name == "cifar10" and _is_gzip(root / JPEG_ARCHIVE):
-        return "jpeg-archive"
-    return None
+    def available(self, root: Path) -> bool:
+        """Whether it lies below the root in any form."""
+        return self.complete(root)
 
+    def load(self, split: str, root: Path) -> ImageSet:
+        """A split from the files below `root`, which may be read-only."""
+        if not self.available(root):
+            raise DatasetMissing(self._missing(root))
+        return self._checked(split, root, *self._original(split, root))
 
-def load_set(name: str, split: str, root: Path) -> ImageSet:
-    """A split of mnist, fashion-mnist or cifar10 from the files below `root`, which may be read-only.
+    def fetch(self, root: Path, progress: Progress | None = None) -> None:
+        """torchvision's own download, of which nothing half-done is left behind."""
+        from capsviz.data.fetching import download
 
-    Raises `DatasetMissing` where the set is absent, cut short or damaged. The 50 000 JPEGs of CIFAR-10's second form
-    take several seconds; their `note` says what figures measured on them are worth.
-    """
-    form = on_disk(name, root)
-    if form is None:
-        raise DatasetMissing(_missing(name, root))
-    if form == "original":
-        images, labels = _load_original(name, split, root)
-    else:
-        images, labels = _load_jpegs(split, root, form)
-    info = describe(name)
-    if tuple(images.shape) != (info.count(split), *info.image) or int(labels.min()) < 0 or int(labels.max()) > 9:
-        raise DatasetMissing(_damaged(name, root))
-    return ImageSet(name, split, images, labels, info.classes, "" if form == "original" else JPEG_NOTE)
+        download(self, root, progress)
 
+    def _original(self, split: str, root: Path) -> tuple[torch.Tensor, torch.Tensor]:
+        """Images "count channel height width" and labels from the published files."""
+        source = self._opened(split, root)
+        return source.data[:, None], torch.as_tensor(source.targets, dtype=torch.int64)
 
-def _load_original(name: str, split: str, root: Path) -> tuple[torch.Tensor, torch.Tensor]:
-    """Images "count channel height width" and labels from the published files.
+    def _opened(self, split: str, root: Path) -> Any:
+        from torchvision import datasets
 
-    CIFAR-10's are pickles: torchvision compares the MD5 of each with the published one before it opens any.
-    """
-    from torchvision import datasets
+        try:
+            return getattr(datasets, self.torchvision)(root, train=split == "train", download=False)
+        except Exception as error:  # torchvision raises what its parsers happen to meet, AssertionError included
+            raise DatasetMissing(self._damaged(root)) from error
 
-    try:
-        source = getattr(datasets, CLASS_NAMES[name])(root, train=split == "train", download=False)
-    except Exception as error:  # torchvision raises what its parsers happen to meet, AssertionError included
-        raise DatasetMissing(_damaged(name, root)) from error
-    labels = torch.as_tensor(source.targets, dtype=torch.int64)
-    if name == "cifar10":
-        return torch.from_numpy(source.data).permute(0, 3, 1, 2).contiguous(), labels
-    return source.data[:, None], labels
+    def _checked(self, split: str, root: Path, images: torch.Tensor, labels: torch.Tensor, note: str = "") -> ImageSet:
+        whole = tuple(images.shape) == (self.count(split), *self.image)
+        if not whole or int(labels.min()) < 0 or int(labels.max()) >= len(self.classes):
+            raise DatasetMissing(self._damaged(root))
+        return ImageSet(self.name, split, images, labels, self.classes, note)
 
-
-def _load_jpegs(split: str, root: Path, form: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """CIFAR-10 from JPEG files, image 0 of every class first, then image 1 …, so that any stretch is balanced."""
-    classes = {title: label for label, title in enumerate(DATASETS["cifar10"].classes)}
-    read = _folder_jpegs if form == "jpeg-folder" else _archive_jpegs
-    found: list[tuple[str, int, np.ndarray]] = []
-    where = str(root)
-    try:
-        for title, stem, data in read(root, split):
-            where = f"{JPEG_FOLDER}/{split}/{title}/{stem}.jpg in {root}"
-            with Image.open(io.BytesIO(data), formats=["JPEG"]) as picture:
-                found.append((stem, classes[title], np.asarray(picture.convert("RGB"))))
-    except (OSError, EOFError, KeyError, ValueError, SyntaxError, tarfile.TarError) as error:
-        raise DatasetMissing(f"CIFAR-10 cannot be read at {where}: copy it again from where it came.") from error
-    expected = DATASETS["cifar10"].count(split)
-    if len(found) != expected or any(pixels.shape != (32, 32, 3) for _, _, pixels in found):
-        raise DatasetMissing(
-            f"CIFAR-10 in {root} has {len(found)} of {expected} {split} images of 32×32: copy it again."
+    def _missing(self, root: Path) -> str:
+        present = [file for file in self.files if (root / file).exists()]
+        state = f"is only partly in {root}" if present else f"is not in {root}"
+        folder = PurePosixPath(self.files[0]).parent
+        return (
+            f"{self.title} {state}: fetch it ({self.download_bytes / 1e6:.0f} MB) with "
+            f"`{download_command(self.name)}`, or set CAPSVIZ_DATA to the folder that holds {folder}."
         )
-    found.sort(key=lambda item: item[:2])
-    images = torch.from_numpy(np.stack([pixels for _, _, pixels in found])).permute(0, 3, 1, 2).contiguous()
-    return images, torch.tensor([label for _, label, _ in found], dtype=torch.int64)
+
+    def _damaged(self, root: Path) -> str:
+        folder = root / PurePosixPath(self.files[0]).parent
+        return f"{self.title} in {folder} is damaged: delete it and run `{download_command(self.name)}`."
 
 
-def _folder_jpegs(root: Path, split: str) -> Iterator[tuple[str, str, bytes]]:
-    """Class, file stem and bytes of each JPEG of a split in the unpacked folder."""
-    for title in DATASETS["cifar10"].classes:
-        for file in (root / JPEG_FOLDER / split / title).glob("*.jpg"):
-            yield title, file.stem, file.read_bytes()
+@dataclass(frozen=True, kw_only=True)
+class Cifar(Published):
+    """CIFAR-10, as published or as JPEGs, unpacked or in an archive.
+
+    The published files are pickles: torchvision compares the MD5 of each with the published one before it opens any.
+    The 50 000 JPEGs take several seconds to read; their `note` says what figures measured on them are worth.
+    """
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The pickled batches, and what their labels mean."""
+        return tuple(f"{_CIFAR_FOLDER}/{file}" for file in (*_CIFAR_BATCHES, "batches.meta"))
+
+    def available(self, root: Path) -> bool:
+        """Whether the published files, the folder of JPEGs or their archive are there."""
+        return self.complete(root) or self._folder_complete(root) or _is_gzip(root / JPEG_ARCHIVE)
+
+    def load(self, split: str, root: Path) -> ImageSet:
+        """A split from the published files, else from the JPEGs."""
+        if self.complete(root) or not self.available(root):
+            return super().load(split, root)
+        return self._checked(split, root, *self._jpegs(split, root), JPEG_NOTE)
+
+    def _original(self, split: str, root: Path) -> tuple[torch.Tensor, torch.Tensor]:
+        source = self._opened(split, root)
+        images = torch.from_numpy(source.data).permute(0, 3, 1, 2).contiguous()
+        return images, torch.as_tensor(source.targets, dtype=torch.int64)
+
+    def _folder_complete(self, root: Path) -> bool:
+        """Whether each class folder has as many files as it must have."""
+        wanted = {split: self.count(split) // len(self.classes) for split in SPLITS}
+        folders = [
+            (root / JPEG_FOLDER / split / title, each) for split, each in wanted.items() for title in self.classes
+        ]
+        return all(folder.is_dir() and len(os.listdir(folder)) >= each for folder, each in folders)
+
+    def _jpegs(self, split: str, root: Path) -> tuple[torch.Tensor, torch.Tensor]:
+        """CIFAR-10 from JPEG files, image 0 of every class first, then image 1 …, so that any stretch is balanced."""
+        classes = {title: label for label, title in enumerate(self.classes)}
+        read = self._folder_jpegs if self._folder_complete(root) else _archive_jpegs
+        found: list[tuple[str, int, np.ndarray]] = []
+        where = str(root)
+        try:
+            for title, stem, data in read(root, split):
+                where = f"{JPEG_FOLDER}/{split}/{title}/{stem}.jpg in {root}"
+                with Image.open(io.BytesIO(data), formats=["JPEG"]) as picture:
+                    found.append((stem, classes[title], np.asarray(picture.convert("RGB"))))
+        except (OSError, EOFError, KeyError, ValueError, SyntaxError, tarfile.TarError) as error:
+            raise DatasetMissing(
+                f"{self.title} cannot be read at {where}: copy it again from where it came."
+            ) from error
+        expected = self.count(split)
+        if len(found) != expected or any(pixels.shape != (32, 32, 3) for _, _, pixels in found):
+            raise DatasetMissing(
+                f"{self.title} in {root} has {len(found)} of {expected} {split} images of 32×32: copy it again."
+            )
+        found.sort(key=lambda item: item[:2])
+        images = torch.from_numpy(np.stack([pixels for _, _, pixels in found])).permute(0, 3, 1, 2).contiguous()
+        return images, torch.tensor([label for _, label, _ in found], dtype=torch.int64)
+
+    def _folder_jpegs(self, root: Path, split: str) -> Iterator[tuple[str, str, bytes]]:
+        """Class, file stem and bytes of each JPEG of a split in the unpacked folder."""
+        for title in self.classes:
+            for file in (root / JPEG_FOLDER / split / title).glob("*.jpg"):
+                yield title, file.stem, file.read_bytes()
 
 
 def _archive_jpegs(root: Path, split: str) -> Iterator[tuple[str, str, bytes]]:
@@ -147,14 +193,6 @@ def _has_full_length(file: Path) -> bool:
     return size > (_CIFAR_BATCH_BYTES if file.name in _CIFAR_BATCHES else 0)
 
 
-def _jpeg_folder_complete(root: Path, split: str) -> bool:
-    """Whether each class folder has as many files as it must have."""
-    info = DATASETS["cifar10"]
-    folders = [root / JPEG_FOLDER / split / title for title in info.classes]
-    each = info.count(split) // len(info.classes)
-    return all(folder.is_dir() and len(os.listdir(folder)) >= each for folder in folders)
-
-
 def _is_gzip(file: Path) -> bool:
     if not file.is_file():
         return False
@@ -162,17 +200,45 @@ def _is_gzip(file: Path) -> bool:
         return opened.read(2) == b"\x1f\x8b"
 
 
-def _missing(name: str, root: Path) -> str:
-    info = describe(name)
-    present = [file for file in files_of(name) if (root / file).exists()]
-    state = f"is only partly in {root}" if present else f"is not in {root}"
-    folder = PurePosixPath(files_of(name)[0]).parent
-    return (
-        f"{info.title} {state}: fetch it ({info.download_bytes / 1e6:.0f} MB) with `{download_command(name)}`, "
-        f"or set CAPSVIZ_DATA to the folder that holds {folder}."
-    )
-
-
-def _damaged(name: str, root: Path) -> str:
-    folder = root / PurePosixPath(files_of(name)[0]).parent
-    return f"{describe(name).title} in {folder} is damaged: delete it and run `{download_command(name)}`."
+MNIST = Published(
+    name="mnist",
+    title="MNIST",
+    classes=TEN_DIGITS,
+    image=(1, 28, 28),
+    train_count=60_000,
+    test_count=10_000,
+    layout="digit",
+    source="LeCun, Cortes & Burges 1998",
+    licence="CC BY-SA 3.0",
+    download_bytes=11_594_722,
+    torchvision="MNIST",
+)
+FASHION_MNIST = Published(
+    name="fashion-mnist",
+    title="Fashion-MNIST",
+    classes=(
+        "T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot",
+    ),
+    image=(1, 28, 28),
+    train_count=60_000,
+    test_count=10_000,
+    layout="article",
+    source="Xiao, Rasul & Vollgraf 2017",
+    licence="MIT",
+    download_bytes=30_878_645,
+    torchvision="FashionMNIST",
+)  # fmt: skip
+CIFAR10 = Cifar(
+    name="cifar10",
+    title="CIFAR-10",
+    classes=("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"),
+    image=(3, 32, 32),
+    train_count=50_000,
+    test_count=10_000,
+    layout="photo",
+    source="Krizhevsky 2009",
+    licence="none stated",
+    download_bytes=170_498_071,
+    reconstructed=False,
+    torchvision="CIFAR10",
+)

@@ -54,12 +54,12 @@ def curves() -> list[Curve]:
     trained = [
         (entry.name, entry.data, entry.routing, entry.preset, entry.command, zoo.folder() / entry.curves)
         for entry in zoo.models().values()
-        if entry.data == "cifar10" or not method_of(entry).endswith("/FC")
+        if not method_of(entry).endswith("/FC") or not _reconstructed(entry.data)
     ]
     trained += [
         (kept.name, kept.data, kept.routing, kept.preset, kept.command, seeds.curves_of(kept.name))
         for kept in seeds.unshipped()
-        if kept.data == "cifar10" or kept.decoder
+        if kept.decoder or not _reconstructed(kept.data)
     ]
     found = [
         Curve(name, data, routing, *_read(path), command, preset)
@@ -68,6 +68,11 @@ def curves() -> list[Curve]:
     ]
     alike = [curve for data in {curve.data for curve in found} for curve in _alike(found, data)]
     return sorted(alike, key=lambda curve: (curve.data, COMPARED.index(curve.routing)))
+
+
+def _reconstructed(data: str) -> bool:
+    """Whether models of a data set are compared with their decoders."""
+    return data not in DATASETS or DATASETS[data].reconstructed
 
 
 def _alike(found: Sequence[Curve], data: str) -> list[Curve]:
@@ -98,7 +103,7 @@ def data_sets(curves: Sequence[Curve]) -> list[str]:
     here = {curve.data for curve in curves if curve.routing == DYNAMIC.name} & {
         curve.data for curve in curves if curve.routing != DYNAMIC.name
     }
-    order = ("mnist", "fashion-mnist", "multi-mnist", "cifar10", "digits")
+    order = list(DATASETS)
     return sorted(here, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 

@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass
 
 from capsviz import zoo
-from capsviz.data import DATASETS
+from capsviz.data import DATASETS, MNIST
 from capsviz.experiments import seeds
 from capsviz.experiments.averages import Average
 from capsviz.network import METHODS
@@ -95,7 +95,7 @@ def _unshipped(data: str, method: str, paper: float | None) -> list[Line]:
     found = []
     for spread in seeds.unshipped():
         if (spread.data, METHODS[spread.routing].called(decoder=spread.decoder)) == (data, method):
-            made = _differences(spread.preset, spread.command), _images(data, spread.note), UNSHIPPED
+            made = _differences(spread.preset, spread.command), _images(spread.note), UNSHIPPED
             differs = ", ".join(filter(None, made))
             ours = Average.of(list(spread.errors))
             found.append(
@@ -131,12 +131,12 @@ def steps_of(entry: zoo.Entry) -> int:
 
 def differences(entry: zoo.Entry) -> str:
     """What the model has otherwise than the paper's, from its preset, its command and its data set."""
-    return ", ".join(filter(None, (_differences(entry.preset, entry.command), _images(entry.data, entry.note))))
+    return ", ".join(filter(None, (_differences(entry.preset, entry.command), _images(entry.note))))
 
 
-def _images(data: str, note: str) -> str:
+def _images(note: str) -> str:
     """What sets the images apart from the paper's, from the note of their data set."""
-    return "images re-encoded as JPEG" if data == "cifar10" and "JPEG" in note else ""
+    return "images re-encoded as JPEG" if "JPEG" in note else ""
 
 
 def _differences(preset: str, command: str) -> str:
@@ -149,7 +149,7 @@ def _differences(preset: str, command: str) -> str:
     found = [DIFFERS.get(preset, preset)]
     # Seed 003 takes 128, and with the preset `paper` what it says of each model; of EM it says nothing.
     found += [f"batches of {batch}"] if batch and preset != "paper" and given("--routing") in SEED else []
-    found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if shift and given("--data") != "mnist" else []
+    found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if shift and given("--data") != MNIST.name else []
     found += ["mirrored at random"] if "--mirror" in words else []
     found += [f"a square of {cutout} pixels blanked at random"] if cutout else []
     found += ["gradients through all iterations"] if given("--through") == "all" else []

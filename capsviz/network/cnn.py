@@ -13,7 +13,7 @@ from capsviz.errors import CapsvizError
 from capsviz.routing import Method
 from capsviz.routing.losses import cross_entropy
 
-from .config import IMAGES, ConfigError, stored_fields
+from .config import ConfigError, image_of, stored_fields
 
 POOL = 2
 """Side of the square of which each pooling keeps the largest number."""
@@ -101,11 +101,11 @@ CNN_PRESETS: dict[str, dict[str, Any]] = {
 def cnn_preset(name: str, data: str, **overrides: Any) -> CNNConfig:
     """The config of a named preset ("paper", "compact" or "tiny") for a data set; overrides: any field of CNNConfig.
 
-    Raises ConfigError for an unknown preset.
+    Raises ConfigError for an unknown preset, UnknownDataset where neither data set nor overrides know the image.
     """
     if name not in CNN_PRESETS:
         raise ConfigError(f"No preset is called {name!r}; choose one of {', '.join(CNN_PRESETS)}.")
-    return CNNConfig(**({"image": IMAGES.get(data, (1, 28, 28))} | CNN_PRESETS[name] | overrides))
+    return CNNConfig(**({"image": image_of(data, overrides)} | CNN_PRESETS[name] | overrides))
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
+from capsviz.data import DATASETS, describe
 from capsviz.errors import CapsvizError
 from capsviz.routing import ALGORITHMS, Algorithm, InverseTemperature, Through
 
@@ -246,10 +248,6 @@ def stored_fields(kind: type, data: dict[str, Any], *tuples: str) -> dict[str, A
     return {name: tuple(value) if name in tuples else value for name, value in data.items()}
 
 
-IMAGES: dict[str, tuple[int, int, int]] = {"cifar10": (3, 32, 32), "multi-mnist": (1, 36, 36)}
-"""Channels, height and width where they are not MNIST's."""
-
-
 def _matrix(channels: int, *types: int) -> dict[str, Any]:
     """A channels of a 5 × 5 convolution with stride 2, B primary types, C and D types in the two layers above them."""
     primary, first, second = types
@@ -296,9 +294,10 @@ def preset(name: str, data: str, routing: str, *, decoder: bool = True, **overri
     """The config of a named preset for a data set and a routing algorithm.
 
     name: "paper", "compact", "tiny" or "residual", or one of the first three with "matrix-" before it for the stack of
-    convolutional EM layers; data: a data set's name; routing: a key of ALGORITHMS. But for "residual", CIFAR-10
-    doubles the primary types, uses LeakyReLU and, as in the paper, no decoder. overrides: any field of CapsNetConfig.
-    Raises ConfigError for an unknown preset or routing.
+    convolutional EM layers; data: a data set's name, or any where `image` is among the overrides; routing: a key of
+    ALGORITHMS. But for "residual", CIFAR-10 doubles the primary types, uses LeakyReLU and, as in the paper, no decoder.
+    overrides: any field of CapsNetConfig. Raises ConfigError for an unknown preset or routing, UnknownDataset for a
+    data set whose images nobody knows.
     Source: seed 003, Table I; Hinton, Sabour & Frosst 2018, section 4.
     """
     presets = PRESETS | MATRIX_PRESETS
@@ -309,10 +308,10 @@ def preset(name: str, data: str, routing: str, *, decoder: bool = True, **overri
     if name in MATRIX_PRESETS and not ALGORITHMS[routing].matrix:
         other = name.removeprefix("matrix-")
         raise ConfigError(f"The preset {name} routes {_by_matrices()}, or the preset {other}.")
-    values = {**presets[name], "routing": routing, "image": IMAGES.get(data, (1, 28, 28))}
+    values = {**presets[name], "routing": routing, "image": image_of(data, overrides)}
     if ALGORITHMS[routing].matrix:
         values |= {"primary_dim": MATRIX, "class_dim": MATRIX}
-    if data == "cifar10" and name != "residual":
+    if data in DATASETS and not DATASETS[data].reconstructed and name != "residual":
         values |= {"primary_types": 2 * values["primary_types"], "leaky": True, "decoder": ()}
     config = replace(CapsNetConfig(), **(values | overrides))
     if not decoder:
@@ -320,6 +319,14 @@ def preset(name: str, data: str, routing: str, *, decoder: bool = True, **overri
     return (
         replace(config, decoder=small_decoder(config)) if name == "residual" and "decoder" not in overrides else config
     )
+
+
+def image_of(data: str, overrides: Mapping[str, Any]) -> tuple[int, int, int]:
+    """Channels, height and width of a network's images: those asked for, else the data set's.
+
+    Raises UnknownDataset where nothing is asked for and the data set is none of DATASETS.
+    """
+    return overrides["image"] if "image" in overrides else describe(data).image
 
 
 DECODER_WEIGHTS, DECODER_UNIT = 600_000, 8

@@ -12,8 +12,8 @@ import torch
 from PIL import Image
 
 from capsviz.data import DATASETS, DatasetMissing, UnknownDataset, available, data_root, load, to_float
+from capsviz.data.dataset import download_command
 from capsviz.data.images import stratified_split
-from capsviz.data.info import download_command
 
 MNIST_FILES = {
     "train-images-idx3-ubyte": 47_040_016,

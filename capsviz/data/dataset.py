@@ -1,0 +1,76 @@
+"""What the rest of the library asks of a data set; each answers in its own file (digits.py, torchvision_sets.py, …)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from capsviz.data.errors import UnknownDataset
+from capsviz.data.images import ImageSet
+
+if TYPE_CHECKING:
+    from capsviz.data.fetching import Progress
+    from capsviz.data.multi import MultiDigits
+
+SPLITS = ("train", "test")
+FOLDER_PREFIX = "folder:"
+TEN_DIGITS = tuple("0123456789")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset(ABC):
+    """A data set: what is known of it before any of it is read, where it is, and how it is read and fetched.
+
+    image: channels, height, width. layout: how `prepare` brings a visitor's picture into the form of this set ("digit",
+    "article" or "photo"). source, licence: who made it, and under what terms it is given away. download_bytes: what has
+    to travel to get it. objects: how many there are to name in each image. reconstructed: whether seed 003, Table I,
+    has a decoder for it; where it has none, it has twice the types of primary capsules, and LeakyReLU.
+    """
+
+    name: str
+    title: str
+    classes: tuple[str, ...]
+    image: tuple[int, int, int]
+    train_count: int
+    test_count: int
+    layout: str
+    source: str
+    licence: str
+    download_bytes: int = 0
+    objects: int = 1
+    reconstructed: bool = True
+
+    def count(self, split: str) -> int:
+        """The number of images in a split ("train" or "test")."""
+        return self.train_count if check_split(split) == "train" else self.test_count
+
+    @property
+    def embedded(self) -> bool:
+        """Whether it comes with the package."""
+        return not self.download_bytes
+
+    @abstractmethod
+    def available(self, root: Path) -> bool:
+        """Whether it is on this machine, by looking at files and their sizes below `root` only."""
+
+    @abstractmethod
+    def load(self, split: str, root: Path) -> ImageSet | MultiDigits:
+        """A split, in memory; raises DatasetMissing where it is absent, cut short or damaged."""
+
+    @abstractmethod
+    def fetch(self, root: Path, progress: Progress | None = None) -> None:
+        """Bring it below `root` unless it is there, telling (done, total) bytes; raises DownloadFailed."""
+
+
+def check_split(split: str) -> str:
+    """The split itself; raises `UnknownDataset` if it is neither "train" nor "test"."""
+    if split not in SPLITS:
+        raise UnknownDataset(f"There is no split {split!r}: choose train or test.")
+    return split
+
+
+def download_command(name: str) -> str:
+    """The shell command that fetches a data set."""
+    return f"capsviz data download {name}"
