@@ -67,9 +67,13 @@ class Scene:
         return entry, f"{base.name} {why}; here **{entry.name}** runs on the same image."
 
     def on_page(self, page: str) -> tuple[Entry, str]:
-        """As `sibling`, under the chosen model's algorithm where the page is about it, else the page's first one."""
+        """As `sibling`, under the algorithm that the page is about; the chosen model where it is about none.
+
+        Of several algorithms the chosen penalty, else the chosen model's, else the first.
+        """
         about = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.page == page]
-        return self.sibling(self.entry.routing if self.entry.routing in about else about[0])
+        wanted = (name for name in (self.choices.penalty, self.entry.routing, *about) if name in about)
+        return self.sibling(next(wanted, self.entry.routing))
 
     def trace(self, entry: Entry, *, touched: bool = False) -> Trace:
         """The image through a model, recorded; the chosen iterations count where the routing has any.

@@ -53,7 +53,8 @@ with layout.errors_as_sentences():
     links()
     current = scene.current()  # where this fails, keys and links lead on
     with st.sidebar:
-        take_away = sidebar.show(current)
+        named = {target.url_path or by_name.url_path: target for target in PAGES}
+        take_away = sidebar.show(current, page.url_path or by_name.url_path, named)
     for sentence in current.notices:
         st.warning(sentence, icon=":material/link_off:")
     takeaway.begin()

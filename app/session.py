@@ -93,10 +93,15 @@ def to_query(choices: Choices) -> dict[str, str]:
 
 
 def update(choices: Choices, **changes: Any) -> None:
-    """Write changed choices to the URL; what depends on a changed one goes back to its default.
+    """Write `changed` choices to the URL.
 
     To be called from a widget's callback: the script then reads them back from the URL, the only place they live.
     """
+    st.query_params.from_dict(to_query(changed(choices, **changes)))
+
+
+def changed(choices: Choices, **changes: Any) -> Choices:
+    """The choices with changes; what depends on a changed one goes back to its default."""
     if "model" in changes:
         changes = {
             "data": "",
@@ -129,4 +134,4 @@ def update(choices: Choices, **changes: Any) -> None:
         changes["share"] = round(changes["share"], 2)
     if "offsets" in changes:
         changes["offsets"] = tuple(round(offset, 2) for offset in changes["offsets"])
-    st.query_params.from_dict(to_query(dataclasses.replace(choices, **changes)))
+    return dataclasses.replace(choices, **changes)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from app import images, recordings, resources, session, shelves, thumbnails
 from app.choices import Choices
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
-from app.scene import Scene, catalogue, keep
+from app.scene import Scene, SceneError, catalogue, keep
 from app.widgets import chosen
 from capsviz import data
 from capsviz.data import DATASETS, DIGITS, ImageError
 from capsviz.errors import CapsvizError
+from capsviz.routing import ALGORITHMS
 from capsviz.zoo import Entry
 
 _SOURCES = {
@@ -26,11 +30,21 @@ _SOURCES = {
 }
 
 
-def show(scene: Scene) -> bool:
-    """Draw the sidebar for what is on stage; whether the visitor asks to take something away."""
+MEASURED = "results"
+"""The page that shows what was measured, with no model and no image of the visitor's choice."""
+
+
+def show(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> bool:
+    """Draw the sidebar for what is on stage; whether the visitor asks to take something away.
+
+    here: the page on which it stands, by its name in the link. pages: all of them.
+    """
     st.html('<p class="brand">capsviz<span>capsules, routed in sight</span></p>')
     wanted = _actions(scene)
-    _models(scene)
+    if here == MEASURED:
+        st.caption("Models and images are chosen on the other pages; what was measured is the same for all of them.")
+        return wanted
+    _models(scene, here, pages)
     _source(scene)
     _preview(scene)
     return wanted
@@ -55,8 +69,19 @@ def _actions(scene: Scene) -> bool:
         )
 
 
-def _models(scene: Scene) -> None:
+def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None:
+    """Which model; the algorithm is the one that the page runs, and another leads to the page that is about it."""
     entries = resources.entries()
+    entry = scene.entry
+    with suppress(SceneError):  # the page says that it has no model
+        running, _ = scene.on_page(here)
+        entry = running if running.data == entry.data else entry
+    about = {algorithm.page for algorithm in ALGORITHMS.values()}
+
+    def leads(name: str) -> StreamlitPage | None:
+        own = entries[name].config.algorithm.page
+        return pages[own] if here in about and own != here else None
+
     sets = list(dict.fromkeys(entry.data for entry in entries.values()))
     chosen(
         st.selectbox,
@@ -72,12 +97,13 @@ def _models(scene: Scene) -> None:
         st.radio,
         "Algorithm",
         "model",
-        scene.entry.name,
-        [entry.name for entry in entries.values() if entry.data == scene.entry.data],
+        entry.name,
+        [other.name for other in entries.values() if other.data == entry.data],
         format_func=lambda name: _label(entries[name]),
         read=_model_changes,
+        leads=leads,
+        help="Another algorithm leads to the page that is about it." if here in about else None,
     )
-    entry = scene.entry
     st.caption(
         f"{entry.name}: {entry.preset}, {entry.parameters / 1e6:.1f} M weights, error on {entry.test_count} images"
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from app import scene, session
 from app.choices import Choices
@@ -19,13 +20,14 @@ def chosen(
     *args: Any,
     read: Callable[[Any, Choices], dict[str, Any]] | None = None,
     then: list[str] | None = None,
+    leads: Callable[[Any], StreamlitPage | None] = lambda _: None,
     **options: Any,
 ) -> Any:
     """A widget for one field of the choices: it shows `value`, and a change goes to the URL.
 
     The widget keeps no state of its own, so that the back button and a link always show what the URL says.
     read: turns the widget's value into the changes, where that is more than the field itself. then: the fragments to
-    run again, where the whole page need not.
+    run again, where the whole page need not. leads: the page to which a value leads, None where the visitor stays.
     """
     key = place(options.pop("key", field), value)
 
@@ -34,7 +36,11 @@ def chosen(
         if answer == value:
             return  # nobody picked anything: the browser has not heard yet that another widget stands in its place
         choices = scene.choices()
-        session.update(choices, **(read(answer, choices) if read else {field: answer}))
+        changes = read(answer, choices) if read else {field: answer}
+        page = leads(answer)
+        if page is not None:
+            st.switch_page(page, query_params=session.to_query(session.changed(choices, **changes)))
+        session.update(choices, **changes)
         if then:
             st.rerun(then)
 

@@ -15,14 +15,13 @@ from capsviz.figures.film import Film
 from capsviz.figures.film_player import film_player
 from capsviz.figures.geometry import Geometry
 from capsviz.routing import ASCENDING
-from capsviz.routing.discriminative import sparsity
+from capsviz.routing.discriminative import L2, sparsity
 from capsviz.routing.dynamic import DYNAMIC
 
 current = scene.current()
 choices = current.choices
-own = current.entry.routing if current.entry.method.ascends else PENALTIES[0]
-penalty = choices.penalty or own
-entry, other = current.sibling(penalty)
+entry, other = current.on_page(L2.page)
+penalty = entry.routing
 trace = current.trace(entry)
 SECTIONS = {
     "agreement": "Agreement: kept or spent",

@@ -128,7 +128,7 @@ def test_a_chosen_class_goes_to_the_url_and_back_to_the_predicted_one_with_anoth
 def test_a_page_about_another_algorithm_runs_the_sibling_and_says_so(visit: Visit):
     app = visit("em", model="digits-dr")
     assert "digits-dr is Dynamic routing; here **digits-em** runs on the same image." in spoken(app)
-    assert app.radio(key="model").value == "digits-dr"
+    assert app.radio(key="model").value == "digits-em" and app.query_params["model"] == "digits-dr"
 
 
 def test_a_model_without_decoder_is_perturbed_through_its_sibling(visit: Visit):
@@ -341,3 +341,29 @@ def test_the_toy_of_two_parents_stands_on_the_page_of_dynamic_routing(visit: Vis
     app = visit("dynamic", model="digits-dr", lab="toy")
     assert "Take the votes into your hand" in spoken(app)
     assert not boards(app)
+
+
+def test_the_algorithm_is_the_one_that_the_page_runs_and_another_leads_to_its_own_page(visit: Visit):
+    app = visit("em", model="digits-l2", image=5, T=4)
+    assert app.radio(key="model").value == "digits-em"
+    assert any("digits-em: " in caption.value for caption in app.caption)
+    app.radio(key="model").set_value("digits-matrix").run()
+    assert app.header[0].value == "EM routing" and app.query_params["model"] == "digits-matrix"
+    app.radio(key="model").set_value("digits-l1").run()
+    assert not app.exception
+    assert app.header[0].value == "L2 / L1: discriminative routing"
+    assert dict(app.query_params) == {"model": "digits-l1", "image": "5", "T": "4"}
+    assert app.radio(key="model").value == "digits-l1"
+
+
+def test_the_penalty_of_the_page_is_its_algorithm_and_the_other_way_round(visit: Visit):
+    app = visit("discriminative", model="digits-l2", penalty="l1")
+    assert app.radio(key="model").value == "digits-l1"
+    app.radio(key="model").set_value("digits-l2").run()
+    assert dict(app.query_params) == {"model": "digits-l2"}
+
+
+def test_where_nothing_of_it_is_shown_no_model_and_no_image_can_be_chosen(visit: Visit):
+    app = visit("results", model="digits-dr", image=7)
+    assert not app.radio and not app.sidebar.selectbox and not app.sidebar.button_group
+    assert {link.proto.query_string for link in app.get("page_link")} == {"model=digits-dr&image=7"}

@@ -52,5 +52,5 @@ def test_a_choice_from_elsewhere_is_shown_by_another_widget(bare_machine, before
 def test_a_page_that_nothing_happens_to_keeps_its_widgets(visit: Visit, page: str):
     app = visit(page, model="digits-dr", image=7)
     groups = [group.proto.id for group in app.button_group]
-    assert len(groups) > 1
+    assert groups
     assert [group.proto.id for group in app.run().run().button_group] == groups
