@@ -13,10 +13,10 @@ from app.components.routing_board import Look, routing_board
 from app.images import Picture
 from app.scene import Scene
 from app.widgets import chosen
+from capsviz.boards import routing_message
 from capsviz.figures import dynamic, em
 from capsviz.figures.compare import error_map
 from capsviz.figures.perturb import reconstruction_figure
-from capsviz.figures.stage import stage
 from capsviz.trace import Trace
 from capsviz.zoo import Entry
 
@@ -58,14 +58,14 @@ def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str 
     upper = current.upper(trace)
     [(player, words)] = (drawn for name, drawn in PLAYERS.items() if name in entry.config.algorithm.pictures)
     layout.offer(key, lambda: player(trace, upper=upper, dark=current.dark), f"The routing of {entry.name}, played")
+    more = resources.drawn_weights(entry.name, layer, position, len(trace.classes))
     routing_board(
-        stage(trace, upper=upper, base=base, dark=current.dark),
+        routing_message(trace, upper=upper, base=base, more=more, dark=current.dark),
         capsule=current.capsule(entry),
         frame=current.choices.frame,
         look=Look(*(getattr(current.choices, field.name) for field in fields(Look))),
         key=f"{key}-{entry.routing}",
         alt=words(trace, upper=upper),
-        more=resources.drawn_weights(entry.name, layer, position, len(trace.classes)),
         group=group,
         touched=touched,
         on_action=acted,

@@ -38,17 +38,11 @@ BATCHES = (16, 32, 64, 128, 256)
 MAX_DRAW = 9999
 TOY_CAPSULES, TOY_REACH = (2, 6), 1.2
 """Fewest and most lower capsules of the toy, and how far the coordinates of their votes go."""
-NARROW, WIDE = 0.25, 1.0
-"""Half-ranges of the Perturb sliders: the paper's, and one in which the digit visibly breaks."""
-
 LISTED = ("share", "agreement", "presence", "length")
 FARTHEST_TURN = 3.15
 """Radians from 0 that a yaw or pitch goes: half around."""
 CLOSEST = 6
 """Steps that the zoom of the votes goes to either side, each by half as much again."""
-HANDS = ("sliders", "cells", "walk")
-OWN = -1
-"""In place of an exemplar's number: this image's own capsule of the class."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import scene
 from app.components.capsule_film import capsule_film
-from capsviz.figures.film import Film
+from capsviz.boards import Film
 from capsviz.zoo import Entry
 
 

@@ -14,7 +14,6 @@ from app.choices import (
     CLOSEST,
     FARTHEST_TURN,
     FEWEST,
-    HANDS,
     LABS,
     LISTED,
     MAX_ASCENT_STEPS,
@@ -24,7 +23,6 @@ from app.choices import (
     MEASURES,
     MOST,
     ORDERS,
-    OWN,
     PENALTIES,
     REGULARISATIONS,
     SECTIONS,
@@ -34,10 +32,10 @@ from app.choices import (
     TOY_CAPSULES,
     TOY_REACH,
     VIEWS,
-    WIDE,
     Catalogue,
     Choices,
 )
+from capsviz.boards.decoder import HANDS, OWN, WIDE
 from capsviz.experiments import reports
 from capsviz.intervene import Intervention
 from capsviz.zoo import EXEMPLARS

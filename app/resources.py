@@ -8,8 +8,8 @@ import streamlit as st
 import torch
 from numpy import ndarray
 
-from app.components.live_decoder import pack_weights
 from capsviz import compare, data, differences, perturb, zoo
+from capsviz.boards import pack_weights
 from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.meanings import Meanings
 from capsviz.meanings import meanings as measure_meanings

@@ -11,11 +11,11 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const folder = path.join(here, "..", "capsviz", "boards", "bundles");
 // A first line of its own: Streamlit takes a text of a single line for the name of a file.
 const note = "/* Built from frontend/ by `make bundles`: change the sources, not this. */";
-const entries = ["app/address.ts", "app/keys.ts", "app/picture-buttons.ts", "app/drawing-pad.ts"];
+const parts = ["address", "keys", "picture-buttons", "drawing-pad", "routing-board", "film", "live-decoder", "toy"];
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: here,
-  entryPoints: entries,
+  entryPoints: parts.map((part) => `app/${part}.ts`),
   entryNames: "[name]",
   outdir: folder,
   bundle: true,

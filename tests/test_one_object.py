@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,14 @@ def test_a_network_for_images_that_nobody_knows_is_not_built(routing: str):
     with pytest.raises(UnknownDataset, match="no data set 'letters': choose one of mnist, "):
         configure("compact", "letters", routing)
     assert configure("compact", "folder:letters", routing, image=(3, 32, 32)).image == (3, 32, 32)
+
+
+def test_the_browser_compares_no_names_of_methods():
+    told = re.compile(rf"""["'`]({"|".join(METHODS)})["'`]""")
+    files = [path for path in (ROOT / "frontend").rglob("*.ts") if "node_modules" not in path.parts]
+    assert len(files) > 30
+    written = [str(path.relative_to(ROOT)) for path in files if told.search(path.read_text(encoding="utf-8"))]
+    assert written == [], "let the message say what is asked of the algorithm"
 
 
 @pytest.mark.parametrize("name", METHODS)

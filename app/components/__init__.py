@@ -1,1 +1,1 @@
-"""What must run in the browser: one .py each, with its .js and .css beside it."""
+"""What the page asks of code in the browser (`frontend/`): one .py each."""

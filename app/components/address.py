@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app.components.bundle import built
+from app.components.hosting import built
 
 
 def address(*, key: str) -> None:

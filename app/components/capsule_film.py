@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeGuard
 
-import streamlit as st
-
-from app.components.bundle import component, hear, heard, pack
-from capsviz.figures.film import Film
-
-_SCRIPTS = (
-    "shared/canvas.js",
-    "shared/mount.js",
-    "shared/packed.js",
-    "shared/algorithm.js",
-    "shared/told.js",
-    "shared/transport.js",
-    "film/maps.js",
-    "film/charts.js",
-    "film/lines.js",
-    "film/film.js",
-)
-_STYLES = ("shared/transport.css", "shared/algorithm.css", "film/film.css")
+from app.components.hosting import board
+from capsviz.boards import Film, Message
 
 
-def received(value: object, count: int) -> int | None:
-    """The capsule or frame that the browser sent, −1 for none; None where it sent nothing that is one of `count`."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value):
-        return None
-    return int(value) if -1 <= value < count else None
+def is_one_of(value: object, count: int) -> TypeGuard[int | None]:
+    """Whether what the browser told is one of so many capsules or frames, or none of them."""
+    return value is None or (type(value) is int and 0 <= value < count)
 
 
 def capsule_film(
@@ -48,19 +31,18 @@ def capsule_film(
     has to come back as capsule and frame: what was heard and is not said is undone.
     """
 
-    def clicked() -> None:
-        hear(key, "capsule")
-        sent = received(st.session_state[key].get("capsule"), film.grid.lower)
-        if sent is not None:
-            on_capsule(None if sent < 0 else sent)
+    def clicked(said: object) -> None:
+        if is_one_of(said, film.grid.lower):
+            on_capsule(said)
 
-    def left() -> None:
-        hear(key, "frame")
-        sent = received(st.session_state[key].get("frame"), len(film.frames))
-        if sent is not None:
-            on_frame(None if sent < 0 else sent)
+    def left(said: object) -> None:
+        if is_one_of(said, len(film.frames)):
+            on_frame(said)
 
-    mount = component("capsviz_capsule_film", *_SCRIPTS, styles=_STYLES)
-    state = {"capsule": capsule, "frame": frame, "heard": heard(key, "capsule", "frame")}
-    fields = film.fields(dark=dark) | state
-    mount(data=pack(fields, film.arrays()), key=key, on_capsule_change=clicked, on_frame_change=left)
+    message = film.message(dark=dark, hint="Click a capsule to select it on every page.")
+    board(
+        "film",
+        Message({**message.fields, "capsule": capsule, "frame": frame}, message.arrays),
+        key=key,
+        hears={"capsule": clicked, "frame": left},
+    )

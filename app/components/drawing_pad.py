@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from app.components.bundle import built
+from app.components.hosting import built
 from capsviz.data import ImageError
 
 _HTML = """

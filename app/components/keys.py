@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from app.components.bundle import built
+from app.components.hosting import built
 
 SHEET: tuple[tuple[str, str], ...] = (
     ("1 … 9", "the pages, in their order"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.components.bundle import built
+from app.components.hosting import built
 
 _HTML = '<div class="pictures"><button data-format="svg">SVG</button><button data-format="png">PNG</button></div>'
 SCALE = 2

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
+from functools import partial
 from typing import Any
-
-import streamlit as st
-from numpy import ndarray
 
 from app import capsule_sets
 from app.choices import CLOSEST, FARTHEST_TURN, LISTED
-from app.components.bundle import component, hear, heard, pack
-from capsviz.figures.stage import Stage
+from app.components.hosting import board
+from capsviz.boards import Message
 from capsviz.intervene import UNTOUCHED, Intervention
 
 MOST_FRAMES = 1000
 """No player has more lines over all iterations."""
-_SHARED = ("packed", "canvas", "shapes", "mount", "told", "algorithm", "transport")
-_OWN = ("run", "cloud", "maps", "charts", "reading", "gaussians", "board")
-_SCRIPTS = (*(f"shared/{name}.js" for name in _SHARED), *(f"routing/{name}.js" for name in _OWN))
-_STYLES = ("shared/transport.css", "shared/algorithm.css", "routing/board.css")
+TOLD = ("capsule", "upper", "frame", "look", "untouched", *capsule_sets.KINDS)
+"""What a board tells."""
 
 
 @dataclass(frozen=True)
@@ -35,40 +31,37 @@ class Look:
 
 
 def routing_board(
-    stage: Stage,
+    message: Message,
     *,
     capsule: int | None,
     frame: int | None,
     look: Look = Look(),
     key: str,
     alt: str,
-    more: Mapping[str, ndarray] | None = None,
     group: str = "",
     touched: Intervention = UNTOUCHED,
-    on_action: Callable[[dict[str, Any]], None] | None = None,
+    on_action: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> None:
     """Draw one routing, every line of every iteration of it.
 
-    capsule: the selected primary capsule, the strongest unless given; frame: the line at which to stand, counted from 0
-    over all iterations, the last unless given or where there are fewer; look: how it is looked at; alt: the picture in
-    words; more: further arrays (EM: beta_a "upper"); group: boards of the same group play in step; touched: the
-    intervention that `stage` has.
+    message: of `routing_message`; capsule: the selected primary capsule, the strongest unless given; frame: the line at
+    which to stand, counted from 0 over all iterations, the last unless given or where there are fewer; look: how it is
+    looked at; alt: the picture in words; group: boards of the same group play in step; touched: the intervention that
+    the message shows.
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
     `capsule`, `upper`, `frame`, `touched`, or all fields of `Look`.
     """
-    lower, upper = stage.arrays["presence"].size, len(stage.fields["classes"])
+    lower, upper = message.arrays["presence"].size, len(message.fields["classes"])
     chosen: dict[str, Any] = {"capsule": capsule, "frame": frame, "group": group, "alt": alt}
-    chosen |= {"touched": _summary(touched), "looked": asdict(look), "heard": heard(key, "any", "frame", "look")}
+    chosen |= {"touched": _summary(touched), "looked": asdict(look)}
 
-    def acted() -> None:
-        said = st.session_state[key].get("acted")
-        hear(key, "any", *(what for what in ("frame", "look") if isinstance(said, dict) and what in said))
-        action = changes(said, lower, upper, touched)
-        if action and on_action is not None:
+    def acted(what: str, value: Any) -> None:
+        action = changes({what: value}, lower, upper, touched)
+        if action:
             on_action(action)
 
-    mount = component("capsviz_routing_board", *_SCRIPTS, styles=_STYLES)
-    mount(data=pack({**stage.fields, **chosen}, {**stage.arrays, **(more or {})}), key=key, on_acted_change=acted)
+    hears = {what: partial(acted, what) for what in TOLD}
+    board("routing-board", Message({**message.fields, **chosen}, message.arrays), key=key, hears=hears)
 
 
 def changes(action: object, lower: int, upper: int, touched: Intervention) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import streamlit as st
-
 from app.choices import TOY_CAPSULES, TOY_REACH
-from app.components.bundle import component, hear, heard
-from capsviz.figures.theme import class_colour, ink
+from app.components.hosting import board
+from capsviz.boards import Message
+from capsviz.boards.theme import theme
+from capsviz.figures.theme import class_colour
 
 FEWEST, MOST = TOY_CAPSULES
 Votes = Sequence[Sequence[Sequence[float]]]
@@ -56,51 +56,28 @@ def routing_toy(
     What they got has to come back as votes, iterations and frame: what was heard and is not said is undone.
     """
 
-    def moved() -> None:
-        hear(key, "votes")
-        sent = received_votes(st.session_state[key].get("votes"))
+    def moved(said: object) -> None:
+        sent = received_votes(said)
         if sent is not None:
             on_votes(sent)
 
-    def turned() -> None:
-        hear(key, "turns")
-        sent = st.session_state[key].get("iterations")
-        if isinstance(sent, (int, float)) and 1 <= sent <= most:
-            on_iterations(int(sent))
+    def turned(said: object) -> None:
+        if type(said) is int and 1 <= said <= most:
+            on_iterations(said)
 
-    def left() -> None:
-        hear(key, "frame")
-        sent = st.session_state[key].get("frame")
-        if isinstance(sent, (int, float)) and -1 <= sent < most:
-            on_frame(None if sent < 0 else int(sent))
+    def left(said: object) -> None:
+        if said is None or (type(said) is int and 0 <= said < most):
+            on_frame(said)
 
-    pen = ink(dark)
-    mount = component(
-        "capsviz_routing_toy",
-        "shared/canvas.js",
-        "shared/mount.js",
-        "shared/told.js",
-        "shared/transport.js",
-        "toy/routing.js",
-        "toy/toy.js",
-        styles=("shared/transport.css", "toy/toy.css"),
-    )
-    mount(
-        data={
-            "votes": [[list(vote) for vote in capsule] for capsule in votes],
-            "reach": TOY_REACH,
-            "iterations": iterations,
-            "frame": frame,
-            "heard": heard(key, "votes", "turns", "frame"),
-            "most": most,
-            "presets": {name: dict(preset) for name, preset in presets.items()},
-            "colours": [class_colour(index) for index in _LOWER],
-            "parents": [class_colour(index) for index in _PARENTS],
-            "ink": {"text": pen.text, "muted": pen.muted, "grid": pen.grid, "accent": pen.accent},
-            "ground": pen.ground,
-        },
-        key=key,
-        on_votes_change=moved,
-        on_iterations_change=turned,
-        on_frame_change=left,
-    )
+    fields = {
+        "votes": [[list(vote) for vote in capsule] for capsule in votes],
+        "reach": TOY_REACH,
+        "iterations": iterations,
+        "frame": frame,
+        "most": most,
+        "presets": {name: dict(preset) for name, preset in presets.items()},
+        "colours": [class_colour(index) for index in _LOWER],
+        "parents": [class_colour(index) for index in _PARENTS],
+        "theme": theme(dark),
+    }
+    board("toy", Message(fields, {}), key=key, hears={"votes": moved, "iterations": turned, "frame": left})

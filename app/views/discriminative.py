@@ -9,9 +9,8 @@ from app import films, images, layout, scene
 from app.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
 from app.widgets import chosen
 from capsviz import measures
+from capsviz.boards import Film, agreement_film, ascent_film, coefficient_film, history_film
 from capsviz.figures import discriminative
-from capsviz.figures.discriminative_films import agreement_film, ascent_film, coefficient_film, history_film
-from capsviz.figures.film import Film
 from capsviz.figures.film_player import film_player
 from capsviz.figures.geometry import Geometry
 from capsviz.routing import ASCENDING

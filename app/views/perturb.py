@@ -5,11 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from app import layout, resources, scene, session
-from app.choices import NARROW, WIDE, Choices
-from app.components.live_decoder import Left, live_decoder
+from app.choices import Choices
+from app.components.live_decoder import live_decoder
 from app.scene import Scene
 from app.widgets import chosen
 from capsviz import perturb
+from capsviz.boards import Left
+from capsviz.boards.decoder import NARROW, WIDE
 from capsviz.figures.perturb import dimension_sheet, meaning_table
 from capsviz.meanings import CLEAR, LEAD, QUALITIES
 from capsviz.measures import summarise
@@ -114,6 +116,7 @@ def sliders() -> None:
         {title: current.trace(entry).poses[0] for title, entry in shown.items()},
         Left(upper, offsets_of(choices, trace.poses.shape[-1]), target(current), choices.share, choices.sphere),
         wide=wide(choices),
+        dark=current.dark,
         key="live",
         hand=choices.hand,
         classes=trace.classes,

@@ -7,7 +7,25 @@ from __future__ import annotations
 
 from importlib import resources
 
-__all__ = ["bundle"]
+from .decoder import Left, decoder_message, pack_weights
+from .discriminative import agreement_film, ascent_film, coefficient_film, history_film
+from .film import Film
+from .message import Message
+from .routing import routing_message
+
+__all__ = [
+    "Film",
+    "Left",
+    "Message",
+    "agreement_film",
+    "ascent_film",
+    "bundle",
+    "coefficient_film",
+    "decoder_message",
+    "history_film",
+    "pack_weights",
+    "routing_message",
+]
 
 
 def bundle(file: str) -> str | None:

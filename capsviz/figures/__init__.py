@@ -9,12 +9,10 @@ from .confusions import confusion_matrices, confusion_matrix
 from .couplings import coupling_entropy, coupling_geometry, lengths_over_iterations
 from .describe import describe
 from .discriminative import agreement_side_by_side, coefficient_histogram, coefficient_map
-from .discriminative_films import agreement_film, ascent_film, coefficient_film, history_film
 from .distributions import distribution_steps, distribution_violins
 from .dynamic import routing_player
 from .em import em_player
 from .errors import FigureError
-from .film_player import film_player
 from .flow import type_flow
 from .gaussians import em_curves
 from .many import method_grid
@@ -29,10 +27,7 @@ __all__ = [
     "ROUTING_COLOURS",
     "SEQUENTIAL",
     "FigureError",
-    "agreement_film",
     "agreement_side_by_side",
-    "ascent_film",
-    "coefficient_film",
     "coefficient_histogram",
     "coefficient_map",
     "confusion_matrices",
@@ -46,8 +41,6 @@ __all__ = [
     "em_curves",
     "em_player",
     "error_map",
-    "film_player",
-    "history_film",
     "image_blocks",
     "lengths_over_iterations",
     "method_grid",

@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.graph_objects import Figure
 
+from capsviz.boards.film import Film
 from capsviz.figures.describe import remember
 from capsviz.figures.discriminative import tile_map
-from capsviz.figures.film import Film
 from capsviz.figures.picture import image_axes, on, rounded, without_nan
 from capsviz.figures.player import add_player
 from capsviz.figures.theme import TICK, Span, caption, end_ticks, ink, style

@@ -198,6 +198,7 @@ class ExpectationMaximisation(Algorithm):
         tips=(Tip("μ", "means", 0),),
         area=7.0,
         far=0.04,  # a Gaussian claims the middle of a wide cloud
+        fenced=True,
     )
     page = "em"
     pictures = frozenset({"board", "flow", "gaussians"})

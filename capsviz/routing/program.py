@@ -53,7 +53,8 @@ class Program:
 
     since: by "shares", "lengths", "agreement", "covariances"; −1: the last line of the iteration before. tips: the last
     one is what the upper capsule becomes. area: of the largest vote in pixels of radius, far: the share of votes, of
-    those farthest out, that may lie beyond the border.
+    those farthest out, that may lie beyond the border; fenced: as may those beyond Tukey's fences, one and a half times
+    the middle half's width away from it, where few votes far out would leave the others no room.
     """
 
     lines: tuple[Line, ...]
@@ -61,6 +62,7 @@ class Program:
     tips: tuple[Tip, ...]
     area: float = 13.0
     far: float = 0.01
+    fenced: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 // message that carries the address as all of Streamlit's do: one of ours could be older than that, and undo a Back.
 // What Streamlit keeps in an address for itself (?embed=true) is no part of that.
 
-import type { Component } from "./streamlit";
+import type { Component } from "./component";
 
 const PATIENCE = 800; // milliseconds in which a run that is under way may bring page and address together
 

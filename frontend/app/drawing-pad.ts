@@ -2,7 +2,7 @@
 
 import { type Drawing, Pad } from "../pad/pad";
 import "../pad/pad.css";
-import { type Component, found } from "./streamlit";
+import { type Component, found } from "./component";
 
 interface Data {
   readonly pad: string;

@@ -2,7 +2,7 @@
 
 import { belongsToField, commandOf, Commands } from "./commands";
 import "./keys.css";
-import { type Component, found } from "./streamlit";
+import { type Component, found } from "./component";
 
 const QUIET = 250; // milliseconds without another size of the window before Python hears of it
 

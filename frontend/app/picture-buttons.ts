@@ -1,7 +1,7 @@
 // SVG and PNG of a figure on the page, by the Plotly that drew it.
 
 import "./picture-buttons.css";
-import type { Component } from "./streamlit";
+import type { Component } from "./component";
 
 interface Data {
   readonly plot: string;

@@ -1,17 +1,13 @@
-// What Streamlit gives a component each time that it calls it: at the mount, and whenever data or theme change.
+// How a board stands on a page of the app.
 
-export interface Component<Data> {
-  readonly data: Data;
-  readonly parentElement: HTMLElement | ShadowRoot;
-  /** Python hears a value in one run of the script. */
-  readonly setTriggerValue: (name: string, value: unknown) => void;
-  /** Python hears a value in every run from now on. */
-  readonly setStateValue: (name: string, value: unknown) => void;
-}
+import type { Mount } from "../core/board";
+import type { Component } from "./component";
+import "./streamlit.css";
 
-/** An element of a kind that the component's HTML is known to have. */
-export function found<Kind extends Element>(parent: ParentNode, selector: string, kind: new () => Kind): Kind {
-  const element = parent.querySelector(selector);
-  if (!(element instanceof kind)) throw new Error(`The component's HTML has no ${kind.name} at ${selector}.`);
-  return element;
+/** The component that a board is: what it tells, Python hears as triggers, each value in a list: null is one as well. */
+export function inStreamlit(mount: Mount): (component: Component<Uint8Array>) => () => void {
+  return ({ data, parentElement, setTriggerValue }) => {
+    const host = { parent: parentElement, page: document.querySelector(".stMainBlockContainer") };
+    return mount(host, data, (what, value) => setTriggerValue(what, [value]));
+  };
 }

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
 from capsviz import data, perturb, zoo
+from capsviz.boards.message import Message, unpack
 from capsviz.data.exemplars import exemplars
 from capsviz.perturb import OFFSETS
 from capsviz.routing import ALGORITHMS
@@ -24,22 +25,25 @@ def charts(app: AppTest) -> dict[str, dict]:
     return {chart.proto.id.rsplit("-", 1)[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
 
 
+def messages(app: AppTest) -> list[Message]:
+    """What the boards on the page were given, weights of decoders among it."""
+    return [unpack(element.proto.bytes) for element in app.get("bidi_component") if element.proto.bytes]
+
+
 def live(app: AppTest) -> dict:
     """What the live decoder was given: decoders, class, offsets, range; its weights arrive apart from it."""
-    given = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return next(data for data in given if "decoders" in data)
+    return next(dict(message.fields) for message in messages(app) if "decoders" in message.fields)
 
 
-def boards(app: AppTest) -> list[dict]:
-    """The fields that each routing board was given."""
-    packed = [element.proto.bytes for element in app.get("bidi_component") if b'"routing"' in element.proto.bytes]
-    return [json.loads(one[4 : 4 + int.from_bytes(one[:4], "little")]) for one in packed]
+def boards(app: AppTest) -> list[Message]:
+    """What each routing board was given."""
+    return [message for message in messages(app) if "share_names" in message.fields]
 
 
-def board(app: AppTest) -> dict:
-    """The fields of the only routing board."""
-    [fields] = boards(app)
-    return fields
+def board(app: AppTest) -> Message:
+    """What the only routing board was given."""
+    [message] = boards(app)
+    return message
 
 
 def spoken(app: AppTest) -> str:
@@ -86,20 +90,20 @@ def test_every_link_to_a_page_carries_the_choices_along(visit: Visit, page: str)
 
 
 def test_the_board_has_the_iterations_of_the_link(visit: Visit):
-    assert board(visit("dynamic", model="digits-dr", T=5))["iterations"] == 5
+    assert board(visit("dynamic", model="digits-dr", T=5)).fields["iterations"] == 5
 
 
 def test_an_intervention_of_the_link_is_on_the_board_and_held_against_the_untouched_run(visit: Visit):
     given = board(visit("dynamic", model="digits-dr", touch="mute:0-7;boost:9"))
-    assert given["touched"] == "8 muted, 1 boosted"
-    assert "base_shares" in dict(given["arrays"])
-    assert "base_shares" not in dict(board(visit("dynamic", model="digits-dr"))["arrays"])
+    assert given.fields["touched"] == "8 muted, 1 boosted"
+    assert "base_shares" in given.arrays
+    assert "base_shares" not in board(visit("dynamic", model="digits-dr")).arrays
 
 
 def test_another_image_is_routed_beside_the_first_and_plays_in_step(visit: Visit):
     app = visit("dynamic", model="digits-dr", image=3, second="image", image2=5)
     given = boards(app)
-    assert [fields["group"] for fields in given] == ["pair", "pair"]
+    assert [each.fields["group"] for each in given] == ["pair", "pair"]
     assert "Digits test image 5" in spoken(app)
 
 
@@ -113,7 +117,7 @@ def test_moving_the_iterations_routes_again_and_goes_to_the_url(visit: Visit):
     app = visit("em", model="digits-em")
     app.slider(key="iterations").set_value(6).run()
     assert app.query_params["T"] == "6"
-    assert board(app)["iterations"] == 6
+    assert board(app).fields["iterations"] == 6
 
 
 def test_a_chosen_class_goes_to_the_url_and_back_to_the_predicted_one_with_another_image(visit: Visit):
@@ -322,7 +326,7 @@ def test_a_model_whose_data_set_is_absent_has_the_images_of_capsviz_and_offers_t
     assert "200 test images of MNIST come with capsviz." in spoken(app)
     assert app.button(key="download-mnist").label == "Download MNIST (11.6 MB)"
     assert f"MNIST test image {START}" in spoken(app)
-    assert board(app)["routing"] == "dr"
+    assert board(app).fields["symbol"] == "c"
 
 
 def test_a_download_that_fails_is_one_sentence_and_the_page_stays(visit: Visit, monkeypatch, tmp_path):
@@ -334,7 +338,7 @@ def test_a_download_that_fails_is_one_sentence_and_the_page_stays(visit: Visit, 
     assert not app.exception
     assert len(app.error) == 1
     assert app.error[0].value.startswith("MNIST could not be written to")
-    assert board(app)["routing"] == "dr"
+    assert board(app).fields["symbol"] == "c"
 
 
 def test_the_toy_of_two_parents_stands_on_the_page_of_dynamic_routing(visit: Visit):

@@ -6,8 +6,7 @@ import streamlit as st
 
 from app.components.capsule_film import capsule_film
 from capsviz import ascent, data, trace, zoo
-from capsviz.figures.discriminative_films import ascent_film, coefficient_film
-from capsviz.figures.film import Film
+from capsviz.boards import Film, ascent_film, coefficient_film
 from capsviz.figures.geometry import Geometry
 
 st.set_page_config(layout="wide")

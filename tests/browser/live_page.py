@@ -11,8 +11,9 @@ from dataclasses import replace
 import streamlit as st
 import torch
 
-from app.components.live_decoder import Left, live_decoder, pack_weights
+from app.components.live_decoder import live_decoder
 from capsviz import zoo
+from capsviz.boards import Left, pack_weights
 from capsviz.measured import recorded
 from capsviz.network import CapsNet, preset
 
@@ -56,6 +57,7 @@ if st.sidebar.toggle("Shown", value=True):
         poses,
         kept,
         wide=wide,
+        dark=st.context.theme.type == "dark",
         key="live",
         hand=st.query_params.get("hand", "sliders"),
         labels=[["", "slant"] + [""] * 14 for _ in range(10)],

@@ -38,9 +38,9 @@ class Viewer(Guest):
     def click(self, capsule: int) -> None:
         """Click on a capsule of the first map."""
         x, y = self.ask(
-            "((map, at, across) => [map.left + (at % across + 0.5) * map.cell,"
-            " 20 + (Math.floor(at / across) + 0.5) * map.cell])"
-            "(film.maps[0], film.data.cells.indexOf(it), film.data.shape[1])",
+            "((tiles, at, across) => [tiles.left + (at % across + 0.5) * tiles.cell,"
+            " tiles.label + (Math.floor(at / across) + 0.5) * tiles.cell])"
+            "(film.maps[0].tiles, film.message.cells.indexOf(it), film.message.shape[1])",
             capsule,
         )
         self.film.locator(".map canvas").click(position={"x": x, "y": y})
@@ -63,7 +63,9 @@ def test_every_frame_is_pythons_and_stepping_asks_no_server(visit):
     visitor.press("Home")
     for frame in range(STEPS + 1):
         assert visitor.film.locator("output").inner_text() == f"step {frame} of {STEPS}"
-        np.testing.assert_allclose(visitor.ask("Array.from(film.maps[0].now)"), arrays["map0"][frame], atol=1e-6)
+        np.testing.assert_allclose(
+            visitor.ask("Array.from(film.data.at(0, film.position))"), arrays["map0"][frame], atol=1e-6
+        )
         negative = int((arrays["map0"][frame] < 0).sum())
         assert visitor.film.locator(".counts").inner_text().strip().startswith(f"{negative} negative (")
         visitor.press("ArrowRight")
@@ -128,7 +130,7 @@ def test_between_two_frames_the_numbers_glide(visit):
     visitor, values = visit(), shown(still=False).arrays()["map0"]
     visitor.ask("film.transport.place(3.25)")
     np.testing.assert_allclose(
-        visitor.ask("Array.from(film.maps[0].now)"), 0.75 * values[3] + 0.25 * values[4], atol=1e-6
+        visitor.ask("Array.from(film.data.at(0, film.position))"), 0.75 * values[3] + 0.25 * values[4], atol=1e-6
     )
 
 

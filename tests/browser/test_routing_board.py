@@ -141,7 +141,7 @@ def test_the_lines_carry_the_numbers_of_the_chosen_pair(visitor: Visitor):
     for _ in range(7):
         press(visitor, "ArrowRight")
     text = at(visitor, "board.algorithm.root.innerText")
-    shares = at(visitor, "[board.run.logit(1, 17, 3), board.run.share(1, 17, 3)]")
+    shares = at(visitor, "[board.run.data['line0.0'][board.run.lower + 17], board.run.share(1, 17, 3)]")
     assert "capsule 17, j = 3" in text
     assert f"b = {shares[0]:.3f}".replace("-", "−") in text
     assert f"c = {shares[1]:.3f}" in text
@@ -160,19 +160,19 @@ def test_a_capsule_chosen_on_one_picture_is_chosen_on_all_and_in_the_link(visito
 
 def test_muted_capsules_route_again_show_the_difference_and_are_undone(visitor: Visitor):
     visitor.open("?model=digits-dr")
-    before = at(visitor, "[...board.run.lengths]")
-    at(visitor, "board.pick(board.tiles.type(board.capsule), false)")
+    before = at(visitor, "[...board.run.data.lengths]")
+    at(visitor, "board.pick(board.run.ofType(board.capsule), false)")
     at(visitor, "[...board.tools.querySelectorAll('button')].find(b => b.textContent === 'Mute').click()")
     visitor.eventually(lambda: "touch=mute" in visitor.query(), "the intervention in the link")
     visitor.settle()
-    visitor.eventually(lambda: at(visitor, "board.touched") == "36 muted", "the routing without them")
-    assert at(visitor, "[...board.run.base_lengths]") == before
-    assert at(visitor, "[...board.run.lengths]") != before
-    assert at(visitor, "board.run.gains.filter(gain => gain === 0).length") == 36
+    visitor.eventually(lambda: at(visitor, "board.message.touched") == "36 muted", "the routing without them")
+    assert at(visitor, "[...board.run.data.base_lengths]") == before
+    assert at(visitor, "[...board.run.data.lengths]") != before
+    assert at(visitor, "board.run.data.gains.filter(gain => gain === 0).length") == 36
     at(visitor, "[...board.tools.querySelectorAll('button')].find(b => b.textContent.startsWith('Undo')).click()")
     visitor.eventually(lambda: "touch" not in visitor.query(), "the network untouched in the link")
     visitor.settle()
-    visitor.eventually(lambda: at(visitor, "[...board.run.lengths]") == before, "the first routing again")
+    visitor.eventually(lambda: at(visitor, "[...board.run.data.lengths]") == before, "the first routing again")
 
 
 def test_a_class_is_chosen_by_its_bar(visitor: Visitor):
@@ -201,16 +201,16 @@ def test_two_boards_play_in_step(visitor: Visitor):
 def test_em_ends_with_the_r_that_made_the_capsules_on_board_flow_and_legend(visitor: Visitor):
     """Nothing in the network uses an R after the last M-step, so that no picture shows one; a share of 0 is no blue."""
     visitor.open("em?model=digits-em&image=5")
-    ends = at(visitor, "[...Array(9).keys()].map(f => board.run.shareStep(board.run.iteration(f), board.run.line(f)))")
+    ends = at(visitor, "[...Array(9).keys()].map(f => board.run.state(f).shareStep)")
     assert ends == [0, 0, 1, 1, 1, 2, 2, 2, 2]
-    assert at(visitor, "board.run.shares.length === 3 * board.run.pairs")
+    assert at(visitor, "board.run.data.shares.length === 3 * board.run.pairs")
     assert "R stays the one that made μ and a" in at(visitor, "board.algorithm.root.innerText")
-    assert at(visitor, "board.run.sharesName(2)") == "Responsibilities R of M-step 3"
+    assert at(visitor, "board.run.data.share_names[2]") == "Responsibilities R of M-step 3"
     flow = visitor.window.locator(".st-key-flow .js-plotly-plot")
     assert flow.locator(".annotation-text").all_text_contents() == ["Σ R a, R of M-step 3"]
     given = at(
         visitor,
-        "[...Array(10).keys()].map(j => [...board.run.presence].reduce("
+        "[...Array(10).keys()].map(j => [...board.run.data.presence].reduce("
         "(sum, a, i) => sum + a * board.run.share(2, i, j), 0))",
     )
     received = flow.evaluate(
@@ -222,11 +222,11 @@ def test_em_ends_with_the_r_that_made_the_capsules_on_board_flow_and_legend(visi
     lowest = at(
         visitor,
         "(() => { const { map, look, run } = board; const pen = map.canvas.getContext('2d'), ratio = devicePixelRatio;"
-        " pen.font = `${look.px(13)} ${look.font}`; const x = map.width - 4 - pen.measureText('1.000').width - 6 - 109;"
+        " pen.font = look.type(13); const x = map.width - 4 - pen.measureText('1.000').width - 6 - 109;"
         " const seen = [...pen.getImageData(x * ratio, 11 * ratio, 1, 1).data].slice(0, 3);"
-        " return [seen, look.diverging.css[look.diverging.at(-1 / run.upperCount, -run.reach, run.reach)]]; })()",
+        " return [seen, look.diverging.of(-1 / run.upperCount, -run.data.reach, run.data.reach)]; })()",
     )
-    assert f"rgb({','.join(map(str, lowest[0]))})" == lowest[1]
+    assert "#{:02x}{:02x}{:02x}".format(*lowest[0]) == lowest[1]
 
 
 def written(visitor: Visitor, part: str) -> list[str]:
@@ -246,8 +246,8 @@ def test_every_colour_of_the_board_has_a_scale_that_is_the_same_for_all_classes(
     scales = []
     for label in (5, 8):
         visitor.open(f"?model=digits-dr&image=5&class={label}")
-        reach, far = at(visitor, "[board.run.agreement_reach, board.retina.farthest]")
-        beyond = at(visitor, "Math.max(...board.run.shares) > 0.1 + board.run.reach + 1e-6")
+        reach, far = at(visitor, "[board.run.data.agreement_reach, board.retina.farthest]")
+        beyond = at(visitor, "Math.max(...board.run.data.shares) > 0.1 + board.run.data.reach + 1e-6")
         end = next(word for word in written(visitor, "cloud") if word.startswith("≥ "))
         assert float(end.removeprefix("≥ ")) == pytest.approx(reach, abs=0.01)
         assert ("−" + end.removeprefix("≥ ")) in written(visitor, "cloud")

@@ -12,8 +12,8 @@ from tests.browser.visitor import Visitor
 sync_api = pytest.importorskip("playwright.sync_api")
 
 TURNED = """[...Array(board.run.lower).keys()].filter(i => board.cloud.outside.has(i)).map(i => {
-    const { cloud, run } = board, [x, y] = cloud.screen(run.origin), [a, b] = cloud.spots[i];
-    const [c, d] = cloud.screen(run.places.subarray(3 * i, 3 * i + 3));
+    const { cloud, run } = board, { camera } = cloud, [x, y] = camera.screen(run.data.origin), [a, b] = cloud.spots[i];
+    const [c, d] = camera.screen(run.spot(i));
     const share = Math.hypot(a - x, b - y) / Math.hypot(c - x, d - y);
     return [Math.atan2(b - y, a - x), Math.atan2(d - y, c - x), share]; })"""
 
@@ -40,22 +40,22 @@ def test_a_far_vote_is_shortened_along_its_ray_and_the_picture_says_so(visitor: 
 
 def test_the_zoom_keeps_the_origin_shows_the_far_votes_and_goes_to_the_link(visitor: Visitor):
     visitor.open("?model=mnist-dr&image=3")
-    unit, origin = at(visitor, "[board.cloud.unit, board.cloud.screen(board.run.origin)]")
+    unit, origin = at(visitor, "[board.cloud.camera.unit, board.cloud.camera.screen(board.run.data.origin)]")
     board = visitor.window.locator("section.routing")
     board.get_by_role("button", name="Zoom into the votes").click()
-    assert at(visitor, "board.cloud.unit") == pytest.approx(1.5 * unit)
-    assert at(visitor, "board.cloud.screen(board.run.origin)") == pytest.approx(origin)
+    assert at(visitor, "board.cloud.camera.unit") == pytest.approx(1.5 * unit)
+    assert at(visitor, "board.cloud.camera.screen(board.run.data.origin)") == pytest.approx(origin)
     visitor.eventually(lambda: "zoom=1" in visitor.query(), "the zoom in the link")
     out = board.get_by_role("button", name="Zoom out of the votes")
     while at(visitor, "board.cloud.outside.size"):
         out.click()
     assert note(visitor) == []
-    assert at(visitor, "board.cloud.zoom") >= -6
-    zoom = at(visitor, "board.cloud.zoom")
+    assert at(visitor, "board.cloud.camera.zoom") >= -6
+    zoom = at(visitor, "board.cloud.camera.zoom")
     visitor.eventually(lambda: f"zoom={zoom}" in visitor.query(), "in the link, how far one zoomed out")
     visitor.window.reload()
     visitor.settle()
-    assert at(visitor, "[board.cloud.zoom, board.cloud.outside.size]") == [zoom, 0]
+    assert at(visitor, "[board.cloud.camera.zoom, board.cloud.outside.size]") == [zoom, 0]
 
 
 def test_the_gaussian_of_a_matrix_capsule_is_no_dot_among_votes_far_away(visitor: Visitor):
@@ -63,7 +63,7 @@ def test_the_gaussian_of_a_matrix_capsule_is_no_dot_among_votes_far_away(visitor
     visitor.open("em?model=mnist-matrix")
     spread, box = at(
         visitor,
-        "(() => { const { cloud, run } = board, c = run.part(run.covariances, run.iterations - 1, 9);"
-        " return [4 * cloud.unit * Math.sqrt(Math.max(c[0], c[4])), Math.min(cloud.width, cloud.height)]; })()",
+        "(() => { const { cloud, run } = board, c = run.part(run.data.covariances, run.data.iterations - 1, 9);"
+        " return [4 * cloud.camera.unit * Math.sqrt(Math.max(c[0], c[4])), Math.min(cloud.width, cloud.height)]; })()",
     )
     assert 0.15 * box < spread < box

@@ -104,7 +104,7 @@ CLASS_ON_MAP = on_canvas("map", "10", "part.top + 5.5 * (part.height - part.top 
 CLASS_ON_BARS = on_canvas("bars", "60", "part.under + 5.5 * part.row")
 CAPSULE_ON_MAP = on_canvas("map", "part.left + 0.3 * part.width", "part.top + 20")
 CAPSULE_IN_CLOUD = on_canvas("cloud", "part.spots[40][0]", "part.spots[40][1]")
-CAPSULE_ON_TILES = on_canvas("tiles", "part.spot(30)[0] + 2", "part.spot(30)[1] + 2")
+CAPSULE_ON_TILES = on_canvas("tiles", "part.spot(board.run, 30)[0] + 2", "part.spot(board.run, 30)[1] + 2")
 
 
 def key(name: str) -> Act:
@@ -121,7 +121,8 @@ def drag_a_vote(visitor: Visitor) -> None:
     """The vote of the toy's first capsule for its first parent, moved."""
     toy = visitor.window.evaluate_handle(f"({FIND})('capsvizToy')")
     x, y = toy.evaluate(
-        "toy => { const box = toy.planes[0].canvas.getBoundingClientRect(), at = toy.place(toy.votes[0][0]);"
+        "toy => { const { plane } = toy.parents[0], box = plane.canvas.getBoundingClientRect();"
+        " const at = plane.place(toy.votes[0][0]);"
         " return [box.x + at.x, box.y + at.y]; }"
     )
     visitor.window.mouse.move(x, y)
@@ -135,7 +136,7 @@ def capsule_of_the_film(visitor: Visitor) -> None:
     canvas = visitor.window.locator(".film .map canvas").first
     canvas.scroll_into_view_if_needed()
     film = visitor.window.evaluate_handle(f"({FIND})('capsvizFilm')")
-    x, y = film.evaluate("film => [film.maps[0].left + 4, film.maps[0].label + 4]")
+    x, y = film.evaluate("film => [film.maps[0].tiles.left + 4, film.maps[0].tiles.label + 4]")
     canvas.click(position={"x": x, "y": y})
 
 
@@ -187,7 +188,7 @@ def test_an_intervention_is_told_by_strip_numbers_and_pictures(visitor: Visitor)
     sync_api.expect(answer).to_be_visible()
     visitor.settle()
     board = window.evaluate_handle(f"({FIND})('capsvizBoard')")
-    lengths = board.evaluate("board => [...board.run.lengths.slice(-board.run.upperCount)]")
+    lengths = board.evaluate("board => [...board.run.data.lengths.slice(-board.run.upperCount)]")
     told = window.locator(".st-key-numbers").inner_text()
     assert told != before and f"→ {max(lengths):.2f}" in told
     strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')

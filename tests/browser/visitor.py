@@ -117,7 +117,7 @@ class Visitor(Guest):
         board = self.window.locator('[data-stale="false"] section.routing')
         return board.evaluate(
             "root => JSON.stringify([root.dataset.frame, root.capsvizBoard.run.upper,"
-            " [...root.capsvizBoard.run.shares.slice(0, 4000)], [...root.capsvizBoard.run.image]])"
+            " [...root.capsvizBoard.run.data.shares.slice(0, 4000)], [...root.capsvizBoard.run.data.image]])"
         )
 
     def canvas(self, row: str) -> str:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from capsviz.boards import routing_message
 from capsviz.figures import describe, em_player
 from capsviz.figures.errors import FigureError
 from capsviz.figures.flow import type_flow
-from capsviz.figures.stage import stage
 from capsviz.measures import summarise
 
 
@@ -34,7 +34,7 @@ def test_board_player_flow_and_numbers_show_one_r_and_name_it(em):
     flow = type_flow(em, image=image)
     links, sources = flow.data[0].link, len(set(flow.data[0].link.source))
     received = [sum(v for v, t in zip(links.value, links.target, strict=True) if t == sources + j) for j in range(10)]
-    staged = stage(em, image=image, upper=0).arrays
+    staged = routing_message(em, image=image, upper=0).arrays
     on_board = (staged["shares"][-1] * staged["presence"][:, None]).sum(axis=0)
     np.testing.assert_allclose(received, on_board, rtol=1e-4)
     player = em_player(em, image=image, upper=4).frames[-1]

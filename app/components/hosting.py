@@ -1,0 +1,48 @@
+"""What ties the browser's code to Streamlit: the components that `frontend/` builds, and what boards tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from capsviz.boards import Message, bundle
+
+
+def built(name: str, *, html: str | None = None) -> Any:
+    """The component that `frontend/` builds as a bundle of this name; html: what stands in it before its script runs.
+
+    Mount it as what `st.components.v2.component` gives. It is defined anew each time, so that a new runtime knows it.
+    """
+    return st.components.v2.component(f"capsviz_{name}", html=html, js=bundle(f"{name}.js"), css=bundle(f"{name}.css"))
+
+
+def board(name: str, message: Message, *, key: str, hears: Mapping[str, Callable[[Any], None]]) -> dict[str, Any]:
+    """A board: the bundle of this name, given a message.
+
+    hears: by what a board may tell, a callback that gets it before the script runs again; what it got has to come back
+    in the message: what was heard and is not said is undone. Returns what was told in the run that this caused.
+    The message says as `heard` how often Python has heard each. Where Back follows closely on what the visitor did, it
+    is else the very message that the browser was given last, and the board would not be told that what was done since
+    then no longer counts.
+    """
+    counts = f"{key}-heard"
+    heard = dict.fromkeys(hears, 0) | st.session_state.get(counts, {})
+
+    def hear(what: str, act: Callable[[Any], None]) -> None:
+        said = told(st.session_state.get(key), what)
+        st.session_state[counts] = heard | {what: heard[what] + 1}
+        if said:
+            act(said[0])
+
+    listening = {f"on_{what}_change": partial(hear, what, act) for what, act in hears.items()}
+    result = built(name)(key=key, data=message.packed(heard=heard), **listening)
+    return {what: value for what in hears for value in told(result, what)}
+
+
+def told(state: object, what: str) -> list[Any]:
+    """What a component's state says was told, as a list of one, for it may be None; empty where nothing was."""
+    said = state.get(what) if isinstance(state, Mapping) else None
+    return said if isinstance(said, list) and len(said) == 1 else []

@@ -1,0 +1,244 @@
+"""The films of discriminative routing: b as it was learned, beside what dynamic routing spends, and while it climbs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+from torch import Tensor
+
+from capsviz.ascent import Ascent
+from capsviz.boards.film import Curve, Film, Line, Map
+from capsviz.figures.errors import FigureError
+from capsviz.figures.geometry import Geometry, view_of
+from capsviz.figures.picture import numbers
+from capsviz.figures.reading import check, geometry, steps, votes
+from capsviz.figures.theme import class_colours
+from capsviz.routing import ASCENDING
+from capsviz.routing.discriminative import sparsity
+from capsviz.trace import Trace
+
+BLUE, ORANGE, GREEN, PURPLE = class_colours(4)
+
+_SUM = "s<sub>j</sub> = Σ<sub>i</sub> b<sub>ij</sub> û<sub>ij</sub>"
+
+
+def coefficient_film(trace: Trace, *, upper: int, image: int = 0) -> Film:
+    """b of one class over the primary capsules: a still, on which a capsule can be chosen.
+
+    Beside it, where the capsule looks on the image and what it says for every class. Raises FigureError where the trace
+    is not of L2 or L1 or has no such class or image.
+    """
+    check(trace, "coefficients", image=image, upper=upper)
+    b, name = numbers(trace.layer["coefficients"][0]), trace.classes[upper]
+    chosen, length = b[:, upper], numbers(trace.activations[image])[upper]
+    given: dict[str, ndarray | int] = {"b = ": 0}
+    if trace.layer.votes is not None:
+        sizes = np.linalg.norm(votes(trace, image, upper), axis=1)
+        given |= {",  ‖û‖ = ": sizes[None], ",  b‖û‖ = ": (chosen * sizes)[None]}
+    below = int((chosen < 0).sum())
+    shown = Map(f"b of class {name}", "below zero: the capsule speaks against the class", "b", chosen[None], True)
+    return Film(
+        geometry(trace),
+        (shown,),
+        ("",),
+        (0.0,),
+        f"Coefficients b of class {name}: {below} of {len(b)} negative, from {chosen.min():.3f} to {chosen.max():.3f}.",
+        classes=trace.classes,
+        upper=upper,
+        per_class=b,
+        lines=(Line(_SUM, given), Line("v<sub>j</sub> = squash(s<sub>j</sub>)", {"‖v‖ = ": np.array([length])})),
+        **_sight(trace, image),
+    )
+
+
+def agreement_film(
+    discriminative_trace: Trace,
+    dynamic_trace: Trace,
+    *,
+    signs: Float[Tensor, "upper"],
+    upper: int,
+    image: int = 0,
+) -> Film:
+    """Signed agreement δ û·s, which L2 and L1 average into b, beside the û·v that dynamic routing adds to its logits.
+
+    The first stands still, the second plays through the iterations. signs: δ of this image's label, "upper". Raises
+    FigureError where a trace is of another routing or the two grids differ.
+    """
+    check(discriminative_trace, "coefficients", image=image, upper=upper)
+    check(dynamic_trace, "agreement", image=image, upper=upper)
+    if tuple(discriminative_trace.grid) != tuple(dynamic_trace.grid):
+        raise FigureError("The two models have different grids of primary capsules; choose two models of one preset.")
+    name, delta = dynamic_trace.classes[upper], float(signs[upper])
+    kept = delta * steps(discriminative_trace, "agreement", image)[0, :, upper]
+    spent = steps(dynamic_trace, "agreement", image)[:, :, upper]
+    logits = np.cumsum(spent, axis=0) - spent
+    b = numbers(discriminative_trace.layer["coefficients"][0])[:, upper]
+    total = dynamic_trace.layer.iterations
+    title = discriminative_trace.config.algorithm.title
+    frames = [f"iteration {number} of {total}" for number in range(1, total + 1)]
+    return Film(
+        geometry(dynamic_trace),
+        (
+            Map(
+                f"{title}: δ û·s, δ = {delta:+.0f}".replace("-1", "−1"),
+                "kept: averaged over a batch into b",
+                "δ û·s",
+                kept[None],
+                True,
+            ),
+            Map("Dynamic routing: û·v", "spent: added to the logits of this one image", "û·v", spent, True),
+        ),
+        tuple(frames),
+        tuple(float(number) for number in range(1, total + 1)),
+        f"Class {name}. Signed agreement δ û·s of {title}, δ = {delta:+.0f}: {int((kept > 0).sum())} of {len(kept)} "
+        f"capsules positive, from {kept.min():.3f} to {kept.max():.3f}. Agreement û·v of dynamic routing at iteration "
+        f"{total}: {int((spent[-1] > 0).sum())} positive, from {spent[-1].min():.3f} to {spent[-1].max():.3f}.",
+        upper=upper,
+        classes=dynamic_trace.classes,
+        lines=(
+            Line(
+                "g<sub>ij</sub> = δ<sub>j</sub> û<sub>ij</sub>·s<sub>j</sub>",
+                {"g = ": 0, ",  kept in b = ": np.broadcast_to(b, spent.shape)},
+                looped=False,
+            ),
+            Line(
+                "c<sub>ij</sub> = softmax<sub>j</sub>(b<sub>ij</sub>)",
+                {"b = ": logits, "  →  c = ": steps(dynamic_trace, "couplings", image)[:, :, upper]},
+            ),
+            Line(
+                "v<sub>j</sub> = squash(Σ<sub>i</sub> c<sub>ij</sub> û<sub>ij</sub>)",
+                {"‖v‖ = ": steps(dynamic_trace, "activations", image)[:, upper]},
+            ),
+            Line(
+                "b<sub>ij</sub> ← b<sub>ij</sub> + û<sub>ij</sub>·v<sub>j</sub>",
+                {"û·v = ": spent, "  →  b = ": logits + spent},
+            ),
+        ),
+        **_sight(discriminative_trace, image),
+    )
+
+
+def history_film(
+    coefficients: Float[Tensor, "snapshot lower upper"],
+    at: Sequence[int],
+    grid: Geometry,
+    *,
+    upper: int,
+    classes: Sequence[str],
+    penalty: str,
+    proximal: bool = False,
+) -> Film:
+    """b of one class over a training: the map, its histogram, and the share of negatives and zeros step by step.
+
+    coefficients: the snapshots; at: after how many training steps each was taken; penalty and proximal: the ascent of
+    that training. Raises FigureError where the numbers
+    do not fit each other.
+    """
+    if len(coefficients) != len(at):
+        raise FigureError(f"The history has {len(coefficients)} snapshots and {len(at)} steps; read it again.")
+    b = numbers(coefficients[:, :, upper])
+    shares = [sparsity(snapshot) for snapshot in coefficients.float()]
+    negative = [float((snapshot < 0).float().mean()) for snapshot in coefficients]
+    total = at[-1]
+    return Film(
+        grid,
+        (Map(f"b of class {classes[upper]}", "while the network was trained", "b", b, True),),
+        tuple(f"step {step:,} of {total:,}" for step in at),
+        tuple(float(step) for step in at),
+        f"b of class {classes[upper]} over {total} training steps in {len(at)} snapshots: "
+        f"{int((b[0] < 0).sum())} of {b.shape[1]} coefficients negative at first, {int((b[-1] < 0).sum())} at the end.",
+        curves=(
+            Curve(
+                "Negative",
+                {
+                    f"class {classes[upper]}": (ORANGE, (b < 0).mean(axis=1).tolist()),
+                    "all classes": (BLUE, negative),
+                },
+                percent=True,
+            ),
+            Curve(
+                "Zero or nearly, all classes",
+                {
+                    "near": (BLUE, [share.near for share in shares]),
+                    "exact": (ORANGE, [share.exact for share in shares]),
+                },
+                percent=True,
+            ),
+            Curve(f"Size of b, class {classes[upper]}", {"mean |b|": (GREEN, np.abs(b).mean(axis=1).tolist())}),
+        ),
+        histogram=True,
+        classes=tuple(classes),
+        upper=upper,
+        lines=(
+            Line("W ← W − η ∂L/∂W,  b fixed", {}),
+            Line(ASCENDING[penalty].updates[proximal] + ",  W fixed", {"b = ": 1, "  →  ": 0}),
+        ),
+    )
+
+
+def ascent_film(record: Ascent, grid: Geometry, *, upper: int, classes: Sequence[str]) -> Film:
+    """A recorded ascent: b of one class step by step, objective, class lengths, error and zeros over the steps."""
+    b, name = numbers(record.coefficients[:, :, upper]), classes[upper]
+    value, gradient = numbers(record.objective), _before(numbers(record.gradient[:, :, upper]))
+    return Film(
+        grid,
+        (Map(f"b of class {name}", "the weights stand still, b climbs", "b", b, True),),
+        tuple(f"step {step} of {record.steps}" for step in range(record.steps + 1)),
+        tuple(float(step) for step in range(record.steps + 1)),
+        f"{record.steps} steps of ascent: the mean length of the labels' class capsules goes from "
+        f"{float(record.true_length[0]):.2f} to {float(record.true_length[-1]):.2f}, that of the others from "
+        f"{float(record.other_length[0]):.2f} to {float(record.other_length[-1]):.2f}, the error on the batch from "
+        f"{float(record.error[0]):.1%} to {float(record.error[-1]):.1%}.",
+        curves=(
+            Curve(
+                "Objective O",
+                {f"class {name}": (ORANGE, value[:, upper].tolist()), "mean": (BLUE, value.mean(axis=1).tolist())},
+            ),
+            Curve(
+                "Class lengths ‖v‖",
+                {
+                    "label": (GREEN, record.true_length.tolist()),
+                    "others": (PURPLE, record.other_length.tolist()),
+                },
+            ),
+            Curve("Error on the batch", {"wrong": (ORANGE, record.error.tolist())}, percent=True),
+            Curve(
+                "Share of b",
+                {
+                    "negative": (BLUE, record.negative.tolist()),
+                    "near zero": (PURPLE, record.near.tolist()),
+                    "zero": (ORANGE, record.exact.tolist()),
+                },
+                percent=True,
+            ),
+        ),
+        histogram=True,
+        classes=tuple(classes),
+        upper=upper,
+        lines=(
+            Line(_SUM, {"b = ": 1}),
+            Line("g<sub>ij</sub> = ⟨δ<sub>jk</sub> û<sub>ijk</sub>·s<sub>jk</sub>⟩<sub>k</sub>", {"g = ": gradient}),
+            Line(ASCENDING[record.penalty].updates[record.proximal], {"b = ": 1, "  →  ": 0}),
+            Line(
+                f"O<sub>j</sub> = ⟨δ<sub>jk</sub>‖s<sub>jk</sub>‖²⟩<sub>k</sub> − λ{ASCENDING[record.penalty].size}",
+                {"O = ": value[:, upper]},
+            ),
+        ),
+    )
+
+
+def _before(values: Float[ndarray, "frame lower"]) -> Float[ndarray, "frame lower"]:
+    """What each frame's round was given by the frame before; before the first there was none."""
+    return np.concatenate([np.full_like(values[:1], np.nan), values[:-1]])
+
+
+def _sight(trace: Trace, image: int) -> dict[str, Any]:
+    config = trace.config
+    return {
+        "image": numbers(trace.images[image]),
+        "view": view_of(config),
+    }

@@ -1,0 +1,174 @@
+"""An iterative routing as its board plays it: all iterations, line by line of the algorithm, one image, one class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+from torch import Tensor
+
+from capsviz.boards.message import Message
+from capsviz.boards.theme import theme
+from capsviz.figures.geometry import view_of
+from capsviz.figures.panels import share_reach
+from capsviz.figures.picture import numbers
+from capsviz.figures.plane import Plane, fit_plane
+from capsviz.figures.reading import check, geometry, share_of, steps, votes
+from capsviz.figures.theme import typical_reach
+from capsviz.routing.program import Program, Share
+from capsviz.trace import Trace
+
+SEEN = 3
+"""Axes of the space that the votes are looked at in: two on the page, a third to turn it by."""
+
+
+def routing_message(
+    trace: Trace,
+    *,
+    image: int = 0,
+    upper: int,
+    base: Trace | None = None,
+    more: Mapping[str, ndarray] | None = None,
+    dark: bool = False,
+) -> Message:
+    """An iterative routing of one image to one class, with another run to hold it against.
+
+    base: the untouched run where `trace` has an intervention; votes of both then lie in one space. more: what a trace
+    does not hold (`Algorithm.drawn_weights`; EM: β_a as beta_a "upper", for the chart of the logistic).
+
+    Fields: lines, since, tips, symbol, share_names, bars and cloud say how the algorithm reads (`routing.program`).
+    Arrays: image "channel height width"; presence a_i "lower"; gains "lower"; for the chosen class votes "lower dim",
+    their lengths vote_lengths "lower", poses (v or μ) "T dim", and both as seen along three axes: places "lower 3",
+    heads "T 3", origin "3", and each tip "T 3"; lengths (‖v‖, or a under EM) "T upper"; shares "T lower upper"; of each
+    number of each line, "line0.1", "T" or "T lower". Where votes have an agreement with what they made, agreement
+    "T lower upper"; where upper capsules are Gaussians, covariances "T 3 3" and variances "T dim" of the chosen class,
+    cost Σ_h cost_j^h "T upper", and temperature λ "T".
+    base_shares and base_lengths: the same of the run that this one is held against.
+    Raises FigureError where the trace is of another routing, holds no votes, or lacks the image or the class.
+    """
+    check(trace, "board", image=image, upper=upper)
+    cast = votes(trace, image, upper)
+    plane = fit_plane(votes(base or trace, image, upper), _poses(base or trace, image)[:, upper], seen=SEEN)
+    arrays = _arrays(trace, image, upper, plane, cast)
+    # One scale for all iterations and all classes; both runs share it, so that they can be compared by eye.
+    reaches = {"reach": share_reach(_shares(base or trace, image))}
+    if base is not None:
+        check(base, "board", image=image, upper=upper)
+        arrays |= {"base_shares": _shares(base, image), "base_lengths": steps(base, "activations", image)}
+    if "agreement" in arrays:
+        agreement = steps(base or trace, "agreement", image)[-1]
+        reaches["agreement_reach"] = max(typical_reach(to_one, flat=0.0) for to_one in agreement.T) or 1.0
+    return Message(_fields(trace, upper, plane, dark, arrays) | reaches, {**arrays, **(more or {})})
+
+
+def _poses(trace: Trace, image: int) -> ndarray:
+    """Where the upper capsules stand in every iteration, "T upper dim"."""
+    return numbers(trace.layer.poses[:, image])
+
+
+def _fields(trace: Trace, upper: int, plane: Plane, dark: bool, arrays: dict[str, ndarray]) -> dict[str, Any]:
+    algorithm, grid = trace.config.algorithm, geometry(trace)
+    share, strength, program = share_of(trace), algorithm.strength, _program(trace)
+    colour = "û·v" if "agreement" in arrays else f"{share.symbol} a"
+    return {
+        "lines": [
+            {
+                "math": line.math,
+                "says": line.says,
+                "says_first": line.first.format(upper=len(trace.classes)) or None,
+                "says_last": line.last.format(upper=len(trace.classes)) or None,
+                "numbers": [{"text": number.text, "decimals": number.decimals} for number in line.numbers],
+            }
+            for line in program.lines
+        ],
+        "since": dict(program.since),
+        "tips": [
+            {"name": tip.name, "array": f"tip{number}", "since": tip.since} for number, tip in enumerate(program.tips)
+        ],
+        "symbol": share.symbol,
+        "share_names": [_called(share, step) for step in range(1, trace.layer.iterations + 1)],
+        "bars": {
+            "title": f"{strength.title} of each {trace.kind}",
+            "top": 1.0 if strength.whole else max(0.05, float(arrays["lengths"].max())),
+        },
+        "cloud": {
+            "note": f"area = {share.symbol}, colour = {colour}",
+            "point": program.area,
+            "far": program.far,
+            "fenced": program.fenced,
+        },
+        "classes": list(trace.classes),
+        "kind": trace.kind,
+        "upper": upper,
+        "iterations": trace.layer.iterations,
+        "grid": [grid.rows, grid.columns, grid.types],
+        "image_shape": list(trace.config.image),
+        # Drawn where the capsules below are the primary ones, not those of a routed layer.
+        "field": None if trace.config.capsule_layers else view_of(trace.config),
+        "explained": [float(share) for share in plane.explained],
+        "theme": theme(dark, len(trace.classes)),
+    }
+
+
+def _program(trace: Trace) -> Program:
+    program = trace.config.algorithm.program
+    assert program is not None, "what has a board has lines"
+    return program
+
+
+def _called(share: Share, step: int) -> str:
+    """The shares of an iteration by name; where they are of a part of it, with its number."""
+    return share.name if share.of == Share.of else f"{share.name} of {share.of} {step}"
+
+
+def _arrays(trace: Trace, image: int, upper: int, plane: Plane, cast: ndarray) -> dict[str, ndarray]:
+    gains, poses, held = trace.gains, _poses(trace, image)[:, upper], trace.layer
+    arrays = {
+        "image": numbers(trace.images[image]),
+        "presence": numbers(trace.primary_activations[image]),
+        "gains": np.ones(len(cast)) if gains is None else numbers(gains),
+        "votes": cast,
+        "vote_lengths": np.linalg.norm(cast, axis=1),
+        "places": plane.project(cast),
+        "origin": plane.project(np.zeros(cast.shape[1])),
+        "lengths": steps(trace, "activations", image),
+        "shares": _shares(trace, image),
+        "poses": poses,
+        "heads": plane.project(poses),
+    }
+    if "agreement" in held:
+        arrays["agreement"] = steps(trace, "agreement", image)
+    if "variances" in held:
+        variances = steps(trace, "variances", image)[:, upper]
+        arrays |= {"variances": variances, "covariances": plane.covariance(variances)}
+        arrays |= {"cost": steps(trace, "cost", image).sum(axis=-1)}
+        arrays |= {"temperature": numbers(held["inverse_temperature"])}
+    program, reading = _program(trace), _reading(trace, image, upper)
+    for number, tip in enumerate(program.tips):
+        arrays[f"tip{number}"] = plane.project(steps(trace, tip.field, image)[:, upper])
+    for place, line in enumerate(program.lines):
+        arrays |= {f"line{place}.{k}": numbers(number.of(reading)) for k, number in enumerate(line.numbers)}
+    return arrays
+
+
+def _reading(trace: Trace, image: int, upper: int) -> dict[str, Tensor]:
+    """What the lines of an algorithm read: its steps for one image and one upper capsule (`routing.program`)."""
+    held, pairs = trace.layer, trace.config.algorithm.pairs
+    assert held.votes is not None
+    found = {
+        "presence": trace.primary_activations[image],
+        "vote_lengths": held.votes[image, :, upper].norm(dim=-1),
+    }
+    for name, value in held.items():
+        if value.ndim == 1:
+            found[name] = value
+        else:
+            found[name] = value[:, image, ..., upper] if name in pairs else value[:, image, upper]
+    return found
+
+
+def _shares(trace: Trace, image: int) -> ndarray:
+    """What each lower capsule gives to each upper one, "T lower upper"; under EM the R that each M-step used."""
+    return steps(trace, share_of(trace).field, image)

@@ -1,0 +1,5 @@
+import { mounting } from "../core/board";
+import { Film } from "../film/board";
+import { inStreamlit } from "./streamlit";
+
+export default inStreamlit(mounting(Film));

@@ -1,0 +1,5 @@
+import { mounting } from "../core/board";
+import { Toy } from "../toy/board";
+import { inStreamlit } from "./streamlit";
+
+export default inStreamlit(mounting(Toy));

@@ -1,0 +1,44 @@
+// The algorithm beside a picture: a line per step, the current one lit, its numbers below the mathematics.
+
+import "./algorithm.css";
+import { element } from "./dom";
+
+interface Options {
+  /** What stands under the lines. */
+  readonly below?: readonly Node[];
+  /** Hears which line is clicked. */
+  readonly go?: (line: number) => void;
+}
+
+export class AlgorithmLines {
+  readonly root = element("div", {
+    className: "algorithm",
+    role: "group",
+    "aria-label": "The algorithm, line by line",
+  });
+  /** Of which capsules the numbers are. */
+  readonly pair = element("div", { className: "pair" });
+  private rows: { row: HTMLElement; numbers: HTMLElement }[] = [];
+
+  /** maths: the lines, in HTML. */
+  setLines(maths: readonly string[], { below = [], go }: Options = {}): void {
+    this.rows = maths.map((innerHTML, k) => {
+      const numbers = element("span", { className: "numbers" });
+      const parts = [element("span", { className: "math", innerHTML }), numbers];
+      const row = go
+        ? element("button", { className: "line", type: "button", onclick: () => go(k) }, ...parts)
+        : element("div", { className: "line" }, ...parts);
+      return { row, numbers };
+    });
+    this.root.replaceChildren(this.pair, ...this.rows.map(({ row }) => row), ...below);
+  }
+
+  /** Light a line, and write each line's numbers into it. */
+  light(lit: number, texts: readonly string[]): void {
+    this.rows.forEach(({ row, numbers }, k) => {
+      row.classList.toggle("lit", k === lit);
+      row.setAttribute("aria-current", k === lit ? "step" : "false");
+      numbers.textContent = texts[k];
+    });
+  }
+}

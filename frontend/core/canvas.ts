@@ -1,0 +1,97 @@
+// Canvases that are sharp on every screen, and panels: pictures that are drawn again wherever they are asked for.
+
+import type { ColourTable } from "./colours";
+import { element } from "./dom";
+
+export type Pen = CanvasRenderingContext2D;
+
+/** A canvas's context; every browser that runs the rest has one. */
+export function penOf(canvas: HTMLCanvasElement, options?: CanvasRenderingContext2DSettings): Pen {
+  const pen = canvas.getContext("2d", options);
+  if (!pen) throw new Error("This browser draws on no canvas.");
+  return pen;
+}
+
+/** The drawing context of a canvas of so many CSS pixels, cleared; one unit is one CSS pixel. */
+export function surface(canvas: HTMLCanvasElement, width: number, height: number): Pen {
+  // Presenter mode enlarges components.
+  const zoom = (canvas as { currentCSSZoom?: number }).currentCSSZoom ?? 1;
+  const ratio = (window.devicePixelRatio || 1) * (zoom || 1);
+  const across = Math.round(width * ratio);
+  const down = Math.round(height * ratio);
+  if (canvas.width !== across || canvas.height !== down) {
+    canvas.width = across;
+    canvas.height = down;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  }
+  const pen = penOf(canvas);
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  return pen;
+}
+
+/** A picture on a canvas of its own; what it shows last can be painted on other surfaces as well. */
+export abstract class Panel<Shown> {
+  readonly canvas: HTMLCanvasElement;
+  width = 0;
+  height = 0;
+  protected shown: Shown | undefined;
+
+  constructor(className = "") {
+    this.canvas = element("canvas", { role: "img", className });
+  }
+
+  /** Show something, on the panel's own canvas. */
+  draw(shown: Shown): void {
+    this.shown = shown;
+    this.redraw();
+  }
+
+  /** Paint what is shown; without another pen on the panel's own canvas. */
+  redraw(pen?: Pen): void {
+    if (this.shown !== undefined) this.paint(pen ?? surface(this.canvas, this.width, this.height), this.shown);
+  }
+
+  protected abstract paint(pen: Pen, shown: Shown): void;
+}
+
+/** A grid of numbers as a picture of one pixel per number, to be stretched without smoothing; NaN stays clear. */
+export function raster(
+  values: Float32Array,
+  columns: number,
+  rows: number,
+  table: ColourTable,
+  low: number,
+  high: number,
+): HTMLCanvasElement {
+  const canvas = element("canvas", { width: columns, height: rows });
+  const image = new ImageData(columns, rows);
+  for (let i = 0; i < columns * rows; i++) {
+    if (!Number.isNaN(values[i])) table.fill(image.data, i, table.at(values[i], low, high));
+  }
+  penOf(canvas).putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** Channels, height and width. */
+export type Shape = readonly [number, number, number];
+
+/** The context of a canvas of one pixel per number of an image, and pixels to fill. */
+export function pixelsOf(canvas: HTMLCanvasElement, [, height, width]: Shape): [Pen, ImageData] {
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const pen = penOf(canvas, { willReadFrequently: true }); // a few hundred pixels: no GPU needed
+  return [pen, pen.createImageData(width, height)];
+}
+
+/** Paint an image of numbers in 0..1 on a canvas of one pixel per number; gives the canvas. */
+export function paintImage(canvas: HTMLCanvasElement, shape: Shape, values: Float32Array): HTMLCanvasElement {
+  const [pen, pixels] = pixelsOf(canvas, shape);
+  const area = shape[1] * shape[2];
+  for (let i = 0; i < area; i++) {
+    for (let c = 0; c < 3; c++) pixels.data[4 * i + c] = 255 * values[shape[0] === 3 ? c * area + i : i];
+    pixels.data[4 * i + 3] = 255;
+  }
+  pen.putImageData(pixels, 0, 0);
+  return canvas;
+}

@@ -1,0 +1,53 @@
+// Elements made and found.
+
+type Properties<Tag extends keyof HTMLElementTagNameMap> = Partial<Omit<HTMLElementTagNameMap[Tag], "style">> &
+  Partial<Record<`aria-${string}` | "role" | "style" | "scope", string>>;
+
+/** An element with properties, attributes and children. */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  properties: Properties<Tag> = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Tag] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    const attribute = name.includes("-") || name === "role" || name === "style";
+    if (attribute && typeof value === "string") made.setAttribute(name, value);
+    else Object.assign(made, { [name]: value });
+  }
+  made.append(...children);
+  return made;
+}
+
+/** A button that says what it does, and does it. */
+export function button(label: string, title: string, act: (event: MouseEvent) => void): HTMLButtonElement {
+  const made = element("button", { type: "button", textContent: label, title });
+  made.addEventListener("click", act);
+  return made;
+}
+
+/** An element's parent, where it is the root of a shadow the element that this belongs to. */
+function above(at: Element): Element | null {
+  if (at.parentElement) return at.parentElement;
+  const root = at.getRootNode();
+  return root instanceof ShadowRoot ? root.host : null;
+}
+
+/** CSS pixels from the top of the page, not scrolled, to the top of an element. */
+export function topOf(place: Element): number {
+  let scrolled = 0;
+  for (let at: Element | null = place; at; at = above(at)) scrolled += at.scrollTop;
+  return place.getBoundingClientRect().top + scrolled;
+}
+
+/** CSS pixels from the top of an element to the lower edge of the window, the page not scrolled. */
+export function roomBelow(place: Element): number {
+  return window.innerHeight - topOf(place);
+}
+
+/** Where on a canvas an event is, in the canvas's own CSS pixels, however much the page enlarges it. */
+export function pointed(canvas: HTMLElement, event: MouseEvent): [number, number] {
+  const box = canvas.getBoundingClientRect();
+  const larger = box.width / canvas.offsetWidth || 1;
+  return [(event.clientX - box.left) / larger, (event.clientY - box.top) / larger];
+}

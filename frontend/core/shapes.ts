@@ -1,0 +1,131 @@
+// Lines, rings, labels and where a point lies: what several pictures need.
+
+import type { Pen } from "./canvas";
+import type { Theme } from "./colours";
+import type { Look } from "./look";
+
+export type Place = readonly [number, number];
+
+export function line(pen: Pen, x0: number, y0: number, x1: number, y1: number): void {
+  pen.beginPath();
+  pen.moveTo(x0, y0);
+  pen.lineTo(x1, y1);
+  pen.stroke();
+}
+
+export function ring(pen: Pen, [x, y]: Place, radius: number): void {
+  pen.beginPath();
+  pen.arc(x, y, radius, 0, 2 * Math.PI);
+  pen.stroke();
+}
+
+export function cross(pen: Pen, x: number, y: number, size: number, colour: string): void {
+  pen.strokeStyle = colour;
+  pen.lineWidth = 1;
+  line(pen, x, y, x + size, y + size);
+  line(pen, x + size, y, x, y + size);
+}
+
+/** The end of a line from a point inside a box, cut at its border; whether it was cut. */
+export function within(
+  [x0, y0]: Place,
+  [x1, y1]: Place,
+  left: number,
+  top: number,
+  right: number,
+  bottom: number,
+): [Place, boolean] {
+  let share = 1;
+  if (x1 > right) share = Math.min(share, (right - x0) / (x1 - x0));
+  if (x1 < left) share = Math.min(share, (left - x0) / (x1 - x0));
+  if (y1 > bottom) share = Math.min(share, (bottom - y0) / (y1 - y0));
+  if (y1 < top) share = Math.min(share, (top - y0) / (y1 - y0));
+  return [[x0 + share * (x1 - x0), y0 + share * (y1 - y0)], share < 1];
+}
+
+/** The path of a triangle of about the area of a disc of this radius, its tip at a point that it is turned towards. */
+export function arrowhead(pen: Pen, [x, y]: Place, radius: number, angle: number): void {
+  const [cos, sin] = [radius * Math.cos(angle), radius * Math.sin(angle)];
+  for (const [along, aside] of [
+    [0.9, 0],
+    [-1.5, 1.35],
+    [-1.5, -1.35],
+  ])
+    pen.lineTo(x + along * cos - aside * sin, y + along * sin + aside * cos);
+  pen.closePath();
+}
+
+/** Text that reads on whatever lies below it, centred. */
+export function haloed(
+  pen: Pen,
+  text: string,
+  x: number,
+  y: number,
+  { ground, text: ink }: Pick<Theme, "ground" | "text">,
+  width = 4,
+): void {
+  pen.textAlign = "center";
+  pen.lineJoin = "round";
+  pen.lineWidth = width;
+  pen.strokeStyle = ground;
+  pen.strokeText(text, x, y);
+  pen.fillStyle = ink;
+  pen.fillText(text, x, y);
+  pen.textAlign = "left";
+}
+
+/** Lines of text in a box beside a point, inside the width of the picture. */
+export function bubble(pen: Pen, lines: readonly string[], [x, y]: Place, width: number, look: Look): void {
+  pen.font = look.type(14);
+  const across = Math.max(...lines.map((text) => pen.measureText(text).width)) + 16;
+  const down = 19 * lines.length + 10;
+  const left = Math.max(2, x + 14 + across > width ? x - 14 - across : x + 14);
+  const top = Math.max(2, y - down / 2);
+  pen.fillStyle = look.theme.ground;
+  pen.strokeStyle = look.theme.muted;
+  pen.lineWidth = 1;
+  pen.beginPath();
+  pen.roundRect(left, top, across, down, 6);
+  pen.fill();
+  pen.stroke();
+  pen.fillStyle = look.theme.text;
+  pen.textAlign = "left";
+  lines.forEach((text, k) => pen.fillText(text, left + 8, top + 19 * (k + 1)));
+}
+
+/** The width that the longest of some names takes in a size, up to a most: beyond that they are cut. */
+export function roomFor(pen: Pen, names: readonly string[], size: number, look: Look, most: number): number {
+  pen.font = look.type(size, "bold");
+  return Math.min(most, Math.max(...names.map((name) => pen.measureText(name).width)));
+}
+
+/** Text cut to a width. */
+export function fitted(pen: Pen, text: string, width: number): string {
+  let short = text;
+  while (short.length > 1 && pen.measureText(short).width > width) short = short.slice(0, -1);
+  return short;
+}
+
+/** A row of colours that ends at x, with its ends in numbers. */
+export function scaleBar(
+  pen: Pen,
+  x: number,
+  y: number,
+  colours: readonly string[],
+  [low, high]: readonly [string, string],
+  look: Look,
+  wide = 110,
+): void {
+  pen.font = look.type(13);
+  pen.fillStyle = look.theme.muted;
+  pen.textAlign = "right";
+  pen.fillText(high, x, y + 11);
+  const right = x - pen.measureText(high).width - 6;
+  for (let k = 0; k < wide; k++) {
+    pen.fillStyle = colours[Math.round(((colours.length - 1) * k) / (wide - 1))];
+    pen.fillRect(right - wide + k, y, 1.5, 13);
+  }
+  pen.fillStyle = look.theme.muted;
+  pen.fillText(low, right - wide - 6, y + 11);
+  pen.textAlign = "left";
+}

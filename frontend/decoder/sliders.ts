@@ -1,0 +1,95 @@
+// Sixteen sliders: what is added to each number of the class capsule.
+
+import { element } from "../core/dom";
+import { signed } from "../core/numbers";
+import type { HandPanel, Workbench } from "./panel";
+
+interface Slider {
+  readonly row: HTMLElement;
+  readonly input: HTMLInputElement;
+  readonly value: HTMLElement;
+  readonly word: HTMLElement;
+  readonly output: HTMLOutputElement;
+  /** The offset that is written there. */
+  offset?: number | undefined;
+}
+
+export class Sliders implements HandPanel {
+  readonly root: HTMLElement;
+  private readonly sliders: Slider[];
+  private readonly zero: HTMLButtonElement;
+
+  constructor(private readonly board: Workbench) {
+    this.sliders = board.data.decoders[0].poses[0].map((_, dimension) => this.slider(dimension));
+    this.zero = element("button", { type: "button", className: "zero", textContent: "All to zero" });
+    this.zero.onclick = (event) => board.reset(event);
+    const hint = element("span", { className: "hint", textContent: "double-click a slider: back to zero" });
+    this.root = element(
+      "div",
+      { className: "controls" },
+      element("div", { className: "sliders" }, ...this.sliders.map(({ row }) => row)),
+      element("div", { className: "below" }, this.zero, hint),
+    );
+  }
+
+  private slider(dimension: number): Slider {
+    const { board } = this;
+    const input = element("input", { type: "range", id: `dimension-${dimension}` });
+    const value = element("span", { className: "value" });
+    const word = element("span", { className: "word" });
+    const output = element("output");
+    output.htmlFor.add(input.id);
+    const label = element("label", { htmlFor: input.id }, element("b", { textContent: `${dimension}` }), value, word);
+    input.oninput = (event) => board.offset(dimension, input.valueAsNumber, board.hand ?? event.timeStamp);
+    input.onpointerdown = () => (board.dragging = true);
+    // `change` comes when the pointer lets go, but at every single key.
+    input.onchange = () => (board.dragging ? board.leave() : board.leaveSoon());
+    input.ondblclick = (event) => {
+      board.offset(dimension, 0, event.timeStamp);
+      board.leave();
+    };
+    input.onkeydown = (event) => {
+      if (event.key !== "Delete" && event.key !== "Backspace") return;
+      event.preventDefault();
+      board.offset(dimension, 0, event.timeStamp);
+      board.leaveSoon();
+    };
+    return { row: element("div", { className: "slider" }, label, input, output), input, value, word, output };
+  }
+
+  refresh(): void {
+    const { data, state } = this.board;
+    const several = data.decoders.length > 1;
+    // The words of one model say nothing of another's numbers.
+    const words = several ? [] : (data.labels.at(state.upper) ?? []);
+    this.root.classList.toggle("worded", words.some(Boolean));
+    this.sliders.forEach((slider, d) => {
+      const { row, input, value } = slider;
+      const word = words.at(d) ?? "";
+      Object.assign(input, { min: -data.reach, max: data.reach, step: data.step });
+      value.textContent = several ? "" : signed(data.decoders[0].poses[state.upper][d]);
+      slider.word.textContent = word;
+      const stands = data.decoders.map(({ title, poses }) => `${title} ${signed(poses[state.upper][d])}`).join(", ");
+      row.title = `dimension ${d} of the capsule${word && `, ${word}`}: ${several ? stands : value.textContent}`;
+      input.setAttribute("aria-label", row.title);
+      slider.offset = undefined;
+    });
+  }
+
+  /** The offsets, where they changed: fifteen of sixteen do not, while one moves. */
+  write(): void {
+    const { data, state } = this.board;
+    this.sliders.forEach((slider, d) => {
+      const { row, input, output } = slider;
+      const offset = state.offsets[d];
+      if (input.valueAsNumber !== offset) input.value = String(offset);
+      if (slider.offset === offset) return;
+      slider.offset = offset;
+      output.textContent = offset ? signed(offset) : "0";
+      input.setAttribute("aria-valuetext", `offset ${signed(offset)}`);
+      row.classList.toggle("off-zero", offset !== 0);
+      row.style.setProperty("--at", String(0.5 + offset / (2 * data.reach))); // where the thumb stands, 0..1
+    });
+    this.zero.disabled = !state.offsets.some(Boolean);
+  }
+}

@@ -1,0 +1,175 @@
+// Maps over the geometry, frame by frame, and what stands beside them: all frames are here, no server is asked. The host
+// hears of a capsule that is clicked, and of the frame at which the player was left.
+
+import { Board, type Host } from "../core/board";
+import { element, roomBelow } from "../core/dom";
+import { Look } from "../core/look";
+import { shown } from "../core/numbers";
+import { Transport } from "../core/transport";
+import { Histogram, LineChart } from "./charts";
+import { FilmData, type FilmFields } from "./data";
+import "./film.css";
+import { Lines } from "./lines";
+import { CapsuleMap, ClassBars, Sight } from "./maps";
+import type { Part, Scene } from "./scene";
+
+const ORDINARY = 16; // pixels of the board's type on an ordinary page
+const BELOW = 110; // CSS pixels in ordinary type under a map's tiles: its key, its counts, what is said of a capsule
+const WHOLE = 9000; // milliseconds that a film of many frames takes from start to end
+
+interface Message extends FilmFields {
+  readonly capsule: number | null;
+  /** The frame at which to stand, null for the last. */
+  readonly frame: number | null;
+  readonly heard: { readonly frame: number };
+}
+
+declare global {
+  interface HTMLElement {
+    /** For tests. */
+    capsvizFilm?: Film;
+  }
+}
+
+export class Film extends Board<Message> {
+  private data: FilmData | undefined;
+  private look: Look | undefined;
+  private chosen: number | null = null;
+  private pointed: number | null = null;
+  private best = 0;
+  private form = "";
+  private maps: CapsuleMap[] = [];
+  private parts: Part[] = [];
+  private lines: Lines | null = null;
+  private readonly player = element("div", { className: "player" });
+  private readonly readout = element("p", { className: "readout" });
+
+  constructor(host: Host) {
+    super(host, "film");
+    this.root.capsvizFilm = this;
+  }
+
+  protected update(message: Message): void {
+    const data = (this.data = new FilmData(message));
+    const look = (this.look = new Look(message.theme, this.root, ORDINARY));
+    this.chosen = message.capsule;
+    const { maps, curves, lines, histogram, image, per_class: perClass } = message;
+    const form = JSON.stringify([maps.length, curves.length, lines.length, histogram, !!image, !!perClass]);
+    if (form !== this.form) this.build(message);
+    this.form = form;
+    for (const part of this.parts) part.update(data, look);
+    this.lines?.update(data);
+    this.best = data.strongest();
+    this.plays(message);
+    this.layout();
+  }
+
+  protected layout(): void {
+    const { look } = this;
+    if (!look) return;
+    look.measure();
+    // As high as the tiles may be, so that the numbers below them are on the screen; else one has to scroll.
+    for (const map of this.maps) {
+      const room = roomBelow(this.maps[0].tiles.canvas) - BELOW * look.scale;
+      map.tallest = room < 60 ? 260 : Math.max(160, Math.min(room, 0.44 * window.innerHeight));
+    }
+    this.redraw();
+  }
+
+  private build({ maps, curves, lines, histogram, image, per_class: perClass }: Message): void {
+    this.maps = maps.map((_, number) => {
+      return new CapsuleMap(
+        number,
+        (capsule) => this.point(capsule),
+        (capsule) => this.choose(capsule),
+      );
+    });
+    const beside: Part[] = [
+      ...(image ? [new Sight()] : []),
+      ...(perClass ? [new ClassBars()] : []),
+      ...curves.map((_, number) => new LineChart(number, (frame) => this.transport?.go(frame))),
+    ];
+    const below: Part[] = histogram ? [new Histogram()] : [];
+    this.lines = lines.length ? new Lines() : null;
+    this.parts = [...this.maps, ...beside, ...below];
+    const roots = (parts: readonly Part[]): HTMLElement[] => parts.map(({ root }) => root);
+    this.root.replaceChildren(
+      this.player,
+      ...(this.lines ? [this.lines.root] : []),
+      element("div", { className: "maps" }, ...roots(this.maps), this.readout, ...roots(below)),
+      ...(beside.length ? [element("div", { className: "beside" }, ...roots(beside))] : []),
+    );
+    this.root.classList.toggle("pair", maps.length > 1);
+    this.root.classList.toggle("charted", curves.length > 0);
+  }
+
+  /** A transport for as many frames; a still has none. It stands where the link says, else where it all leads. */
+  private plays({ frames, frame, heard }: Message): void {
+    const count = frames.length;
+    if (this.transport && (this.transport.count !== count || count < 2)) {
+      this.transport.destroy();
+      this.transport.root.remove();
+      this.transport = null;
+    }
+    if (count < 2) return;
+    if (this.transport) {
+      this.transport.place(this.transport.position);
+    } else {
+      const pace = Math.min(1000, WHOLE / count);
+      this.transport = new Transport({
+        count,
+        show: () => this.redraw(),
+        name: (index) => this.data?.fields.frames[index] ?? "",
+        hold: pace * 0.5,
+        glide: pace * 0.5,
+        rest: (left) => this.tell("frame", left),
+      });
+      this.player.append(this.transport.root);
+    }
+    this.transport.stand(frame, heard.frame);
+  }
+
+  get position(): number {
+    return this.transport?.position ?? 0;
+  }
+
+  private redraw(): void {
+    const { data, look } = this;
+    if (!data || !look || !this.root.clientWidth) return;
+    const capsule = this.pointed ?? this.chosen;
+    const marked: [number, string][] = [];
+    if (this.chosen !== null) marked.push([this.chosen, look.theme.accent]);
+    if (this.pointed !== null) marked.push([this.pointed, look.theme.text]);
+    const now = this.maps.map((_, number) => data.at(number, this.position));
+    const scene: Scene = { data, look, position: this.position, now, capsule, marked };
+    for (const part of this.parts) part.draw(scene);
+    this.lines?.draw(data, this.position, capsule ?? this.best);
+    this.say(scene);
+    this.root.dataset.ready = "true";
+  }
+
+  /** The capsule that is looked at, in words and numbers. */
+  private say({ data, now, capsule }: Scene): void {
+    if (capsule === null) {
+      this.readout.textContent = data.fields.hint;
+      return;
+    }
+    const [row, column, kind] = data.place(capsule);
+    const values = data.fields.maps.map(({ symbol }, number) => `${symbol} = ${shown(now[number][capsule], 4)}`);
+    const where = `capsule ${capsule}: row ${row} column ${column} type ${kind},  `;
+    this.readout.replaceChildren(where, element("b", { textContent: values.join(",  ") }));
+  }
+
+  private point(capsule: number | null): void {
+    if (capsule === this.pointed) return;
+    this.pointed = capsule;
+    if (!this.transport?.timer) this.redraw(); // while it plays, the next frame does
+  }
+
+  /** Select a capsule, or none where it was selected already. */
+  private choose(capsule: number): void {
+    this.chosen = capsule === this.chosen ? null : capsule;
+    this.redraw();
+    this.tell("capsule", this.chosen);
+  }
+}

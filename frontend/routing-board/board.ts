@@ -1,0 +1,293 @@
+// The player of an iterative routing: one clock, one selected capsule, one chosen class, and every picture of them.
+//
+// The numbers come once; while the visitor plays, steps, scrubs or points, nobody is asked. The host hears of what has to
+// be computed or kept: another class, a capsule, an intervention, the frame, and how things are looked at.
+
+import { Board, type Host } from "../core/board";
+import { button, element, topOf } from "../core/dom";
+import { Look } from "../core/look";
+import { SharedValue } from "../core/shared-value";
+import { Transport } from "../core/transport";
+import { Bars, ShareLines, VoteBars } from "./charts";
+import { CLOSEST } from "./camera";
+import { Cloud } from "./cloud";
+import { Curves, hasGaussians, Logistic, thresholds } from "./gaussians";
+import { Retina, ShareMap, Tiles } from "./maps";
+import { Algorithm, List } from "./reading";
+import "./routing-board.css";
+import { type Routing, Run } from "./run";
+import { headings, type Options, type Scene } from "./scene";
+
+const ORDINARY = 15; // pixels of the board's type on an ordinary page
+const GAP = 18; // pixels between columns
+const WIDE = 760; // pixels from which there are columns
+const LISTED = 6; // capsules in the list
+const RECORDED = 2000; // drawings
+
+/** How a board is looked at: yaw and pitch where the votes are turned, how near, what is left out, the list's order. */
+interface Looked {
+  readonly turned: readonly [number, number] | null;
+  readonly zoom: number;
+  readonly bare: boolean;
+  readonly absolute: boolean;
+  readonly listed: string;
+}
+
+interface Message extends Routing {
+  /** The selected capsule; without one the strongest. */
+  readonly capsule: number | null;
+  /** The frame at which to stand, null for the last. */
+  readonly frame: number | null;
+  readonly looked: Looked;
+  /** How often the host has heard of what the board tells, by its name. */
+  readonly heard: Readonly<Record<string, number>>;
+  /** Boards of the same group play in step. */
+  readonly group: string;
+  readonly alt: string;
+  /** The intervention in words, "" for none; null where the host cannot route again. */
+  readonly touched: string | null;
+}
+
+declare global {
+  interface HTMLElement {
+    /** For tests and measurements: the board, and the milliseconds that each of its drawings took. */
+    capsvizBoard?: RoutingBoard;
+    capsvizDrawings?: number[];
+  }
+}
+
+export class RoutingBoard extends Board<Message> {
+  readonly drawings: number[] = [];
+  private readonly picked = new Set<number>();
+  private readonly options: Options = { solid: false, mass: true, difference: true };
+  private readonly sharedLook = new SharedValue();
+  private readonly cloud: Cloud;
+  private readonly map: ShareMap;
+  private readonly tiles: Tiles;
+  private readonly retina = new Retina();
+  private readonly bars: Bars;
+  private readonly lines = new ShareLines();
+  private readonly vote = new VoteBars();
+  private readonly curves = new Curves();
+  private readonly logistic = new Logistic();
+  private readonly algorithm = new Algorithm();
+  private readonly list: List;
+  private readonly tools = element("div", { className: "tools" });
+  private readonly side: HTMLElement;
+  private readonly gaussians: HTMLElement;
+  private run: Run | undefined;
+  private look: Look | undefined;
+  private capsule = 0;
+
+  constructor(host: Host) {
+    super(host, "routing");
+    this.root.setAttribute("role", "group");
+    Object.assign(this.root, { capsvizBoard: this, capsvizDrawings: this.drawings });
+    const select = (i: number, more: boolean): void => this.select(i, more);
+    const pick = (capsules: number[], more: boolean): void => this.pick(capsules, more);
+    const choose = (j: number): void => this.tell("upper", j);
+    this.cloud = new Cloud(select, pick, () => this.tellLook());
+    this.map = new ShareMap(select, choose);
+    this.tiles = new Tiles(select, pick);
+    this.bars = new Bars(choose);
+    this.list = new List(select, () => this.tellLook(), LISTED);
+    const part = (className: string, ...parts: Node[]): HTMLElement => element("div", { className }, ...parts);
+    this.side = part("side", this.algorithm.root, this.lines.canvas);
+    const answer = part("answer", this.retina.canvas, this.bars.canvas);
+    this.gaussians = part("detail", part("", this.curves.canvas), part("", this.logistic.canvas));
+    this.root.append(
+      part("main", part("cloud", this.cloud.canvas), this.side, answer),
+      this.tools,
+      part("map", this.map.canvas),
+      part("detail", part("tiles", this.tiles.canvas), part("one", this.vote.canvas, this.list.root)),
+      this.gaussians,
+    );
+  }
+
+  private get panels(): (Cloud | ShareMap | Tiles | Retina | Bars | ShareLines | VoteBars | Curves | Logistic)[] {
+    const always = [this.cloud, this.map, this.tiles, this.retina, this.bars, this.lines, this.vote];
+    if (!this.run || !hasGaussians(this.run)) return always;
+    return [...always, this.curves, ...(thresholds(this.run) ? [this.logistic] : [])];
+  }
+
+  protected update(data: Message): void {
+    const { capsule, group, alt, frame, looked, heard } = data;
+    const run = (this.run = new Run(data));
+    this.look = new Look(data.theme, this.root, ORDINARY);
+    this.capsule = capsule ?? run.strongest();
+    for (const i of [...this.picked]) if (i >= run.lower) this.picked.delete(i);
+    if (this.sharedLook.takes(looked, heard.look)) this.take(looked);
+    for (const panel of this.panels) panel.load?.(run);
+    this.list.load();
+    this.gaussians.hidden = !hasGaussians(run);
+    this.logistic.canvas.hidden = thresholds(run) === null;
+    this.root.setAttribute("aria-label", alt);
+    for (const { canvas } of this.panels) canvas.setAttribute("aria-label", alt);
+    const transport = this.transportFor(run);
+    transport.group = group;
+    const { length } = data.lines;
+    this.algorithm.load(run, (line) => transport.go(run.iteration(transport.index) * length + line));
+    // Without a frame at the end: what came out is seen first, play starts at the beginning.
+    transport.stand(frame, heard.frame);
+    this.tool();
+    this.layout();
+  }
+
+  private transportFor(run: Run): Transport {
+    if (this.transport) {
+      this.transport.resize(run.count);
+      return this.transport;
+    }
+    const transport = (this.transport = new Transport({
+      count: run.count,
+      unit: "line",
+      show: () => this.draw(),
+      name: (index) => this.run?.name(index) ?? "",
+      rest: (frame) => this.tell("frame", frame),
+    }));
+    this.root.prepend(transport.root);
+    return transport;
+  }
+
+  /** How the board is looked at, as the link has it. */
+  looked(): Looked {
+    const { options, list } = this;
+    const { yaw, pitch, zoom } = this.cloud.camera;
+    const round = (angle: number): number => Math.round(100 * angle) / 100;
+    const turned: Looked["turned"] = options.solid ? [round(yaw), round(pitch)] : null;
+    return { turned, zoom, bare: !options.mass, absolute: !options.difference, listed: list.order };
+  }
+
+  private take({ turned, zoom, bare, absolute, listed }: Looked): void {
+    Object.assign(this.options, { solid: turned !== null, mass: !bare, difference: !absolute });
+    Object.assign(this.cloud.camera, { zoom, solid: this.options.solid });
+    if (turned) this.cloud.camera.turn(...turned);
+    this.list.order = listed;
+  }
+
+  private tellLook(): void {
+    const looked = this.looked();
+    if (this.sharedLook.sends(looked)) this.tell("look", looked);
+  }
+
+  /** Buttons for how things are looked at, and for what is done to the capsules that are picked. */
+  private tool(): void {
+    const { run, message } = this;
+    if (!run || !message) return;
+    const parts: Node[] = [
+      this.toggle("solid", "3-D", "Turn the votes in three dimensions"),
+      element(
+        "span",
+        { className: "zoom", role: "group", "aria-label": "Zoom of the votes" },
+        this.zoom("−", -1, "Zoom out of the votes"),
+        this.zoom("+", 1, "Zoom into the votes, about their origin"),
+      ),
+      this.toggle("mass", "Heat", "Lay the mean share of each place over the image"),
+    ];
+    if (run.data.base_shares) {
+      parts.push(this.toggle("difference", "Difference", "Show the difference to the untouched run"));
+    }
+    const count = this.picked.size ? `${this.picked.size} picked` : `capsule ${this.capsule}`;
+    const hint = "Click a capsule; draw a loop around votes, double-click a tile for its type; shift adds.";
+    parts.push(element("span", { className: "picked", textContent: count, title: hint }));
+    const chosen = this.picked.size ? [...this.picked].sort((a, b) => a - b) : [this.capsule];
+    if (message.touched !== null) {
+      const act = (what: string, label: string, title: string): void => {
+        parts.push(button(label, title, () => this.tell(what, chosen)));
+      };
+      act("mute", "Mute", "These capsules say nothing; route again");
+      act("boost", "Boost ×2", "These capsules say everything twice as loudly; route again");
+      act("only", "Isolate", "Only these capsules speak; route again");
+    }
+    if (this.picked.size) parts.push(button("Unpick", "Pick no capsules", () => this.pick([], false)));
+    if (message.touched) {
+      parts.push(button(`Undo: ${message.touched}`, "The network untouched", () => this.tell("untouched", true)));
+    }
+    this.tools.replaceChildren(...parts);
+  }
+
+  private zoom(label: string, by: number, title: string): HTMLButtonElement {
+    const { camera } = this.cloud;
+    const made = button(label, title, () => {
+      camera.zoom += by;
+      this.tool();
+      this.draw();
+      this.tellLook();
+    });
+    made.setAttribute("aria-label", title);
+    made.disabled = Math.abs(camera.zoom + by) > CLOSEST;
+    return made;
+  }
+
+  private toggle(name: keyof Options, label: string, title: string): HTMLButtonElement {
+    const made = button(label, title, () => {
+      this.options[name] = !this.options[name];
+      this.cloud.camera.solid = this.options.solid;
+      this.tool();
+      this.layout();
+      this.tellLook();
+    });
+    made.setAttribute("aria-pressed", String(this.options[name]));
+    return made;
+  }
+
+  protected layout(): void {
+    const { run, look, transport } = this;
+    const whole = this.root.clientWidth;
+    if (!run || !look || !transport || !whole) return;
+    look.measure();
+    const wide = whole >= WIDE;
+    this.root.classList.toggle("narrow", !wide);
+    // As tall as the window leaves below the transport, within what reads well.
+    const room = window.innerHeight - topOf(this.root) - transport.root.offsetHeight - 24;
+    const tall = Math.round(Math.max(360, Math.min(0.4 * whole, 700, room)));
+    const side = wide ? Math.round(Math.max(250, 0.28 * whole)) : whole;
+    const answer = wide ? Math.round(Math.min(300, 0.21 * whole)) : whole;
+    const { under, foot } = headings(look);
+    this.side.style.width = `${side}px`;
+    this.cloud.fit(wide ? whole - side - answer - 2 * GAP : whole, tall, look);
+    this.retina.fit(Math.min(answer, Math.round(0.47 * tall) - foot), under, foot);
+    const beside = wide ? 0 : this.retina.width + GAP;
+    this.bars.fit(answer - beside, wide ? tall - this.retina.height - 8 : this.retina.height, under);
+    this.lines.fit(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
+    this.map.fit(whole, Math.round(Math.max(180, 0.14 * whole)), under, foot);
+    const tiles = wide ? Math.round(0.58 * whole) : whole;
+    this.tiles.fit(tiles, under);
+    this.vote.fit(wide ? whole - tiles - GAP : whole, 190);
+    const curves = wide && thresholds(run) ? Math.round(0.62 * whole) : whole;
+    this.curves.fit(curves, 400);
+    this.logistic.fit(wide ? whole - curves - GAP : whole, 300);
+    this.draw();
+  }
+
+  private draw(): void {
+    const { run, look, transport, capsule, picked, options } = this;
+    if (!run || !look || !transport || !this.cloud.width) return;
+    const began = performance.now();
+    const scene: Scene = { run, view: run.view(transport.position), look, capsule, picked, options };
+    for (const panel of this.panels) panel.draw(scene);
+    this.algorithm.draw(scene);
+    this.list.draw(scene);
+    this.root.dataset.frame = String(transport.position);
+    this.drawings.push(performance.now() - began);
+    if (this.drawings.length > RECORDED) this.drawings.shift();
+  }
+
+  private select(i: number, more: boolean): void {
+    if (more) {
+      this.pick([i], true);
+      return;
+    }
+    this.capsule = i;
+    this.tool();
+    this.draw();
+    this.tell("capsule", i);
+  }
+
+  private pick(capsules: readonly number[], more: boolean): void {
+    if (!more) this.picked.clear();
+    for (const i of capsules) if (!this.picked.delete(i) || !more) this.picked.add(i);
+    this.tool();
+    this.draw();
+  }
+}

@@ -1,0 +1,202 @@
+// Length of every class, how the selected capsule turns from class to class, and its vote number by number.
+
+import { extent } from "d3-array";
+import { scaleLinear } from "d3-scale";
+import { line as path } from "d3-shape";
+
+import type { Pen } from "../core/canvas";
+import { pointed } from "../core/dom";
+import { indices, shown } from "../core/numbers";
+import { fitted, line, roomFor } from "../core/shapes";
+import type { Run } from "./run";
+import { headings, type Scene, ScenePanel } from "./scene";
+
+/** ‖v‖ or a of every class as bars; the untouched run as an outline. */
+export class Bars extends ScenePanel {
+  row = 1;
+  private under = 0;
+  private count = 1;
+
+  constructor(onClass: (upper: number) => void) {
+    super("pointable");
+    this.canvas.addEventListener("click", (event) => {
+      const j = Math.floor((pointed(this.canvas, event)[1] - this.under) / this.row);
+      if (j >= 0 && j < this.count) onClass(j);
+    });
+  }
+
+  override load(run: Run): void {
+    this.count = run.upperCount;
+  }
+
+  fit(width: number, height: number, under: number): void {
+    Object.assign(this, { width, height, under, row: (height - under - 2) / this.count });
+  }
+
+  protected paint(pen: Pen, { run, view, look }: Scene): void {
+    const { row } = this;
+    const { classes, bars } = run.data;
+    const { theme } = look;
+    const left = Math.max(44, 10 + roomFor(pen, classes, 14, look, 0.4 * this.width));
+    const x = scaleLinear([0, bars.top], [left, this.width - 46]);
+    pen.font = look.type(15, "600");
+    pen.fillStyle = theme.text;
+    pen.fillText(bars.title, 0, headings(look).heading);
+    for (let j = 0; j < run.upperCount; j++) {
+      const y = this.under + j * row;
+      const chosen = j === run.upper;
+      pen.font = look.type(14, chosen ? "bold" : "");
+      pen.textAlign = "right";
+      pen.fillStyle = chosen ? theme.accent : theme.text;
+      pen.fillText(fitted(pen, classes[j], left - 6), left - 6, y + row / 2 + 5);
+      pen.textAlign = "left";
+      if (!view.lengths) continue;
+      const value = view.lengths[j];
+      const base = view.baseLengths?.[j];
+      pen.fillStyle = theme.classes[j];
+      pen.fillRect(left, y + 2, x(value) - left, row - 4);
+      if (base !== undefined) {
+        pen.strokeStyle = theme.text;
+        pen.lineWidth = 1.6;
+        pen.setLineDash([3, 2]);
+        pen.strokeRect(left, y + 2, x(base) - left, row - 4);
+        pen.setLineDash([]);
+      }
+      const moved = base === undefined ? 0 : value - base;
+      pen.fillStyle = theme.text;
+      const text = shown(value, 2) + (Math.abs(moved) >= 0.005 ? ` (${moved > 0 ? "+" : ""}${shown(moved, 2)})` : "");
+      const end = x(Math.max(value, base ?? 0)) + 5;
+      pen.fillText(text, Math.min(end, this.width - pen.measureText(text).width), y + row / 2 + 5);
+    }
+  }
+}
+
+/** What the selected capsule gives to every class, iteration by iteration. */
+export class ShareLines extends ScenePanel {
+  fit(width: number, height: number): void {
+    Object.assign(this, { width, height });
+  }
+
+  protected paint(pen: Pen, { run, view, capsule, look }: Scene): void {
+    const { classes, iterations, symbol, kind } = run.data;
+    const { theme } = look;
+    const named = roomFor(pen, classes, 14, look, 0.3 * this.width);
+    const frame = { left: 46, right: Math.max(34, named + 9), top: 12 + 1.2 * headings(look).heading, bottom: 24 };
+    const rows = classes.map((_, j) => indices(iterations).map((t) => run.share(t, capsule, j)));
+    const [least = 0, most = 1] = extent([run.even, ...rows.flat()]);
+    const margin = Math.max(0.004, 0.08 * (most - least));
+    const [right, bottom] = [this.width - frame.right, this.height - frame.bottom];
+    const across = scaleLinear([0, iterations - 1], [frame.left, right]);
+    const x = (t: number): number => (iterations === 1 ? (frame.left + right) / 2 : across(t));
+    const y = scaleLinear([Math.max(0, least - margin), Math.min(1, most + margin)], [bottom, frame.top]);
+    pen.font = look.type(15, "600");
+    pen.fillStyle = theme.text;
+    const title = fitted(pen, `${symbol} of capsule ${capsule} to each ${kind}`, this.width);
+    pen.fillText(title, 0, headings(look).heading);
+    pen.font = look.type(13);
+    pen.strokeStyle = theme.grid;
+    pen.lineWidth = 1;
+    pen.fillStyle = theme.muted;
+    pen.textAlign = "right";
+    const written = y.tickFormat(3);
+    for (const tick of y.ticks(3)) {
+      line(pen, frame.left, y(tick), right, y(tick));
+      pen.fillText(written(tick), frame.left - 6, y(tick) + 4);
+    }
+    pen.textAlign = "center";
+    for (let t = 0; t < iterations; t++) pen.fillText(String(t + 1), x(t), this.height - 6);
+    const now = view.shareStep;
+    pen.strokeStyle = theme.muted;
+    line(pen, x(now), frame.top, x(now), bottom);
+    const order = indices(run.upperCount).sort((a, b) => rows[a][iterations - 1] - rows[b][iterations - 1]);
+    const draw = path<number>((_, t) => x(t), y).context(pen);
+    for (const j of order) {
+      pen.strokeStyle = pen.fillStyle = theme.classes[j];
+      pen.lineWidth = j === run.upper ? 4.5 : 2;
+      pen.beginPath();
+      draw(rows[j]);
+      pen.stroke();
+      rows[j].forEach((value, t) => {
+        pen.beginPath();
+        pen.arc(x(t), y(value), t === now ? 5 : 2.5, 0, 2 * Math.PI);
+        pen.fill();
+      });
+    }
+    // The classes that end at the top and the chosen one are named, where they do not overlap.
+    const taken: number[] = [];
+    pen.textAlign = "left";
+    for (const j of [run.upper, ...order.reverse()]) {
+      const at = y(rows[j][iterations - 1]) + 5;
+      if (taken.some((other) => Math.abs(other - at) < 14)) continue;
+      taken.push(at);
+      pen.font = look.type(14, j === run.upper ? "bold" : "");
+      pen.fillStyle = theme.text;
+      pen.fillText(fitted(pen, classes[j], named + 1), this.width - named - 1, at);
+    }
+  }
+}
+
+/** The selected capsule's vote, number by number, beside what its class has become, with one σ to either side. */
+export class VoteBars extends ScenePanel {
+  fit(width: number, height: number): void {
+    Object.assign(this, { width, height });
+  }
+
+  protected paint(pen: Pen, { run, view, capsule, look }: Scene): void {
+    const { classes, poses, variances, tips } = run.data;
+    const { theme } = look;
+    const { dim } = run;
+    const vote = run.vote(capsule);
+    const answered = run.known("poses", view.frame);
+    const pose = answered < 0 ? null : run.part(poses, answered, dim);
+    const deviation = variances && run.part(variances, view.t, dim).map(Math.sqrt);
+    const reach = 1.08 * Math.max(1e-6, ...vote.map(Math.abs), ...poses.map(Math.abs));
+    const [top, bottom] = [46, this.height - 22];
+    const y = scaleLinear([-reach, reach], [bottom, top]).clamp(true); // a σ that is wider than the frame ends at it
+    const ticks = y.ticks(4);
+    const written = y.tickFormat(4);
+    pen.font = look.type(13);
+    const left = Math.max(40, 10 + Math.max(...ticks.map((tick) => pen.measureText(written(tick)).width)));
+    const wide = (this.width - left) / dim;
+    const name = tips[tips.length - 1].name;
+    pen.font = look.type(15, "600");
+    pen.fillStyle = theme.text;
+    const title = `Vote û of capsule ${capsule} for ${classes[run.upper]}, and ${name}`;
+    pen.fillText(fitted(pen, title, this.width), 0, headings(look).heading);
+    pen.font = look.type(13);
+    const key = (x: number, colour: string, text: string): void => {
+      pen.fillStyle = colour;
+      pen.fillRect(x, 26, 12, 12);
+      pen.fillStyle = theme.text;
+      pen.fillText(text, x + 17, 37);
+    };
+    key(0, theme.accent, "û");
+    key(46, theme.classes[run.upper], name + (deviation ? " ± σ" : ""));
+    pen.strokeStyle = theme.grid;
+    pen.fillStyle = theme.muted;
+    pen.textAlign = "right";
+    for (const tick of ticks) {
+      line(pen, left, y(tick), this.width, y(tick));
+      pen.fillText(written(tick), left - 5, y(tick) + 4);
+    }
+    pen.textAlign = "center";
+    const bar = (x: number, value: number): void => {
+      pen.fillRect(x, Math.min(y(0), y(value)), 0.36 * wide, Math.abs(y(value) - y(0)));
+    };
+    for (let h = 0; h < dim; h++) {
+      const x = left + h * wide;
+      pen.fillStyle = theme.accent;
+      bar(x + 0.12 * wide, vote[h]);
+      if (pose) {
+        pen.fillStyle = theme.classes[run.upper];
+        bar(x + 0.52 * wide, pose[h]);
+        pen.strokeStyle = theme.text;
+        const middle = x + 0.7 * wide;
+        if (deviation) line(pen, middle, y(pose[h] - deviation[h]), middle, y(pose[h] + deviation[h]));
+      }
+      pen.fillStyle = theme.muted;
+      pen.fillText(String(h), x + wide / 2, this.height - 5);
+    }
+    pen.textAlign = "left";
+  }
+}

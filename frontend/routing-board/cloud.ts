@@ -1,0 +1,409 @@
+// The votes for the chosen class, and the class among them: flat, or turned in three dimensions.
+
+import { ticks as ticksBetween } from "d3-array";
+import { polygonContains } from "d3-polygon";
+import { scaleLinear } from "d3-scale";
+
+import { Panel, type Pen } from "../core/canvas";
+import { pointed } from "../core/dom";
+import type { Look } from "../core/look";
+import { indices, shown } from "../core/numbers";
+import { arrowhead, bubble, haloed, line, type Place, ring, scaleBar, within } from "../core/shapes";
+import { Camera, type Frame, type Point } from "./camera";
+import type { Run } from "./run";
+import { headings, type Pick, type Scene, type Select } from "./scene";
+
+const BORDER = { left: 46, right: 12, top: 30, bottom: 40 }; // pixels around the frame in ordinary type
+const INSET = 9; // pixels from the frame to where a far vote ends
+const WHOLE = 13; // pixels around that place in which it is still drawn
+const NEAR = 14; // pixels from a vote at which the pointer means it
+const DRAG = 5; // pixels after which a press is a drag
+const APART = 90; // pixels between two ticks, or more
+const TURN = 120; // pixels of dragging for one radian
+
+interface Press {
+  readonly x: number;
+  readonly y: number;
+  readonly yaw: number;
+  readonly pitch: number;
+  readonly turning: boolean;
+  moved: boolean;
+}
+
+export class Cloud extends Panel<Scene> {
+  readonly camera = new Camera();
+  /** Where each vote is drawn. */
+  spots: readonly Place[] = [];
+  /** Votes that are farther out than they are drawn. */
+  outside: ReadonlySet<number> = new Set();
+  private run: Run | undefined;
+  private border = BORDER;
+  private frame: Frame = { left: 0, right: 0, top: 0, bottom: 0 };
+  private hovered = -1;
+  private pressed: Press | null = null;
+  private path: Place[] = [];
+  private looping = false;
+
+  constructor(
+    private readonly onSelect: Select,
+    private readonly onPick: Pick,
+    private readonly onTurned: () => void,
+  ) {
+    super();
+    this.canvas.tabIndex = -1;
+    this.canvas.addEventListener("pointerdown", (event) => this.press(event));
+    this.canvas.addEventListener("pointermove", (event) => this.drag(event));
+    this.canvas.addEventListener("pointerup", (event) => this.release(event));
+    this.canvas.addEventListener("pointerleave", () => this.point(-1));
+  }
+
+  load(run: Run): void {
+    this.run = run;
+    this.camera.solid &&= run.data.explained.length > 2;
+  }
+
+  fit(width: number, height: number, { scale }: Look): void {
+    Object.assign(this, { width, height });
+    if (!this.run) return;
+    const [left, right, top, bottom] = [BORDER.left, BORDER.right, BORDER.top, BORDER.bottom].map(
+      (room) => room * scale,
+    );
+    this.border = { left, right, top, bottom };
+    this.frame = { left, right: width - right, top, bottom: height - bottom };
+    const { run } = this;
+    const { heads, origin, cloud, iterations } = run.data;
+    const point = (array: Float32Array, at: number): Point => [array[3 * at], array[3 * at + 1], array[3 * at + 2]];
+    const subject = {
+      votes: indices(run.lower).map((i) => point(run.data.places, i)),
+      origin: point(origin, 0),
+      fixed: indices(iterations).map((t) => point(heads, t)),
+      beyond: cloud,
+    };
+    this.camera.fit(subject, this.frame);
+  }
+
+  protected paint(pen: Pen, scene: Scene): void {
+    const { run, view } = scene;
+    const [left, right] = [this.frame.left + INSET, this.frame.right - INSET];
+    const [top, bottom] = [this.frame.top + INSET, this.frame.bottom - INSET];
+    const origin = this.camera.screen(run.data.origin);
+    const outside = new Set<number>();
+    this.spots = indices(run.lower).map((i) => {
+      // A far vote is shortened, not turned: it ends where its ray from the origin leaves the picture.
+      const [end, cut] = within(origin, this.camera.screen(run.spot(i)), left, top, right, bottom);
+      if (cut) outside.add(i);
+      return end;
+    });
+    this.outside = outside;
+    this.axes(pen, scene);
+    pen.save();
+    pen.beginPath();
+    pen.rect(left - WHOLE, top - WHOLE, right - left + 2 * WHOLE, bottom - top + 2 * WHOLE);
+    pen.clip();
+    this.points(pen, scene);
+    if (view.covariance && view.tip) this.ellipses(pen, scene, view.covariance, view.tip);
+    this.marks(pen, scene);
+    if (this.looping) this.outline(pen, scene);
+    pen.restore();
+    if (view.tip) this.arrow(pen, scene, view.tip);
+    if (!this.camera.solid) this.upright(pen, scene);
+    this.title(pen, scene);
+    if (this.outside.size) this.far(pen, scene);
+    if (this.hovered >= 0) this.say(pen, scene, this.hovered);
+  }
+
+  private axes(pen: Pen, { run, look }: Scene): void {
+    const { camera } = this;
+    pen.font = look.type(13);
+    pen.strokeStyle = look.theme.grid;
+    pen.fillStyle = look.theme.muted;
+    pen.lineWidth = 1;
+    if (camera.solid) {
+      this.triad(pen, run);
+      return;
+    }
+    const { left, right, top, bottom } = this.frame;
+    const [x0, y0] = camera.plane([left, bottom]);
+    const [x1, y1] = camera.plane([right, top]);
+    // As many ticks along the wider side as have room; the other side has them at the same distance.
+    const wide = ticksBetween(x0, x1, (right - left) / APART);
+    const step = wide.length > 1 ? wide[1] - wide[0] : x1 - x0;
+    const written = scaleLinear([x0, x1], [0, 1]).tickFormat((right - left) / APART);
+    pen.textAlign = "center";
+    for (const tick of wide) {
+      const [x] = camera.screen([tick, 0, 0]);
+      line(pen, x, top, x, bottom);
+      pen.fillText(written(tick), x, bottom + 0.375 * this.border.bottom);
+    }
+    pen.textAlign = "right";
+    for (let k = Math.ceil(y0 / step); k * step <= y1; k++) {
+      const [, y] = camera.screen([0, k * step, 0]);
+      line(pen, left, y, right, y);
+      pen.fillText(written(k * step), left - 5, y + 4);
+    }
+    pen.textAlign = "left";
+    const whole = `PC 1 → (${explained(run, 0)} of variance)`;
+    // The colours' scale stands beside it.
+    const narrow = left + pen.measureText(`${whole} −0.00  ≥ 0.00`).width + 90 > this.width;
+    pen.fillText(narrow ? `PC 1 → (${explained(run, 0)})` : whole, left, this.height - 6);
+  }
+
+  /** The name of the second axis, inside: it is read from afar, and larger type finds room. */
+  private upright(pen: Pen, { run, look }: Scene): void {
+    const { left, top } = this.frame;
+    const text = `↑ PC 2 (${explained(run, 1)})`;
+    pen.font = look.type(13);
+    const middle = left + 8 + pen.measureText(text).width / 2;
+    haloed(pen, text, middle, top + 8 + headings(look).heading, muted(look));
+  }
+
+  /** The three axes at the origin, for a space that is being turned. */
+  private triad(pen: Pen, run: Run): void {
+    const reach = (0.45 * Math.min(this.width, this.height)) / this.camera.unit;
+    const from = this.camera.screen([0, 0, 0]);
+    for (let k = 0; k < 3; k++) {
+      const [x, y] = this.camera.screen([0, 1, 2].map((axis) => (axis === k ? reach : 0)));
+      line(pen, ...from, x, y);
+      pen.fillText(`PC ${k + 1} (${explained(run, k)})`, x + 4, y - 4);
+    }
+    pen.fillText("drag to turn", this.frame.left, this.height - 8);
+  }
+
+  private points(pen: Pen, { run, view, look }: Scene): void {
+    const { cloud, gains, presence, agreement, agreement_reach: reach = 1 } = run.data;
+    const order = indices(run.lower);
+    const [fromX, fromY] = this.camera.screen(run.data.origin);
+    if (this.camera.solid) {
+      const depth = order.map((i) => this.camera.seen(run.spot(i))[2]);
+      order.sort((a, b) => depth[b] - depth[a]);
+    }
+    pen.strokeStyle = look.theme.muted;
+    pen.lineWidth = 0.7;
+    for (const i of order) {
+      const [x, y] = this.spots[i];
+      const at = i * run.upperCount + run.upper;
+      const share = view.shares[at];
+      const radius = Math.max(1.1, cloud.point * Math.sqrt(share));
+      pen.beginPath();
+      if (this.outside.has(i)) arrowhead(pen, [x, y], radius, Math.atan2(y - fromY, x - fromX));
+      else pen.arc(x, y, radius, 0, 2 * Math.PI);
+      if (gains[i] !== 0) {
+        pen.globalAlpha = 0.88;
+        pen.fillStyle = agreement
+          ? look.diverging.of(view.agreement?.[at] ?? 0, -reach, reach)
+          : look.sequential.of(share * presence[i], 0, 1);
+        pen.fill();
+        pen.globalAlpha = 1;
+      }
+      pen.stroke();
+    }
+  }
+
+  private marks(pen: Pen, { run, capsule, picked, look }: Scene): void {
+    pen.strokeStyle = look.theme.text;
+    pen.lineWidth = 1.6;
+    for (const i of picked) ring(pen, this.spots[i], 7);
+    pen.strokeStyle = look.theme.accent;
+    pen.lineWidth = 2;
+    pen.setLineDash([5, 4]);
+    line(pen, ...this.camera.screen(run.data.origin), ...this.spots[capsule]);
+    pen.setLineDash([]);
+    pen.lineWidth = 3;
+    ring(pen, this.spots[capsule], 9);
+  }
+
+  /** One and two σ of the class's Gaussian, seen from here: a linear image of a Gaussian is a Gaussian. */
+  private ellipses(pen: Pen, { run, look }: Scene, covariance: Float32Array, mean: Float32Array): void {
+    const { major, minor, angle } = this.camera.ellipse(covariance);
+    const [x, y] = this.camera.screen(mean);
+    const colour = look.theme.classes[run.upper];
+    for (const sigmas of [2, 1]) {
+      pen.beginPath();
+      pen.ellipse(x, y, sigmas * major, sigmas * minor, -angle, 0, 2 * Math.PI);
+      pen.globalAlpha = 0.08;
+      pen.fillStyle = colour;
+      pen.fill();
+      pen.globalAlpha = 1;
+      for (const [stroke, wider] of [[look.theme.ground, 3] as const, [colour, 0] as const]) {
+        pen.lineWidth = (sigmas === 1 ? 4 : 2) + wider;
+        pen.strokeStyle = stroke;
+        pen.stroke();
+      }
+    }
+  }
+
+  /** From the origin to what the class has become; one that leaves the picture ends at its border, and says so. */
+  private arrow(pen: Pen, { run, view, look }: Scene, tip: Float32Array): void {
+    const from = this.camera.screen(run.data.origin);
+    const { left, right, top, bottom } = this.frame;
+    const [to, cut] = within(from, this.camera.screen(tip), left, top, right, bottom);
+    const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
+    const along = (reach: number, turn = 0): Place => [
+      to[0] + reach * Math.cos(angle + turn),
+      to[1] + reach * Math.sin(angle + turn),
+    ];
+    const head = Math.min(18, Math.hypot(to[0] - from[0], to[1] - from[1]));
+    for (const [colour, wide] of [[look.theme.ground, 8] as const, [look.theme.classes[run.upper], 5] as const]) {
+      pen.strokeStyle = pen.fillStyle = colour;
+      pen.lineWidth = wide;
+      line(pen, ...from, ...along(-0.7 * head));
+      const wider = (wide - 5) / 2;
+      pen.beginPath();
+      pen.moveTo(...along(0));
+      pen.lineTo(...along(head + wider, 2.6));
+      pen.lineTo(...along(head + wider, -2.6));
+      pen.closePath();
+      pen.fill();
+      if (wider) pen.stroke();
+    }
+    pen.font = look.type(20, "bold");
+    const [x, y] = along(cut ? -24 : 17);
+    const across = Math.min(this.width - 30, Math.max(left + 14, x));
+    const down = Math.min(bottom - 6, Math.max(top + 18, y + 7));
+    haloed(pen, cut ? `${view.tipName} →` : view.tipName, across, down, look.theme);
+  }
+
+  private title(pen: Pen, { run, look }: Scene): void {
+    const { classes, cloud, agreement_reach: reach } = run.data;
+    const title = `Votes û for ${classes[run.upper]}`;
+    const baseline = 2 + 1.1 * headings(look).heading;
+    pen.textAlign = "left";
+    pen.font = look.type(16, "600");
+    pen.fillStyle = look.theme.text;
+    pen.fillText(title, this.frame.left, baseline);
+    const wide = pen.measureText(title).width;
+    pen.font = look.type(14);
+    pen.fillStyle = look.theme.muted;
+    pen.fillText(cloud.note, this.frame.left + wide + 12, baseline);
+    const [x, y] = [this.frame.right, this.height - 17];
+    if (reach === undefined) {
+      scaleBar(pen, x, y, look.sequential.css, ["0", "1"], look, 64);
+    } else {
+      const digits = Math.max(2, 1 - Math.floor(Math.log10(reach)));
+      scaleBar(pen, x, y, look.diverging.css, [shown(-reach, digits), `≥ ${shown(reach, digits)}`], look, 64);
+    }
+  }
+
+  /** What the arrowheads at the border are. */
+  private far(pen: Pen, { look }: Scene): void {
+    const [x, y] = [this.frame.left + 8, this.frame.bottom - 9];
+    const size = 5 * look.scale;
+    const count = `${this.outside.size} ${this.outside.size === 1 ? "vote" : "votes"} farther out`;
+    pen.font = look.type(13);
+    const room = this.frame.right - x - 3 * size - 8;
+    const said =
+      [`${count}, shortened along the ray from the origin`, `${count}, shortened along the ray`].find(
+        (text) => pen.measureText(text).width <= room,
+      ) ?? count;
+    haloed(pen, said, x + 3 * size + pen.measureText(said).width / 2, y, muted(look));
+    pen.beginPath();
+    arrowhead(pen, [x + size, y - 0.8 * size], size, 0);
+    pen.strokeStyle = look.theme.muted;
+    pen.lineWidth = 1.5;
+    pen.stroke();
+  }
+
+  private say(pen: Pen, { run, view, look }: Scene, i: number): void {
+    const at = i * run.upperCount + run.upper;
+    const agreement = view.agreement ? `   û·v = ${shown(view.agreement[at])}` : "";
+    const lines = [run.label(i), `${run.data.symbol} = ${shown(view.shares[at])}${agreement}`];
+    if (this.outside.has(i)) {
+      lines.push(`its vote lies ${shown(this.beyond(run, i), 1)} times as far out, in this direction`);
+    }
+    bubble(pen, lines, this.spots[i], this.width, look);
+  }
+
+  /** How many times as far from the origin a shortened vote lies as it is drawn. */
+  private beyond(run: Run, i: number): number {
+    const [x, y] = this.camera.screen(run.data.origin);
+    const distance = ([a, b]: Place): number => Math.hypot(a - x, b - y);
+    return distance(this.camera.screen(run.spot(i))) / distance(this.spots[i]);
+  }
+
+  // ---------------------------------------------------------------------------------------------------- the pointer
+
+  private nearest([x, y]: Place): number {
+    let best = -1;
+    let least = NEAR;
+    this.spots.forEach(([px, py], i) => {
+      const far = Math.hypot(px - x, py - y);
+      if (far < least) [best, least] = [i, far];
+    });
+    return best;
+  }
+
+  private press(event: PointerEvent): void {
+    this.canvas.setPointerCapture(event.pointerId);
+    const [x, y] = pointed(this.canvas, event);
+    const { yaw, pitch, solid } = this.camera;
+    this.pressed = { x, y, yaw, pitch, turning: solid && !event.shiftKey, moved: false };
+    this.path = [[x, y]];
+  }
+
+  private drag(event: PointerEvent): void {
+    const place = pointed(this.canvas, event);
+    const { pressed } = this;
+    if (!pressed) {
+      this.point(this.nearest(place));
+      return;
+    }
+    const [across, down] = [place[0] - pressed.x, place[1] - pressed.y];
+    if (Math.hypot(across, down) < DRAG && !pressed.moved) return;
+    pressed.moved = true;
+    if (pressed.turning) {
+      this.camera.turn(pressed.yaw + across / TURN, pressed.pitch + down / TURN);
+    } else {
+      this.path.push(place);
+      this.looping = true;
+    }
+    this.redraw();
+  }
+
+  private release(event: PointerEvent): void {
+    const { pressed } = this;
+    if (!pressed) return;
+    this.pressed = null;
+    this.looping = false;
+    if (!pressed.moved) {
+      const best = this.nearest(pointed(this.canvas, event));
+      if (best >= 0) this.onSelect(best, event.shiftKey);
+    } else if (pressed.turning) {
+      this.onTurned();
+    } else {
+      const loop = this.path.map(([x, y]): [number, number] => [x, y]);
+      const inside = indices(this.spots.length).filter((i) => polygonContains(loop, [...this.spots[i]]));
+      this.onPick(inside, event.shiftKey);
+    }
+  }
+
+  private point(i: number): void {
+    if (this.hovered === i) return;
+    this.hovered = i;
+    this.canvas.style.cursor = i >= 0 ? "pointer" : "crosshair";
+    this.redraw();
+  }
+
+  private outline(pen: Pen, { look }: Scene): void {
+    pen.beginPath();
+    pen.moveTo(...this.path[0]);
+    for (const place of this.path.slice(1)) pen.lineTo(...place);
+    pen.closePath();
+    pen.fillStyle = look.theme.accent;
+    pen.globalAlpha = 0.14;
+    pen.fill();
+    pen.globalAlpha = 1;
+    pen.strokeStyle = look.theme.accent;
+    pen.lineWidth = 2;
+    pen.stroke();
+  }
+}
+
+/** How much of the votes' variance lies along an axis. */
+function explained(run: Run, axis: number): string {
+  return `${Math.round(100 * run.data.explained[axis])} %`;
+}
+
+/** The colours of a note on a picture. */
+function muted({ theme }: Look): { ground: string; text: string } {
+  return { ground: theme.ground, text: theme.muted };
+}

@@ -1,0 +1,278 @@
+// Who gives how much to whom: all capsules × all classes, the chosen class over the grid, and over the image.
+
+import { paintImage, type Pen, raster } from "../core/canvas";
+import { element, pointed } from "../core/dom";
+import { type Field, own, seen } from "../core/field";
+import { indices, shown } from "../core/numbers";
+import { cross, fitted, line, roomFor, scaleBar } from "../core/shapes";
+import type { Run } from "./run";
+import { headings, type Pick, type Scene, ScenePanel, type Select } from "./scene";
+
+/** What a share is measured against: the untouched run's, or the even share. */
+function compared({ view, options }: Scene): Float32Array | null {
+  return options.difference ? view.baseShares : null;
+}
+
+/** Shares of every capsule, grouped by type, for every class. */
+export class ShareMap extends ScenePanel {
+  private run: Run | undefined;
+  private order: number[] = [];
+  private left = 0;
+  private top = 0;
+  private bottom = 0;
+
+  constructor(
+    private readonly onSelect: Select,
+    private readonly onClass: (upper: number) => void,
+  ) {
+    super("pointable");
+    this.canvas.addEventListener("click", (event) => this.click(event));
+  }
+
+  override load(run: Run): void {
+    this.run = run;
+    const [rows, columns, types] = run.data.grid;
+    const places = rows * columns;
+    this.order = indices(run.lower).map((x) => (x % places) * types + Math.floor(x / places));
+  }
+
+  fit(width: number, height: number, top: number, bottom: number): void {
+    Object.assign(this, { width, height, top, bottom });
+  }
+
+  protected paint(pen: Pen, scene: Scene): void {
+    const { run, view, capsule, look } = scene;
+    const { theme } = look;
+    const J = run.upperCount;
+    const base = compared(scene);
+    const values = new Float32Array(run.pairs);
+    for (let x = 0; x < run.lower; x++) {
+      for (let j = 0; j < J; j++) {
+        const at = this.order[x] * J + j;
+        values[j * run.lower + x] = view.shares[at] - (base ? base[at] : run.even);
+      }
+    }
+    this.left = Math.max(40, 10 + roomFor(pen, run.data.classes, 13, look, 0.2 * this.width));
+    const across = this.width - this.left - 4;
+    const down = this.height - this.top - this.bottom;
+    const row = down / J;
+    pen.imageSmoothingEnabled = false;
+    const picture = raster(values, run.lower, J, look.diverging, -run.data.reach, run.data.reach);
+    pen.drawImage(picture, this.left, this.top, across, down);
+    pen.textAlign = "right";
+    for (let j = 0; j < J; j++) {
+      const chosen = j === run.upper;
+      pen.fillStyle = chosen ? theme.accent : theme.muted;
+      pen.font = look.type(13, chosen ? "bold" : "");
+      pen.fillText(fitted(pen, run.data.classes[j], this.left - 6), this.left - 5, this.top + (j + 0.5) * row + 4.5);
+    }
+    pen.strokeStyle = theme.accent;
+    pen.lineWidth = 2;
+    pen.strokeRect(this.left, this.top + run.upper * row, across, row);
+    const x = this.left + ((this.order.indexOf(capsule) + 0.5) * across) / run.lower;
+    line(pen, x, this.top - 3, x, this.top + down + 3);
+    pen.textAlign = "left";
+    pen.font = look.type(13);
+    pen.fillStyle = theme.muted;
+    const types = run.data.grid[2];
+    for (let kind = 0; kind < types; kind += Math.max(1, Math.ceil(types / 8))) {
+      pen.fillText(`type ${kind}`, this.left + (kind * across) / types, this.height - 5);
+    }
+    this.title(pen, scene, values);
+  }
+
+  private title(pen: Pen, scene: Scene, values: Float32Array): void {
+    const { run, view, look } = scene;
+    const { reach, share_names: names } = run.data;
+    const base = compared(scene);
+    pen.fillStyle = look.theme.text;
+    pen.font = look.type(15, "600");
+    const name = names[view.shareStep];
+    const whole = base ? `${name}: difference to the untouched run` : `${name} of all ${run.lower} capsules`;
+    pen.fillText(fitted(pen, whole, this.width - this.left - 270), this.left, headings(look).heading);
+    const middle = base ? 0 : run.even;
+    // A share is never below 0: the bar begins there, at the colour that a share of 0 has.
+    const least = base ? -reach : Math.max(-reach, -middle);
+    const colours = look.diverging.css.slice(look.diverging.at(least, -reach, reach));
+    const [below, above] = [values.some((value) => value < least - 1e-6), values.some((value) => value > reach + 1e-6)];
+    const low = (below ? "≤ " : "") + shown(middle + least, 3);
+    const high = (above ? "≥ " : "") + shown(middle + reach, 3);
+    scaleBar(pen, this.width - 4, 5, colours, [low, high], look);
+  }
+
+  private click(event: MouseEvent): void {
+    const { run } = this;
+    if (!run) return;
+    const [x, y] = pointed(this.canvas, event);
+    const across = this.width - this.left - 4;
+    const j = Math.floor(((y - this.top) / (this.height - this.top - this.bottom)) * run.upperCount);
+    if (j < 0 || j >= run.upperCount) return;
+    if (x < this.left) {
+      this.onClass(j);
+      return;
+    }
+    const place = Math.min(run.lower - 1, Math.floor(((x - this.left) / across) * run.lower));
+    this.onSelect(this.order[place], event.shiftKey);
+  }
+}
+
+/** The chosen class's shares in the geometry of the primary capsules: one tile of rows × columns per type. */
+export class Tiles extends ScenePanel {
+  private run: Run | undefined;
+  private across = 1;
+  private cell = 3;
+  private top = 0;
+
+  constructor(onSelect: Select, onPick: Pick) {
+    super("pointable");
+    this.canvas.addEventListener("click", (event) => this.hit(event, (i) => onSelect(i, event.shiftKey)));
+    this.canvas.addEventListener("dblclick", (event) => {
+      this.hit(event, (i, run) => onPick(run.ofType(i), event.shiftKey));
+    });
+  }
+
+  override load(run: Run): void {
+    this.run = run;
+    const types = run.data.grid[2];
+    this.across = Math.min(types, Math.ceil(Math.sqrt(2 * types)));
+  }
+
+  fit(width: number, top: number): void {
+    const [rows, columns, types] = this.run?.data.grid ?? [1, 1, 1];
+    this.cell = Math.max(3, Math.floor((width - 8) / (this.across * (columns + 1))));
+    const height = Math.ceil(types / this.across) * (rows + 1) * this.cell + top;
+    Object.assign(this, { width, top, height });
+  }
+
+  protected paint(pen: Pen, scene: Scene): void {
+    const { run, view, capsule, picked, look } = scene;
+    const { cell } = this;
+    const { reach, classes, gains, symbol, grid } = run.data;
+    const base = compared(scene);
+    for (let i = 0; i < run.lower; i++) {
+      const [x, y] = this.spot(run, i);
+      const at = i * run.upperCount + run.upper;
+      pen.fillStyle = look.diverging.of(view.shares[at] - (base ? base[at] : run.even), -reach, reach);
+      pen.fillRect(x, y, cell - 0.5, cell - 0.5);
+      if (gains[i] === 0) cross(pen, x, y, cell - 0.5, look.theme.muted);
+    }
+    pen.lineWidth = 2;
+    pen.strokeStyle = look.theme.text;
+    for (const i of picked) pen.strokeRect(...this.spot(run, i), cell - 0.5, cell - 0.5);
+    pen.lineWidth = 3;
+    pen.strokeStyle = look.theme.accent;
+    const [x, y] = this.spot(run, capsule);
+    pen.strokeRect(x - 1.5, y - 1.5, cell + 2.5, cell + 2.5);
+    pen.font = look.type(15, "600");
+    pen.fillStyle = look.theme.text;
+    const [rows, columns, types] = grid;
+    pen.fillText(
+      `${symbol} to ${classes[run.upper]}, ${rows} × ${columns} × ${types} types`,
+      0,
+      headings(look).heading,
+    );
+  }
+
+  private spot(run: Run, i: number): [number, number] {
+    const [row, column, kind] = run.place(i);
+    const [rows, columns] = run.data.grid;
+    return [
+      ((kind % this.across) * (columns + 1) + column) * this.cell,
+      this.top + (Math.floor(kind / this.across) * (rows + 1) + row) * this.cell,
+    ];
+  }
+
+  private hit(event: MouseEvent, act: (capsule: number, run: Run) => void): void {
+    const { run, cell } = this;
+    if (!run) return;
+    const [x, y] = pointed(this.canvas, event);
+    const [rows, columns, types] = run.data.grid;
+    const [across, down] = [Math.floor(x / cell), Math.floor((y - this.top) / cell)];
+    const [tileX, tileY] = [Math.floor(across / (columns + 1)), Math.floor(down / (rows + 1))];
+    const [column, row] = [across - tileX * (columns + 1), down - tileY * (rows + 1)];
+    const kind = tileY * this.across + tileX;
+    if (across < 0 || down < 0 || tileX >= this.across || column >= columns || row >= rows || kind >= types) return;
+    act((row * columns + column) * types + kind, run);
+  }
+}
+
+/** The image, how much each place of it gives to the chosen class, and what the selected capsule sees of it. */
+export class Retina extends ScenePanel {
+  private readonly picture = element("canvas");
+  private shape: readonly [number, number, number] = [1, 1, 1];
+  private farthest = 1e-4;
+  private top = 0;
+  private foot = 0;
+
+  override load(run: Run): void {
+    this.shape = run.data.image_shape;
+    paintImage(this.picture, this.shape, run.data.image);
+    // The same colours in every iteration and for every class, so that one can be compared with another.
+    this.farthest = 1e-4;
+    for (let t = 0; t < run.data.iterations; t++) {
+      const shares = run.part(run.data.shares, t, run.pairs);
+      for (let j = 0; j < run.upperCount; j++) {
+        for (const mean of means(run, shares, j)) this.farthest = Math.max(this.farthest, Math.abs(mean - run.even));
+      }
+    }
+  }
+
+  fit(width: number, top: number, foot: number): void {
+    const [, rows, columns] = this.shape;
+    Object.assign(this, { width, top, foot, height: (width * rows) / columns + top + foot });
+  }
+
+  protected paint(pen: Pen, scene: Scene): void {
+    const { run, capsule, look, options } = scene;
+    const { field, symbol, classes } = run.data;
+    const unit = this.width / this.shape[2];
+    const mass = options.mass && field !== null;
+    pen.imageSmoothingEnabled = false;
+    pen.drawImage(this.picture, 0, this.top, this.width, this.height - this.top - this.foot);
+    pen.font = look.type(15, "600");
+    pen.fillStyle = look.theme.text;
+    const whole = mass ? `Mean ${symbol} to ${classes[run.upper]}, by place` : "The image";
+    const short = mass && pen.measureText(whole).width > this.width;
+    const title = fitted(pen, short ? `Mean ${symbol}, by place` : whole, this.width);
+    pen.fillText(title, 0, headings(look).heading);
+    if (!field) return;
+    if (mass) this.heat(pen, scene, field, unit);
+    const [row, column] = run.place(capsule);
+    const { top, left, bottom, right } = seen(field, this.shape, row, column);
+    pen.strokeStyle = "#ff9628"; // on the image itself, which is dark on both pages
+    pen.lineWidth = 3;
+    pen.strokeRect(
+      left * unit + 1.5,
+      this.top + top * unit + 1.5,
+      (right - left) * unit - 3,
+      (bottom - top) * unit - 3,
+    );
+  }
+
+  private heat(pen: Pen, { run, view, look }: Scene, field: Field, unit: number): void {
+    const { farthest } = this;
+    const columns = run.data.grid[1];
+    means(run, view.shares, run.upper).forEach((mean, p) => {
+      pen.fillStyle = warmth((mean - run.even) / farthest);
+      const { top, left, bottom, right } = own(field, Math.floor(p / columns), p % columns);
+      pen.fillRect(left * unit, this.top + top * unit, (right - left) * unit - 1, (bottom - top) * unit - 1);
+    });
+    const least = Math.max(0, run.even - farthest);
+    const most = run.even + farthest;
+    const colours = indices(64).map((k) => warmth((least + ((most - least) * k) / 63 - run.even) / farthest));
+    scaleBar(pen, this.width, this.height - 13, colours, [shown(least, 2), shown(most, 2)], look, this.width - 90);
+  }
+}
+
+/** Mean share of each place for a class. */
+function means(run: Run, shares: Float32Array, upper: number): Float32Array {
+  const [rows, columns, types] = run.data.grid;
+  const found = new Float32Array(rows * columns);
+  for (let i = 0; i < run.lower; i++) found[Math.floor(i / types)] += shares[i * run.upperCount + upper] / types;
+  return found;
+}
+
+/** Less than the even share blue, more orange, the even share clear; share: −1..1 of the farthest. */
+function warmth(share: number): string {
+  return share < 0 ? `rgba(70,160,255,${-0.85 * share})` : `rgba(255,150,40,${0.85 * share})`;
+}

@@ -1,0 +1,105 @@
+// The algorithm with the numbers of one capsule pair in it, and the capsules as a list.
+
+import { AlgorithmLines } from "../core/algorithm-lines";
+import { button, element } from "../core/dom";
+import { indices, shown } from "../core/numbers";
+import type { Run, View } from "./run";
+import type { Scene, Select } from "./scene";
+
+/** The lines of the algorithm, the current one lit, with the numbers of capsule i and the chosen class j. */
+export class Algorithm extends AlgorithmLines {
+  private readonly says = element("div", { className: "says", "aria-live": "polite" });
+
+  load(run: Run, go: (line: number) => void): void {
+    this.setLines(
+      run.data.lines.map(({ math }) => math),
+      { below: [this.says], go },
+    );
+  }
+
+  draw({ run, view, capsule }: Scene): void {
+    const { lines, classes } = run.data;
+    this.pair.textContent = `i = capsule ${capsule}, j = ${classes[run.upper]}`;
+    const texts = lines.map((_, k) => (k <= view.line ? run.written(k, view.t, capsule) : "…"));
+    this.light(view.line, texts);
+    this.says.textContent = run.says(view.line, view.t);
+  }
+}
+
+interface Column {
+  readonly name: string;
+  readonly title: string;
+  readonly value: (view: View, capsule: number) => number;
+}
+
+const FIRST = "share"; // the column by which the capsules are sorted at first
+
+/** The capsules that give the chosen class most, or come first by another column. */
+export class List {
+  readonly root = element("div", { className: "list" });
+  order = FIRST;
+  private stamp = "";
+
+  constructor(
+    private readonly onSelect: Select,
+    private readonly onSorted: () => void,
+    private readonly count: number,
+  ) {}
+
+  load(): void {
+    this.stamp = "";
+  }
+
+  draw(scene: Scene): void {
+    const { run, view, capsule } = scene;
+    const stamp = [view.frame, capsule, this.order].join();
+    if (stamp === this.stamp) return;
+    this.stamp = stamp;
+    const columns = columnsOf(run);
+    const { value } = columns.find(({ name }) => name === this.order) ?? columns[0];
+    const sorted = indices(run.lower).sort((a, b) => value(view, b) - value(view, a));
+    const head = columns.map(({ name, title }) => {
+      const chosen = name === this.order;
+      const sort = button(title + (chosen ? " ▾" : ""), `Sort by ${title}`, () => {
+        this.order = name;
+        this.draw(scene);
+        this.onSorted();
+      });
+      return element("th", { scope: "col", "aria-sort": chosen ? "descending" : "none" }, sort);
+    });
+    const rows = sorted.slice(0, this.count).map((i) => {
+      const [row, column, kind] = run.place(i);
+      const open = element("button", { type: "button", textContent: String(i), title: run.label(i) });
+      const where = element("span", { textContent: ` ${row},${column} type ${kind}` });
+      const numbers = columns.map((each) => element("td", { textContent: shown(each.value(view, i)) }));
+      const made = element(
+        "tr",
+        { className: i === capsule ? "chosen" : "" },
+        element("td", {}, open, where),
+        ...numbers,
+      );
+      made.addEventListener("click", (event) => this.onSelect(i, event.shiftKey));
+      return made;
+    });
+    const first = element("th", { textContent: "capsule", scope: "col" });
+    const table = element(
+      "table",
+      {},
+      element("thead", {}, element("tr", {}, first, ...head)),
+      element("tbody", {}, ...rows),
+    );
+    this.root.replaceChildren(table);
+  }
+}
+
+function columnsOf(run: Run): Column[] {
+  const { symbol, presence, agreement, vote_lengths: lengths } = run.data;
+  const at = (i: number): number => i * run.upperCount + run.upper;
+  return [
+    { name: FIRST, title: symbol, value: (view, i) => view.shares[at(i)] },
+    agreement
+      ? { name: "agreement", title: "û·v", value: (view, i) => view.agreement?.[at(i)] ?? 0 }
+      : { name: "presence", title: "a", value: (_, i) => presence[i] },
+    { name: "length", title: "‖û‖", value: (_, i) => lengths[i] },
+  ];
+}

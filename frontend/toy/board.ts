@@ -1,0 +1,266 @@
+// A routing that can be taken into the hand: a few lower capsules, two parents, votes in the plane. Everything moves
+// here; the host hears where the votes were left.
+
+import { interpolateNumberArray } from "d3-interpolate";
+
+import { Board, type Host } from "../core/board";
+import { inkOn, type Theme } from "../core/colours";
+import { element, topOf } from "../core/dom";
+import { Look } from "../core/look";
+import { indices, shown } from "../core/numbers";
+import { SharedValue } from "../core/shared-value";
+import { Transport } from "../core/transport";
+import { Plane } from "./plane";
+import { routeByAgreement, type Step, type Votes } from "./routing";
+import "./toy.css";
+
+const SMALLEST = 330; // CSS pixels of a plane
+const BELOW = 40; // CSS pixels that stay free below the toy
+const NEAR = 26; // CSS pixels from a vote's tip at which it can be taken, in ordinary type
+const ORDINARY = 16; // pixels of the toy's type on an ordinary page
+
+const OWN_VOTES = "Your own votes: they are in the link.";
+
+interface Message {
+  readonly votes: Votes;
+  readonly reach: number;
+  readonly iterations: number;
+  /** The iteration at which to stand, null for the last. */
+  readonly frame: number | null;
+  readonly heard: { readonly votes: number; readonly iterations: number; readonly frame: number };
+  /** What T may rise to. */
+  readonly most: number;
+  readonly presets: Readonly<Record<string, { readonly votes: Votes; readonly note: string }>>;
+  /** Of lower capsules and of parents. */
+  readonly colours: readonly string[];
+  readonly parents: readonly string[];
+  readonly theme: Theme;
+}
+
+interface Row {
+  readonly root: HTMLElement;
+  readonly cells: HTMLElement[];
+  readonly shares: HTMLElement[];
+}
+
+interface Parent {
+  readonly root: HTMLElement;
+  readonly plane: Plane;
+  readonly title: HTMLElement;
+}
+
+declare global {
+  interface HTMLElement {
+    /** For tests. */
+    capsvizToy?: Toy;
+  }
+}
+
+export class Toy extends Board<Message> {
+  votes: Votes = [];
+  private iterations = 1;
+  private steps: Step[] = [];
+  private held: { i: number; j: number } | null = null;
+  private readonly sharedVotes = new SharedValue();
+  private readonly sharedIterations = new SharedValue();
+  private look: Look | undefined;
+  private buttons: HTMLButtonElement[] = [];
+  private parents: Parent[] = [];
+  private rows: Row[] = [];
+  private notes: HTMLElement[] = [];
+  private readonly turn = element("input", { type: "range", min: "1", step: "1", "aria-label": "Iterations T" });
+  private readonly turned = element("output", { className: "turns" });
+  private readonly below = element("div", { className: "below" });
+
+  constructor(host: Host) {
+    super(host, "toy");
+    this.root.capsvizToy = this;
+    this.turn.oninput = () => {
+      this.iterations = this.turn.valueAsNumber;
+      this.route();
+    };
+    this.turn.onchange = () => {
+      if (this.sharedIterations.sends(this.iterations)) this.tell("iterations", this.iterations);
+    };
+  }
+
+  protected update(data: Message): void {
+    const { heard } = data;
+    this.look = new Look(data.theme, this.root, ORDINARY);
+    if (this.sharedVotes.takes(data.votes, heard.votes) && !this.held) this.votes = structuredClone(data.votes);
+    if (this.sharedIterations.takes(data.iterations, heard.iterations)) this.iterations = data.iterations;
+    if (this.rows.length !== this.votes.length) this.build(data);
+    this.turn.value = String(this.iterations);
+    this.route();
+    this.transport?.stand(data.frame, heard.frame);
+  }
+
+  private build(data: Message): void {
+    this.buttons = Object.entries(data.presets).map(([name, { votes, note }]) => {
+      const made = element("button", { type: "button", textContent: name, title: note });
+      made.onclick = () => this.take(votes);
+      return made;
+    });
+    // All notes lie on one place, of which one is seen: whichever it is, what stands below keeps its place.
+    this.notes = [...Object.values(data.presets).map(({ note }) => note), OWN_VOTES].map((textContent) =>
+      element("span", { textContent }),
+    );
+    this.parents = data.parents.map((_, j) => this.parent(j));
+    this.rows = this.votes.map((_, i) => this.row(data, i));
+    this.turn.max = String(data.most);
+    this.transport?.destroy();
+    this.transport = new Transport({
+      count: this.iterations,
+      show: () => this.layout(),
+      unit: "iteration",
+      name: (index) => `iteration ${index + 1} of ${this.iterations}`,
+      rest: (frame) => this.tell("frame", frame),
+    });
+    const heads = ["", "b₁", "û·v₁", "coupling c", "û·v₂", "b₂"];
+    const table = element(
+      "table",
+      {},
+      element("thead", {}, element("tr", {}, ...heads.map((textContent) => element("th", { textContent })))),
+      element("tbody", {}, ...this.rows.map(({ root }) => root)),
+    );
+    const [left, right] = this.parents;
+    const turn = element("label", { className: "turn" }, element("b", { textContent: "T" }), this.turn, this.turned);
+    this.below.replaceChildren(this.transport.root, turn);
+    this.root.replaceChildren(
+      element("div", { className: "tools" }, ...this.buttons),
+      element("div", { className: "note" }, ...this.notes),
+      element("div", { className: "board" }, left.root, element("div", { className: "middle" }, table), right.root),
+      this.below,
+    );
+    this.transport.stand(data.frame, data.heard.frame);
+  }
+
+  private parent(j: number): Parent {
+    const plane = new Plane();
+    const { canvas } = plane;
+    canvas.onpointerdown = (event) => this.grab(j, event);
+    canvas.onpointermove = (event) => this.drag(j, event);
+    canvas.onpointerup = canvas.onpointercancel = () => this.drop();
+    const title = element("h4");
+    return { plane, title, root: element("figure", {}, title, canvas) };
+  }
+
+  private row(data: Message, i: number): Row {
+    const cells = indices(4).map(() => element("td"));
+    const on = (colour: string): string => `background:${colour};color:${inkOn(colour)}`;
+    const shares = data.parents.map((colour) => element("span", { style: on(colour) }));
+    const name = element("span", { className: "name", textContent: String(i + 1), style: on(data.colours[i]) });
+    const bar = element("td", {}, element("div", { className: "share" }, ...shares));
+    const [b1, d1, d2, b2] = cells;
+    return { root: element("tr", {}, element("th", {}, name), b1, d1, bar, d2, b2), cells, shares };
+  }
+
+  /** Other votes, from a preset. */
+  private take(votes: Votes): void {
+    this.votes = structuredClone(votes);
+    if (this.message && this.rows.length !== votes.length) this.build(this.message);
+    this.route();
+    this.leave();
+  }
+
+  private leave(): void {
+    if (this.sharedVotes.sends(this.votes)) this.tell("votes", this.votes);
+  }
+
+  /** Route anew, and draw at the same place among the iterations. */
+  private route(): void {
+    const { transport, message } = this;
+    if (!transport || !message) return;
+    this.steps = routeByAgreement(this.votes, this.iterations);
+    this.turned.textContent = String(this.iterations);
+    if (transport.count !== this.iterations) transport.resize(this.iterations);
+    else transport.place(transport.position);
+    const text = JSON.stringify(this.votes);
+    const named = Object.values(message.presets).findIndex(({ votes }) => JSON.stringify(votes) === text);
+    this.buttons.forEach((made, k) => made.setAttribute("aria-pressed", String(k === named)));
+    const said = named < 0 ? this.notes.length - 1 : named;
+    this.notes.forEach((note, k) => note.classList.toggle("said", k === said));
+  }
+
+  // ------------------------------------------------------------------------------------------------------- the hand
+
+  private grab(j: number, event: PointerEvent): void {
+    const { plane } = this.parents[j];
+    let best = NEAR * (this.look?.scale ?? 1) * (event.pointerType === "touch" ? 1.5 : 1);
+    this.votes.forEach((vote, i) => {
+      const { x, y } = plane.place(vote[j]);
+      const far = Math.hypot(event.offsetX - x, event.offsetY - y);
+      if (far < best) [best, this.held] = [far, { i, j }];
+    });
+    if (!this.held) return;
+    plane.canvas.setPointerCapture(event.pointerId);
+    event.preventDefault();
+    this.layout();
+  }
+
+  private drag(j: number, event: PointerEvent): void {
+    if (this.held?.j !== j) return;
+    this.votes[this.held.i][j] = this.parents[j].plane.vector(event.offsetX, event.offsetY);
+    this.route();
+  }
+
+  private drop(): void {
+    if (!this.held) return;
+    this.held = null;
+    this.layout();
+    this.leave();
+  }
+
+  // ----------------------------------------------------------------------------------------------------- the picture
+
+  protected layout(): void {
+    const { transport, message, look } = this;
+    if (!this.steps.length || !transport || !message || !look || !this.root.clientWidth) return;
+    look.measure();
+    const position = Math.min(transport.position, this.steps.length - 1);
+    const first = Math.floor(position);
+    const from = this.steps[first];
+    const to = this.steps[Math.min(first + 1, this.steps.length - 1)];
+    const between = (name: keyof Step): number[][] =>
+      from[name].map((row, i) => interpolateNumberArray(row, to[name][i])(position - first).slice());
+    const now = { logits: between("logits"), couplings: between("couplings"), agreement: between("agreement") };
+    const poses = between("poses");
+    const side = Math.min(this.parents[0].root.clientWidth, Math.max(SMALLEST, this.room()));
+    this.parents.forEach(({ plane, title }, j) => {
+      const length = shown(Math.hypot(...poses[j]), 2);
+      title.replaceChildren(
+        element("span", { className: "square", style: `background:${message.parents[j]}` }),
+        ` parent ${j + 1}: ‖v`,
+        element("sub", { textContent: String(j + 1) }),
+        `‖ = ${length}`,
+      );
+      plane.canvas.setAttribute("aria-label", `votes for parent ${j + 1} and its pose of length ${length}`);
+      plane.fit(side, message.reach);
+      plane.draw({
+        look,
+        colours: message.colours,
+        colour: message.parents[j],
+        name: `v${"₁₂"[j]}`,
+        reach: message.reach,
+        votes: this.votes.map((vote) => vote[j]),
+        couplings: now.couplings.map((row) => row[j]),
+        pose: poses[j],
+        held: this.held?.j === j ? this.held.i : null,
+      });
+    });
+    this.rows.forEach((row, i) => writeRow(row, now.logits[i], now.couplings[i], now.agreement[i]));
+  }
+
+  /** What the window leaves for the planes, the page scrolled to its top. */
+  private room(): number {
+    return window.innerHeight - topOf(this.parents[0].plane.canvas) - this.below.offsetHeight - BELOW;
+  }
+}
+
+function writeRow({ cells, shares }: Row, b: number[], c: number[], agreement: number[]): void {
+  [b[0], agreement[0], agreement[1], b[1]].forEach((value, k) => (cells[k].textContent = shown(value, 2)));
+  shares.forEach((share, j) => {
+    share.style.width = `${100 * c[j]}%`;
+    share.textContent = c[j] >= 0.3 ? shown(c[j], 2) : "";
+  });
+}

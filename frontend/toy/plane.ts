@@ -1,0 +1,128 @@
+// The plane of one parent: the votes of all lower capsules for it, and its pose among them.
+
+import { Panel, type Pen } from "../core/canvas";
+import { inkOn } from "../core/colours";
+import type { Look } from "../core/look";
+import { haloed, line } from "../core/shapes";
+
+export interface PlaneScene {
+  readonly look: Look;
+  /** Of the lower capsules. */
+  readonly colours: readonly string[];
+  /** Of the parent. */
+  readonly colour: string;
+  readonly name: string;
+  /** What every coordinate stays within. */
+  readonly reach: number;
+  readonly votes: readonly (readonly [number, number])[];
+  readonly couplings: readonly number[];
+  readonly pose: readonly number[];
+  /** The vote that is held. */
+  readonly held: number | null;
+}
+
+interface Spot {
+  readonly x: number;
+  readonly y: number;
+}
+
+export class Plane extends Panel<PlaneScene> {
+  private reach = 1;
+
+  fit(side: number, reach: number): void {
+    this.width = this.height = side;
+    this.reach = reach;
+  }
+
+  /** Where a vector's tip lies. */
+  place([x, y]: readonly number[]): Spot {
+    const { reach, width } = this;
+    return { x: ((x + reach) / (2 * reach)) * width, y: ((reach - y) / (2 * reach)) * width };
+  }
+
+  /** The vector, to two decimals, whose tip is at a place. */
+  vector(x: number, y: number): [number, number] {
+    const { reach, width } = this;
+    const limit = (value: number): number => Math.round(100 * Math.max(-reach, Math.min(reach, value))) / 100;
+    const at = (pixels: number): number => (pixels / width) * 2 * reach - reach;
+    return [limit(at(x)), limit(-at(y))];
+  }
+
+  protected paint(pen: Pen, scene: PlaneScene): void {
+    const { votes, couplings, colours, colour, held } = scene;
+    const { theme } = scene.look;
+    const origin = this.place([0, 0]);
+    const tip = this.place(scene.pose);
+    pen.strokeStyle = theme.grid;
+    pen.lineWidth = 1;
+    line(pen, 0, origin.y, this.width, origin.y);
+    line(pen, origin.x, 0, origin.x, this.width);
+    // What squash keeps v inside of.
+    pen.strokeStyle = theme.muted;
+    pen.setLineDash([5, 5]);
+    pen.beginPath();
+    pen.arc(origin.x, origin.y, this.width / (2 * this.reach), 0, 2 * Math.PI);
+    pen.stroke();
+    pen.setLineDash([]);
+    votes.forEach((vote, i) => arrow(pen, origin, this.place(vote), 1.5 + 9 * couplings[i], colours[i]));
+    arrow(pen, origin, tip, 9, colour, theme.ground);
+    votes.forEach((vote, i) => handle(pen, this.place(vote), i, i === held, scene));
+    name(pen, origin, tip, scene);
+  }
+}
+
+/** A name beside the middle of an arrow, to the side that is up. */
+function name(pen: Pen, from: Spot, tip: Spot, { look, name: text }: PlaneScene): void {
+  const [dx, dy] = [tip.x - from.x, tip.y - from.y];
+  const aside = ((dx > 0 ? -24 : 24) * look.scale) / (Math.hypot(dx, dy) || 1);
+  pen.font = look.type(20, "bold");
+  pen.textBaseline = "middle";
+  haloed(pen, text, from.x + 0.55 * dx - aside * dy, from.y + 0.55 * dy + aside * dx, look.theme, 5);
+  pen.textBaseline = "alphabetic";
+}
+
+function arrow(pen: Pen, from: Spot, to: Spot, width: number, colour: string, frame = ""): void {
+  const far = Math.hypot(to.x - from.x, to.y - from.y);
+  const head = Math.min(far, 9 + 1.6 * width);
+  const [stop, half, wing] = [far - head, width / 2, width / 2 + head * 0.38];
+  pen.save();
+  pen.translate(from.x, from.y);
+  pen.rotate(Math.atan2(to.y - from.y, to.x - from.x));
+  pen.beginPath();
+  pen.moveTo(0, -half);
+  for (const [x, y] of [
+    [stop, -half],
+    [stop, -wing],
+    [far, 0],
+    [stop, wing],
+    [stop, half],
+    [0, half],
+  ])
+    pen.lineTo(x, y);
+  pen.closePath();
+  if (frame) {
+    pen.strokeStyle = frame;
+    pen.lineWidth = 4;
+    pen.stroke();
+  }
+  pen.fillStyle = colour;
+  pen.fill();
+  pen.restore();
+}
+
+function handle(pen: Pen, { x, y }: Spot, i: number, held: boolean, { look, colours }: PlaneScene): void {
+  pen.beginPath();
+  pen.arc(x, y, (held ? 15 : 12) * look.scale, 0, 2 * Math.PI);
+  pen.fillStyle = colours[i];
+  pen.fill();
+  pen.strokeStyle = look.theme.ground;
+  pen.lineWidth = 2;
+  pen.stroke();
+  pen.font = look.type(15, "bold");
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  pen.fillStyle = inkOn(colours[i]);
+  pen.fillText(String(i + 1), x, y + 1);
+  pen.textAlign = "left";
+  pen.textBaseline = "alphabetic";
+}

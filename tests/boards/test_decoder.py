@@ -1,0 +1,153 @@
+"""What goes to the browser and what comes back from it, without a browser."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from app import resources
+from capsviz import zoo
+from capsviz.boards import Left, decoder_message, pack_weights
+from capsviz.boards.decoder import header, received
+from capsviz.boards.message import unpack
+from capsviz.measured import recorded
+from capsviz.network import CapsNet, preset
+from capsviz.perturb import PerturbError, unit
+
+
+def numbers(packed: bytes) -> np.ndarray:
+    """All numbers of packed weights, as they are sent."""
+    return unpack(packed).arrays["numbers"]
+
+
+def parameters(packed: bytes) -> list[torch.Tensor]:
+    """Weight "output input" and bias of each layer, as `pack_weights` says that they lie."""
+    sent, widths = numbers(packed).astype(np.float32), header(packed)["widths"]
+    tensors, at = [], 0
+    for inputs, outputs in itertools.pairwise(widths):
+        tensors.append(torch.from_numpy(sent[at : at + inputs * outputs].reshape(inputs, outputs).T.copy()))
+        tensors.append(torch.from_numpy(sent[at + inputs * outputs : at + (inputs + 1) * outputs].copy()))
+        at += (inputs + 1) * outputs
+    assert at == len(sent)
+    return tensors
+
+
+@pytest.mark.parametrize(("trained", "dtype"), [(True, "float16"), (False, "float32")])
+def test_packed_weights_are_the_weights_of_the_decoder_to_the_last_bit(trained: bool, dtype: str):
+    model = zoo.load("digits-dr") if trained else CapsNet(preset("tiny", "digits", "l2"))
+    packed = pack_weights(model)
+    own = header(packed)
+    assert numbers(packed).dtype == dtype  # the zoo keeps float16, in which nothing of it is lost
+    assert own["widths"] == [160, *model.config.decoder, 28 * 28]
+    assert (own["image"], own["classes"], own["dim"]) == ([1, 28, 28], 10, 16)
+    for ours, theirs in zip(parameters(packed), model.decoder.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_packing_is_a_function_of_the_weights():
+    model = CapsNet(preset("tiny", "digits", "dr"))
+    before = pack_weights(model)
+    assert pack_weights(model) == before
+    with torch.no_grad():
+        model.decoder.layers[0].bias[0] += 1
+    assert header(pack_weights(model))["digest"] != header(before)["digest"]
+
+
+def test_a_model_without_a_decoder_says_so():
+    with pytest.raises(PerturbError, match="without a decoder"):
+        pack_weights(CapsNet(preset("tiny", "digits", "dr", decoder=False)))
+
+
+HEADER = {"classes": 3, "dim": 2, "exemplars": 8}
+SENT = {"upper": 2, "offsets": [0.05, -0.25000001], "to": [1, 7], "share": 0.3333, "sphere": True}
+
+
+def test_offsets_and_share_arrive_to_two_decimals():
+    assert received(SENT, HEADER, 0.25) == Left(2, (0.05, -0.25), to=(1, 7), share=0.33, sphere=True)
+
+
+def test_a_walk_may_end_at_the_images_own_capsule():
+    assert received({**SENT, "to": [0, -1]}, HEADER, 0.25).to == (0, -1)
+
+
+@pytest.mark.parametrize("value", [None, "0.1", {}, [0.1], 3])
+def test_what_is_nothing_that_can_be_left_there_is_none(value):
+    assert received(value, HEADER, 0.25) is None
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"offsets": [0.1]},
+        {"offsets": [0.1, "0.2"]},
+        {"offsets": [0.1, 0.3]},
+        {"offsets": [0.1, float("nan")]},
+        {"offsets": [0.1, None]},
+        {"upper": 3},
+        {"upper": "1"},
+        {"upper": True},
+        {"to": [3, 0]},
+        {"to": [0, 8]},
+        {"to": [0]},
+        {"to": None},
+        {"share": 1.1},
+        {"share": -0.1},
+        {"share": None},
+    ],
+)
+def test_one_part_that_does_not_fit_makes_it_none(part: dict):
+    assert received({**SENT, **part}, HEADER, 0.25) is None
+
+
+def test_exemplars_and_spread_follow_the_weights():
+    model, exemplars, spread = zoo.load("digits-dr"), zoo.exemplars("digits-dr"), zoo.capsule_spread("digits-dr")
+    packed, bare = pack_weights(model, exemplars, spread), pack_weights(model)
+    assert (header(packed)["exemplars"], header(bare)["exemplars"]) == (8, 0)
+    assert numbers(packed).dtype == np.float16
+    tail = numbers(packed)[-(1280 + 160) :]
+    assert np.array_equal(tail[:1280], exemplars.numpy().ravel())
+    assert np.array_equal(tail[1280:], spread.numpy().ravel())
+
+
+def test_the_means_of_the_classes_follow_last_and_are_those_of_the_record():
+    model, exemplars, spread = zoo.load("digits-dr"), zoo.exemplars("digits-dr"), zoo.capsule_spread("digits-dr")
+    means = recorded(zoo.entry("digits-dr")).class_means(10)
+    packed = pack_weights(model, exemplars, spread, means)
+    assert header(packed)["means"] and numbers(packed).dtype == np.float16
+    assert not header(pack_weights(model, exemplars, spread))["means"]
+    assert np.array_equal(numbers(packed)[-means.numel() :], means.half().numpy().ravel())
+    assert torch.equal(resources.class_means("digits-dr"), means)
+
+
+def test_capsules_longer_than_one_are_packed_in_their_unit_and_draw_the_same():
+    model, exemplars, spread = (of("digits-matrix") for of in (zoo.load, zoo.exemplars, zoo.capsule_spread))
+    packed = pack_weights(model, exemplars, spread)
+    own, sent = header(packed), torch.from_numpy(numbers(packed).copy())
+    assert own["unit"] == unit(exemplars) > 1
+    assert (sent.dtype, own["exemplars"]) == (torch.float32, exemplars.shape[1])
+    count = exemplars.numel() + spread.numel()
+    assert torch.equal(sent[-count:] * own["unit"], torch.cat([exemplars.flatten(), spread.flatten()]).float())
+    inputs, outputs = own["widths"][:2]
+    first = sent[: inputs * outputs].reshape(inputs, outputs)
+    assert torch.equal(first / own["unit"], model.decoder.layers[0].weight.T.float())
+
+
+@pytest.mark.parametrize(
+    ("poses", "left", "hand", "sentence"),
+    [
+        ({}, Left(0, (0.0,) * 16), "sliders", "for each title"),
+        ({"DR": torch.zeros(10, 8)}, Left(0, (0.0,) * 16), "sliders", "10 capsules of 16 numbers"),
+        ({"DR": torch.zeros(10, 16)}, Left(10, (0.0,) * 16), "sliders", "no class 10"),
+        ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 16, to=(11, 0)), "walk", "no class 11"),
+        ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 3), "sliders", "16 dimensions"),
+        ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 16), "foot", "not moved by 'foot'"),
+        ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 16), "walk", "0 exemplars per class, which walk needs"),
+    ],
+)
+def test_what_does_not_fit_the_decoder_says_so(poses, left: Left, hand: str, sentence: str):
+    packed = pack_weights(CapsNet(preset("tiny", "digits", "dr")))
+    with pytest.raises(PerturbError, match=sentence):
+        decoder_message({"DR": packed}, poses, left, wide=False, hand=hand)

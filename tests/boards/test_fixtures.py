@@ -1,0 +1,121 @@
+"""The numbers that unit tests of `frontend/` hold the browser to are Python's; run as a module, this writes them."""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from capsviz.boards import pack_weights
+from capsviz.boards.message import pack
+from capsviz.network import CapsNet
+from capsviz.perturb import lerp, masked, slerp
+from capsviz.routing import DenseVotes, dynamic_routing
+
+FOLDER = Path(__file__).parents[2] / "frontend" / "fixtures"
+CLASSES, DIM, EXEMPLARS, IMAGE = 3, 4, 2, (1, 3, 2)
+
+
+def message() -> dict[str, Any]:
+    """A packed message with every kind of array."""
+    arrays = {
+        "halves": np.array([0.5, -2.0, 6.1035e-05], np.float16),
+        "numbers": np.array([[0.1, -7.25], [np.inf, 1e-20]]),
+        "nothing": np.zeros(0),
+    }
+    shown = {name: [str(float(value)) for value in array.astype(np.float32).ravel()] for name, array in arrays.items()}
+    packed = pack({"title": "û·v × 3", "upper": None, "nested": {"frames": ["a", "b"]}}, arrays)
+    return {"packed": base64.b64encode(packed).decode(), "arrays": shown}
+
+
+class OnlyDecoder(CapsNet):
+    """Of a network the decoder, smaller than a preset has one."""
+
+    def __init__(self, layers: nn.Module, config: Any):
+        nn.Module.__init__(self)
+        self.decoder: Any = SimpleNamespace(layers=layers)
+        self.config = config
+
+
+def decoder() -> dict[str, Any]:
+    """A small decoder, packed as those of the zoo are, and what it draws of single capsules and on walks."""
+    torch.manual_seed(3)
+    widths = (CLASSES * DIM, 7, 9, int(np.prod(IMAGE)))
+    linear = [nn.Linear(inputs, outputs) for inputs, outputs in itertools.pairwise(widths)]
+    layers = nn.Sequential(linear[0], nn.ReLU(), linear[1], nn.ReLU(), linear[2], nn.Sigmoid())
+    config = SimpleNamespace(image=IMAGE, classes=CLASSES, class_dim=DIM)
+    exemplars, spread = torch.randn(CLASSES, EXEMPLARS, DIM) * 0.4, torch.rand(CLASSES, DIM)
+    model = OnlyDecoder(layers, config)
+    cases = []
+    with torch.inference_mode():
+        for number in range(12):
+            pose, label = torch.randn(DIM), number % CLASSES
+            image = layers(masked(pose[None], label, CLASSES).flatten(1))[0]
+            cases.append({"label": label, "pose": pose.tolist(), "image": image.tolist()})
+        walks = [
+            _walk(layers, exemplars, end, share, sphere)
+            for end in ((0, 1), (2, 0))
+            for sphere in (False, True)
+            for share in (0.0, 0.3, 0.75, 1.0)
+        ]
+    weights = pack_weights(model, exemplars, spread, spread / 2)
+    return {"packed": base64.b64encode(weights).decode(), "cases": cases, "walks": walks}
+
+
+def _walk(layers: nn.Module, exemplars: torch.Tensor, to: tuple[int, int], share: float, sphere: bool) -> dict:
+    start, end = masked(exemplars[0, :1], 0, CLASSES)[0], masked(exemplars[to[0], to[1]][None], to[0], CLASSES)[0]
+    image = layers((slerp if sphere else lerp)(start, end, share).flatten()[None])[0]
+    return {"to": list(to), "share": share, "sphere": sphere, "image": image.tolist()}
+
+
+def routing() -> list[dict[str, Any]]:
+    """Dynamic routing of random votes in the plane, zeros among them, and all that every iteration has."""
+    generator = torch.Generator().manual_seed(5)
+    cases = []
+    for number in range(20):
+        lower, iterations = 2 + number % 5, 1 + number % 6
+        votes = (2.4 * torch.rand(lower, 2, 2, generator=generator, dtype=torch.float64) - 1.2).round(decimals=3)
+        if number == 0:
+            votes[0] = 0
+        steps = dynamic_routing(DenseVotes(votes[None]), iterations, final_agreement=True)
+        names = ("logits", "couplings", "sums", "poses", "agreement")
+        recorded = [{name: getattr(step, name)[0].tolist() for name in names} for step in steps]
+        cases.append({"votes": votes.tolist(), "steps": recorded})
+    return cases
+
+
+WRITTEN = {"message": message, "decoder": decoder, "routing": routing}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_numbers_are_those_of_python(name: str):
+    """If this fails because they should be others: `python -m tests.boards.test_fixtures`, and look at what differs."""
+    _same(json.loads((FOLDER / f"{name}.json").read_text()), json.loads(json.dumps(WRITTEN[name]())))
+
+
+def _same(written: Any, now: Any) -> None:
+    """Equal, numbers up to rounding."""
+    if isinstance(now, dict):
+        assert written.keys() == now.keys()
+        for key, value in now.items():
+            _same(written[key], value)
+    elif isinstance(now, list):
+        assert len(written) == len(now)
+        for one, other in zip(written, now, strict=True):
+            _same(one, other)
+    else:
+        assert written == (pytest.approx(now, abs=1e-6) if isinstance(now, float) else now)
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, write in WRITTEN.items():
+        (FOLDER / f"{name}.json").write_text(json.dumps(write()) + "\n")

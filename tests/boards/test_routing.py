@@ -1,0 +1,110 @@
+"""The numbers that the browser's player draws are those of the trace."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import capsviz
+from capsviz import Intervention
+from capsviz.boards import routing_message as stage
+from capsviz.figures.errors import FigureError
+from capsviz.network import CapsNet, preset
+from tests.figures.conftest import digits
+from tests.test_trace import network
+
+
+def test_dynamic_routing_is_on_stage_as_recorded(dr):
+    staged, layer = stage(dr, image=1, upper=3), dr.layer
+    arrays = staged.arrays
+    np.testing.assert_array_equal(arrays["shares"], layer["couplings"][:, 1].numpy())
+    np.testing.assert_array_equal(arrays["lengths"], layer["activations"][:, 1].numpy())
+    np.testing.assert_array_equal(arrays["votes"], layer.votes[1, :, 3].numpy())
+    np.testing.assert_array_equal(arrays["poses"], layer["poses"][:, 1, 3].numpy())
+    np.testing.assert_array_equal(arrays["agreement"], layer["agreement"][:, 1].numpy())
+    np.testing.assert_allclose(arrays["line1.0"], layer["sums"][:, 1, 3].norm(dim=-1).numpy(), rtol=1e-5)
+    assert staged.fields["iterations"] == 4
+    assert staged.fields["upper"] == 3
+
+
+def test_the_lines_of_dynamic_routing_lead_from_every_b_to_the_next(dr):
+    arrays, layer = stage(dr, image=1, upper=3).arrays, dr.layer
+    agreement = layer["agreement"][:, 1, :, 3].numpy()
+    np.testing.assert_allclose(arrays["line0.0"], agreement.cumsum(0) - agreement, atol=1e-6)
+    np.testing.assert_array_equal(arrays["line0.1"], layer["couplings"][:, 1, :, 3].numpy())
+    np.testing.assert_array_equal(arrays["line3.0"], agreement)
+    np.testing.assert_allclose(arrays["line3.1"][:-1], arrays["line0.0"][1:], atol=1e-6)
+    given = layer["couplings"][2, 1, 5, 3] * layer.votes[1, 5, 3].norm()
+    assert arrays["line1.1"][2, 5] == pytest.approx(float(given), rel=1e-5)
+    np.testing.assert_array_equal(arrays["line2.0"], layer["activations"][:, 1, 3].numpy())
+
+
+def test_the_lines_of_em_say_r_sigma_cost_and_activation(em):
+    message, layer = stage(em, image=2, upper=5), em.layer
+    arrays, owned = message.arrays, layer["responsibilities"][:, 2, :, 5].numpy()
+    np.testing.assert_array_equal(arrays["line0.0"], owned)
+    np.testing.assert_allclose(arrays["line0.2"], layer["variances"][:, 2, 5].sqrt().mean(-1).numpy(), rtol=1e-5)
+    np.testing.assert_allclose(arrays["line1.1"], layer["cost"][:, 2, 5].sum(-1).numpy(), rtol=1e-5)
+    np.testing.assert_array_equal(arrays["line1.2"], layer["activations"][:, 2, 5].numpy())
+    np.testing.assert_array_equal(arrays["line2.1"][:-1], owned[1:])
+    assert np.isnan(arrays["line2.1"][-1]).all(), "after the last M-step there is no other R"
+    assert message.fields["share_names"][-1] == "Responsibilities R of M-step 3"
+
+
+def test_votes_and_poses_lie_in_one_space_whose_distances_are_those_of_the_poses_seen_along_three_axes(dr):
+    staged = stage(dr, image=0, upper=2)
+    votes = dr.layer.votes[0, :, 2].double().numpy()
+    poses = dr.layer["poses"][:, 0, 2].double().numpy()
+    apart = np.linalg.norm(votes[:, None] - poses[None], axis=-1)
+    seen = np.linalg.norm(staged.arrays["places"][:, None] - staged.arrays["heads"][None], axis=-1)
+    assert (seen <= apart + 1e-9).all()
+    assert seen.sum() > 0.2 * apart.sum()
+    assert list(staged.fields["explained"]) == sorted(staged.fields["explained"], reverse=True)
+
+
+def test_agreement_has_one_scale_for_all_classes(dr):
+    """That of the class with which most is agreed: a class with which nothing is agreed stays pale."""
+    scales = [stage(dr, image=1, upper=upper).fields["agreement_reach"] for upper in range(10)]
+    most = np.quantile(dr.layer["agreement"][-1, 1].abs().double().numpy(), 0.99, axis=0).max()
+    assert scales == pytest.approx([most] * 10)
+
+
+def test_em_shows_what_every_m_step_used(em):
+    arrays = stage(em, image=2, upper=5).arrays
+    layer = em.layer
+    np.testing.assert_array_equal(arrays["shares"], layer["responsibilities"][:, 2].numpy())
+    np.testing.assert_allclose(arrays["cost"], layer["cost"][:, 2].sum(-1).numpy(), rtol=1e-5)
+    assert arrays["covariances"].shape == (3, 3, 3)
+    traces = np.trace(arrays["covariances"], axis1=1, axis2=2)
+    assert (traces <= layer["variances"][:, 2, 5].sum(-1).numpy() + 1e-6).all()
+
+
+def test_an_intervention_is_shown_in_the_space_of_the_untouched_run():
+    model = network("dr")
+    plain = capsviz.trace(model, digits())
+    touched = capsviz.trace(model, digits(), intervention=Intervention(muted=(0,)))
+    before, after = stage(plain, upper=1), stage(touched, upper=1, base=plain)
+    np.testing.assert_array_equal(after.arrays["base_shares"], before.arrays["shares"])
+    np.testing.assert_allclose(after.arrays["places"][1:], before.arrays["places"][1:])
+    np.testing.assert_allclose(after.arrays["places"][0], after.arrays["origin"], atol=1e-12)
+    assert after.arrays["gains"][0] == 0
+    assert "base_shares" not in before.arrays
+
+
+def test_discriminative_routing_has_no_iterations_to_stage(l2):
+    with pytest.raises(FigureError, match="trace a model of"):
+        stage(l2, upper=0)
+
+
+def test_each_em_layer_of_a_stack_can_be_staged_by_itself():
+    torch.manual_seed(0)
+    model = CapsNet(preset("matrix-tiny", "digits", "em")).eval()
+    whole = capsviz.trace(model, digits(), votes="all")
+    for number, layer in enumerate(whole.layers):
+        staged = stage(whole.at(number, 0), upper=1)
+        rows, columns, types = staged.fields["grid"]
+        assert staged.arrays["presence"].size == rows * columns * types
+        assert staged.fields["iterations"] == layer.iterations
+        assert staged.fields["field"] is None
+        assert len(staged.fields["classes"]) == staged.arrays["lengths"].shape[1]
