@@ -45,6 +45,8 @@ MODERN: dict[str, Any] = {
 ALL = ("dr", "l2", "l1", "l2-fc", "l1-fc")
 LIST: tuple[Row, ...] = (
     Row("digits", "tiny", (*ALL, "em"), {"epochs": 30, "batch": 32, "shift": 1, **SHORT_CYCLE}),
+    # Gradients through every iteration, as its authors have it.
+    Row("digits", "tiny", ("attention",), {"epochs": 30, "batch": 32, "shift": 1, "through": "all", **SHORT_CYCLE}),
     Row(
         "digits", "matrix-tiny", ("em",), {"epochs": 60, "batch": 32, "shift": 1, **SHORT_CYCLE, "learning_rate": 0.01}
     ),
