@@ -13,18 +13,11 @@ from app.components.routing_board import Look, routing_board
 from app.images import Picture
 from app.scene import Scene
 from app.widgets import chosen
-from capsviz.boards import routing_message
-from capsviz.figures import dynamic, em
+from capsviz.boards import describe_routing, routing_message, trace_board
 from capsviz.figures.compare import error_map
 from capsviz.figures.perturb import reconstruction_figure
 from capsviz.trace import Trace
 from capsviz.zoo import Entry
-
-PLAYERS = {
-    "couplings": (dynamic.routing_player, dynamic.describe_player),
-    "gaussians": (em.em_player, em.describe_player),
-}
-"""By what a routing can be drawn as: the figure that stands for the board where it is taken away, and its words."""
 
 
 def acted(changes: dict[str, Any]) -> None:
@@ -56,16 +49,19 @@ def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str 
     trace = whole.at(layer, position)
     base = current.trace_of(entry, picture).at(layer, position) if touched else None
     upper = current.upper(trace)
-    [(player, words)] = (drawn for name, drawn in PLAYERS.items() if name in entry.config.algorithm.pictures)
-    layout.offer(key, lambda: player(trace, upper=upper, dark=current.dark), f"The routing of {entry.name}, played")
     more = resources.drawn_weights(entry.name, layer, position, len(trace.classes))
+    layout.offer(
+        key,
+        lambda: trace_board(trace, upper=upper, base=base, more=more, dark=current.dark),
+        f"The routing of {entry.name}, played",
+    )
     routing_board(
         routing_message(trace, upper=upper, base=base, more=more, dark=current.dark),
         capsule=current.capsule(entry),
         frame=current.choices.frame,
         look=Look(*(getattr(current.choices, field.name) for field in fields(Look))),
         key=f"{key}-{entry.routing}",
-        alt=words(trace, upper=upper),
+        alt=describe_routing(trace, upper=upper),
         group=group,
         touched=touched,
         on_action=acted,

@@ -15,6 +15,7 @@ from app import presenter, scene, takeaway
 from app.choices import MAX_ITERATIONS, Choices
 from app.scene import Scene
 from app.widgets import chosen
+from capsviz.boards import Board
 from capsviz.errors import CapsvizError
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Stage, network_strip
@@ -76,9 +77,9 @@ def _clicked(key: str, choose: Callable[[Any], None]) -> None:
         choose(points[0]["customdata"])
 
 
-def offer(key: str, figure: Callable[[], Figure], title: str = "") -> None:
-    """Let a figure be taken away that the page shows otherwise, or not at all; it is drawn when it is asked for."""
-    takeaway.offer(key, figure, title)
+def offer(key: str, made: Callable[[], Figure | Board], title: str = "") -> None:
+    """Let be taken away what the page shows otherwise, or not at all; it is made when it is asked for."""
+    takeaway.offer(key, made, title)
 
 
 def strip(trace: Trace, highlight: Stage, dark: bool) -> None:

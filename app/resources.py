@@ -8,7 +8,7 @@ import streamlit as st
 import torch
 from numpy import ndarray
 
-from capsviz import compare, data, differences, perturb, zoo
+from capsviz import boards, compare, data, differences, perturb, zoo
 from capsviz.boards import pack_weights
 from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.meanings import Meanings
@@ -54,9 +54,7 @@ def model(name: str) -> CapsNet:
 
 def drawn_weights(name: str, layer: int, position: int, upper: int) -> dict[str, ndarray]:
     """The weights that a board draws, of the `upper` capsules at a position of a routed layer."""
-    network, here = model(name), slice(position * upper, (position + 1) * upper)
-    found = network.config.algorithm.drawn_weights(network.owner(layer), here)
-    return {key: value.detach().numpy() for key, value in found.items()}
+    return boards.drawn_weights(model(name), upper, layer, position)
 
 
 @st.cache_resource(show_spinner=False)

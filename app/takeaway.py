@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import streamlit as st
 from plotly.graph_objects import Figure
+from streamlit.components.v1 import html as embed
+from streamlit.delta_generator import DeltaGenerator
 
 from app import recordings, resources, shelves
 from app.components.picture_buttons import picture_buttons
 from app.scene import Scene
 from capsviz import data
+from capsviz.boards import Board, board_page
+from capsviz.boards import as_csv as table
 from capsviz.data import exemplars
 from capsviz.figures import standalone_html
 from capsviz.figures.describe import describe
@@ -22,29 +27,32 @@ from capsviz.routing import InverseTemperature
 from capsviz.trace import Trace
 
 _PREVIEW = "taken"
+BOARD_HEIGHT = 620
+"""Pixels of the dialog that a board takes; it scrolls."""
+Make = Callable[[], str]
 
 
 @dataclass
 class Shown:
     """What the page of one visitor has on screen, and what it has beyond that."""
 
-    figures: dict[str, tuple[str, Figure | Callable[[], Figure]]] = field(default_factory=dict)
-    """Title and figure, or what draws it when it is asked for, by key."""
+    pictures: dict[str, tuple[str, Figure | Callable[[], Figure | Board]]] = field(default_factory=dict)
+    """Title and figure, or what makes figure or board when it is asked for, by key."""
     trace: Trace | None = None
 
 
 def begin() -> None:
-    """Forget the figures of the page before."""
+    """Forget the pictures of the page before."""
     st.session_state["shown"] = Shown()
 
 
-def offer(key: str, figure: Figure | Callable[[], Figure], title: str = "") -> None:
-    """Let the visitor take a figure away, whether or not the page shows it.
+def offer(key: str, picture: Figure | Callable[[], Figure | Board], title: str = "") -> None:
+    """Let the visitor take a figure or a board away, whether or not the page shows it.
 
-    figure: or what draws it, called when it is asked for; title: what the list calls it, the key unless given.
+    picture: or what makes it, called when it is asked for; title: what the list calls it, the key unless given.
     """
     title = title or key.replace("-", " ").replace("_", " ").capitalize()
-    _shown().figures[key] = (title, figure)
+    _shown().pictures[key] = (title, picture)
 
 
 def record(trace: Trace) -> None:
@@ -58,19 +66,36 @@ def _shown() -> Shown:
 
 @st.dialog("Take it away", width="large", icon=":material/download:")
 def take_away(current: Scene) -> None:
-    """A figure at a time with its files, and below it the trace and the lines that reproduce it."""
+    """A picture at a time with its files, and below it the trace and the lines that reproduce it."""
     shown = _shown()
-    if shown.figures:
-        _figures(shown, current)
+    if shown.pictures:
+        _pictures(shown, current)
     if shown.trace is not None:
         _trace(shown.trace, current)
 
 
-def _figures(shown: Shown, current: Scene) -> None:
-    key = st.selectbox("Figure", list(shown.figures), format_func=lambda key: shown.figures[key][0], key="taken_key")
-    figure = shown.figures[key][1]
-    figure = figure if isinstance(figure, Figure) else figure()
+def _pictures(shown: Shown, current: Scene) -> None:
+    key = st.selectbox("Figure", list(shown.pictures), format_func=lambda key: shown.pictures[key][0], key="taken_key")
+    offered = shown.pictures[key][1]
+    picture = offered if isinstance(offered, Figure) else offered()
     name = f"capsviz-{key}"
+    if isinstance(picture, Board):
+        _board(picture, name)
+    else:
+        _figure(picture, name, current)
+
+
+def _board(board: Board, name: str) -> None:
+    """The board as it is in its file, where it plays and saves its pictures; here it shows one class only."""
+    with st.container(key="taken_preview"):
+        alone = replace(board, count=1, message=lambda _: board.message(board.upper))
+        embed(board_page(alone), height=BOARD_HEIGHT, scrolling=True)
+    st.caption("SVG and PNG are at its end. The page has the numbers of every class that can be chosen on it.")
+    _, middle, right = st.columns([2, 1, 1])
+    _downloads(name, (middle, right), lambda: board_page(board), lambda: table(board), "One row per number.")
+
+
+def _figure(figure: Figure, name: str, current: Scene) -> None:
     # On a page of its own a transparent figure would lose its ground, and light type would stand on white.
     still = Figure(figure).update_layout(paper_bgcolor=ink(current.dark).ground)
     with st.container(key="taken_preview"):
@@ -78,26 +103,27 @@ def _figures(shown: Shown, current: Scene) -> None:
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="center")
     with left:
         picture_buttons(plot=_PREVIEW, name=name, key="taken_pictures")
-    middle.download_button(
-        "HTML",
-        lambda: standalone_html(figure),
-        f"{name}.html",
-        "text/html",
-        help="Stands alone: opens in any browser, without network; players answer keys.",
-        key="taken_html",
-        on_click="ignore",
-        width="stretch",
-    )
-    right.download_button(
-        "CSV",
-        lambda: as_csv(figure).encode(),
-        f"{name}.csv",
-        "text/csv",
-        help="One row per point; of a player, every iteration.",
-        key="taken_csv",
-        on_click="ignore",
-        width="stretch",
-    )
+    _downloads(name, (middle, right), lambda: standalone_html(figure), lambda: as_csv(figure), "One row per point.")
+
+
+def _downloads(name: str, places: tuple[DeltaGenerator, DeltaGenerator], page: Make, numbers: Make, rows: str) -> None:
+    """The page that stands alone, and the numbers as a table; rows: what a row of it is."""
+    said = "Stands alone: opens in any browser, without network; what plays answers keys."
+    for place, kind, make, text in zip(places, ("html", "csv"), (page, numbers), (said, rows), strict=True):
+        place.download_button(
+            kind.upper(),
+            partial(_encoded, make),
+            f"{name}.{kind}",
+            f"text/{kind}",
+            help=text,
+            key=f"taken_{kind}",
+            on_click="ignore",
+            width="stretch",
+        )
+
+
+def _encoded(make: Make) -> bytes:
+    return make().encode()
 
 
 _BARE = {"displayModeBar": False, "responsive": True}

@@ -9,9 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, needed
 from capsviz.terminal import error_of, told
 
+PAGES = (".html", ".htm")
+"""Endings of a file that is a board instead of a trace."""
 Model = Annotated[str, typer.Option(help="A pretrained model's name, or a run's folder or weights file.")]
 
 
@@ -71,7 +73,12 @@ def evaluate(
 
 
 def trace(
-    output: Annotated[Path, typer.Option("-o", "--output", help="The safetensors file, or with --data the folder.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="The safetensors file, a page to play it (.html), or with --data the folder."
+        ),
+    ],
     image: Annotated[Path | None, typer.Argument(help="A picture; leave it out with --data.")] = None,
     model: Annotated[
         str | None, typer.Option(help="A pretrained model's name, or a run's folder; by default dynamic routing's.")
@@ -92,13 +99,18 @@ def trace(
     ] = False,
     threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
 ) -> None:
-    """Record every iteration of the routing: of a picture in one file, of a data set in shards that open as one."""
+    """Record every iteration of the routing: of a picture in one file, of a data set in shards that open as one.
+
+    A file that ends in .html is a board of the picture's routing, which any browser plays from disk.
+    """
     import torch
 
     if threads:
         torch.set_num_threads(threads)
     if (image is None) == (data is None):
         raise CapsvizError("Give either a picture or --data NAME.")
+    if data is not None and output.suffix.lower() in PAGES:
+        raise CapsvizError("A board shows one picture; give a picture, or a folder for the traces of a data set.")
     if model is None:
         from capsviz import zoo
 
@@ -130,12 +142,22 @@ def trace_picture(
         classes=info.classes if info else None,
         objects=info.objects if info else 1,
     )
-    recorded.save(output)
+    if output.suffix.lower() in PAGES:
+        output.write_text(page(recorded, network), encoding="utf-8")
+    else:
+        recorded.save(output)
     seen = (
         f"{recorded.classes[found]} (activation {float(recorded.activations[0, found]):.2f})"
         for found in recorded.named[0].tolist()
     )
     print(f"{output}: {known['name']} sees {' and '.join(seen)}")
+
+
+def page(recorded: Any, network: Any) -> str:
+    """The board of a recorded picture as a page of its own."""
+    with needed("app", "A board"):
+        from capsviz.boards import board_page, drawn_weights, trace_board
+    return board_page(trace_board(recorded, more=drawn_weights(network, len(recorded.classes))))
 
 
 def trace_set(

@@ -11,11 +11,22 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const folder = path.join(here, "..", "capsviz", "boards", "bundles");
 // A first line of its own: Streamlit takes a text of a single line for the name of a file.
 const note = "/* Built from frontend/ by `make bundles`: change the sources, not this. */";
-const parts = ["address", "keys", "picture-buttons", "drawing-pad", "routing-board", "film", "live-decoder", "toy"];
+const parts = [
+  "app/address",
+  "app/keys",
+  "app/picture-buttons",
+  "app/drawing-pad",
+  "app/routing-board",
+  "app/film",
+  "app/live-decoder",
+  "app/toy",
+  "page/page",
+  "notebook/widget",
+];
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: here,
-  entryPoints: parts.map((part) => `app/${part}.ts`),
+  entryPoints: parts.map((part) => `${part}.ts`),
   entryNames: "[name]",
   outdir: folder,
   bundle: true,

@@ -9,9 +9,8 @@ from app import films, images, layout, scene
 from app.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
 from app.widgets import chosen
 from capsviz import measures
-from capsviz.boards import Film, agreement_film, ascent_film, coefficient_film, history_film
+from capsviz.boards import Film, agreement_film, ascent_film, coefficient_film, film_board, history_film
 from capsviz.figures import discriminative
-from capsviz.figures.film_player import film_player
 from capsviz.figures.geometry import Geometry
 from capsviz.routing import ASCENDING
 from capsviz.routing.discriminative import L2, sparsity
@@ -32,8 +31,9 @@ STARTS = {"fresh": "fresh, 0.1 + N(0, 0.01²)", "trained": "as trained"}
 
 
 def played(shown: Film, key: str) -> None:
-    """A film on the page, to be taken away as a Plotly player."""
-    layout.offer(key, lambda: film_player(shown, dark=current.dark), SECTIONS[choices.section])
+    """A film on the page, to be taken away as a page of its own."""
+    title = SECTIONS[choices.section]
+    layout.offer(key, lambda: film_board(shown, title, dark=current.dark), title)
     films.film(shown, entry, key)
 
 

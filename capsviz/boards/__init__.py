@@ -5,30 +5,33 @@ Their code is TypeScript in `frontend/`; what it builds lies here as `bundles/`,
 
 from __future__ import annotations
 
-from importlib import resources
-
+from .board import Board, film_board, trace_board
+from .built import bundle
 from .decoder import Left, decoder_message, pack_weights
 from .discriminative import agreement_film, ascent_film, coefficient_film, history_film
 from .film import Film
 from .message import Message
-from .routing import routing_message
+from .page import board_page
+from .routing import describe_routing, drawn_weights, routing_message
+from .table import as_csv
 
 __all__ = [
+    "Board",
     "Film",
     "Left",
     "Message",
     "agreement_film",
+    "as_csv",
     "ascent_film",
+    "board_page",
     "bundle",
     "coefficient_film",
     "decoder_message",
+    "describe_routing",
+    "drawn_weights",
+    "film_board",
     "history_film",
     "pack_weights",
     "routing_message",
+    "trace_board",
 ]
-
-
-def bundle(file: str) -> str | None:
-    """The text of a built script or style sheet, "keys.js" or "keys.css"; None where nothing of that name is built."""
-    built = resources.files(__name__) / "bundles" / file
-    return built.read_text(encoding="utf-8") if built.is_file() else None

@@ -6,17 +6,21 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import torch
+from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor
 
+from capsviz import measures
 from capsviz.boards.message import Message
 from capsviz.boards.theme import theme
+from capsviz.figures.describe import iterations
 from capsviz.figures.geometry import view_of
-from capsviz.figures.panels import share_reach
 from capsviz.figures.picture import numbers
 from capsviz.figures.plane import Plane, fit_plane
 from capsviz.figures.reading import check, geometry, share_of, steps, votes
 from capsviz.figures.theme import typical_reach
+from capsviz.network import CapsNet
 from capsviz.routing.program import Program, Share
 from capsviz.trace import Trace
 
@@ -61,6 +65,44 @@ def routing_message(
         agreement = steps(base or trace, "agreement", image)[-1]
         reaches["agreement_reach"] = max(typical_reach(to_one, flat=0.0) for to_one in agreement.T) or 1.0
     return Message(_fields(trace, upper, plane, dark, arrays) | reaches, {**arrays, **(more or {})})
+
+
+def drawn_weights(model: CapsNet, upper: int, layer: int = -1, position: int = 0) -> dict[str, ndarray]:
+    """What a board draws and a trace does not hold, of the `upper` capsules at a position of a routed layer.
+
+    position: row · columns + column in the layer's upper grid; layer: from 0, or from the end. For `routing_message`.
+    """
+    here, number = slice(position * upper, (position + 1) * upper), range(model.config.depth)[layer]
+    found = model.config.algorithm.drawn_weights(model.owner(number), here)
+    return {name: value.detach().cpu().numpy() for name, value in found.items()}
+
+
+def describe_routing(trace: Trace, *, image: int = 0, upper: int) -> str:
+    """What a board shows of an iterative routing, in one sentence with its numbers, for those who do not see it.
+
+    Raises FigureError as `routing_message` does.
+    """
+    check(trace, "board", image=image, upper=upper)
+    shares, strengths, algorithm = _shares(trace, image), steps(trace, "activations", image), trace.config.algorithm
+    symbol, name = share_of(trace).symbol, trace.called(upper)
+    largest, gaussian, spreading = shares.max(axis=(1, 2)), "", ""
+    if trace.kind == "class":  # in a convolutional layer, capsules at other positions have their shares as well
+        entropy = 100 * measures.coupling_entropy(torch.from_numpy(shares)).mean(dim=1)
+        spreading = f", their mean entropy from {entropy[0]:.2f} to {entropy[-1]:.2f} % of its maximum"
+    if "variances" in trace.layer:
+        spread = np.sqrt(steps(trace, "variances", image)[:, upper]).mean(axis=-1)
+        gaussian = f"the Gaussian of {name} goes from a mean σ of {spread[0]:.3f} to {spread[-1]:.3f}; "
+    return (
+        f"{algorithm.title} of {shares.shape[1]} capsules to {shares.shape[2]} in {iterations(len(shares))}: "
+        f"the largest {symbol} goes from {largest[0]:.2f} to {largest[-1]:.2f}{spreading}; {gaussian}the {algorithm.strength.word} of {name} "
+        f"goes from {strengths[0, upper]:.2f} to {strengths[-1, upper]:.2f}; strongest is "
+        f"{trace.called(int(strengths[-1].argmax()))}."
+    )
+
+
+def share_reach(shares: Float[ndarray, "T lower upper"]) -> float:
+    """How far shares get from the even share 1/J in the last iteration, single ones apart; at least a hundredth."""
+    return max(0.01, typical_reach(shares[-1] - 1 / shares.shape[-1], share=0.995, flat=0.01))
 
 
 def _poses(trace: Trace, image: int) -> ndarray:

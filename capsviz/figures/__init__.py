@@ -10,15 +10,13 @@ from .couplings import coupling_entropy, coupling_geometry, lengths_over_iterati
 from .describe import describe
 from .discriminative import agreement_side_by_side, coefficient_histogram, coefficient_map
 from .distributions import distribution_steps, distribution_violins
-from .dynamic import routing_player
-from .em import em_player
 from .errors import FigureError
 from .flow import type_flow
 from .gaussians import em_curves
 from .many import method_grid
 from .network import network_strip
 from .perturb import dimension_sheet, reconstruction_figure
-from .player import standalone_html
+from .standalone import standalone_html
 from .theme import CLASS_COLOURS, DIVERGING, ROUTING_COLOURS, SEQUENTIAL, style
 
 __all__ = [
@@ -39,7 +37,6 @@ __all__ = [
     "distribution_steps",
     "distribution_violins",
     "em_curves",
-    "em_player",
     "error_map",
     "image_blocks",
     "lengths_over_iterations",
@@ -47,7 +44,6 @@ __all__ = [
     "network_strip",
     "reconstruction_figure",
     "reconstruction_grid",
-    "routing_player",
     "standalone_html",
     "style",
     "type_flow",

@@ -32,10 +32,6 @@ class Plane:
         """
         return (self.axes * variances[..., None, :]) @ self.axes.T
 
-    def axis_title(self, axis: int) -> str:
-        """ "PC 1 (41 % of variance)"."""
-        return f"PC {axis + 1} ({100 * self.explained[axis]:.0f} % of variance)"
-
 
 def fit_plane(*points: Float[ndarray, "_ dim"], seen: int = 2) -> Plane:
     """Fit the plane of largest variance to all points at once (scikit-learn PCA).
@@ -53,14 +49,3 @@ def fit_plane(*points: Float[ndarray, "_ dim"], seen: int = 2) -> Plane:
         return Plane(everything[0], np.eye(seen, everything.shape[1]), np.zeros(seen))
     fitted = PCA(n_components=seen, svd_solver="full").fit(everything)
     return Plane(fitted.mean_, fitted.components_, fitted.explained_variance_ratio_)
-
-
-def ellipse(
-    centre: Float[ndarray, " 2"], covariance: Float[ndarray, "2 2"], sigmas: int | float, *, points: int = 73
-) -> Float[ndarray, "points 2"]:
-    """Closed outline of a plane Gaussian at so many σ: the points with Mahalanobis distance `sigmas`."""
-    variances, directions = np.linalg.eigh(covariance)
-    turn = np.linspace(0, 2 * np.pi, points)
-    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    # A variance of zero may come out of eigh as −1e-19.
-    return centre + sigmas * (circle * np.sqrt(np.clip(variances, 0, None))) @ directions.T

@@ -14,7 +14,7 @@ from numpy import ndarray
 from PIL import Image
 from plotly.graph_objects import Figure
 
-_FIRST = ("frame", "trace", "kind", "name", "axes", "reads", "x", "y", "z")
+_FIRST = ("trace", "kind", "name", "axes", "reads", "x", "y", "z")
 _GRIDS = ("heatmap", "contour", "histogram2d")
 # Per-point fields that style or repeat; what they say is in the others.
 _NOT_NUMBERS = ("text", "hovertext", "textposition", "hoverinfo", "ids", "meta", "selectedpoints")
@@ -24,10 +24,9 @@ _SYMBOL = re.compile(r"%\{(?:marker\.)?(\w+)(?:\[(\d+)\])?[^}]*\}")
 def as_csv(figure: Figure) -> str:
     """The numbers of a figure as CSV, one row per point, heat map cell, picture's pixel or Sankey link.
 
-    Columns, as far as the figure has them: frame (the player's iteration; empty for what does not move), trace (its
-    number), kind, name, axes, reads (what the pointer says of a point, in terms of the other columns), then x, y, z and
-    every further number of a point (size and color of markers, base, value), text last. Numbers are those that were
-    drawn: figures round to four digits.
+    Columns, as far as the figure has them: trace (its number), kind, name, axes, reads (what the pointer says of a
+    point, in terms of the other columns), then x, y, z and every further number of a point (size and color of markers,
+    base, value), text last. Numbers are those that were drawn: figures round to four digits.
     """
     rows = list(points(figure))
     found = {column for row in rows for column in row}
@@ -41,37 +40,14 @@ def as_csv(figure: Figure) -> str:
 
 
 def points(figure: Figure) -> Iterator[dict[str, Any]]:
-    """The rows of `as_csv`, frame by frame, trace by trace."""
-    content = figure.to_plotly_json()
-    traces, frames = content.get("data", []), content.get("frames", [])
-    moving = {number for frame in frames for number in _numbers(frame)}
-    for number, trace in enumerate(traces):
-        if number not in moving:
-            yield from _labelled(trace, number, "")
-    # What stands before the first frame plays is the first frame.
-    for frame in frames:
-        for number, change in zip(_numbers(frame), frame.get("data", []), strict=True):
-            traces[number] = _merged(traces[number], change)
-            yield from _labelled(traces[number], number, str(frame.get("name", "")))
+    """The rows of `as_csv`, trace by trace."""
+    for number, trace in enumerate(figure.to_plotly_json().get("data", [])):
+        yield from _labelled(trace, number)
 
 
-def _numbers(frame: Mapping[str, Any]) -> list[int]:
-    """The traces that a frame changes."""
-    return list(frame.get("traces") or range(len(frame.get("data", []))))
-
-
-def _merged(trace: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
-    merged = dict(trace)
-    for key, value in change.items():
-        inner = isinstance(value, Mapping) and isinstance(trace.get(key), Mapping) and "bdata" not in value
-        merged[key] = _merged(trace[key], value) if inner else value
-    return merged
-
-
-def _labelled(trace: Mapping[str, Any], number: int, frame: str) -> Iterator[dict[str, Any]]:
+def _labelled(trace: Mapping[str, Any], number: int) -> Iterator[dict[str, Any]]:
     kind = trace.get("type", "scatter")
-    head: dict[str, Any] = {"frame": frame} if frame else {}
-    head |= {"trace": number, "kind": kind}
+    head: dict[str, Any] = {"trace": number, "kind": kind}
     if trace.get("name"):
         head["name"] = trace["name"]
     if "xaxis" in trace or "yaxis" in trace:

@@ -94,16 +94,6 @@ def diverging(dark: bool) -> list[list]:
     return [list(stop) for stop in (DIVERGING_DARK if dark else DIVERGING)]
 
 
-def diverging_part(low: Number, high: Number, dark: bool) -> list[list]:
-    """The part of the diverging scale between two of its own positions in 0..1, stretched to 0..1.
-
-    For quantities that cannot reach one end of the scale: equal distances from the middle keep equal strength.
-    """
-    stops = DIVERGING_DARK if dark else DIVERGING
-    inside = [position for position, _ in stops if low < position < high]
-    return [[(position - low) / (high - low), _mix(stops, position)] for position in (low, *inside, high)]
-
-
 def diverging_colours(values: Float[ndarray, "*shape"], dark: bool) -> Float[ndarray, "*shape 3"]:
     """Signed values in [-1, 1] as red, green and blue in [0, 1] on the diverging scale: for pictures sent as pixels."""
     places, colours = zip(*(DIVERGING_DARK if dark else DIVERGING), strict=True)

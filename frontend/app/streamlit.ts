@@ -1,6 +1,7 @@
 // How a board stands on a page of the app.
 
 import type { Mount } from "../core/board";
+import { unpack } from "../core/message";
 import type { Component } from "./component";
 import "./streamlit.css";
 
@@ -8,6 +9,6 @@ import "./streamlit.css";
 export function inStreamlit(mount: Mount): (component: Component<Uint8Array>) => () => void {
   return ({ data, parentElement, setTriggerValue }) => {
     const host = { parent: parentElement, page: document.querySelector(".stMainBlockContainer") };
-    return mount(host, data, (what, value) => setTriggerValue(what, [value]));
+    return mount(host, unpack(data), (what, value) => setTriggerValue(what, [value]));
   };
 }

@@ -2,11 +2,13 @@
 // did, and is taken down with the element. A board knows no host.
 
 import { element } from "./dom";
-import { unpack } from "./message";
 import type { Transport } from "./transport";
 
 /** What the visitor did, by a name that the board states, and with what value. */
 export type Tell = (what: string, value: unknown) => void;
+
+/** How often the host has heard what the board told, by its name; a host by itself counts nothing. */
+export type Heard = Readonly<Record<string, number | undefined>>;
 
 export interface Host {
   /** Where the board stands. */
@@ -59,8 +61,8 @@ const places = new WeakMap<Node, Place>();
 
 const FAILED = "This picture cannot be drawn here: reload the page, and if that does not help, try another browser.";
 
-/** Gives an element's board a packed message; gives what takes the board down. */
-export type Mount = (host: Host, message: Uint8Array, tell: Tell) => () => void;
+/** Gives an element's board a message; gives what takes the board down. */
+export type Mount = (host: Host, message: object, tell: Tell) => () => void;
 
 /** What makes a board of a kind in an element, unless there is one already, and gives it messages. */
 export function mounting<Message>(Kind: new (host: Host) => Board<Message>): Mount {
@@ -69,7 +71,7 @@ export function mounting<Message>(Kind: new (host: Host) => Board<Message>): Mou
     try {
       place ??= { board: new Kind(host), calls: 0 };
       places.set(host.parent, place);
-      place.board.hear(unpack(message), tell);
+      place.board.hear(message, tell);
     } catch (error) {
       console.error(error); // the host might show all of it on the page
       place?.board.destroy();

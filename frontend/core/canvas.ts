@@ -31,6 +31,13 @@ export function surface(canvas: HTMLCanvasElement, width: number, height: number
   return pen;
 }
 
+const panels = new WeakMap<HTMLCanvasElement, { redraw(pen: Pen): void }>();
+
+/** The panel whose canvas this is. */
+export function panelOf(canvas: HTMLCanvasElement): { redraw(pen: Pen): void } | undefined {
+  return panels.get(canvas);
+}
+
 /** A picture on a canvas of its own; what it shows last can be painted on other surfaces as well. */
 export abstract class Panel<Shown> {
   readonly canvas: HTMLCanvasElement;
@@ -40,6 +47,7 @@ export abstract class Panel<Shown> {
 
   constructor(className = "") {
     this.canvas = element("canvas", { role: "img", className });
+    panels.set(this.canvas, this);
   }
 
   /** Show something, on the panel's own canvas. */

@@ -9,7 +9,7 @@ interface Header {
 }
 
 /** The fields of a message and its arrays, each by its name; the reader says what it is a message of. */
-export function unpack(bytes: Uint8Array): unknown {
+export function unpack(bytes: Uint8Array): Record<string, unknown> {
   const size = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const { arrays, ...fields } = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + size))) as Header;
   const numbers = bytes.slice(4 + size).buffer; // a copy of its own starts at a multiple of 4

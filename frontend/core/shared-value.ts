@@ -20,9 +20,9 @@ export class SharedValue {
 
   /**
    * Whether what the host says is to be taken over; under a busy hand, what it said before is not. count: how often the
-   * host has heard of the value by now: what it heard and does not say has been undone.
+   * host has heard of the value by now: what it heard and does not say has been undone. A host by itself counts nothing.
    */
-  takes(value: unknown, count: number, busy = false): boolean {
+  takes(value: unknown, count = 0, busy = false): boolean {
     const text = JSON.stringify(value);
     const echo = this.pending.indexOf(text);
     const again = text === this.said;

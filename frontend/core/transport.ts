@@ -1,7 +1,8 @@
 // Play, slow motion, pause, step, scrub and keys, for whatever is drawn as a function of a position. No server is asked.
 //
 // Keys: space plays and pauses, ← → step, Home and End jump, s is slow motion. They go to the player that was touched
-// last, else to the first on the page; a field that takes typing keeps its keys. Players of one group move in step.
+// last, else to the first on the page; a field that takes typing keeps its keys, and where a place says so
+// (`data-own-keys`), only keys that are pressed in it are its players'. Players of one group move in step.
 
 import { button, element } from "./dom";
 import { Player } from "./player";
@@ -165,7 +166,7 @@ export class Transport {
    * Stand where the link says, null for the end; not where it only answers, or where the visitor has moved on since.
    * count: how often the host has heard where the visitor left it.
    */
-  stand(frame: number | null, count: number): void {
+  stand(frame: number | null, count?: number): void {
     const busy = this.timer !== 0 || !this.frame.isKnown(this.left);
     if (!this.frame.takes(frame, count, busy)) return;
     this.stop();
@@ -248,7 +249,16 @@ function players(): Players {
     const known: Players = (window.capsvizPlayers = { all: [], active: null });
     document.addEventListener("keydown", (event) => {
       const player = known.active ?? known.all.find((each) => each.root.isConnected);
-      if (!player || event.ctrlKey || event.metaKey || event.altKey || takesKeys(event)) return;
+      const own = player?.root.closest("[data-own-keys]");
+      if (
+        !player ||
+        (own && !event.composedPath().includes(own)) ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        takesKeys(event)
+      )
+        return;
       if (player.key(event)) event.preventDefault();
     });
   }

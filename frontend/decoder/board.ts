@@ -7,7 +7,6 @@ import { Board, type Host, type Mount, mounting } from "../core/board";
 import { paintImage, pixelsOf, type Shape } from "../core/canvas";
 import { ColourTable, type Theme } from "../core/colours";
 import { element } from "../core/dom";
-import { unpack } from "../core/message";
 import { SharedValue } from "../core/shared-value";
 import { Cells } from "./cells";
 import "./decoder.css";
@@ -275,8 +274,11 @@ const mountBoard = mounting(LiveDecoder);
 
 /** Keeps the weights of a message of weights, and gives every other message to the element's board. */
 export const mountDecoder: Mount = (host, message, tell) => {
-  const said = unpack(message) as { readonly weights?: Weights; readonly numbers: Float32Array };
-  if (!said.weights) return mountBoard(host, message, tell);
-  keep({ ...said.weights, numbers: said.numbers });
+  const { weights, numbers } = message as {
+    readonly weights?: Omit<Weights, "numbers">;
+    readonly numbers: Float32Array;
+  };
+  if (!weights) return mountBoard(host, message, tell);
+  keep({ ...weights, numbers });
   return () => undefined;
 };

@@ -1,7 +1,7 @@
 // Maps over the geometry, frame by frame, and what stands beside them: all frames are here, no server is asked. The host
 // hears of a capsule that is clicked, and of the frame at which the player was left.
 
-import { Board, type Host } from "../core/board";
+import { Board, type Heard, type Host } from "../core/board";
 import { element, roomBelow } from "../core/dom";
 import { Look } from "../core/look";
 import { shown } from "../core/numbers";
@@ -21,7 +21,7 @@ interface Message extends FilmFields {
   readonly capsule: number | null;
   /** The frame at which to stand, null for the last. */
   readonly frame: number | null;
-  readonly heard: { readonly frame: number };
+  readonly heard: Heard;
 }
 
 declare global {

@@ -3,7 +3,7 @@
 // The numbers come once; while the visitor plays, steps, scrubs or points, nobody is asked. The host hears of what has to
 // be computed or kept: another class, a capsule, an intervention, the frame, and how things are looked at.
 
-import { Board, type Host } from "../core/board";
+import { Board, type Heard, type Host } from "../core/board";
 import { button, element, topOf } from "../core/dom";
 import { Look } from "../core/look";
 import { SharedValue } from "../core/shared-value";
@@ -39,8 +39,7 @@ interface Message extends Routing {
   /** The frame at which to stand, null for the last. */
   readonly frame: number | null;
   readonly looked: Looked;
-  /** How often the host has heard of what the board tells, by its name. */
-  readonly heard: Readonly<Record<string, number>>;
+  readonly heard: Heard;
   /** Boards of the same group play in step. */
   readonly group: string;
   readonly alt: string;

@@ -3,7 +3,7 @@
 
 import { interpolateNumberArray } from "d3-interpolate";
 
-import { Board, type Host } from "../core/board";
+import { Board, type Heard, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
 import { element, topOf } from "../core/dom";
 import { Look } from "../core/look";
@@ -27,7 +27,7 @@ interface Message {
   readonly iterations: number;
   /** The iteration at which to stand, null for the last. */
   readonly frame: number | null;
-  readonly heard: { readonly votes: number; readonly iterations: number; readonly frame: number };
+  readonly heard: Heard;
   /** What T may rise to. */
   readonly most: number;
   readonly presets: Readonly<Record<string, { readonly votes: Votes; readonly note: string }>>;

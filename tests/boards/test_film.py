@@ -10,10 +10,8 @@ import torch
 
 from capsviz.ascent import climb, fix, starting_point
 from capsviz.boards import agreement_film, ascent_film, coefficient_film, history_film
-from capsviz.figures import FigureError, describe, standalone_html
-from capsviz.figures.film_player import film_player
+from capsviz.figures import FigureError
 from capsviz.figures.geometry import Geometry
-from capsviz.figures.table import as_csv
 from capsviz.network import CapsNet, preset
 from tests.figures.conftest import digits, record
 
@@ -168,25 +166,3 @@ def test_what_cannot_be_played_is_said_in_a_sentence(l2, dr, ascended, grid):
     film = ascent_film(ascended, grid, upper=0, classes=names)
     with pytest.raises(FigureError, match="8 frames and the film 3"):
         dataclasses.replace(film, frames=("a", "b", "c"))
-
-
-def test_a_film_is_a_plotly_player_too_with_the_same_frames(ascended, grid):
-    film = ascent_film(ascended, grid, upper=UPPER, classes=[str(c) for c in range(10)])
-    figure = film_player(film)
-    assert [frame.name for frame in figure.frames] == list(film.frames)
-    assert describe(figure) == film.alt
-    for number, frame in enumerate(figure.frames):
-        drawn = np.array([[np.nan if value is None else value for value in line] for line in frame.data[0].z])
-        np.testing.assert_allclose(drawn, grid.tiles(film.maps[0].values[number]), atol=5.1e-6)
-        assert all(cursor.x == (number, number) for cursor in frame.data[1:])
-    assert figure.data[0].zmax == film.reach(0) == -figure.data[0].zmin
-    lines = [trace.y for trace in figure.data if trace.type == "scatter" and len(trace.x) == len(film.frames)]
-    np.testing.assert_allclose(lines[2], ascended.true_length.numpy(), atol=1e-6)
-    assert "Plotly" in standalone_html(figure)
-    assert len(as_csv(figure).splitlines()) > grid.lower
-
-
-def test_a_still_has_no_player_and_a_pair_two_maps(l2, dr):
-    assert not film_player(coefficient_film(l2, upper=0)).frames
-    figure = film_player(agreement_film(l2, dr, upper=0, signs=torch.ones(10)))
-    assert sum(trace.type == "heatmap" for trace in figure.data) == 2 and len(figure.frames) == 4

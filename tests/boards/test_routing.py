@@ -8,10 +8,12 @@ import torch
 
 import capsviz
 from capsviz import Intervention
+from capsviz.boards import describe_routing
 from capsviz.boards import routing_message as stage
+from capsviz.boards.routing import share_reach
 from capsviz.figures.errors import FigureError
 from capsviz.network import CapsNet, preset
-from tests.figures.conftest import digits
+from tests.figures.conftest import digits, record
 from tests.test_trace import network
 
 
@@ -92,9 +94,38 @@ def test_an_intervention_is_shown_in_the_space_of_the_untouched_run():
     assert "base_shares" not in before.arrays
 
 
-def test_discriminative_routing_has_no_iterations_to_stage(l2):
+def test_what_cannot_be_drawn_is_said_in_a_sentence(dr, l2):
     with pytest.raises(FigureError, match="trace a model of"):
         stage(l2, upper=0)
+    with pytest.raises(FigureError, match="no class 10; choose one from 0 to 9"):
+        stage(dr, upper=10)
+    with pytest.raises(FigureError, match="votes=True"):
+        stage(record("dr", votes=False), upper=0)
+
+
+def test_the_description_holds_the_numbers(dr, em):
+    text, layer = describe_routing(dr, image=1, upper=3), dr.layer
+    assert f"of {dr.config.lower} capsules to 10 in 4 iterations" in text
+    assert f"to {layer['couplings'][-1, 1].max():.2f}," in text
+    assert f"the length of class 3 goes from {layer['activations'][0, 1, 3]:.2f}" in text
+    text, spread = describe_routing(em, image=1, upper=3), em.layer["variances"][:, 1, 3].sqrt().mean(-1)
+    assert f"the Gaussian of class 3 goes from a mean σ of {spread[0]:.3f} to {spread[-1]:.3f}" in text
+    assert f"to {em.layer['activations'][-1, 1, 3]:.2f}; strongest is class" in text
+
+
+def test_single_capsules_do_not_drown_the_others():
+    """One coupling near 1 among many near 1/J: the colours are made for the many."""
+    shares = np.full((2, 1000, 10), 0.1)
+    shares[1] += np.random.default_rng(0).normal(size=(1000, 10)) * 0.01
+    shares[1, 0] = [0.91, *[0.01] * 9]
+    assert 0.02 < share_reach(shares) < 0.04
+    assert share_reach(shares[:1]) == 0.01
+
+
+def test_a_class_of_1152_capsules_is_sent_in_few_bytes():
+    recorded = record("dr", name="compact", iterations=10, conv_channels=4, decoder=False)
+    assert recorded.config.lower == 1152
+    assert len(stage(recorded, upper=0).packed()) < 2_000_000
 
 
 def test_each_em_layer_of_a_stack_can_be_staged_by_itself():

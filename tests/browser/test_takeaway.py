@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from PIL import Image
 from app import resources, shelves
 from capsviz.trace import Trace
 from tests.browser.visitor import Visitor
+
+SVG = "http://www.w3.org/2000/svg"
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
@@ -72,21 +75,72 @@ def test_each_file_opens_again(opened: Visitor, chromium: sync_api.Browser, tmp_
     assert trace.classes == expected.classes
 
 
-def test_the_player_that_is_taken_along_plays_without_network(
-    opened: Visitor, chromium: sync_api.Browser, tmp_path: Path
-):
+@pytest.fixture
+def board(opened: Visitor, chromium: sync_api.Browser, tmp_path: Path) -> Iterator[sync_api.Page]:
+    """The board that was taken away, opened from disk by a browser without a network."""
     choose(opened, "The routing of digits-dr, played")
-    opened.window.locator(".st-key-taken .updatemenu-button").first.wait_for()
+    opened.window.locator(".st-key-taken_preview iframe").wait_for()
+    context = chromium.new_context(offline=True, viewport={"width": 1400, "height": 900}, accept_downloads=True)
+    alone, complaints = context.new_page(), []
     page = taken(opened, tmp_path, "HTML")
-    context = chromium.new_context(offline=True)
-    alone, asked = context.new_page(), []
-    alone.on("request", lambda request: asked.append(request.url))
+    alone.on("request", lambda request: complaints.append(request.url) if not request.url.startswith(OWN) else None)
+    alone.on("pageerror", lambda error: complaints.append(str(error)))
     alone.goto(page.as_uri())
-    alone.locator(".js-plotly-plot .main-svg").first.wait_for()
-    label = alone.locator(".slider-label").first
-    alone.keyboard.press("End")
-    sync_api.expect(label).to_contain_text("iteration 3 of 3")
-    alone.keyboard.press("ArrowLeft")
-    sync_api.expect(label).to_contain_text("iteration 2 of 3")
-    assert asked == [page.as_uri()]
+    alone.locator("section.routing").wait_for()
+    yield alone
+    assert complaints == []
     context.close()
+
+
+OWN = ("file:", "blob:", "data:")
+"""Addresses of what a page has in itself."""
+
+
+def test_the_board_that_is_taken_along_plays_without_network(board: sync_api.Page):
+    frame = board.locator("output.frame")
+    sync_api.expect(frame).to_have_text("iteration 3 of 3 · line 4 of 4")
+    board.keyboard.press("Home")
+    sync_api.expect(frame).to_have_text("iteration 1 of 3 · line 1 of 4")
+    board.keyboard.press("ArrowRight")
+    sync_api.expect(frame).to_have_text("iteration 1 of 3 · line 2 of 4")
+    board.get_by_role("button", name="Play").click()
+    sync_api.expect(frame).to_have_text("iteration 3 of 3 · line 4 of 4", timeout=60_000)
+    root = board.locator("section.routing").element_handle()
+    shown = "root => [root.capsvizBoard.run.upper, ...root.capsvizBoard.run.data.lengths.slice(-10)]"
+    expected = resources.trace("digits-dr", shelves.image_set("digits", "test").images[3].numpy().tobytes(), 3)
+    upper, *lengths = root.evaluate(shown)
+    assert upper == int(expected.predicted[0])
+    assert lengths == pytest.approx(expected.activations[0].tolist(), rel=1e-4)
+    # Another class has its own votes, the place among the lines and the way of looking stay.
+    board.keyboard.press("Home")
+    board.get_by_role("button", name="Heat").click()
+    board.wait_for_timeout(700)
+    root.evaluate("root => root.capsvizBoard.tell('upper', 8)")
+    assert root.evaluate("root => [root.capsvizBoard.run.upper, root.dataset.frame]") == [8, "0"]
+    votes = root.evaluate("root => [...root.capsvizBoard.run.vote(5)]")
+    assert votes == pytest.approx(expected.layer.votes[0, 5, 8].tolist(), rel=1e-4, abs=1e-6)
+    sync_api.expect(board.get_by_role("button", name="Heat")).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_board_saves_what_it_shows_as_svg_and_png(board: sync_api.Page, tmp_path: Path):
+    def saved(kind: str) -> Path:
+        with board.expect_download() as download:
+            board.get_by_role("button", name=kind, exact=True).click()
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        return path
+
+    svg = saved("SVG")
+    root = ElementTree.parse(svg).getroot()
+    words = " ".join("".join(part.itertext()) for part in root.iter(f"{{{SVG}}}text"))
+    for said in ("Votes û for 4", "squash", "iteration 3 of 3", "Length ‖v‖ of each class", "capsule"):
+        assert said in words
+    assert "▶ Play" not in words and "Heat" not in words
+    dots = [part for part in root.iter(f"{{{SVG}}}path") if part.get("fill", "none") != "none"]
+    assert len(dots) > 200, "the votes are drawn as shapes, not as a picture of pixels"
+    size = board.locator("section.routing").bounding_box()
+    assert size is not None
+    with Image.open(saved("PNG")) as png:
+        assert png.size == pytest.approx((2 * size["width"], 2 * size["height"]), abs=4)
+        assert png.convert("RGB").getpixel((1, 1)) == (255, 255, 255)
+        assert len(png.convert("RGB").quantize(64).getcolors() or []) > 20

@@ -21,11 +21,9 @@ def everything(dr, em, l2):
     drawn = {"dr": dr.reconstruction[0], "em": em.reconstruction[0], "l2": l2.reconstruction[0], "l1": dr.images[0]}
     counts = torch.tensor([[90, 0, 3], [1, 80, 0], [0, 0, 70]])
     make = {
-        "routing_player": lambda dark: figures.routing_player(dr, upper=3, dark=dark),
         "lengths": lambda dark: figures.lengths_over_iterations(dr, dark=dark),
         "entropy": lambda dark: figures.coupling_entropy(dr, dark=dark),
         "geometry": lambda dark: figures.coupling_geometry(dr, 0, 3, 2, dark),
-        "em_player": lambda dark: figures.em_player(em, upper=3, dark=dark),
         "em_curves": lambda dark: figures.em_curves(em, upper=3, dark=dark),
         "coefficient_map": lambda dark: figures.coefficient_map(b, l2.grid, upper=3, dark=dark),
         "coefficient_histogram": lambda dark: figures.coefficient_histogram(b, dark=dark),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from capsviz.figures import describe, network_strip, routing_player
+from capsviz.figures import describe, network_strip
 from capsviz.figures.enlarge import enlarge
 from capsviz.figures.table import as_csv
 from capsviz.trace import Trace
@@ -23,7 +23,7 @@ def fonts(figure: go.Figure) -> list[float]:
 
 
 def test_every_type_size_grows_and_the_figure_itself_stays(dr: Trace):
-    figure = routing_player(dr, upper=3)
+    figure = network_strip(dr)
     before = fonts(figure)
     larger = enlarge(figure, 1.5)
     assert len(before) > 10
@@ -32,7 +32,7 @@ def test_every_type_size_grows_and_the_figure_itself_stays(dr: Trace):
 
 
 def test_numbers_and_description_stay_the_same(dr: Trace):
-    figure = routing_player(dr, upper=3)
+    figure = network_strip(dr)
     larger = enlarge(figure, 1.7)
     assert as_csv(larger) == as_csv(figure)
     assert describe(larger) == describe(figure)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import plotly.io
 import pytest
 
-from capsviz.figures import coupling_geometry, lengths_over_iterations, network_strip, routing_player
+from capsviz.figures import coupling_geometry, lengths_over_iterations, network_strip
 from capsviz.figures.picture import mosaic, mosaic_traces
 from capsviz.figures.table import as_csv
 from capsviz.trace import Trace
@@ -28,35 +28,6 @@ def test_lengths_read_back_class_by_class_and_iteration_by_iteration(dr: Trace):
     for row in rows:
         assert float(row["y"]) == pytest.approx(float(lengths[int(row["x"]) - 1, int(row["name"])]), abs=5e-5)
     assert rows[0]["reads"] == "class 0; iteration x; ‖v‖ = y"
-
-
-def test_every_frame_of_a_player_is_there_with_every_coupling(dr: Trace):
-    rows = [row for row in read(routing_player(dr, upper=3)) if row["kind"] == "heatmap"]
-    couplings = dr.layer["couplings"][:, 0]
-    assert len(rows) == couplings.numel()
-    assert {row["frame"] for row in rows} == {"1", "2", "3", "4"}
-    for row in rows[:: len(rows) // 50]:
-        lower = int(row["x"].split(":")[0].removeprefix("capsule "))
-        expected = couplings[int(row["frame"]) - 1, lower, int(row["y"])]
-        assert float(row["z"]) == pytest.approx(float(expected), abs=5e-5)
-
-
-def test_what_moves_is_written_once_for_each_frame_and_what_stands_once():
-    figure = go.Figure(
-        [go.Scatter(x=[1, 2], y=[3, 4], marker={"size": [5, 6]}), go.Bar(x=["a"], y=[7])],
-        frames=[
-            {"name": "1", "data": [{"type": "scatter", "marker": {"size": [5, 6]}}], "traces": [0]},
-            {"name": "2", "data": [{"type": "scatter", "y": [8, 9]}], "traces": [0]},
-        ],
-    )
-    rows = read(figure)
-    assert [(row["frame"], row["x"], row["y"], row["size"]) for row in rows] == [
-        ("", "a", "7", ""),
-        ("1", "1", "3", "5"),
-        ("1", "2", "4", "6"),
-        ("2", "1", "8", "5"),
-        ("2", "2", "9", "6"),
-    ]
 
 
 def test_numbers_that_plotly_packed_in_base64_are_unpacked():

@@ -71,14 +71,6 @@ def test_the_middle_of_the_diverging_scales_is_nearly_the_page(scale, page):
     assert distance(scale[3][1], page) < 0.08
 
 
-def test_a_part_of_the_diverging_scale_keeps_its_middle_and_end():
-    part = theme.diverging_part(0.4, 1, dark=False)
-    assert part[0][0] == 0
-    assert part[-1] == [1, theme.DIVERGING[-1][1]]
-    assert [colour for position, colour in part if position == pytest.approx(1 / 6)] == [theme.DIVERGING[3][1]]
-    assert theme.diverging_part(0, 1, dark=True) == theme.diverging(True)
-
-
 @pytest.mark.parametrize("dark", [False, True])
 def test_style_gives_transparent_ground_and_large_type(dark):
     figure = theme.style(go.Figure(go.Scatter(x=[1], y=[1])), dark=dark, title="A title", height=333)

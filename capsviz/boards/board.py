@@ -1,0 +1,87 @@
+"""A board with all that it shows, for a host that asks no app: a page of its own (`page`), a notebook (`notebook`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from numpy import ndarray
+
+from capsviz.boards.discriminative import coefficient_film
+from capsviz.boards.film import Film
+from capsviz.boards.message import Message
+from capsviz.boards.routing import describe_routing, routing_message
+from capsviz.figures.errors import FigureError
+from capsviz.trace import Trace
+
+UNTOLD: dict[str, Any] = {
+    "capsule": None,
+    "frame": None,
+    "group": "",
+    "touched": None,
+    "looked": {"turned": None, "zoom": 0, "bare": False, "absolute": False, "listed": "share"},
+}
+"""What a board is told where nobody keeps what the visitor does: nothing is chosen, and nothing can be routed again."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """A kind of board and what it is given: for each class that can be chosen the message that shows it.
+
+    kind: its name in `frontend/boards.ts`; count: how many classes, 1 where there is nothing to choose; upper: the one
+    that is shown first. first: packed messages that come once, before all others.
+    """
+
+    kind: str
+    title: str
+    message: Callable[[int], Message]
+    count: int = 1
+    upper: int = 0
+    first: tuple[bytes, ...] = ()
+
+    @property
+    def file(self) -> str:
+        """What its pictures are called as files."""
+        return "capsviz-" + re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+
+    def packed(self, upper: int) -> bytes:
+        """What shows a class, as the browser takes it."""
+        message = self.message(upper)
+        return Message({**UNTOLD, **message.fields}, message.arrays).packed()
+
+
+def trace_board(
+    trace: Trace,
+    *,
+    image: int = 0,
+    upper: int | None = None,
+    base: Trace | None = None,
+    more: Mapping[str, ndarray] | None = None,
+    dark: bool = False,
+) -> Board:
+    """The routing of an image as a board: played where it iterates, as its coefficients where it does not.
+
+    upper: the class that is shown first, the most active one unless given. base, more: as in `routing_message`. Of
+    several routed layers the last is shown; `Trace.at` gives others.
+    Raises FigureError where the trace holds no votes, or lacks the image or the class.
+    """
+    if not 0 <= image < len(trace.images):
+        raise FigureError(f"The trace has {len(trace.images)} images; choose one from 0 to {len(trace.images) - 1}.")
+    chosen = int(trace.predicted[image]) if upper is None else upper
+    title, last = f"The routing of {trace.name}", trace.at(-1)
+    if "board" not in trace.config.algorithm.pictures:
+        return film_board(coefficient_film(last, upper=chosen, image=image), title, dark=dark)
+
+    def message(upper: int) -> Message:
+        shown = routing_message(last, image=image, upper=upper, base=base, more=more, dark=dark)
+        return Message({**shown.fields, "alt": describe_routing(last, image=image, upper=upper)}, shown.arrays)
+
+    message(chosen)  # what is wrong is said at once, not when somebody looks
+    return Board("routing-board", title, message, len(last.classes), chosen)
+
+
+def film_board(film: Film, title: str, *, dark: bool = False) -> Board:
+    """A film of the primary capsules as a board."""
+    return Board("film", title, lambda _: film.message(dark=dark))

@@ -1,0 +1,22 @@
+"""A figure as a page of its own."""
+
+from __future__ import annotations
+
+import html
+
+from plotly.graph_objects import Figure
+
+from capsviz.figures.describe import describe
+from capsviz.figures.theme import ink
+
+
+def standalone_html(figure: Figure) -> str:
+    """The figure as one HTML page that needs no network: plotly inside, alt text set."""
+    pen = ink(bool((figure.layout.meta or {}).get("dark")))
+    body = figure.to_html(full_html=False, include_plotlyjs=True, config={"responsive": True, "displaylogo": False})
+    text = html.escape(describe(figure), quote=True)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>capsviz</title></head>'
+        f'<body style="margin:16px;background:{pen.ground}">'
+        f'<div role="img" aria-label="{text}">{body}</div></body></html>'
+    )

@@ -1,0 +1,131 @@
+// A board as a picture of its own, SVG or PNG: its panels paint themselves again, and what stands between them in HTML is
+// written where it stands. Buttons and sliders stay behind.
+
+import { Context } from "svgcanvas";
+
+import { panelOf, type Pen, penOf } from "./canvas";
+import { element } from "./dom";
+
+const LEFT_OUT = ".transport button, .transport input, .tools, select, .board-files";
+const SHARPER = 2; // pixels of a PNG for each of the board
+
+/** What is on the screen of a board, painted on another surface. */
+function paint(root: HTMLElement, pen: Pen, ground: string): void {
+  const { left, top, width, height } = root.getBoundingClientRect();
+  pen.fillStyle = ground;
+  pen.fillRect(0, 0, width, height);
+  pen.save();
+  pen.translate(-left, -top);
+  walk(root, pen);
+  pen.restore();
+}
+
+function walk(at: Element, pen: Pen): void {
+  if (at.matches(LEFT_OUT) || !at.checkVisibility({ visibilityProperty: true })) return;
+  const box = at.getBoundingClientRect();
+  if (at instanceof HTMLCanvasElement) {
+    pen.save();
+    pen.translate(box.left, box.top);
+    const panel = panelOf(at);
+    pen.imageSmoothingEnabled = false;
+    if (panel) panel.redraw(pen);
+    else if (at.width && at.height) pen.drawImage(at, 0, 0, box.width, box.height);
+    pen.restore();
+    return;
+  }
+  const style = getComputedStyle(at);
+  ground(pen, box, style);
+  for (const child of at.childNodes) {
+    if (child instanceof Element) walk(child, pen);
+    else if (child instanceof Text) write(child, pen, style);
+  }
+}
+
+/** Behind an element: its colour, or its colours from left to right, and its border. */
+function ground(pen: Pen, box: DOMRect, style: CSSStyleDeclaration): void {
+  const shape = (): void => {
+    pen.beginPath();
+    pen.roundRect(box.left, box.top, box.width, box.height, parseFloat(style.borderTopLeftRadius) || 0);
+  };
+  const colours = style.backgroundImage.startsWith("linear-gradient(to right")
+    ? [...style.backgroundImage.matchAll(/((?:rgb|color|oklab)a?\([^)]*\))(?: ([\d.]+)%)?/g)]
+    : [];
+  if (colours.length) {
+    const gradient = pen.createLinearGradient(box.left, 0, box.right, 0);
+    colours.forEach(([, colour, at], k) => {
+      gradient.addColorStop(at ? Number(at) / 100 : k / (colours.length - 1), colour);
+    });
+    pen.fillStyle = gradient;
+    shape();
+    pen.fill();
+  } else if (seen(style.backgroundColor)) {
+    pen.fillStyle = plain(style.backgroundColor);
+    shape();
+    pen.fill();
+  }
+  if (parseFloat(style.borderTopWidth) && style.borderTopStyle !== "none" && seen(style.borderTopColor)) {
+    pen.strokeStyle = plain(style.borderTopColor);
+    pen.lineWidth = parseFloat(style.borderTopWidth);
+    shape();
+    pen.stroke();
+  }
+}
+
+const probe = element("canvas", { width: 1, height: 1 });
+
+/** A colour as every program that reads SVG knows it: browsers also compute `color(srgb …)`. */
+function plain(colour: string): string {
+  const pen = penOf(probe, { willReadFrequently: true });
+  pen.clearRect(0, 0, 1, 1);
+  pen.fillStyle = colour;
+  pen.fillRect(0, 0, 1, 1);
+  const [red, green, blue, opacity] = pen.getImageData(0, 0, 1, 1).data;
+  return `rgba(${red}, ${green}, ${blue}, ${(opacity / 255).toFixed(3)})`;
+}
+
+function seen(colour: string): boolean {
+  return !plain(colour).endsWith(" 0.000)");
+}
+
+/** The words of a text, each where it stands: a line may break between any two. */
+function write(text: Text, pen: Pen, style: CSSStyleDeclaration): void {
+  const range = document.createRange();
+  pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+  pen.fillStyle = plain(style.color);
+  pen.textAlign = "left";
+  pen.textBaseline = "alphabetic";
+  for (const { 0: word, index } of text.data.matchAll(/\S+/g)) {
+    range.setStart(text, index);
+    range.setEnd(text, index + word.length);
+    const box = range.getBoundingClientRect();
+    if (!box.width) continue;
+    const { fontBoundingBoxAscent: above, fontBoundingBoxDescent: below } = pen.measureText(word);
+    pen.fillText(word, box.left, box.top + (box.height * above) / (above + below));
+  }
+}
+
+/** A board as SVG. */
+export function svgOf(root: HTMLElement, ground: string): string {
+  const { width, height } = root.getBoundingClientRect();
+  const pen = new Context({ width, height });
+  paint(root, pen, ground);
+  const svg = pen.getSvg();
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  for (const image of svg.querySelectorAll("image")) image.setAttribute("style", "image-rendering: pixelated");
+  return new XMLSerializer().serializeToString(svg);
+}
+
+/** A board as PNG. */
+export function pngOf(root: HTMLElement, ground: string): Promise<Blob> {
+  const { width, height } = root.getBoundingClientRect();
+  const canvas = element("canvas", { width: Math.round(SHARPER * width), height: Math.round(SHARPER * height) });
+  const pen = penOf(canvas);
+  pen.scale(SHARPER, SHARPER);
+  paint(root, pen, ground);
+  return new Promise((made, failed) => {
+    canvas.toBlob((blob) => {
+      if (blob) made(blob);
+      else failed(new Error("The browser made no PNG of this picture."));
+    });
+  });
+}

@@ -1,0 +1,106 @@
+"""A board as a file of its own: what lies in it is the trace, and as a table it reads back."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import Result
+from PIL import Image
+from typer.testing import CliRunner
+
+from capsviz.boards import as_csv, board_page, coefficient_film, drawn_weights, film_board, trace_board
+from capsviz.boards.message import unpack
+from capsviz.cli import app
+from capsviz.data import load
+from capsviz.figures import FigureError
+from capsviz.network import CapsNet, preset
+
+
+def content(page: str) -> dict:
+    found = re.search(r'<script type="application/json" id="content">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def test_the_page_of_a_routing_holds_every_class(dr):
+    board = trace_board(dr, image=1)
+    assert board.upper == int(dr.predicted[1])
+    inside = content(board_page(board))
+    assert inside["board"] == "routing-board" and inside["upper"] == board.upper and len(inside["messages"]) == 10
+    for upper in (0, 7):
+        message = unpack(base64.b64decode(inside["messages"][upper]))
+        assert message.fields["upper"] == upper and message.fields["touched"] is None
+        assert f"of class {upper} goes from" in message.fields["alt"]
+        np.testing.assert_allclose(message.arrays["votes"], dr.layer.votes[1, :, upper].flatten().numpy(), rtol=1e-6)
+
+
+def test_the_page_loads_nothing_from_elsewhere(dr):
+    page = board_page(trace_board(dr))
+    assert not re.findall(r'(?:src|href)\s*=\s*"', page)
+    assert "<title>The routing of" in page and page.count("<script") == 2 == page.count("</script")
+
+
+def test_where_nothing_iterates_the_coefficients_are_shown(l2):
+    inside = content(board_page(trace_board(l2, upper=3)))
+    assert inside["board"] == "film" and len(inside["messages"]) == 1
+    message = unpack(base64.b64decode(inside["messages"][0]))
+    np.testing.assert_array_equal(message.arrays["map0"], l2.layer["coefficients"][0, :, 3].numpy())
+
+
+def test_what_a_model_adds_is_drawn_too(em):
+    torch.manual_seed(7)
+    model = CapsNet(preset("tiny", "digits", "em")).eval()
+    more = drawn_weights(model, 10)
+    assert more["beta_a"].shape == (10,)
+    assert "beta_a" in trace_board(em, more=more).message(0).arrays
+    assert "beta_a" not in trace_board(em).message(0).arrays
+
+
+def test_what_cannot_be_shown_is_said_at_once(dr):
+    with pytest.raises(FigureError, match="has 3 images; choose one from 0 to 2"):
+        trace_board(dr, image=3)
+    with pytest.raises(FigureError, match="no class 10"):
+        trace_board(dr, upper=10)
+
+
+def test_all_numbers_of_a_board_read_back_from_its_table(dr, l2):
+    rows = list(csv.DictReader(io.StringIO(as_csv(trace_board(dr, image=1, upper=3)))))
+    shares = [row for row in rows if row["array"] == "shares"]
+    couplings = dr.layer["couplings"][:, 1]
+    assert len(shares) == couplings.numel()
+    for row in shares[:: len(shares) // 50]:
+        assert float(row["value"]) == pytest.approx(float(couplings[tuple(map(int, row["index"].split()))]), rel=1e-6)
+    film = coefficient_film(l2, upper=0)
+    values = [float(row["value"]) for row in csv.DictReader(io.StringIO(as_csv(film_board(film, "b"))))
+              if row["array"] == "map0"]  # fmt: skip
+    np.testing.assert_allclose(values, np.ravel(film.maps[0].values), rtol=1e-6)
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_trace_writes_a_page_that_shows_what_the_model_sees(tmp_path: Path):
+    Image.fromarray(load("digits", "test").images[0, 0].numpy()).save(tmp_path / "digit.png")
+    result = run("trace", tmp_path / "digit.png", "-o", tmp_path / "board.html", "--model", "digits-em")
+    assert result.exit_code == 0, result.output
+    inside = content((tmp_path / "board.html").read_text(encoding="utf-8"))
+    assert inside["title"] == "The routing of digits-em" and len(inside["messages"]) == 10
+    assert "beta_a" in unpack(base64.b64decode(inside["messages"][0])).arrays
+
+
+def test_a_page_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path):
+    Image.fromarray(load("digits", "test").images[0, 0].numpy()).save(tmp_path / "digit.png")
+    result = run("trace", "--data", "digits", "-o", tmp_path / "board.html")
+    assert "A board shows one picture" in str(result.exception)
+    words = ("trace", tmp_path / "digit.png", "-o", tmp_path / "none.html", "--model", "digits-dr", "--no-votes")
+    assert "votes=True" in str(run(*words).exception)
+    assert not (tmp_path / "none.html").exists()
