@@ -15,7 +15,7 @@ from app.choices import Choices
 from capsviz import data, zoo
 from capsviz.data import DATASETS, DIGITS, ImageError, VisitorImage
 from capsviz.figures.picture import png
-from capsviz.perturb import draw
+from capsviz.perturbation import draw
 
 PAD = "pad"
 """The drawing pad's key."""

@@ -8,7 +8,7 @@ import streamlit as st
 import torch
 from numpy import ndarray
 
-from capsviz import boards, compare, data, differences, perturb, zoo
+from capsviz import boards, compare, data, differences, perturbation, zoo
 from capsviz.boards import pack_weights
 from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.meanings import Meanings
@@ -85,7 +85,7 @@ def spread(name: str) -> torch.Tensor:
 
 def unit(name: str) -> float:
     """What an offset of 1 adds to the numbers of a model's capsules. Raises ZooError."""
-    return perturb.unit(exemplars(name))
+    return perturbation.unit(exemplars(name))
 
 
 @st.cache_resource(show_spinner="Measuring what the capsules draw …", max_entries=8)

@@ -12,6 +12,7 @@ from . import data
 from .errors import CapsvizError
 from .intervene import Intervention
 from .network import CapsNet, CapsNetConfig, preset
+from .notebook import perturb, show
 from .trace import LayerTrace, Trace, trace
 from .traceset import TraceSet
 from .zoo import load, models
@@ -27,6 +28,8 @@ __all__ = [
     "data",
     "load",
     "models",
+    "perturb",
     "preset",
+    "show",
     "trace",
 ]

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from capsviz.measures import image_moments
 from capsviz.network.capsnet import CapsNet
-from capsviz.perturb import draw
+from capsviz.perturbation import draw
 
 CLEAR = 0.5
 """A label needs a correlation of at least this: a quarter of all that varies in the quality."""

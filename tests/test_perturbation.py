@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from capsviz.network import CapsNet, preset
-from capsviz.perturb import OFFSETS, PerturbError, draw, lerp, masked, perturb, sheet, shift, slerp, unit, walk
+from capsviz.perturbation import OFFSETS, PerturbError, draw, lerp, masked, perturb, sheet, shift, slerp, unit, walk
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from app.choices import Choices
 from app.components.live_decoder import live_decoder
 from app.scene import Scene
 from app.widgets import chosen
-from capsviz import perturb
+from capsviz import perturbation
 from capsviz.boards import Left
 from capsviz.boards.decoder import NARROW, WIDE
 from capsviz.figures.perturb import dimension_sheet, meaning_table
@@ -157,9 +157,9 @@ def below() -> None:
             + "."
         )
     st.subheader(f"Every number of {whose}, moved by −0.25 to 0.25", anchor=False)
-    offsets = [resources.unit(entry.name) * offset for offset in perturb.OFFSETS]
-    images = perturb.sheet(resources.model(entry.name), trace.poses[0, upper], upper, offsets)
-    layout.show(dimension_sheet(images, perturb.OFFSETS, dark=current.dark), "sheet")
+    offsets = [resources.unit(entry.name) * offset for offset in perturbation.OFFSETS]
+    images = perturbation.sheet(resources.model(entry.name), trace.poses[0, upper], upper, offsets)
+    layout.show(dimension_sheet(images, perturbation.OFFSETS, dark=current.dark), "sheet")
 
 
 current = scene.current()

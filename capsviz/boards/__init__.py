@@ -5,7 +5,7 @@ Their code is TypeScript in `frontend/`; what it builds lies here as `bundles/`,
 
 from __future__ import annotations
 
-from .board import Board, film_board, trace_board
+from .board import Board, decoder_board, film_board, trace_board
 from .built import bundle
 from .decoder import Left, decoder_message, pack_weights
 from .discriminative import agreement_film, ascent_film, coefficient_film, history_film
@@ -26,6 +26,7 @@ __all__ = [
     "board_page",
     "bundle",
     "coefficient_film",
+    "decoder_board",
     "decoder_message",
     "describe_routing",
     "drawn_weights",

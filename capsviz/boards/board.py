@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from capsviz.boards.decoder import Left, decoder_message, header
 from capsviz.boards.discriminative import coefficient_film
 from capsviz.boards.film import Film
 from capsviz.boards.message import Message
@@ -85,3 +86,32 @@ def trace_board(
 def film_board(film: Film, title: str, *, dark: bool = False) -> Board:
     """A film of the primary capsules as a board."""
     return Board("film", title, lambda _: film.message(dark=dark))
+
+
+def decoder_board(
+    trace: Trace,
+    weights: bytes,
+    *,
+    upper: int | None = None,
+    hand: str = "sliders",
+    wide: bool = False,
+    dark: bool = False,
+) -> Board:
+    """The class capsules of the first image of a trace, to be moved by hand, and what the decoder draws of them.
+
+    weights: of `pack_weights`; upper: the class capsule to move, the most active one unless given; hand, wide: as in
+    `decoder_message`. A walk ends at the surest exemplar of the class that is second likely.
+    Raises PerturbError as `decoder_message` does.
+    """
+    likely = trace.activations[0].argsort(descending=True).tolist()
+    left = Left(likely[0] if upper is None else upper, (0.0,) * header(weights)["dim"], (likely[1], 0))
+    message = decoder_message(
+        {trace.name: weights},
+        {trace.name: trace.poses[0]},
+        left,
+        wide=wide,
+        hand=hand,
+        classes=trace.classes,
+        dark=dark,
+    )
+    return Board("live-decoder", f"A class capsule of {trace.name}, moved", lambda _: message, first=(weights,))

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from capsviz.boards.message import Message, pack, unpack
 from capsviz.boards.theme import theme
 from capsviz.network import CapsNet
-from capsviz.perturb import NO_DECODER, PerturbError, unit
+from capsviz.perturbation import NO_DECODER, PerturbError, unit
 
 HANDS: tuple[str, ...] = ("sliders", "cells", "walk")
 """How a capsule is moved: number by number, on a grid of all capsules, or on the way to another one."""
@@ -54,8 +54,8 @@ def pack_weights(
     both or none; without them there are sliders only. means: the mean capsule of each class (`Measured.class_means`);
     without them the cells show numbers instead of standard deviations.
     The one array holds layer by layer the weight, "input output", and the bias, then exemplars, spread and means, in
-    float16 where that loses nothing. Capsules that are much longer than 1 are divided by their `perturb.unit`, by which
-    the first weights are multiplied; the fields say it (`header`).
+    float16 where that loses nothing. Capsules that are much longer than 1 are divided by their `perturbation.unit`, by
+    which the first weights are multiplied; the fields say it (`header`).
     To be cached by the caller: packing 1.4 million weights takes some tens of milliseconds.
     Raises PerturbError for a model without a decoder.
     """

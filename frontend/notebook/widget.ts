@@ -8,7 +8,7 @@ import { element } from "../core/dom";
 interface Content {
   readonly board: string;
   readonly name: string;
-  readonly style: string;
+  readonly css: string;
   /** Packed messages: those that come once and before the others, and the board's. */
   readonly first: readonly DataView[];
   readonly message: DataView;
@@ -30,7 +30,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   // A root of its own: what the notebook styles, and what the board does, stay apart.
   const shadow = el.attachShadow({ mode: "open" });
   const root = element("div");
-  shadow.append(element("style", { textContent: model.get("style") }), root);
+  shadow.append(element("style", { textContent: model.get("css") }), root);
   // Keys belong to the notebook unless the board has the focus; then the notebook leaves them to it.
   el.dataset.lmSuppressShortcuts = "true";
   root.dataset.ownKeys = "true";

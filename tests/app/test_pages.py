@@ -9,10 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
-from capsviz import data, perturb, zoo
+from capsviz import data, perturbation, zoo
 from capsviz.boards.message import Message, unpack
 from capsviz.data.exemplars import exemplars
-from capsviz.perturb import OFFSETS
+from capsviz.perturbation import OFFSETS
 from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit
 
@@ -205,7 +205,7 @@ def test_all_models_stand_side_by_side_each_with_its_own_capsules_of_the_same_im
     image = data.to_float(data.load("digits", "test").images[:1])
     for decoder, routing in zip(sent["decoders"], ALGORITHMS, strict=True):
         name = f"digits-{routing}"
-        pose = zoo.load(name)(image).poses[0, 3] / perturb.unit(zoo.exemplars(name))
+        pose = zoo.load(name)(image).poses[0, 3] / perturbation.unit(zoo.exemplars(name))
         assert decoder["poses"][3] == pytest.approx(pose.tolist(), abs=1e-5)
 
 
@@ -226,12 +226,14 @@ def test_the_sheet_has_a_cell_per_dimension_and_offset(visit: Visit):
 def test_matrix_capsules_are_moved_by_as_much_as_can_be_seen(visit: Visit):
     app = visit("perturb", model="digits-matrix")
     model, image = zoo.load("digits-matrix"), data.to_float(data.load("digits", "test").images[:1])
-    unit, poses = perturb.unit(zoo.exemplars("digits-matrix")), model(image).poses[0]
+    unit, poses = perturbation.unit(zoo.exemplars("digits-matrix")), model(image).poses[0]
     assert f"digits-matrix are in units of {unit:g}" in spoken(app)
     for ours, theirs in zip(live(app)["decoders"][0]["poses"], poses, strict=True):
         assert ours == pytest.approx((theirs / unit).tolist(), abs=1e-5)
     label = live(app)["state"]["upper"]
-    plain, scaled = (perturb.sheet(model, poses[label], label, [of * end for end in (-0.25, 0.25)]) for of in (1, unit))
+    plain, scaled = (
+        perturbation.sheet(model, poses[label], label, [of * end for end in (-0.25, 0.25)]) for of in (1, unit)
+    )
     change = [float((images[:, 1] - images[:, 0]).abs().mean((1, 2, 3)).max()) for images in (plain, scaled)]
     assert change[0] < 0.02 < 0.05 < change[1]
     assert f"pixels change most, by {change[1]:.3f} on average" in charts(app)["sheet"]["layout"]["meta"]["alt"]

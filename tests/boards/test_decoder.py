@@ -15,7 +15,7 @@ from capsviz.boards.decoder import header, received
 from capsviz.boards.message import unpack
 from capsviz.measured import recorded
 from capsviz.network import CapsNet, preset
-from capsviz.perturb import PerturbError, unit
+from capsviz.perturbation import PerturbError, unit
 
 
 def numbers(packed: bytes) -> np.ndarray:

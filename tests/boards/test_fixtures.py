@@ -17,7 +17,7 @@ from torch import nn
 from capsviz.boards import pack_weights
 from capsviz.boards.message import pack
 from capsviz.network import CapsNet
-from capsviz.perturb import lerp, masked, slerp
+from capsviz.perturbation import lerp, masked, slerp
 from capsviz.routing import DenseVotes, dynamic_routing
 
 FOLDER = Path(__file__).parents[2] / "frontend" / "fixtures"

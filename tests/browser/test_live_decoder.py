@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from capsviz import perturb, zoo
+from capsviz import perturbation, zoo
 from capsviz.measured import recorded
 from tests.browser.visitor import Guest, visits
 from tests.serving import served
@@ -85,7 +85,7 @@ def drawn(offsets: dict[int, float], upper: int = CLASS, name: str = "digits-dr"
     pose = zoo.exemplars(name)[upper, 0].clone()
     for dimension, offset in offsets.items():
         pose[dimension] += offset
-    return perturb.draw(zoo.load(name), pose[None], upper)[0, 0].numpy() * 255
+    return perturbation.draw(zoo.load(name), pose[None], upper)[0, 0].numpy() * 255
 
 
 def test_the_page_draws_as_pytorch_draws(visit):
@@ -225,9 +225,9 @@ def test_a_row_of_the_grid_chooses_its_class_and_keys_move_a_cell(visit):
 def test_a_walk_draws_what_pytorch_draws(visit, target: tuple[int, int], path: str):
     live = visit(f"?hand=walk&to={target[0]},{target[1]}")
     exemplars, model = zoo.exemplars("digits-dr"), zoo.load("digits-dr")
-    start = perturb.masked(exemplars[CLASS, :1], CLASS, 10)[0]
-    end = perturb.masked(exemplars[target[0], 0 if target[1] < 0 else target[1]][None], target[0], 10)[0]
-    half = perturb.walk(model, start, end, (0.5,), sphere=path != "straight")[0, 0].numpy() * 255
+    start = perturbation.masked(exemplars[CLASS, :1], CLASS, 10)[0]
+    end = perturbation.masked(exemplars[target[0], 0 if target[1] < 0 else target[1]][None], target[0], 10)[0]
+    half = perturbation.walk(model, start, end, (0.5,), sphere=path != "straight")[0, 0].numpy() * 255
     before = live.canvas("after")[..., 0]
     live.board.get_by_role("button", name=f"{path}, 50 %").click()
     live.heard(rf"share 0\.5 sphere {path != 'straight'}")
@@ -244,7 +244,7 @@ def test_a_walk_plays_without_the_server_and_python_hears_where_it_was_left(visi
     live.window.keyboard.press("End")
     live.until("(board) => board.querySelector('.frame').textContent === '100 %'")
     live.heard(r"to \(8, 2\) share 1\.0 sphere False")
-    end = perturb.draw(zoo.load("digits-dr"), zoo.exemplars("digits-dr")[8, 2][None], 8)[0, 0].numpy() * 255
+    end = perturbation.draw(zoo.load("digits-dr"), zoo.exemplars("digits-dr")[8, 2][None], 8)[0, 0].numpy() * 255
     assert np.abs(live.canvas("after")[..., 0] - end).max() <= 1
     assert np.abs(live.canvas("after") - start).max() > 50
     live.board.get_by_role("button", name="on the sphere, 50 %").click()

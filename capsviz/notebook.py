@@ -1,0 +1,74 @@
+"""What a notebook shows of a trace and of a model: the boards of the app, as the output of a cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jaxtyping import Float
+from torch import Tensor
+
+from capsviz import zoo
+from capsviz.errors import needed
+from capsviz.network import CapsNet
+from capsviz.trace import Trace
+from capsviz.trace import trace as record
+
+if TYPE_CHECKING:
+    from capsviz.boards import Board
+
+_WHAT = "A board in a notebook"
+
+
+def show(
+    trace: Trace, *, image: int = 0, upper: int | None = None, model: CapsNet | None = None, dark: bool = False
+) -> Any:
+    """The board of one image of a trace as a widget: played where the routing iterates, else its coefficients.
+
+    upper: the class that is shown first, the most active one unless given; another one is chosen on the board. model:
+    the one that was recorded, for what a trace does not hold (EM: the logistic of β_a). Of several routed layers the
+    last is shown; `show(trace.at(0))` shows the first.
+    Raises CapsvizError where anywidget or plotly is not installed, FigureError where the trace holds no votes, or lacks
+    the image or the class.
+    """
+    with needed("notebook", _WHAT):
+        from capsviz.boards import drawn_weights, trace_board
+        from capsviz.boards.notebook import board_widget
+
+    more = None if model is None else drawn_weights(model, len(trace.classes))
+    return board_widget(trace_board(trace, image=image, upper=upper, more=more, dark=dark))
+
+
+def perturb(
+    model: CapsNet | str,
+    image: Float[Tensor, "channel height width"],
+    *,
+    upper: int | None = None,
+    hand: str = "sliders",
+    wide: bool = False,
+    dark: bool = False,
+) -> Any:
+    """A class capsule of an image in the reader's hand, and what the decoder draws of it live, as a widget.
+
+    model: a network, or the name of a pretrained one, whose exemplars then let `hand` also be "cells" (all capsules as
+    a grid) or "walk" (to the capsule of another image). image: "channel height width" in 0..1. upper: the class capsule
+    to move, the most active one unless given. wide: by up to 1 instead of 0.25 (Sabour, Frosst & Hinton 2017, Fig. 4).
+    Raises CapsvizError where anywidget or plotly is not installed, PerturbError where the model has no decoder, lacks
+    the class, or has no exemplars for `hand`, ZooError for an unknown name.
+    """
+    with needed("notebook", _WHAT):
+        from capsviz.boards.notebook import board_widget
+
+    return board_widget(_decoder(model, image, upper, hand, wide, dark))
+
+
+def _decoder(model: CapsNet | str, image: Tensor, upper: int | None, hand: str, wide: bool, dark: bool) -> Board:
+    from capsviz.boards import decoder_board, pack_weights
+
+    if isinstance(model, str):
+        entry, network = zoo.entry(model), zoo.load(model)
+        recorded = record(network, image[None], votes=False, name=model, classes=entry.classes)
+        weights = pack_weights(network, zoo.exemplars(model), zoo.capsule_spread(model))
+    else:
+        recorded = record(model, image[None], votes=False, name="the model")
+        weights = pack_weights(model)
+    return decoder_board(recorded, weights, upper=upper, hand=hand, wide=wide, dark=dark)

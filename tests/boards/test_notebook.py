@@ -1,0 +1,81 @@
+"""What a notebook's widget tells the browser, and what it answers; what is missing is said in a sentence."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import capsviz
+from capsviz import zoo
+from capsviz.boards.message import unpack
+from capsviz.errors import CapsvizError
+from capsviz.perturbation import PerturbError
+from tests.figures.conftest import digits
+
+
+def test_a_trace_is_shown_as_its_board_and_another_class_is_answered(dr):
+    widget = capsviz.show(dr, image=1, upper=3)
+    assert (widget.board, widget.upper) == ("routing-board", 3)
+    widget.upper = 7  # as the browser sets it
+    message = unpack(widget.message)
+    assert message.fields["upper"] == 7
+    np.testing.assert_allclose(message.arrays["votes"], dr.layer.votes[1, :, 7].flatten().numpy(), rtol=1e-6)
+
+
+def test_the_model_of_a_trace_adds_what_the_trace_does_not_hold():
+    model = capsviz.load("digits-em")
+    trace = capsviz.trace(model, digits(), name="digits-em")
+    assert "beta_a" in unpack(capsviz.show(trace, model=model).message).arrays
+    assert "beta_a" not in unpack(capsviz.show(trace).message).arrays
+
+
+def test_a_capsule_of_a_pretrained_model_is_moved_every_way():
+    image = digits()[0]
+    for hand in ("sliders", "cells", "walk"):
+        widget = capsviz.perturb("digits-dr", image, hand=hand)
+        state = unpack(widget.message).fields
+        poses = capsviz.trace(capsviz.load("digits-dr"), image[None]).poses[0]
+        np.testing.assert_allclose(state["decoders"][0]["poses"], poses.numpy(), atol=1e-6)
+        assert state["hand"] == hand and state["state"]["upper"] == int(poses.norm(dim=-1).argmax())
+        weights = unpack(widget.first[0]).fields["weights"]
+        assert weights["digest"] == state["decoders"][0]["digest"]
+        assert weights["exemplars"] == zoo.exemplars("digits-dr").shape[1]
+
+
+def test_a_network_without_exemplars_has_sliders_alone():
+    model = capsviz.load("digits-l2")
+    assert unpack(capsviz.perturb(model, digits()[0], upper=4).message).fields["state"]["upper"] == 4
+    with pytest.raises(PerturbError, match="exemplars per class, which walk needs"):
+        capsviz.perturb(model, digits()[0], hand="walk")
+    with pytest.raises(PerturbError, match="without a decoder"):
+        capsviz.perturb(capsviz.load("digits-l2-fc"), torch.zeros(1, 28, 28))
+
+
+@pytest.mark.parametrize("absent", ["anywidget", "plotly"])
+def test_capsviz_imports_without_what_shows_boards_and_says_what_to_install(absent: str, dr, tmp_path: Path):
+    dr.save(tmp_path / "trace.safetensors")
+    script = (
+        "import sys\n"
+        f"for name in ('anywidget', 'plotly', 'streamlit') if {absent!r} == 'plotly' else ('anywidget',):\n"
+        "    sys.modules[name] = None\n"
+        "import capsviz\n"
+        f"trace = capsviz.Trace.open({str(tmp_path / 'trace.safetensors')!r})\n"
+        "try:\n"
+        "    capsviz.show(trace)\n"
+        "except capsviz.CapsvizError as error:\n"
+        "    print(error)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said == f'A board in a notebook needs {absent}; run `pip install "capsviz[notebook]"`.\n'
+
+
+def test_a_failure_of_its_own_is_no_missing_package():
+    with pytest.raises(ModuleNotFoundError), capsviz.errors.needed("notebook", "A board"):
+        raise ModuleNotFoundError(name="capsviz.nothing")
+    with pytest.raises(CapsvizError, match="A board needs plotly"), capsviz.errors.needed("notebook", "A board"):
+        raise ModuleNotFoundError(name="plotly.graph_objects")
