@@ -94,9 +94,9 @@ def describe_routing(trace: Trace, *, image: int = 0, upper: int) -> str:
         gaussian = f"the Gaussian of {name} goes from a mean σ of {spread[0]:.3f} to {spread[-1]:.3f}; "
     return (
         f"{algorithm.title} of {shares.shape[1]} capsules to {shares.shape[2]} in {iterations(len(shares))}: "
-        f"the largest {symbol} goes from {largest[0]:.2f} to {largest[-1]:.2f}{spreading}; {gaussian}the {algorithm.strength.word} of {name} "
-        f"goes from {strengths[0, upper]:.2f} to {strengths[-1, upper]:.2f}; strongest is "
-        f"{trace.called(int(strengths[-1].argmax()))}."
+        f"the largest {symbol} goes from {largest[0]:.2f} to {largest[-1]:.2f}{spreading}; {gaussian}the "
+        f"{algorithm.strength.word} of {name} goes from {strengths[0, upper]:.2f} to {strengths[-1, upper]:.2f}; "
+        f"strongest is {trace.called(int(strengths[-1].argmax()))}."
     )
 
 
