@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from capsviz.intervene import Intervention
 from capsviz.routing import ASCENDING
@@ -169,3 +169,5 @@ class Catalogue:
     """Number of classes of each model, by name."""
     data: tuple[str, ...]
     """Data sets known by name, on this machine or not."""
+    successors: Mapping[str, str] = field(default_factory=dict)
+    """The model that took the place of one that left, by the name of that."""

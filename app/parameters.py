@@ -66,9 +66,24 @@ def _one_of(values: tuple[str, ...], what: str) -> Callable[[str, Choices, Catal
     return read
 
 
+class Replaced(ValueError):
+    """What a text stood for has left, and what took its place; the sentence says both."""
+
+    def __init__(self, sentence: str, successor: str) -> None:
+        super().__init__(sentence)
+        self.successor = successor
+
+
 def _model(text: str, _choices: Choices, catalogue: Catalogue) -> str:
+    return _known(text, catalogue)
+
+
+def _known(text: str, catalogue: Catalogue, where: str = "") -> str:
+    if text in catalogue.successors:
+        successor = catalogue.successors[text]
+        raise Replaced(f"{text} is no longer here; showing {successor}, which took its place.", successor)
     if text not in catalogue.classes:
-        raise ValueError(f"There is no model “{text}”")
+        raise ValueError(f"There is no model “{text}”{where}")
     return text
 
 
@@ -99,9 +114,7 @@ def _class(text: str, choices: Choices, catalogue: Catalogue) -> int:
 
 
 def _second(text: str, _choices: Choices, catalogue: Catalogue) -> str:
-    if text not in (ANOTHER_IMAGE, *catalogue.classes):
-        raise ValueError(f"There is no model “{text}” to put beside it")
-    return text
+    return text if text == ANOTHER_IMAGE else _known(text, catalogue, " to put beside it")
 
 
 def _capsule(text: str, _choices: Choices, _catalogue: Catalogue) -> int:

@@ -9,6 +9,7 @@ import streamlit as st
 from app import capsule_sets, images, recordings, resources, session, shelves
 from app.choices import ANOTHER_IMAGE, Catalogue, Choices
 from app.images import Picture
+from capsviz import zoo
 from capsviz.data import DIGITS, MNIST
 from capsviz.errors import CapsvizError
 from capsviz.intervene import UNTOUCHED, Intervention
@@ -167,7 +168,8 @@ def catalogue() -> Catalogue:
     wanted = ["mnist-dr", "digits-dr"] if shelves.here(MNIST.name) else ["digits-dr"]
     start = next((name for name in wanted if name in entries), next(iter(entries)))
     classes = {name: len(entry.classes) for name, entry in entries.items()}
-    return Catalogue(start, classes, shelves.BROWSABLE)
+    moved = {old: new for old, new in zoo.successors().items() if new in entries}
+    return Catalogue(start, classes, shelves.BROWSABLE, moved)
 
 
 def choices() -> Choices:

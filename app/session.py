@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from app.choices import Catalogue, Choices
-from app.parameters import PARAMETERS
+from app.parameters import PARAMETERS, Replaced
 from capsviz.intervene import Intervention
 
 
@@ -21,10 +21,13 @@ def parse(query: Mapping[str, str], catalogue: Catalogue) -> tuple[Choices, tupl
             continue
         try:
             value = parameter.read(query[parameter.key], choices, catalogue)
+        except Replaced as error:
+            notices.append(str(error))
+            value = error.successor
         except ValueError as error:
             notices.append(f"{error}; showing {_default(name, choices)} instead.")
-        else:
-            choices = dataclasses.replace(choices, **{name: value})
+            continue
+        choices = dataclasses.replace(choices, **{name: value})
     return choices, tuple(notices)
 
 

@@ -99,11 +99,19 @@ def zoo_add(
     eight_bits: Annotated[
         bool, typer.Option("--8-bits", help="Weights in eight bits, about half the file, instead of float16.")
     ] = False,
+    replaces: Annotated[
+        str | None, typer.Option(help="A model that leaves the zoo; links that name it open the new one.")
+    ] = None,
 ) -> None:
     """Put a finished run into the zoo: rounded weights, curves, snapshots of b, and its line in the manifest."""
+    from capsviz import zoo
     from capsviz.training.publish import publish
 
+    if replaces is not None:
+        zoo.entry(replaces)
     entry = publish(run, name, bits=8 if eight_bits else 16)
+    if replaces is not None:
+        zoo.replace(replaces, entry.name)
     print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
 
 

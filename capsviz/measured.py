@@ -148,7 +148,7 @@ _FACTS = tuple(field.name for field in fields(Measured) if field.name not in _TE
 
 def path_of(entry: zoo.Entry, drawer: zoo.Entry | None = None) -> Path:
     """Where a model's record lies: `measured/NAME.safetensors` beside the weights; drawer: as in `measure`."""
-    return zoo.folder() / "measured" / f"{entry.name}{f'-by-{drawer.name}' if drawer else ''}.safetensors"
+    return zoo.folder() / zoo.RECORDS / f"{entry.name}{f'-by-{drawer.name}' if drawer else ''}.safetensors"
 
 
 def recorded(entry: zoo.Entry, drawer: zoo.Entry | None = None) -> Measured:

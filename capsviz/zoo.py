@@ -33,6 +33,8 @@ from capsviz.routing import Method
 from capsviz.storage import packed, unpacked
 from capsviz.training.history import CoefficientHistory, read_history
 
+RECORDS = "measured"
+"""Where the records of the models' answers lie in the zoo (capsviz.measured)."""
 EXEMPLARS = 8
 """Class capsules of real training images kept with each model, per class."""
 
@@ -111,19 +113,40 @@ def folder() -> Path:
 
 def models() -> dict[str, Entry]:
     """Every model of the manifest by name, in its order; raises ZooError where the manifest cannot be read."""
+    return _manifest()[0]
+
+
+def successors() -> dict[str, str]:
+    """Models that left the zoo, and which model of it took the place of each; raises ZooError as `models` does."""
+    return _manifest()[1]
+
+
+def _manifest() -> tuple[dict[str, Entry], dict[str, str]]:
     manifest = folder() / "manifest.json"
     if not manifest.is_file():
-        return {}
+        return {}, {}
     try:
-        rows = json.loads(manifest.read_text())["models"]
-        return {row["name"]: _entry(row) for row in rows}
+        said = json.loads(manifest.read_text())
+        return {row["name"]: _entry(row) for row in said["models"]}, dict(said.get("successors", {}))
     except (ValueError, KeyError, TypeError) as error:
         raise ZooError(f"{manifest} is damaged ({error}); restore it with `git checkout {manifest.name}`.") from error
 
 
+def _write_manifest(entries: dict[str, Entry], successors: dict[str, str]) -> None:
+    said: dict[str, Any] = {"models": [_row(entries[name]) for name in sorted(entries)]}
+    if successors:
+        said["successors"] = dict(sorted(successors.items()))
+    manifest = folder() / "manifest.json"
+    temporary = manifest.with_suffix(".tmp")
+    temporary.write_text(json.dumps(said, indent=1) + "\n")
+    temporary.replace(manifest)
+
+
 def entry(name: str) -> Entry:
-    """What the manifest says of a model; raises ZooError for an unknown name."""
-    known = models()
+    """What the manifest says of a model; raises ZooError for an unknown name, naming the successor of one that left."""
+    known, moved = _manifest()
+    if name in moved:
+        raise ZooError(f"{name} left the zoo; use {moved[name]}, which took its place.")
     if name not in known:
         raise ZooError(f"No model is called {name!r}; choose one of {', '.join(known) or '(the zoo is empty)'}.")
     return known[name]
@@ -302,12 +325,27 @@ def save(
         history_sha256=hashlib.sha256((folder() / history).read_bytes()).hexdigest() if history else "",
         bits=bits,
     )
-    rows = {key: _row(value) for key, value in models().items()} | {name: _row(written)}
-    manifest = folder() / "manifest.json"
-    temporary = manifest.with_suffix(".tmp")
-    temporary.write_text(json.dumps({"models": [rows[key] for key in sorted(rows)]}, indent=1) + "\n")
-    temporary.replace(manifest)
+    entries, moved = _manifest()
+    moved.pop(name, None)
+    _write_manifest(entries | {name: written}, moved)
     return written
+
+
+def replace(name: str, successor: str) -> None:
+    """Take a model out of the zoo, with all its files; whoever asks for it is told of its successor.
+
+    Raises ZooError where either is not in the manifest, or both are the same.
+    """
+    leaving = entry(name)
+    if entry(successor) == leaving:
+        raise ZooError(f"{name} cannot take its own place; name another model as its successor.")
+    entries, moved = _manifest()
+    del entries[name]
+    for file in (leaving.file, leaving.curves, leaving.history, f"{RECORDS}/{name}.safetensors"):
+        if file:
+            (folder() / file).unlink(missing_ok=True)
+    moved = {old: successor if new == name else new for old, new in moved.items()}
+    _write_manifest(entries, moved | {name: successor})
 
 
 def markdown() -> str:

@@ -23,7 +23,7 @@ class CoefficientHistory(NamedTuple):
 
 
 class Snapshots:
-    """Gathers b while a network trains, more often at first, when it moves most; nothing where no b is learned."""
+    """Gathers the learned b of the weights that are validated, more often at first, when it moves most."""
 
     def __init__(self, total: int) -> None:
         self.due = {round(total * (number / (SNAPSHOTS - 1)) ** 2) for number in range(SNAPSHOTS)}

@@ -115,7 +115,7 @@ def train(
     average = Average(model, config.average)
     state: dict[str, Any] = {"step": 0, "seconds": 0.0, "validation_error": None}
     snapshots = Snapshots(total)
-    snapshots.see(0, model)
+    snapshots.see(0, average.model)
     if resume and (folder / CHECKPOINT).is_file():
         tensors, state = read_tensors(folder / CHECKPOINT)
         check_same_run(config, state)
@@ -142,7 +142,7 @@ def train(
 
             done = step + 1
             average.follow(model, done)
-            snapshots.see(done, model)
+            snapshots.see(done, average.model)
             seconds = seconds_before + time.monotonic() - began
             epoch_over = done % feed.steps_per_epoch == 0 or done == total
             position = {"step": done, "epoch": done / feed.steps_per_epoch, "seconds": round(seconds, 2)}

@@ -15,7 +15,9 @@ from app.session import PARAMETERS, parse, to_query
 from capsviz.intervene import Intervention
 
 PICTURE = linked_picture.written(torch.arange(784, dtype=torch.int64).remainder(251).byte().view(1, 28, 28))
-CATALOGUE = Catalogue("mnist-dr", {"mnist-dr": 10, "mnist-em": 10, "shapes-l2": 3}, ("mnist", "digits"))
+CATALOGUE = Catalogue(
+    "mnist-dr", {"mnist-dr": 10, "mnist-em": 10, "shapes-l2": 3}, ("mnist", "digits"), {"old-em": "mnist-em"}
+)
 
 
 def capsules() -> st.SearchStrategy[tuple[int, ...]]:
@@ -103,6 +105,13 @@ def test_the_link_of_the_start_names_only_the_model():
 
 def test_an_empty_query_is_the_start():
     assert parse({}, CATALOGUE) == (Choices("mnist-dr"), ())
+
+
+@pytest.mark.parametrize(("key", "field"), [("model", "model"), ("second", "second")])
+def test_a_link_to_a_model_that_left_opens_its_successor_and_says_so(key: str, field: str):
+    choices, notices = parse({key: "old-em", "T": "5"}, CATALOGUE)
+    assert (getattr(choices, field), choices.iterations) == ("mnist-em", 5)
+    assert notices == ("old-em is no longer here; showing mnist-em, which took its place.",)
 
 
 @pytest.mark.parametrize(

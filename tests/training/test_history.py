@@ -1,5 +1,8 @@
 """The history of b over a training run."""
 
+import dataclasses
+
+import pytest
 import torch
 
 from capsviz.training import loop
@@ -10,8 +13,9 @@ from capsviz.training.history import HISTORY, read_history
 CONFIG = TrainingConfig("digits", "l2", "tiny", steps=12, batch=64)
 
 
-def test_history_starts_with_the_drawn_coefficients_and_ends_with_the_trained_ones(tmp_path):
-    loop.train(CONFIG, tmp_path / "run", device="cpu", quiet=True)
+@pytest.mark.parametrize("average", [0.0, 0.9])
+def test_history_starts_with_the_drawn_coefficients_and_ends_with_the_trained_ones(tmp_path, average):
+    loop.train(dataclasses.replace(CONFIG, average=average), tmp_path / "run", device="cpu", quiet=True)
     steps, coefficients = read_history(tmp_path / "run" / HISTORY)
     weights, _ = read_tensors(tmp_path / "run" / "model.safetensors")
     assert steps[0] == 0 and steps[-1] == 12 and steps == sorted(set(steps))

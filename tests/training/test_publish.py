@@ -67,6 +67,15 @@ def test_in_eight_bits_a_model_takes_half_the_room_and_is_measured_as_everybody_
     assert torch.equal(history.coefficients[-1].float(), network.get_buffer("coefficients"))
 
 
+def test_a_published_model_takes_the_place_of_another(run, empty_zoo):
+    publish(run)
+    result = CliRunner().invoke(app, ["zoo", "add", str(run), "--name", "new", "--replaces", "digits-l1-fc"])
+    assert result.exit_code == 0, result.output
+    assert list(zoo.models()) == ["new"] and zoo.successors() == {"digits-l1-fc": "new"}
+    result = CliRunner().invoke(app, ["zoo", "add", str(run), "--name", "newer", "--replaces", "absent"])
+    assert result.exit_code == 1 and list(zoo.models()) == ["new"]
+
+
 def test_an_altered_or_missing_history_is_named(run, empty_zoo):
     entry = publish(run)
     path = empty_zoo / entry.history
