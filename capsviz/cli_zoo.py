@@ -105,13 +105,14 @@ def zoo_add(
 ) -> None:
     """Put a finished run into the zoo: rounded weights, curves, snapshots of b, and its line in the manifest."""
     from capsviz import zoo
+    from capsviz.experiments import seeds
     from capsviz.training.publish import publish
 
-    if replaces is not None:
-        zoo.entry(replaces)
+    leaving = None if replaces is None else zoo.entry(replaces)
     entry = publish(run, name, bits=8 if eight_bits else 16)
-    if replaces is not None:
-        zoo.replace(replaces, entry.name)
+    if leaving is not None:
+        seeds.keep_record(leaving)
+        zoo.replace(leaving.name, entry.name)
     print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
 
 

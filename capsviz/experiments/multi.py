@@ -15,7 +15,8 @@ from typing import Any
 from capsviz import zoo
 from capsviz.data import load
 from capsviz.experiments import results, seeds
-from capsviz.experiments.table import UNSHIPPED, steps_of
+from capsviz.experiments.seeds import steps_of
+from capsviz.experiments.table import UNSHIPPED
 from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
 

@@ -20,7 +20,7 @@ from capsviz import zoo
 from capsviz.data import load, to_float
 from capsviz.experiments import results, seeds
 from capsviz.experiments.multi import NAME
-from capsviz.experiments.table import steps_of
+from capsviz.experiments.seeds import steps_of
 from capsviz.network import CapsNet
 from capsviz.training.checkpoint import CheckpointError, read_tensors, write_tensors
 from capsviz.training.config import TrainingConfig

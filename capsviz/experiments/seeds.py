@@ -121,6 +121,44 @@ def keep_curves(spreads: Sequence[Spread], out: Path) -> list[Path]:
     return kept
 
 
+def keep_record(entry: zoo.Entry) -> None:
+    """Keep error and curves of a model that leaves the zoo among what was trained here and does not ship.
+
+    What is recorded of its very command stays; else the error of its rounded weights is kept. Raises ResultError.
+    """
+    path = curves_of(entry.name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(zoo.folder() / entry.curves, path)
+    before = recorded().get(entry.name)
+    if before is not None and before.command == entry.command:
+        return
+    left = Spread(
+        name=entry.name,
+        data=entry.data,
+        routing=entry.routing,
+        preset=entry.preset,
+        decoder=entry.has_capsules and bool(entry.config.decoder),
+        n=1,
+        mean=entry.test_error,
+        deviation=None,
+        seeds=(0,),
+        errors=(entry.test_error,),
+        test_count=entry.test_count,
+        steps=steps_of(entry),
+        command=entry.command,
+        note=entry.note,
+    )
+    record([left])
+
+
+def steps_of(entry: zoo.Entry) -> int:
+    """How many steps a model was trained for, by its curves; 0 where they are not here."""
+    path = zoo.folder() / entry.curves
+    if not path.is_file():
+        return 0
+    return max((json.loads(line)["step"] for line in path.read_text(encoding="utf-8").splitlines()), default=0)
+
+
 def curves_of(name: str) -> Path:
     """Where the curves of a model that does not ship are kept."""
     return results.folder() / "curves" / f"{name}.jsonl"

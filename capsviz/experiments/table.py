@@ -5,15 +5,15 @@ capsviz experiment table
 
 from __future__ import annotations
 
-import json
 import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from capsviz import zoo
 from capsviz.data import DATASETS, MNIST
 from capsviz.experiments import seeds
 from capsviz.experiments.averages import Average
-from capsviz.network import METHODS
+from capsviz.network import METHODS, PRESETS
 from capsviz.routing import ASCENDING
 from capsviz.routing.dynamic import DYNAMIC
 
@@ -29,6 +29,8 @@ PAPER: dict[str, dict[str, float]] = {
     "cifar10": {"DR": 15.3, "L2/FC": 14.52, "L1/FC": 14.04},
 }
 """Test error in percent, seed 003, Table II."""
+PAPERS, OURS = "The papers' network", "Our encoder"
+"""The two blocks of the table: the papers' two convolutions, of whatever width, and residual blocks in their place."""
 UNSHIPPED = "weights not shipped"
 """Said of a model that was trained here, measured, and left out of pretrained/."""
 DIFFERS = {
@@ -36,6 +38,7 @@ DIFFERS = {
     "tiny": "a tiny network",
     "paper": "",
     "matrix-compact": "matrix capsules, half of the paper's channels",
+    "residual": "",
 }
 
 
@@ -43,8 +46,8 @@ DIFFERS = {
 class Line:
     """One method on one data set; `ours` is None where none was trained.
 
-    paper and ours: test error in percent; steps: of the training; differs: how ours was made otherwise; shipped:
-    whether the weights of ours are in pretrained/.
+    paper and ours: test error in percent; preset: of the network that was trained, or that nobody trained yet; steps:
+    of the training; differs: how ours was made otherwise; shipped: whether the weights of ours are in pretrained/.
     """
 
     data: str
@@ -56,6 +59,11 @@ class Line:
     steps: int = 0
     differs: str = ""
     shipped: bool = True
+
+    @property
+    def block(self) -> str:
+        """The block of the table in which it stands."""
+        return OURS if PRESETS.get(self.preset, {}).get("stages") else PAPERS
 
     @property
     def difference(self) -> float | None:
@@ -71,62 +79,71 @@ def method_of(entry: zoo.Entry) -> str:
 def lines() -> list[Line]:
     """Table II, line by line, with every model of pretrained/ on its data sets, and what was trained and not shipped.
 
-    A model that was trained under several seeds stands with their mean, those of the float32 weights; a single one
-    with what the manifest says of the shipped weights, or with its float32 weights' error where they do not ship.
+    The papers' network comes first, then our encoder. A model that was trained under several seeds stands with their
+    mean, those of the float32 weights; a single one with what the manifest says of the shipped weights, or with its
+    float32 weights' error where they do not ship.
     """
-    found: dict[tuple[str, str, str], list[zoo.Entry]] = {}
-    for entry in zoo.models().values():
-        if entry.data in PAPER:
-            found.setdefault((entry.data, method_of(entry), entry.preset), []).append(entry)
+    spreads = seeds.recorded()
+    trained = [_line(entries, spreads) for entries in _alike(zoo.models().values())] + _unshipped()
     table = []
     for data, paper in PAPER.items():
         for method in CALLED:
-            here = [entries for (of, name, _), entries in found.items() if (of, name) == (data, method)]
-            trained = [_line(data, method, paper.get(method), entries) for entries in here]
-            trained += _unshipped(data, method, paper.get(method))
-            if not trained and method in paper:
-                trained = [Line(data, method, paper[method], None)]
-            table += trained
-    return table
+            here = [line for line in trained if (line.data, line.method) == (data, method)]
+            if method in paper:
+                blocks_here = {line.block for line in here}
+                untrained = [Line(data, method, paper[method], None, preset=preset) for preset in ("paper", "residual")]
+                here += [line for line in untrained if line.block not in blocks_here]
+            table += here
+    return sorted(table, key=lambda line: (PAPERS, OURS).index(line.block))
 
 
-def _unshipped(data: str, method: str, paper: float | None) -> list[Line]:
-    """What was trained here and does not ship."""
+def _alike(entries: Iterable[zoo.Entry]) -> list[list[zoo.Entry]]:
+    """Models of one method with one preset on one of the table's data sets, together."""
+    found: dict[tuple[str, str, str], list[zoo.Entry]] = {}
+    for entry in entries:
+        if entry.data in PAPER:
+            found.setdefault((entry.data, method_of(entry), entry.preset), []).append(entry)
+    return list(found.values())
+
+
+def _unshipped() -> list[Line]:
+    """What was trained here on the table's data sets and does not ship."""
     found = []
     for spread in seeds.unshipped():
-        if (spread.data, METHODS[spread.routing].called(decoder=spread.decoder)) == (data, method):
+        if spread.data in PAPER:
+            method = METHODS[spread.routing].called(decoder=spread.decoder)
             made = _differences(spread.preset, spread.command), _images(spread.note), UNSHIPPED
-            differs = ", ".join(filter(None, made))
-            ours = Average.of(list(spread.errors))
             found.append(
-                Line(data, method, paper, ours, spread.test_count, spread.preset, spread.steps, differs, shipped=False)
+                Line(
+                    spread.data,
+                    method,
+                    PAPER[spread.data].get(method),
+                    Average.of(list(spread.errors)),
+                    spread.test_count,
+                    spread.preset,
+                    spread.steps,
+                    ", ".join(filter(None, made)),
+                    shipped=False,
+                )
             )
     return found
 
 
-def _line(data: str, method: str, paper: float | None, entries: list[zoo.Entry]) -> Line:
-    first, spreads = entries[0], seeds.recorded()
+def _line(entries: list[zoo.Entry], spreads: Mapping[str, seeds.Spread]) -> Line:
+    first, method = entries[0], method_of(entries[0])
     errors = [error for entry in entries if entry.name in spreads for error in spreads[entry.name].errors]
     if len(errors) < 2:
         errors = [entry.test_error for entry in entries]
     return Line(
-        data,
+        first.data,
         method,
-        paper,
+        PAPER[first.data].get(method),
         Average.of(errors),
         first.test_count,
         first.preset,
-        max(steps_of(entry) for entry in entries),
+        max(seeds.steps_of(entry) for entry in entries),
         differences(first),
     )
-
-
-def steps_of(entry: zoo.Entry) -> int:
-    """How many steps a model was trained for, by its curves; 0 where they are not here."""
-    path = zoo.folder() / entry.curves
-    if not path.is_file():
-        return 0
-    return max((json.loads(line)["step"] for line in path.read_text(encoding="utf-8").splitlines()), default=0)
 
 
 def differences(entry: zoo.Entry) -> str:
@@ -157,7 +174,19 @@ def _differences(preset: str, command: str) -> str:
 
 
 def markdown(table: list[Line]) -> str:
-    """The table for README and screen."""
+    """The table for docs and screen, a heading for each block."""
+    return "\n\n".join(f"**{block}**\n\n{_markdown(lines)}" for block, lines in blocks(table).items())
+
+
+def blocks(table: list[Line]) -> dict[str, list[Line]]:
+    """The lines by block, in the order of the table."""
+    found: dict[str, list[Line]] = {}
+    for line in table:
+        found.setdefault(line.block, []).append(line)
+    return found
+
+
+def _markdown(table: list[Line]) -> str:
     written = [
         "| data | method | paper, % | ours, % | ours − paper | seeds | steps | preset | otherwise than the paper |",
         "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- | --- |",
@@ -177,18 +206,23 @@ def markdown(table: list[Line]) -> str:
 
 
 def sentences(table: list[Line]) -> list[str]:
-    """How many of the paper's figures are met, and by how many points ours are off."""
-    trained = [line for line in table if line.difference is not None]
-    missing = [line for line in table if line.paper is not None and line.ours is None]
-    if not trained:
+    """How many of the paper's figures each block meets by itself, and by how many points it is off."""
+    if not any(line.difference is not None for line in table):
         return ["No model of Table II is in pretrained/."]
-    as_good = [line for line in trained if line.difference is not None and line.difference <= 0]
+    return [f"{block}: {_sentence(lines)}" for block, lines in blocks(table).items()]
+
+
+def _sentence(table: list[Line]) -> str:
+    trained = [line for line in table if line.difference is not None]
+    missing = sum(line.paper is not None and line.ours is None for line in table)
+    absent = f"; {missing} of the paper's figures have no training yet" if missing else ""
+    if not trained:
+        return f"not trained{absent}."
+    as_good = sum(line.difference is not None and line.difference <= 0 for line in trained)
     widest = max(trained, key=lambda line: line.difference or 0)
-    said = [
-        f"{len(as_good)} of {len(trained)} models are at least as good as the paper's; the largest gap is "
-        f"{widest.difference:+.2f} points ({widest.method} on {DATASETS[widest.data].title}), where one image is "
-        f"{100 / widest.count:.2f}."
-    ]
-    if missing:
-        said.append(f"{len(missing)} of the paper's figures have no training here yet.")
-    return said
+    off = widest.difference or 0
+    gap = f"the largest gap is +{off:.2f} points" if off > 0 else f"the smallest lead is {-off:.2f} points"
+    return (
+        f"{as_good} of {len(trained)} models are at least as good as the paper's; {gap} ({widest.method} on "
+        f"{DATASETS[widest.data].title}), where one image is {100 / widest.count:.2f}{absent}."
+    )

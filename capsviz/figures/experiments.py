@@ -18,7 +18,7 @@ from capsviz.experiments import sparsity as zeros
 from capsviz.experiments.averages import Average
 from capsviz.experiments.convergence import COMPARED, Curve
 from capsviz.experiments.cost import Cost
-from capsviz.experiments.table import CALLED, UNSHIPPED, Line
+from capsviz.experiments.table import CALLED, OURS, UNSHIPPED, Line
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.theme import TEXT, ink, style
@@ -34,7 +34,8 @@ DECADES = (0.001, 0.01, 0.1, 1, 10, 100)
 def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
     """Test error of every method on every data set: the paper's as an open diamond, ours as a disc with its range.
 
-    Matrix capsules, which share the column of EM, stand as squares; what does not ship is open.
+    What our own encoder reached stands as a triangle, matrix capsules, which share the column of EM, as squares; what
+    does not ship is open.
     """
     data = list(dict.fromkeys(line.data for line in lines))
     figure = _panels([DATASETS[name].title for name in data], dark)
@@ -85,6 +86,8 @@ def _by_look(lines: Sequence[Line]) -> dict[tuple[str, str, bool], list[Line]]:
         title, symbol = "capsviz", "circle"
         if line.preset in MATRIX_PRESETS:
             title, symbol = "capsviz, matrix capsules", "square"
+        if line.block == OURS:
+            title, symbol = f"capsviz, {OURS.lower()}", "triangle-up"
         if not line.shipped:
             title, symbol = f"{title}, {UNSHIPPED}", f"{symbol}-open"
         looks.setdefault((title, symbol, line.ours.count > 1), []).append(line)

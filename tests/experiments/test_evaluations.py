@@ -15,6 +15,7 @@ from capsviz.cli import app
 from capsviz.data import load, to_float
 from capsviz.data.torchvision_sets import JPEG_NOTE
 from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table
+from capsviz.experiments.averages import Average
 from capsviz.experiments.convergence import Curve
 from capsviz.experiments.seeds import Spread
 from capsviz.training.evaluate import evaluate
@@ -107,9 +108,29 @@ def test_table_ii_takes_what_is_there_and_says_what_is_not(folder, tmp_path, mon
     assert (mine.ours.count, mine.ours.mean, mine.ours.high) == (3, pytest.approx(0.6), 0.8)
     text = table.markdown(lines)
     assert "| CIFAR-10 | L1/FC | 14.04 | not trained here |" in text
-    assert text.count("not trained here") == len(lines) - 1
+    papers = [line for line in lines if line.block == table.PAPERS]
+    assert text.count("not trained here") == len(lines) - 1 == 2 * len(papers) - 1
+    assert text.index("**The papers' network**") < text.index("**Our encoder**")
     assert "a quarter of the convolution" in text
-    assert table.sentences(lines)[-1] == f"{len(lines) - 1} of the paper's figures have no training here yet."
+    said = table.sentences(lines)
+    assert said[0].startswith(
+        "The papers' network: 0 of 1 models are at least as good as the paper's; the largest gap is"
+    )
+    assert said[0].endswith(f"; {len(papers) - 1} of the paper's figures have no training yet.")
+    assert said[1] == f"Our encoder: not trained; {len(papers)} of the paper's figures have no training yet."
+
+
+def test_our_encoder_is_counted_by_itself():
+    ours = [
+        table.Line(data, "DR", paper, Average(error, error, error, 1), 10_000, "residual")
+        for data, paper, error in (("fashion-mnist", 7.21, 5.86), ("cifar10", 15.3, 13.46))
+    ]
+    theirs = table.Line("mnist", "DR", 0.34, Average(0.5, 0.5, 0.5, 1), 10_000, "compact")
+    first, second = table.sentences([theirs, *ours])
+    assert (
+        "0 of 1 models" in first and "the largest gap is +0.16 points (DR on MNIST), where one image is 0.01." in first
+    )
+    assert "2 of 2 models" in second and "the smallest lead is 1.35 points (DR on Fashion-MNIST)" in second
 
 
 def curve(routing: str, errors: list[float], loss: list[float]) -> Curve:
@@ -185,7 +206,7 @@ def test_what_was_trained_and_does_not_ship_stands_in_table_ii_and_says_so(folde
     )
     (folder / "seeds.json").parent.mkdir(exist_ok=True)
     (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(given)]}))
-    lines = {(line.data, line.method): line for line in table.lines()}
+    lines = {(line.data, line.method): line for line in table.lines() if line.block == table.PAPERS}
     assert lines["fashion-mnist", "L2"].ours.mean == 9.4
     assert lines["fashion-mnist", "L2"].steps == 7
     assert (
@@ -200,7 +221,7 @@ def test_batches_blanked_squares_and_gradients_through_all_iterations_stand_besi
     given = Spread("cifar10-dr", "cifar10", "dr", "compact", False, 1, 40.0, None, (0,), (40.0,), 100, 7, command)
     (folder / "seeds.json").parent.mkdir(exist_ok=True)
     (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(given)]}))
-    lines = {(line.data, line.method): line for line in table.lines()}
+    lines = {(line.data, line.method): line for line in table.lines() if line.block == table.PAPERS}
     differs = lines["cifar10", "DR"].differs
     assert "batches of 64, a square of 8 pixels blanked at random, gradients through all iterations, " in differs
     assert "gradients" not in lines["mnist", "DR"].differs and "batches" not in lines["mnist", "DR"].differs

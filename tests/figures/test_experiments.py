@@ -39,6 +39,14 @@ def test_table_ii_marks_matrix_capsules_apart_from_em():
     assert matrix.text[0].startswith("matrix-compact, 10 steps") and matrix.showlegend
 
 
+def test_table_ii_marks_our_encoder_apart_from_the_papers():
+    ours = Average(0.3, 0.3, 0.3, 1)
+    lines = [table.Line("mnist", "DR", 0.34, ours, 10_000, name, 10) for name in ("compact", "residual")]
+    _, theirs, residual = figures.table_ii(lines).data
+    assert (theirs.marker.symbol, residual.marker.symbol) == ("circle", "triangle-up")
+    assert residual.name == "capsviz, our encoder" and residual.showlegend
+
+
 def test_table_ii_leaves_open_what_does_not_ship():
     ours = Average(8.3, 8.3, 8.3, 1)
     lines = [

@@ -11,13 +11,14 @@ from typer.testing import CliRunner
 
 from capsviz import data, zoo
 from capsviz.cli import app
+from capsviz.experiments import seeds
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.history import HISTORY, read_history
 from capsviz.training.journal import READINGS, abridged, read_metrics
 from capsviz.training.publish import publish
-from capsviz.training.runs import open_run
+from capsviz.training.runs import SUMMARY, open_run
 
 CONFIG = TrainingConfig("digits", "l1", "tiny", epochs=3, batch=32, decoder=False)
 
@@ -67,11 +68,17 @@ def test_in_eight_bits_a_model_takes_half_the_room_and_is_measured_as_everybody_
     assert torch.equal(history.coefficients[-1].float(), network.get_buffer("coefficients"))
 
 
-def test_a_published_model_takes_the_place_of_another(run, empty_zoo):
-    publish(run)
+def test_a_published_model_takes_the_place_of_another(run, empty_zoo, tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
+    old = publish(run)
+    curves = (empty_zoo / old.curves).read_text()
     result = CliRunner().invoke(app, ["zoo", "add", str(run), "--name", "new", "--replaces", "digits-l1-fc"])
     assert result.exit_code == 0, result.output
     assert list(zoo.models()) == ["new"] and zoo.successors() == {"digits-l1-fc": "new"}
+    kept = seeds.recorded()["digits-l1-fc"]
+    steps = json.loads((run / SUMMARY).read_text())["steps"]
+    assert (kept.errors, kept.steps, kept.command) == ((old.test_error,), steps, old.command)
+    assert seeds.curves_of("digits-l1-fc").read_text() == curves
     result = CliRunner().invoke(app, ["zoo", "add", str(run), "--name", "newer", "--replaces", "absent"])
     assert result.exit_code == 1 and list(zoo.models()) == ["new"]
 
