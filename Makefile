@@ -1,17 +1,36 @@
-# `make app` installs and starts the app; `make test` runs every check. Both make their own virtual environment.
+# `make app` installs and starts the app, `make check` is for every commit, `make test` runs every check; all make their
+# own virtual environment. `make lock` and the other targets below write files that are committed.
 PYTHON ?= python3
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: app test lint frontend bundles tables screenshots demo clean
+.PHONY: app check test lint frontend bundles tables docs docs-serve architecture lock image screenshots demo clean
 
 app: .venv/app
-	$(BIN)/streamlit run app/main.py
+	$(BIN)/capsviz app
+
+check: .venv/dev lint frontend
+	$(PYTEST) -m unit
 
 test: .venv/dev lint frontend
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
 
 tables: .venv/app
 	$(BIN)/python -m docs.tables
+
+architecture: .venv/dev
+	$(BIN)/python -m docs.architecture
+
+# The pages of docs/ with the reference from the docstrings, in site/; a link or a name that leads nowhere is an error.
+docs: .venv/docs
+	$(BIN)/mkdocs build --strict --quiet
+
+docs-serve: .venv/docs
+	$(BIN)/mkdocs serve
+
+lock: .venv/dev
+	$(BIN)/uv pip compile pyproject.toml --extra dev --extra docs --generate-hashes --python-version 3.11 \
+	  --python-platform x86_64-manylinux_2_28 --custom-compile-command "make lock" --quiet --upgrade -o requirements.lock
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -37,12 +56,19 @@ frontend/node_modules: frontend/package-lock.json
 .venv/app: requirements.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet -r requirements.txt
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	touch $@
 
-.venv/dev: .venv/app requirements-dev.txt
-	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+.venv/dev: .venv/app
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	touch $@
+
+.venv/docs: .venv/app
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
+	touch $@
+
+# The server for a lecture hall: `docker run --publish 8501:8501 capsviz`.
+image:
+	docker build --tag capsviz .
 
 demo: .venv/dev
 	$(BIN)/python -m docs.demo
@@ -51,4 +77,4 @@ screenshots: .venv/dev
 	$(BIN)/python -m docs.screenshots
 
 clean:
-	rm -rf .venv frontend/node_modules .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv frontend/node_modules site .pytest_cache .ruff_cache .hypothesis

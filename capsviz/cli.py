@@ -1,4 +1,4 @@
-"""The command line: `capsviz train | evaluate | trace | data | zoo | experiment`.
+"""The command line: `capsviz app | train | evaluate | trace | data | zoo | experiment | benchmark`.
 
 Beside typer only what names methods and data sets is imported here; a command imports what else it needs, so that
 `--help` answers at once.
@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from capsviz import cli_app
 from capsviz.cli_models import evaluate, trace
 from capsviz.cli_zoo import zoo_app
 from capsviz.data import DATASETS
@@ -154,6 +155,7 @@ def train(
 
 app.command()(evaluate)
 app.command()(trace)
+app.command("app")(cli_app.app)
 
 
 @data_app.command("list")

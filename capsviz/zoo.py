@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
+from capsviz import places
 from capsviz.data import DATASETS
 from capsviz.errors import CapsvizError
 from capsviz.network import (
@@ -107,8 +108,8 @@ class Entry:
 
 
 def folder() -> Path:
-    """`pretrained/`, beside the package, or what the environment variable CAPSVIZ_ZOO names."""
-    return Path(os.environ.get("CAPSVIZ_ZOO", Path(__file__).resolve().parent.parent / "pretrained"))
+    """`pretrained/`, which comes with capsviz, or what the environment variable CAPSVIZ_ZOO names."""
+    return Path(os.environ.get("CAPSVIZ_ZOO", places.root() / "pretrained"))
 
 
 def models() -> dict[str, Entry]:

@@ -25,6 +25,14 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("capsviz")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by what it needs: `browser` Chromium, `app` the app's script, `unit` neither."""
+    for item in items:
+        folder = item.path.relative_to(item.config.rootpath).parts[1]
+        browser = folder == "browser" or "chromium" in getattr(item, "fixturenames", ())
+        item.add_marker("browser" if browser else "app" if folder == "app" else "unit")
+
+
 @pytest.fixture(autouse=True)
 def same_random_numbers_in_every_test():
     """Seed torch, so that a test fails or passes whatever ran before it."""

@@ -43,10 +43,10 @@ def served(script: str, folder: Path, **environment: str) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     log = folder / "log"
-    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", str(ROOT / script), "--server.port", str(port)]
     with log.open("wb") as file:
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-        server = subprocess.Popen(command, cwd=ROOT, env=variables, stdout=file, stderr=subprocess.STDOUT)
+        server = subprocess.Popen(command, cwd=ROOT / "app", env=variables, stdout=file, stderr=subprocess.STDOUT)
     try:
         _wait_for_health(f"http://localhost:{port}", server, log)
         yield f"http://localhost:{port}"

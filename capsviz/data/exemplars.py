@@ -18,12 +18,13 @@ from jaxtyping import Int64, UInt8
 from PIL import Image
 from torch import Tensor
 
+from capsviz import places
 from capsviz.data.datasets import describe
 from capsviz.data.errors import DatasetMissing
 from capsviz.data.images import ImageSet
 from capsviz.data.multi import MultiDigits, overlaid
 
-FOLDER = Path(__file__).resolve().parents[2] / "pretrained" / "exemplars"
+FOLDER = places.root() / "pretrained" / "exemplars"
 PER_CLASS = 20
 ACROSS = 20
 """Images in a row of a PNG."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from capsviz import places
 from capsviz.errors import CapsvizError
 from capsviz.training.checkpoint import write_json
 
@@ -20,10 +21,8 @@ class ResultError(CapsvizError):
 
 
 def folder() -> Path:
-    """`benchmarks/results/`, beside the package, or what the environment variable CAPSVIZ_RESULTS names."""
-    return Path(
-        os.environ.get("CAPSVIZ_RESULTS", Path(__file__).resolve().parent.parent.parent / "benchmarks" / "results")
-    )
+    """`benchmarks/results/`, which come with capsviz, or what the environment variable CAPSVIZ_RESULTS names."""
+    return Path(os.environ.get("CAPSVIZ_RESULTS", places.root() / "benchmarks" / "results"))
 
 
 def read(name: str) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ import pytest
 from capsviz.figures.theme import contrast, ink
 
 ROOT = Path(__file__).resolve().parents[2]
-THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
+THEME = tomllib.loads((ROOT / "app" / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 STYLE = (ROOT / "app" / "style.css").read_text(encoding="utf-8")
 
 

@@ -1,0 +1,95 @@
+"""Installed, capsviz has its models and its app with it; what it needs is said once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from typer.testing import CliRunner
+
+from capsviz import cli, cli_app, places
+from capsviz.errors import CapsvizError
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+WHEEL = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """A folder laid out as the wheel is, by what pyproject.toml says of it."""
+    for package in WHEEL["packages"]:
+        (tmp_path / package).mkdir()
+        for part in (ROOT / package).iterdir():
+            (tmp_path / package / part.name).symlink_to(part)
+    for name in ("places.py", "__init__.py"):  # a link would lead back to the repository
+        part = tmp_path / "capsviz" / name
+        part.unlink()
+        part.write_text((ROOT / "capsviz" / name).read_text(encoding="utf-8"), encoding="utf-8")
+    for source, target in WHEEL["force-include"].items():
+        (tmp_path / target).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / target).symlink_to(ROOT / source)
+    return tmp_path
+
+
+def test_an_installed_capsviz_finds_its_models_results_and_app(installed: Path, tmp_path_factory):
+    code = """
+import capsviz
+from capsviz import places, zoo
+from capsviz.data.exemplars import FOLDER
+from capsviz.experiments import results
+bundled = places.root()
+assert bundled.name == "bundled", bundled
+assert zoo.folder() == bundled / "pretrained" and FOLDER == bundled / "pretrained" / "exemplars"
+zoo.verify(zoo.models()["digits-dr"])
+capsviz.load("digits-dr")
+assert results.read("seeds") is not None
+assert (bundled / "app" / "main.py").is_file() and (bundled / "app" / ".streamlit" / "config.toml").is_file()
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "CAPSVIZ_ZOO"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path_factory.mktemp("elsewhere"),
+        env={**environment, "PYTHONPATH": str(installed)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_capsviz_needs_is_said_in_pyproject_alone_and_locked():
+    said = chain(PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"].values())
+    needed = [need for need in map(Requirement, said) if need.name != "capsviz"]
+    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    locked = dict(line.removesuffix(" \\").split("==") for line in lines if "==" in line)
+    assert [str(need) for need in needed if not need.specifier.contains(locked.get(need.name, ""))] == []
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        assert [line for line in lines if line and not line.startswith(("#", "--editable ."))] == []
+
+
+def test_the_app_starts_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    started: list[list[str]] = []
+    monkeypatch.setattr(cli_app.os, "execv", lambda _, command: started.append(command))
+    monkeypatch.chdir(tmp_path)
+    CliRunner().invoke(cli.app, ["app", "--port", "8600", "--address", "0.0.0.0"], catch_exceptions=False)
+    (command,) = started
+    assert Path(command[command.index("run") + 1]).samefile(ROOT / "app" / "main.py")
+    assert command[-4:] == ["--server.port", "8600", "--server.address", "0.0.0.0"]
+
+
+def test_without_its_packages_or_its_files_the_app_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr(places, "root", lambda: tmp_path)
+    with pytest.raises(CapsvizError, match="is not there; install capsviz again"):
+        cli_app.app()
+    monkeypatch.setattr(cli_app.importlib.util, "find_spec", lambda name: None if name == "plotly" else object())
+    with pytest.raises(CapsvizError, match=r"needs plotly; run `pip install \"capsviz\[app\]\"`"):
+        cli_app.app()
