@@ -16,7 +16,7 @@ zoo_app = typer.Typer(no_args_is_help=True, help="The pretrained models, and tra
 
 @zoo_app.command("list")
 def zoo_list(
-    markdown: Annotated[bool, typer.Option("--markdown", help="As the table of the README.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="As the table of docs/models.md.")] = False,
 ) -> None:
     """List the pretrained models with the test error that the manifest states."""
     from capsviz import zoo

@@ -350,7 +350,7 @@ def replace(name: str, successor: str) -> None:
 
 
 def markdown() -> str:
-    """The manifest as the table of the README."""
+    """The manifest as the table of docs/models.md."""
     lines = [
         "| model | data | routing | preset | parameters | file | test error |",
         "| --- | --- | --- | --- | ---: | ---: | ---: |",

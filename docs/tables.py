@@ -1,4 +1,7 @@
-"""Write the tables of README.md and docs/results.md from the manifest and the result files: `make tables`."""
+"""Write docs/results.md and the tables of docs/models.md and docs/speed.md: `make tables`.
+
+They come from the manifest and the result files; nothing is measured.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +12,9 @@ from typing import Any
 from capsviz import zoo
 from capsviz.benchmarks import app, speed
 from capsviz.experiments import results
-from capsviz.experiments.reports import document, report
+from capsviz.experiments.reports import document
 
-ROOT = Path(__file__).resolve().parents[1]
-SHOWN = ("table", "convergence", "cost", "robustness", "multi-mnist")
-"""Experiments whose reports stand in the README; docs/results.md has all of them."""
-PICTURES = {"multi-mnist": "docs/images/multi-mnist-light.png"}
-"""Experiments whose page the README shows."""
-
-
-def section(name: str) -> str:
-    """An experiment as the README shows it."""
-    found = report(name)
-    said = "\n".join(f"- {sentence}" for sentence in found.sentences)
-    picture = f"![{found.question}]({PICTURES[name]})" if name in PICTURES else ""
-    parts = (f"### {found.title}", picture, found.markdown, said, f"{found.conditions}.")
-    return "\n\n".join(part for part in parts if part)
+DOCS = Path(__file__).resolve().parent
 
 
 def measured(name: str) -> dict[str, Any]:
@@ -34,25 +24,30 @@ def measured(name: str) -> dict[str, Any]:
     return found
 
 
+def tables() -> dict[str, dict[str, str]]:
+    """The tables of each page, with the sentences below them, each by how its first line begins."""
+    return {
+        "models.md": {"| model | data | routing |": zoo.markdown()},
+        "speed.md": {
+            "| measured | ms per batch |": speed.table(measured("speed-paper")),
+            "| measured | times |": app.table(measured("app")),
+        },
+    }
+
+
 def main() -> None:
     """Replace the tables, and nothing else."""
-    (ROOT / "docs" / "results.md").write_text(document() + "\n", encoding="utf-8")
-    path = ROOT / "README.md"
-    readme = path.read_text(encoding="utf-8")
-    models = re.compile(r"^\| model \| data \| routing \|.*?(?=\n\n)", re.MULTILINE | re.DOTALL)
-    reports = re.compile(r"^### Table II.*?(?=\n\n## Speed)", re.MULTILINE | re.DOTALL)
-    speeds = re.compile(r"^\| measured \| ms per batch \|.*?(?=\n\n`capsviz benchmark app`)", re.MULTILINE | re.DOTALL)
-    waits = re.compile(r"^\| measured \| times \|.*?(?=\n\n## How it is built)", re.MULTILINE | re.DOTALL)
-    written = (
-        (models, zoo.markdown().strip()),
-        (reports, "\n\n".join(map(section, SHOWN))),
-        (speeds, speed.table(measured("speed-paper"))),
-        (waits, app.table(measured("app"))),
-    )
-    for pattern, text in written:
-        readme, count = pattern.subn(lambda _, text=text: text, readme)
-        assert count == 1, f"README.md has no place for what begins with {text[:30]!r}"
-    path.write_text(readme, encoding="utf-8")
+    (DOCS / "results.md").write_text(document() + "\n", encoding="utf-8")
+    for name, found in tables().items():
+        page = (DOCS / name).read_text(encoding="utf-8")
+        for beginning, table in found.items():
+            more = table.count("\n\n")  # the sentences below it
+            place = re.compile(
+                rf"^{re.escape(beginning)}(?:.*?\n\n){{{more}}}.*?(?=\n\n|\n\Z)", re.MULTILINE | re.DOTALL
+            )
+            page, count = place.subn(lambda _, table=table: table, page)
+            assert count == 1, f"docs/{name} has no place for the table that begins with {beginning!r}"
+        (DOCS / name).write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

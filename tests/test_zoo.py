@@ -14,7 +14,6 @@ from capsviz.errors import CapsvizError
 from capsviz.training.evaluate import evaluate
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 LARGEST = {
     False: {"digits": (3.0, 3.0), "mnist": (0.7, 0.9), "fashion-mnist": (8.5, 10.0)},
     True: {"mnist": (0.32, 0.5), "fashion-mnist": (6.7, 7.5), "cifar10": (14.0, 16.0), "multimnist": (7.4, 7.4)},
@@ -139,7 +138,3 @@ def test_a_damaged_manifest_is_said_in_one_sentence(copied):
     (copied / "manifest.json").write_text('{"models": [{"name": "digits-dr"')
     with pytest.raises(CapsvizError, match=r"manifest\.json is damaged"):
         zoo.models()
-
-
-def test_the_readme_shows_the_manifest():
-    assert zoo.markdown() in README, "run `capsviz zoo list --markdown` and paste it into README.md"

@@ -1,1 +1,1 @@
-"""What the README's performance table is measured by: `capsviz benchmark`."""
+"""What docs/speed.md is measured by: `capsviz benchmark`."""

@@ -1,4 +1,4 @@
-"""What each experiment found, in one form for the command line, the app and the README."""
+"""What each experiment found, in one form for the command line, the app and docs/results.md."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ NAMES = tuple(_REPORTS)
 
 
 def document() -> str:
-    """All experiments as one Markdown page: docs/results.md is this, and the README's Table II is part of it."""
+    """All experiments as one Markdown page: docs/results.md is this."""
     parts = [
         "# The papers' tables beside ours",
         "`capsviz experiment show > docs/results.md` writes this page from the files in `benchmarks/results` and "

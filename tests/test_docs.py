@@ -1,0 +1,46 @@
+"""The pages of docs/ and README.md say what the manifest, the result files and the imports say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from capsviz.experiments.reports import document
+from docs import architecture, tables
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_the_page_of_results_is_what_the_result_files_say():
+    assert (ROOT / "docs" / "results.md").read_text(encoding="utf-8") == document() + "\n", "run `make tables`"
+
+
+@pytest.mark.parametrize("page", tables.tables())
+def test_a_page_shows_the_tables_of_manifest_and_result_files(page: str):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert [first for first, table in tables.tables()[page].items() if table not in text] == [], "run `make tables`"
+
+
+def test_the_figure_of_the_house_is_drawn_from_its_imports():
+    assert architecture.FIGURE.read_text(encoding="utf-8") == architecture.svg(), "run `make architecture`"
+
+
+def test_the_library_imports_nothing_of_the_app_and_the_arrows_of_the_walls_point_one_way():
+    edges = architecture.graph()
+    assert [name for name, others in edges.items() if "app" in others] == []
+    for above, below in (("figures", "trace"), ("trace", "network"), ("network", "routing")):
+        assert f"capsviz.{above}" not in architecture.reachable(f"capsviz.{below}", edges)
+    assert edges["capsviz.routing"] == set()
+
+
+def test_the_readme_is_read_in_one_sitting():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_file_that_a_page_links_to_is_there(page: Path):
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
