@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import io
+import struct
 from functools import lru_cache
 
 import torch
@@ -17,6 +18,8 @@ from capsviz.data import ImageError
 
 LARGEST = 64
 """Pixels of a side: images of the models have 28 or 32, and a link is to stay one that can be sent."""
+_HEADER = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+"""How every PNG begins; width and height follow."""
 LONGEST = 24_000
 """Letters: more than 64 × 64 pixels in colour ever need."""
 
@@ -28,19 +31,35 @@ def written(pixels: UInt8[Tensor, "channel height width"]) -> str:
     return base64.urlsafe_b64encode(file.getvalue()).decode().rstrip("=")
 
 
-@lru_cache(maxsize=256)
 def read(text: str) -> UInt8[Tensor, "channel height width"]:
-    """The picture that `written` gave, pixel by pixel; raises ValueError where the text is none."""
+    """The picture that `written` gave, pixel by pixel; raises ValueError where the text is none.
+
+    Nothing but a PNG whose header says a size that `written` could have given is decoded.
+    """
+    found = _read(text)
+    if isinstance(found, str):
+        raise ValueError(found)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> Tensor | str:
+    """The picture, or what is wrong with it: a link that is opened again and again is read once, whatever it holds."""
     damaged = "The picture in the link is damaged"
     if len(text) > LONGEST or not text.isascii():
-        raise ValueError(damaged)
+        return damaged
     try:
         png = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except binascii.Error:
+        return damaged
+    if len(png) < len(_HEADER) + 8 or not png.startswith(_HEADER):
+        return damaged
+    if max(struct.unpack_from(">II", png, len(_HEADER))) > LARGEST:
+        return f"The picture in the link has more than {LARGEST} pixels a side"
+    try:
         picture = data.read_image(png).image
-    except (binascii.Error, ImageError) as error:
-        raise ValueError(damaged) from error
-    if max(picture.size) > LARGEST:
-        raise ValueError(f"The picture in the link has more than {LARGEST} pixels a side")
+    except ImageError:
+        return damaged
     width, height = picture.size
     flat = torch.frombuffer(bytearray(picture.tobytes()), dtype=torch.uint8)
     return flat.view(height, width, -1).permute(2, 0, 1).contiguous()

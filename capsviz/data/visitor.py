@@ -14,7 +14,9 @@ from torch import Tensor
 
 from capsviz.data.errors import ImageError
 
-MAX_PIXELS = 64_000_000  # checked in the header, before a pixel is decoded: 64 million pixels of colour are 192 MB
+# Checked in the header, before a pixel is decoded: 16 million pixels of colour are 48 MB.
+MAX_PIXELS = 16_000_000
+MAX_SIDE = 20_000  # a decoder keeps something for every row
 WORKING_SIDE = 1024  # more than any model needs; larger pictures are reduced at once
 LAYOUTS = ("digit", "article", "photo")
 
@@ -31,7 +33,10 @@ _TURNS = {
     8: Image.Transpose.ROTATE_90,
 }
 _ORIENTATION = 0x0112  # the EXIF tag
-_TOO_LARGE = f"The picture has more than {MAX_PIXELS // 1_000_000} million pixels: make it smaller and upload it again."
+_TOO_LARGE = (
+    f"The picture has more than {MAX_PIXELS // 1_000_000} million pixels, or more than {MAX_SIDE} a side: make it "
+    "smaller and upload it again."
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ def read_image(source: bytes | bytearray | memoryview | str | Path) -> VisitorIm
         raise ImageError("The file is empty (0 bytes): choose another one.")
     with _open(data) as picture:
         width, height = picture.size
-        if width * height > MAX_PIXELS:
+        if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
             raise ImageError(_TOO_LARGE)
         try:
             # MPO is a JPEG that carries further views of the same photo

@@ -55,11 +55,11 @@ def turned() -> bytes:
     return encoded(digit("RGB"), "JPEG", exif=exif)
 
 
-def enormous() -> bytes:
-    """A valid PNG header that promises 30 000 × 30 000 pixels, and next to no pixels."""
+def enormous(width: int = 30_000, height: int = 30_000) -> bytes:
+    """A valid PNG header that promises so many pixels, and next to no pixels."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
-    header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 0, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0")) + chunk(b"IEND", b"")

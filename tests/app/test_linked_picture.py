@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import io
 
 import pytest
 import torch
+from PIL import Image
 
 from app import linked_picture
 from tests.app import pictures
@@ -30,6 +32,33 @@ def test_the_largest_picture_fits_the_bound():
 def test_what_is_no_picture_is_refused(text: str):
     with pytest.raises(ValueError, match="damaged"):
         linked_picture.read(text)
+
+
+@pytest.mark.parametrize("kind", ["WEBP", "GIF", "BMP", "TIFF", "JPEG"])
+def test_a_linked_picture_is_png_only(kind: str, monkeypatch):
+    monkeypatch.setattr(linked_picture.data, "read_image", never)
+    file = io.BytesIO()
+    Image.new("L", (28, 28), 7).save(file, kind)
+    with pytest.raises(ValueError, match="damaged"):
+        linked_picture.read(base64.urlsafe_b64encode(file.getvalue()).decode().rstrip("="))
+
+
+def test_a_linked_picture_of_another_size_is_not_decoded_and_a_failure_is_remembered(monkeypatch):
+    monkeypatch.setattr(linked_picture.data, "read_image", never)
+    file = io.BytesIO()
+    Image.new("1", (8000, 8000)).save(file, "PNG", optimize=True)
+    text = base64.urlsafe_b64encode(file.getvalue()).decode().rstrip("=")
+    assert len(text) < linked_picture.LONGEST
+    before = linked_picture._read.cache_info().hits
+    for _ in range(3):
+        with pytest.raises(ValueError, match="more than 64 pixels a side"):
+            linked_picture.read(text)
+    assert linked_picture._read.cache_info().hits == before + 2
+
+
+def never(*_):
+    """Stands for a decoder that must not be asked."""
+    raise AssertionError("the picture was decoded")
 
 
 def test_a_large_picture_is_no_part_of_a_link():
