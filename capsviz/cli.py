@@ -19,7 +19,7 @@ from capsviz.errors import CapsvizError
 from capsviz.experiments.commands import app as experiment_app
 from capsviz.network import METHODS, PRESETS
 from capsviz.routing import ALGORITHMS, ASCENDING, shorts
-from capsviz.terminal import duration, error_of, told
+from capsviz.terminal import Threads, duration, error_of, told
 
 ROUTINGS = f"{', '.join(ALGORITHMS)}; without capsules: {', '.join(METHODS.keys() - ALGORITHMS.keys())}."
 ITERATING = shorts(each for each in ALGORITHMS.values() if each.iterates)
@@ -104,7 +104,7 @@ def train(
         float | None, typer.Option(help=f"{LEARNED}: around which b is drawn; 0.1 unless given.")
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
+    threads: Threads = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop with a checkpoint after, say, 9m.")] = None,
 ) -> None:
     """Train a network: metrics, checkpoints, final weights and a summary go to OUT/NAME."""
@@ -194,8 +194,8 @@ def benchmark(
         str, typer.Argument(help="speed, or app: how soon it opens, moves and answers in a browser.")
     ] = "speed",
     preset: Annotated[str, typer.Option(help="Speed: paper, compact or tiny.")] = "paper",
-    batch: Annotated[int, typer.Option(help="Speed: images a step.")] = 128,
-    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
+    batch: Annotated[int, typer.Option(min=1, help="Speed: images a step.")] = 128,
+    threads: Threads = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Also write the result as JSON.")] = None,
 ) -> None:
     """Measure step, pass, routing and trace against a plain formulation, in one process on the CPU; or the app."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from capsviz.errors import CapsvizError, needed
-from capsviz.terminal import error_of, told
+from capsviz.terminal import Threads, error_of, told
 
 PAGES = (".html", ".htm")
 """Endings of a file that is a board instead of a trace."""
@@ -43,9 +43,9 @@ def evaluate(
     model: Model,
     data: Annotated[str | None, typer.Option(help="The data set; by default what the model was trained on.")] = None,
     split: Annotated[str, typer.Option(help="test or train.")] = "test",
-    batch: Annotated[int, typer.Option(help="Images at a time.")] = 128,
+    batch: Annotated[int, typer.Option(min=1, help="Images at a time.")] = 128,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "cpu",
-    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
+    threads: Threads = None,
 ) -> None:
     """Measure a model's error, and say whether it agrees with the manifest (exit code 1 when it does not)."""
     import torch
@@ -92,12 +92,12 @@ def trace(
     ] = None,
     data: Annotated[str | None, typer.Option(help="Record a whole data set in shards instead of a picture.")] = None,
     split: Annotated[str, typer.Option(help="With --data: test or train.")] = "test",
-    count: Annotated[int | None, typer.Option(help="With --data: only the first so many images.")] = None,
-    batch: Annotated[int, typer.Option(help="With --data: images a shard.")] = 128,
+    count: Annotated[int | None, typer.Option(min=1, help="With --data: only the first so many images.")] = None,
+    batch: Annotated[int, typer.Option(min=1, help="With --data: images a shard.")] = 128,
     half: Annotated[
         bool, typer.Option("--float16", help="With --data: iterations, votes and primary capsules in float16.")
     ] = False,
-    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
+    threads: Threads = None,
 ) -> None:
     """Record every iteration of the routing: of a picture in one file, of a data set in shards that open as one.
 

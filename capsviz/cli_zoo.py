@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from capsviz.terminal import duration, error_of, told
+from capsviz.terminal import Threads, duration, error_of, told
 
 zoo_app = typer.Typer(no_args_is_help=True, help="The pretrained models, and training all of them.")
 
@@ -55,7 +55,7 @@ def zoo_measure(
     names: Annotated[
         list[str] | None, typer.Argument(help="Models; all whose record is missing or stale unless given.")
     ] = None,
-    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
+    threads: Threads = None,
 ) -> None:
     """Run models over their whole test sets and keep what they do with each image in pretrained/measured."""
     from functools import partial
@@ -130,7 +130,7 @@ def zoo_train(
     seeds: Annotated[int, typer.Option(min=1, help="Train each model with seeds 0 to SEEDS - 1.")] = 1,
     out: Out = Path("runs"),
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
-    threads: Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")] = None,
+    threads: Threads = None,
     time_limit: Annotated[
         str | None, typer.Option(help="Stop with a checkpoint after, say, 9m, all models together.")
     ] = None,

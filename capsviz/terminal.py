@@ -3,8 +3,13 @@
 import os
 import re
 import sys
+from typing import Annotated
+
+import typer
 
 from capsviz.errors import CapsvizError
+
+Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores unless given.")]
 
 
 def duration(text: str) -> float:

@@ -18,6 +18,7 @@ from torch import Tensor
 from capsviz.errors import CapsvizError
 from capsviz.intervene import Intervention, intervene
 from capsviz.network import CapsNet, CapsNetConfig, CapsuleLayer, NoCapsulesError, PrimaryCapsules, strongest
+from capsviz.network.finite import check_finite
 from capsviz.routing import ALGORITHMS, Algorithm, InverseTemperature, Step, Windows
 
 FORMAT = "capsviz-trace-1"
@@ -330,10 +331,11 @@ def trace(
     ten times as many). name, classes: for captions; the classes are numbered unless given. objects: how many an image
     shows, as `capsviz.data.describe` and `capsviz.zoo` know it: so many capsules are drawn.
     Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
-    network has not, NoCapsulesError for the CNN baseline.
+    network has not, NoCapsulesError for the CNN baseline, NotFinite for weights of a training that diverged.
     """
     if not isinstance(model, CapsNet):
         raise NoCapsulesError(name)
+    check_finite(model.state_dict(), name or "The network")
     config = model.config
     if inverse_temperature is not None:
         config = replace(config, inverse_temperature=inverse_temperature)

@@ -30,6 +30,7 @@ from capsviz.network import (
     assemble,
     config_from_dict,
 )
+from capsviz.network.finite import check_finite
 from capsviz.routing import Method
 from capsviz.storage import packed, unpacked
 from capsviz.training.history import CoefficientHistory, read_history
@@ -198,12 +199,14 @@ def load(name: str) -> CapsNet:
 def load_network(name: str) -> Network:
     """A pretrained model by name, the CNN baseline too, in float32 on the CPU and in evaluation mode.
 
-    Raises ZooError.
+    Raises ZooError, and NotFinite for weights of a training that diverged.
     """
     model, tensors = _tensors(name)
     network = assemble(model.network)
     try:
-        network.load_state_dict(unpacked(tensors))
+        weights = unpacked(tensors)
+        check_finite(weights, f"The model {name}")
+        network.load_state_dict(weights)
     except RuntimeError as error:
         raise ZooError(f"{model.file} does not fit the config in the manifest ({error}); restore both.") from error
     return network.eval().requires_grad_(False)
@@ -297,9 +300,10 @@ def save(
 
     test_error: measured on `shipped(network, bits)`. images (uint8) and labels: training images for the exemplars,
     which a network without capsules has not. curves: the metrics file, history: the snapshots of b, both below
-    `pretrained/`.
+    `pretrained/`. Raises NotFinite, and writes nothing, where a weight is not finite, or is not in float16.
     """
     tensors = packed(network, bits)
+    check_finite(tensors, f"The model {name} as it is rounded")
     if isinstance(rounded := shipped(network, bits), CapsNet):
         chosen, spread = class_capsules(rounded, images, labels)
         tensors |= {"capsules.exemplars": chosen.half().contiguous(), "capsules.spread": spread.half().contiguous()}

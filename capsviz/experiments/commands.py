@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from capsviz.terminal import told
+from capsviz.terminal import Threads, told
 
 app = typer.Typer(no_args_is_help=True, help="The papers' experiments: measured, written to benchmarks/results, told.")
 
-Threads = Annotated[int | None, typer.Option(help="CPU threads; all cores unless given.")]
-Seeds = Annotated[int, typer.Option(help="Trainings for each setting; those that are done are skipped.")]
+Seeds = Annotated[int, typer.Option(min=1, help="Trainings for each setting; those that are done are skipped.")]
 Limit = Annotated[float | None, typer.Option(help="Stop with a checkpoint after so many seconds of one training.")]
 
 
@@ -72,7 +71,7 @@ def cost(
 @app.command()
 def robustness(
     data: Annotated[str, typer.Option(help="The data set whose models are compared.")] = "mnist",
-    count: Annotated[int, typer.Option(help="The first so many test images.")] = 2000,
+    count: Annotated[int, typer.Option(min=1, help="The first so many test images.")] = 2000,
     model: Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")] = None,
     threads: Threads = None,
 ) -> None:

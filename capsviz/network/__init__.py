@@ -4,7 +4,7 @@ from .assemble import METHODS, Network, NetworkConfig, assemble, config_from_dic
 from .capsnet import CapsNet, CapsOutput, Decoder
 from .capsules import ConvolutionalCapsules, PrimaryCapsules, strongest
 from .cnn import CNN, CNN_PRESETS, CNNConfig, CNNOutput, NoCapsulesError, cnn_preset
-from .config import MATRIX_PRESETS, PRESETS, CapsNetConfig, CapsuleLayer, ConfigError, Stage, preset
+from .config import MATRIX_PRESETS, MOST_ITERATIONS, PRESETS, CapsNetConfig, CapsuleLayer, ConfigError, Stage, preset
 from .reroute import rerouted
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "CNN_PRESETS",
     "MATRIX_PRESETS",
     "METHODS",
+    "MOST_ITERATIONS",
     "PRESETS",
     "CNNConfig",
     "CNNOutput",

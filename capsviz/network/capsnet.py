@@ -119,9 +119,10 @@ class CapsNet(nn.Module):
 
         lower: the capsules below it, of which the primary ones are below layer 0. iterations T: the config's unless
         given. record: also what the algorithm does not need and a trace shows, the last iteration's agreement or
-        posteriors. progress 0..1: how far training is, for EM's λ, whose schedule is the config's unless given.
+        posteriors. progress 0..1: how far training is, for EM's λ, whose schedule is the config's unless given. Raises
+        ConfigError for a number of iterations below 1 or above MOST_ITERATIONS.
         """
-        config = self.config
+        config = self.config if iterations is None else replace(self.config, iterations=iterations)
         if inverse_temperature is not None:
             config = replace(config, inverse_temperature=inverse_temperature)
         return config.algorithm.route(
@@ -129,7 +130,7 @@ class CapsNet(nn.Module):
             self.votes(lower, layer),
             lower.activations,
             config,
-            iterations=config.iterations if iterations is None else iterations,
+            iterations=config.iterations,
             record=record,
             progress=progress,
         )

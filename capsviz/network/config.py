@@ -15,6 +15,10 @@ MATRIX = 16
 """Numbers of a 4 × 4 pose."""
 
 
+MOST_ITERATIONS = 1000
+"""Of a routing: a trace keeps every one of them."""
+
+
 class ConfigError(CapsvizError):
     """A network that cannot be built."""
 
@@ -100,6 +104,8 @@ class CapsNetConfig:
         for name, size in sizes.items():
             if not isinstance(size, bool) and size < 1:
                 raise ConfigError(f"{name} must be at least 1; got {size}.")
+        if self.iterations > MOST_ITERATIONS:
+            raise ConfigError(f"iterations must be at most {MOST_ITERATIONS}; got {self.iterations}.")
         if self.algorithm.matrix and (self.primary_dim, self.class_dim) != (MATRIX, MATRIX):
             title = self.algorithm.title
             raise ConfigError(f"{title} works on 4 × 4 poses; set primary_dim and class_dim to {MATRIX}.")

@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from capsviz.errors import CapsvizError
+from capsviz.network.finite import check_finite
 
 HEADER = "capsviz"
 
@@ -80,7 +81,11 @@ def save_checkpoint(
     header: dict[str, Any],
     more: dict[str, Tensor] | None = None,
 ) -> None:
-    """Write everything that the next step depends on: weights, buffers, Adam's moments, `header`; and `more`."""
+    """Write everything that the next step depends on: weights, buffers, Adam's moments, `header`; and `more`.
+
+    Raises NotFinite, and leaves the file as it was, for weights of a training that diverged.
+    """
+    check_finite(model.state_dict(), "The network")
     tensors = dict(more or {}) | {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
     for name, parameter in model.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
@@ -111,7 +116,8 @@ def model_tensors(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def restore_model(tensors: dict[str, Tensor], model: nn.Module) -> None:
-    """Load weights and buffers into a network; CheckpointError when they belong to another one."""
+    """Load weights and buffers into a network; CheckpointError when they belong to another one, NotFinite for NaN."""
+    check_finite(tensors, "The run")
     try:
         model.load_state_dict(tensors)
     except RuntimeError as error:

@@ -1,11 +1,12 @@
 """What a training run does, as data."""
 
+import math
 import shlex
 from dataclasses import asdict, dataclass, fields
 from typing import Any, get_args
 
 from capsviz.errors import CapsvizError
-from capsviz.network import METHODS
+from capsviz.network import METHODS, MOST_ITERATIONS
 from capsviz.routing import ASCENDING, Ascending, Method, Through, shorts
 from capsviz.training.schedules import SCHEDULES
 
@@ -84,6 +85,8 @@ class TrainingConfig:
         self._at_least("shift", 0)
         self._at_least("cutout", 0)
         self._at_least("seed", 0)
+        if self.seed >= 2**63:
+            raise ConfigError(f"seed is {self.seed}; give less than 2**63.")
         self._at_least("weight_decay", 0)
         for name, least_above in (("rotate", 180.0), ("scale", 1.0), ("shear", 90.0), ("average", 1.0)):
             if not 0 <= getattr(self, name) < least_above:
@@ -95,6 +98,8 @@ class TrainingConfig:
             self._at_least("warm_up_steps", 1)
         if self.iterations is not None:
             self._at_least("iterations", 1)
+            if self.iterations > MOST_ITERATIONS:
+                raise ConfigError(f"iterations is {self.iterations}; give at most {MOST_ITERATIONS}.")
         if self.through is not None:
             self._one_of("through", get_args(Through))
         for name in ("iterations", "through"):
@@ -106,8 +111,8 @@ class TrainingConfig:
             raise ConfigError(f"Only {able} learn b and the routing is {self.routing}; leave out its start.")
         for name in ("learning_rate", "ascent_step", "decoder_rate"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ConfigError(f"{name} is {value}; give a number above 0.")
+            if value is not None and not 0 < value < math.inf:
+                raise ConfigError(f"{name} is {value}; give a finite number above 0.")
         if self.decoder_rate is not None and not (self.method.has_capsules and self.decoder):
             raise ConfigError("This network has no decoder; leave out its learning rate.")
         if not 0 < self.validation_share < 1:
@@ -128,8 +133,8 @@ class TrainingConfig:
 
     def _at_least(self, name: str, least: int) -> None:
         value = getattr(self, name)
-        if value < least:
-            raise ConfigError(f"{name} is {value}; give at least {least}.")
+        if not least <= value < math.inf:
+            raise ConfigError(f"{name} is {value}; give a finite number of at least {least}.")
 
     @property
     def method(self) -> Method:

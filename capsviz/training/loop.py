@@ -19,12 +19,13 @@ import torch
 from torch import Tensor, nn
 
 from capsviz.data import to_float
+from capsviz.errors import CapsvizError
 from capsviz.network import METHODS, Network, assemble, configure
 from capsviz.routing import Ascending
 from capsviz.routing.discriminative import sparsity
 from capsviz.training import losses, schedules
 from capsviz.training.averaging import Average
-from capsviz.training.checkpoint import read_tensors, restore_checkpoint, save_checkpoint
+from capsviz.training.checkpoint import read_header, read_tensors, restore_checkpoint, save_checkpoint
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import Batch, Feed, training_sets
@@ -32,11 +33,22 @@ from capsviz.training.history import Snapshots
 from capsviz.training.interrupt import listening
 from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
-from capsviz.training.processes import agreed, launch
+from capsviz.training.processes import DIVERGED, agreed, launch
 from capsviz.training.runs import CHECKPOINT, check_same_run, finish, finished_summary
 from capsviz.training.window import Window
 
 METRICS_EVERY = 50
+
+
+class Diverged(CapsvizError):
+    """The loss of a training is no number any more."""
+
+
+def kept_of(folder: Path) -> str:
+    """What is left of a training that diverged, and what to do: the end of a sentence."""
+    path = folder / CHECKPOINT
+    left = f"{CHECKPOINT} is that of step {read_header(path)['step']}" if path.is_file() else "no checkpoint was left"
+    return f"{left}; train again with a smaller learning rate (--lr) and another --name."
 
 
 @dataclass(frozen=True)
@@ -95,7 +107,8 @@ def train(
     for bit on the same machine. It stops between two steps on Ctrl-C, SIGTERM or after `time_limit` seconds, leaving a
     checkpoint. Validation images are held out of the training set; the test set is looked at once, at the end.
     `watch` is called with every line of metrics.
-    Raises ConfigError, CheckpointError or an error of capsviz.data, each in one sentence.
+    Raises ConfigError, CheckpointError, an error of capsviz.data, or Diverged at the first loss that is not finite (on
+    a GPU within METRICS_EVERY steps of it), each in one sentence.
     """
     finished = finished_summary(folder, config, resume)
     if finished:
@@ -141,10 +154,16 @@ def train(
             window.add(config.batch, *taken)
 
             done = step + 1
+            epoch_over = done % feed.steps_per_epoch == 0 or done == total
+            # A GPU would have to wait for every loss that is looked at.
+            looked_at = fabric.device.type == "cpu" or done % METRICS_EVERY == 0 or epoch_over
+            if looked_at and agreed(fabric, "" if bool(torch.isfinite(taken[0])) else DIVERGED):
+                if journal:
+                    journal.close()
+                raise Diverged(f"The loss is not finite after step {done}; {kept_of(folder)}")
             average.follow(model, done)
             snapshots.see(done, average.model)
             seconds = seconds_before + time.monotonic() - began
-            epoch_over = done % feed.steps_per_epoch == 0 or done == total
             position = {"step": done, "epoch": done / feed.steps_per_epoch, "seconds": round(seconds, 2)}
             if done % METRICS_EVERY == 0 or epoch_over:
                 position |= window.read(fabric) | {"learning_rate": rate} | sparsity_of(model)

@@ -13,7 +13,8 @@ import torch
 from capsviz.training.config import ConfigError
 
 # A later reason outranks an earlier one when processes disagree.
-REASONS = ("", "time limit", "SIGTERM", "Ctrl-C")
+DIVERGED = "the loss is not finite"
+REASONS = ("", "time limit", "SIGTERM", "Ctrl-C", DIVERGED)
 
 
 def launch(device: str, precision: str) -> Any:

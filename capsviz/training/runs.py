@@ -10,6 +10,7 @@ import torch
 
 from capsviz.data import load
 from capsviz.network import Network, assemble, config_from_dict
+from capsviz.network.finite import check_finite
 from capsviz.training.checkpoint import (
     CheckpointError,
     model_tensors,
@@ -71,7 +72,11 @@ def check_same_run(config: TrainingConfig, saved: dict[str, Any]) -> None:
 def finish(
     config: TrainingConfig, model: Network, measured: dict[str, Any], folder: Path, data_root: Path | None
 ) -> dict[str, Any]:
-    """Measure the test error, once, and write the final weights and the summary; the checkpoint goes."""
+    """Measure the test error, once, and write the final weights and the summary; the checkpoint goes.
+
+    Raises NotFinite for weights of a training that diverged.
+    """
+    check_finite(model.state_dict(), "The network")
     test = load(config.data, "test", root=data_root).to(next(model.parameters()).device)
     result = evaluate(model, test, config.batch)
     described = {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}

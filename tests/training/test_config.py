@@ -5,13 +5,14 @@ import shlex
 import pytest
 
 from capsviz.errors import CapsvizError
+from capsviz.network import METHODS
 from capsviz.training.config import ConfigError, TrainingConfig
 
 
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"routing": "magic"}, "dr, em, l2, l1"),
+        ({"routing": "magic"}, ", ".join(METHODS)),
         ({"schedule": "fast"}, "one-cycle"),
         ({"precision": "8"}, "bf16-mixed"),
         ({"epochs": 0}, "at least 1"),
