@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from random import Random
 
 import pytest
 import torch
@@ -10,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app import capsule_sets, linked_picture
-from app.choices import BATCHES, REGULARISATIONS, STEP_SIZES, VIEWS, Catalogue, Choices
-from app.session import PARAMETERS, parse, to_query
+from app.choices import DECLARED, VIEWS, Catalogue, Choices
+from app.session import changed, parse, to_query
 from capsviz.intervene import Intervention
 
 PICTURE = linked_picture.written(torch.arange(784, dtype=torch.int64).remainder(251).byte().view(1, 28, 28))
@@ -20,73 +21,19 @@ CATALOGUE = Catalogue(
 )
 
 
+@st.composite
+def choices(draw: st.DrawFn) -> Choices:
+    """Any choices that a link can say: each is left at its default or takes a value that it may have."""
+    random = Random(draw(st.integers(0, 2**32)))
+    found = Choices(random.choice(["mnist-dr", "mnist-em"]))
+    for name, declared in list(DECLARED.items())[1:]:
+        if draw(st.booleans()):
+            found = dataclasses.replace(found, **{name: declared.codec.draw(random, found, CATALOGUE)})
+    return found
+
+
 def capsules() -> st.SearchStrategy[tuple[int, ...]]:
     return st.sets(st.integers(0, 1151), max_size=20).map(lambda found: tuple(sorted(found)))
-
-
-def choices() -> st.SearchStrategy[Choices]:
-    return st.builds(
-        Choices,
-        model=st.sampled_from(["mnist-dr", "mnist-em"]),
-        source=st.sampled_from(["data", "upload", "camera", "pad", "generated"]),
-        picture=st.sampled_from(["", PICTURE]),
-        data=st.sampled_from(["", "mnist", "digits"]),
-        split=st.sampled_from(["test", "train"]),
-        image=st.integers(0, 59_999),
-        only=st.none() | st.integers(0, 9),
-        upper=st.none() | st.integers(0, 9),
-        layer=st.none() | st.integers(0, 3),
-        position=st.none() | st.integers(0, 99),
-        capsule=st.none() | st.integers(0, 1151),
-        touched=st.builds(Intervention, muted=capsules(), boosted=capsules(), isolated=capsules()),
-        temperature=st.none() | st.sampled_from([0.25, 1.0, 4.5]),
-        frame=st.none() | st.integers(0, 39),
-        turned=st.none() | st.tuples(*[st.integers(-315, 315).map(lambda angle: angle / 100)] * 2),
-        zoom=st.integers(-6, 6),
-        bare=st.booleans(),
-        absolute=st.booleans(),
-        listed=st.sampled_from(["share", "agreement", "presence", "length"]),
-        lab=st.sampled_from(["network", "toy"]),
-        second=st.sampled_from(["", "image", "mnist-em"]),
-        second_image=st.integers(0, 59_999),
-        iterations=st.integers(1, 10),
-        penalty=st.sampled_from(["", "l2", "l1"]),
-        offsets=st.just(())
-        | st.lists(st.integers(-20, 20), min_size=16, max_size=16).map(
-            lambda steps: tuple(round(step * 0.05, 2) for step in steps)
-        ),
-        wide=st.booleans(),
-        view=st.sampled_from(["image", "many", "distributions", "confusions", "wrong"]),
-        order=st.sampled_from(["next", "different", "worst"]),
-        count=st.integers(4, 12),
-        pair=st.sampled_from([None, ("mnist-dr", "mnist-em"), ("mnist-em", "mnist-dr")]),
-        measure=st.sampled_from(["mse", "ssim", "drawings"]),
-        errors=st.booleans(),
-        chart=st.sampled_from(["violin", "ecdf"]),
-        sort=st.sampled_from(["method", "median"]),
-        method=st.sampled_from(["", "mnist-dr", "shapes-l2"]),
-        cell=st.none() | st.tuples(st.integers(0, 9), st.integers(0, 9)),
-        sample=st.sampled_from(["wrong", "first"]),
-        hand=st.sampled_from(["sliders", "cells", "walk"]),
-        beside=st.booleans(),
-        to=st.none() | st.tuples(st.integers(0, 9), st.integers(-1, 7)),
-        share=st.integers(0, 20).map(lambda steps: round(steps * 0.05, 2)),
-        sphere=st.booleans(),
-        section=st.sampled_from(["agreement", "coefficients", "history", "ascent"]),
-        votes=st.sampled_from(["same", "own"]),
-        climb=st.sampled_from(["", "l2", "l1", "proximal"]),
-        step_size=st.sampled_from(STEP_SIZES),
-        regularisation=st.sampled_from(REGULARISATIONS),
-        ascent_steps=st.integers(1, 200),
-        start=st.sampled_from(["fresh", "trained"]),
-        batch=st.sampled_from(BATCHES),
-        draw=st.integers(0, 9999),
-        present=st.booleans(),
-        toy=st.just(())
-        | st.lists(st.integers(-120, 120), min_size=8, max_size=24).map(
-            lambda steps: tuple(step / 100 for step in steps[: len(steps) // 4 * 4])
-        ),
-    )
 
 
 @given(choices())
@@ -95,8 +42,31 @@ def test_a_link_reproduces_every_choice(chosen: Choices):
 
 
 def test_no_two_choices_share_a_name_in_the_link():
-    keys = [parameter.key for parameter in PARAMETERS.values()]
+    keys = [declared.key for declared in DECLARED.values()]
     assert len(set(keys)) == len(keys) == len(dataclasses.fields(Choices))
+
+
+def test_every_choice_resets_choices_that_there_are():
+    assert {other for declared in DECLARED.values() for other in declared.resets} <= DECLARED.keys()
+
+
+def test_what_depends_on_a_change_goes_back_to_its_default_unless_it_is_given_too():
+    start = Choices("mnist-dr", image=7, upper=3, capsule=40, frame=2, touched=Intervention(muted=(1,)), layer=1)
+    moved = changed(start, image=8)
+    assert (moved.image, moved.upper, moved.capsule, moved.frame) == (8, None, 40, 2)
+    other = changed(start, model="mnist-em", image=7)
+    assert other == Choices("mnist-em", image=7)
+    assert changed(start, layer=None) == Choices("mnist-dr", image=7, touched=Intervention(muted=(1,)))
+
+
+def test_offsets_stay_with_their_class_on_all_capsules_and_go_along_on_the_sliders():
+    start = Choices("mnist-dr", upper=3, offsets=(0.5,))
+    assert changed(start, upper=4).offsets == (0.5,)
+    cells = dataclasses.replace(start, hand="cells")
+    assert changed(cells, upper=4).offsets == changed(cells, model="mnist-em").offsets == ()
+    assert changed(cells, image=4).offsets == (0.5,)
+    assert changed(cells, offsets=(0.123, 0.0)).offsets == (0.12, 0.0)
+    assert changed(start, share=0.123).share == 0.12
 
 
 def test_the_link_of_the_start_names_only_the_model():
@@ -193,7 +163,7 @@ def test_what_means_nothing_is_said_in_one_sentence_and_the_default_shown(query:
     assert parsed == Choices(query["model"] if query.get("model") in CATALOGUE.classes else "mnist-dr")
 
 
-@given(st.dictionaries(st.sampled_from([parameter.key for parameter in PARAMETERS.values()]), st.text()))
+@given(st.dictionaries(st.sampled_from([declared.key for declared in DECLARED.values()]), st.text()))
 def test_no_query_whatever_breaks_the_parser(query: dict[str, str]):
     parsed, notices = parse(query, CATALOGUE)
     assert dataclasses.asdict(parsed) == dataclasses.asdict(parse(to_query(parsed), CATALOGUE)[0])
