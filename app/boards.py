@@ -96,7 +96,7 @@ def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
         layout.iterations_picker(
             current,
             entry,
-            help=f"{entry.name} was trained with {entry.config.iterations} (seed 000: more tends to overfit). "
+            help=f"{entry.name} was trained with {entry.config.iterations}; more tend to overfit (Sabour et al. 2017). "
             "Another T needs no training.",
         )
     if tempered:

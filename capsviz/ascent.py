@@ -131,7 +131,7 @@ def ascent(
     proximal: bool = False,
     steps: int = 60,
 ) -> Iterator[AscentStep]:
-    """Climb with b, the weights fixed, and yield the start and every step (seed 003, Algorithm 1 with n_b = 0).
+    """Climb with b, the weights fixed, and yield the start and every step (Yang et al. 2021, Algorithm 1 with n_b = 0).
 
     step γ, regularisation λ, penalty (an algorithm's name) and proximal: as `routing.discriminative.ascend`; g is
     averaged over the batch, as in training, so that γ and λ mean there what they mean here. Raises AscentError for a

@@ -1,4 +1,4 @@
-"""The same images through several models: what each says, and what each one's decoder draws (seed 003, Figure 2)."""
+"""Images through several models: what each says, what each one's decoder draws (Yang, Li & Yu 2021, Figure 2)."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ class Redrawing:
 def redraw(encoder: CapsNet, decoder: CapsNet, images: Float[Tensor, "batch channel height width"]) -> Redrawing:
     """Give the longest class capsule of `encoder` to the decoder of `decoder`, which then classifies its own drawing.
 
-    Seed 003, section IV-B: the encoder was trained without a decoder, the decoder with dynamic routing, so nothing
+    Yang, Li & Yu 2021, section IV-B: the encoder was trained without a decoder, the decoder with dynamic routing, so
+    nothing
     ever asked the former's capsules to be drawable by the latter. Both may be the same model: then it reads its own
     reconstructions.
 

@@ -77,7 +77,7 @@ class Measured:
 
     @property
     def drawn_wrong(self) -> Bool[Tensor, " count"]:
-        """Images classified right whose drawing reads as another class (seed 003, Figure 2). Raises MeasuredError."""
+        """Images classified right whose drawing reads as another class (Yang et al. 2021). Raises MeasuredError."""
         if self.reread is None:
             raise MeasuredError(f"The capsules of {self.name} were drawn by no decoder; choose another model.")
         return self.right & (self.reread != self.predicted)

@@ -18,8 +18,8 @@ def agreement(
 ) -> Float[Tensor, "batch lower upper"]:
     """Agreement û_ij · p_j of every vote with the pose (or the weighted sum) of its upper capsule.
 
-    With p = v it is what dynamic routing adds to its logits (seed 002, eq. 11); with p = s it is the quantity that
-    the discriminative update signs by the label and averages (seed 003, eq. 13).
+    With p = v it is what dynamic routing adds to its logits (*Encapsulating Capsule Networks*, eq. 11); with p = s
+    what the discriminative update signs by the label and averages (Yang, Li & Yu 2021, eq. 13).
     """
     return torch.einsum("biud,bud->biu", votes, poses)
 
@@ -27,7 +27,7 @@ def agreement(
 def label_signs(
     labels: Sequence[int] | Sequence[Sequence[int]] | Int[Tensor, "batch *object"], classes: int
 ) -> Float[Tensor, "batch upper"]:
-    """δ of seed 003, eq. 5b: +1 for the class of the label, or of each label, −1 for every other class."""
+    """δ of Yang, Li & Yu 2021, eq. 5b: +1 for the class of the label, or of each label, −1 for every other class."""
     each = torch.as_tensor(labels).long()
     present = torch.nn.functional.one_hot(each.reshape(len(each), -1), classes).amax(1)
     return present.float() * 2 - 1
@@ -48,7 +48,7 @@ class SignCounts:
 
 
 def sign_counts(coefficients: Float[Tensor, "*shape"]) -> SignCounts:
-    """Count the signs of b (seed 003, Assumption 1: couplings of dynamic routing are never negative)."""
+    """Count the signs of b (Yang, Li & Yu 2021, Assumption 1: couplings of dynamic routing are never negative)."""
     negative, positive = int((coefficients < 0).sum()), int((coefficients > 0).sum())
     return SignCounts(negative, positive, coefficients.numel() - negative - positive)
 
@@ -195,7 +195,10 @@ class GaussianSummary:
 
 
 def gaussian_summary(trace: Trace, upper: int, image: int = 0) -> GaussianSummary:
-    """How wide and how costly the Gaussian of class `upper` is in each iteration (seed 002, eq. 20-29)."""
+    """How wide and how costly the Gaussian of class `upper` is in each iteration.
+
+    Source: *Encapsulating Capsule Networks*, eq. 20-29.
+    """
     deviation = (trace.layer["variances"][:, image, upper].log().mean(dim=-1) / 2).exp()
     cost = trace.layer["cost"][:, image, upper].sum(dim=-1)
     return GaussianSummary(tuple(deviation.tolist()), tuple(cost.tolist()))

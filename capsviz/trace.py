@@ -224,7 +224,7 @@ class Trace:
 def with_votes(model: CapsNet, recorded: Trace) -> Trace:
     """A trace with all its votes: those that it was recorded without are cast anew from the capsules in it.
 
-    model: the one that was recorded. Votes are a product of recorded poses and weights (seed 001), so that nothing is
+    model: the one that was recorded. Votes are a product of recorded poses and weights, so that nothing is
     routed again.
     """
     device = next(model.parameters()).device

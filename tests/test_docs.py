@@ -44,3 +44,10 @@ def test_the_readme_is_read_in_one_sitting():
 def test_every_file_that_a_page_links_to_is_there(page: Path):
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
+
+
+def test_sources_are_cited_by_authors_and_year_or_by_title():
+    files = [path for name in ("app", "capsviz", "docs", "tests") for path in (ROOT / name).rglob("*.py")]
+    number = re.compile(r"\bseed 00\d", re.IGNORECASE)
+    pages = [path for path in (*files, *PAGES) if path.name != "test_docs.py"]
+    assert [path.name for path in pages if number.search(path.read_text(encoding="utf-8"))] == []

@@ -1,4 +1,4 @@
-"""Classified right, drawn wrong: seed 003, Figure 2, over the whole test set."""
+"""Classified right, drawn wrong: Yang, Li & Yu 2021, Figure 2, over the whole test set."""
 
 from __future__ import annotations
 

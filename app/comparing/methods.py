@@ -23,7 +23,7 @@ class NothingMeasured(CapsvizError):
 
 
 def title(entry: Entry) -> str:
-    """What a method is called on screen: "L2", and "L2/FC" where it was trained without a decoder (seed 003)."""
+    """What a method is called on screen: "L2", and "L2/FC" where it had no decoder (Yang, Li & Yu 2021)."""
     without = entry.has_capsules and not entry.config.decoder
     return resources.kind(entry) + ("/FC" if without else "")
 

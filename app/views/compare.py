@@ -32,5 +32,5 @@ layout.explain(
     r"\mathrm{MSE}=\tfrac1P\sum_p(\hat x_p-x_p)^2,\qquad "
     r"\mathrm{SSIM}=\frac{(2\mu_x\mu_{\hat x}+c_1)(2\sigma_{x\hat x}+c_2)}"
     r"{(\mu_x^2+\mu_{\hat x}^2+c_1)(\sigma_x^2+\sigma_{\hat x}^2+c_2)}",
-    "seed 003, Figure 2 and section IV-B; Wang et al., *Image Quality Assessment*, 2004.",
+    "Yang, Li & Yu 2021, Figure 2 and section IV-B; Wang et al., *Image Quality Assessment*, 2004.",
 )

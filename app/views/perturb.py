@@ -187,6 +187,6 @@ layout.explain(
     r"\quad\varepsilon=-0.25,-0.20,\dots,0.25\\ \text{straight} &= (1-t)\,v + t\,w,\qquad \text{sphere} = "
     r"\big((1-t)\lVert v\rVert + t\lVert w\rVert\big)\,\frac{\sin((1-t)\Omega)\,\hat v + \sin(t\Omega)\,\hat w}"
     r"{\sin\Omega}\end{aligned}",
-    "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017, Figure 4 (seed 001); Shoemake, *Animating "
+    "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017, Figure 4; Shoemake, *Animating "
     "Rotation with Quaternion Curves*, 1985.",
 )

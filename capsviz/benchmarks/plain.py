@@ -10,7 +10,7 @@ from capsviz.network import CapsNet
 
 
 def plain_squash(sums: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch dim"]:
-    """Squash by torch's own norm (seed 002, eq. 10)."""
+    """Squash by torch's own norm (*Encapsulating Capsule Networks*, eq. 10)."""
     length = torch.linalg.vector_norm(sums, dim=-1, keepdim=True)
     return sums * length / (1 + length**2)
 
@@ -36,7 +36,7 @@ class PlainCapsNet(torch.nn.Module):
         return plain_squash(capsules.flatten(1, 3).contiguous())
 
     def route(self, primary: Float[Tensor, "batch lower d"]) -> Float[Tensor, "batch upper dim"]:
-        """Votes and all iterations of dynamic routing (seed 002, eq. 7-11)."""
+        """Votes and all iterations of dynamic routing (*Encapsulating Capsule Networks*, eq. 7-11)."""
         votes = torch.einsum("bid,idjh->bijh", primary, self.weight)
         logits = torch.zeros(votes.shape[:3])
         for iteration in range(self.config.iterations):

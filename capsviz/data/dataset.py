@@ -25,8 +25,8 @@ class Dataset(ABC):
 
     image: channels, height, width. layout: how `prepare` brings a visitor's picture into the form of this set ("digit",
     "article" or "photo"). source, licence: who made it, and under what terms it is given away. download_bytes: what has
-    to travel to get it. objects: how many there are to name in each image. reconstructed: whether seed 003, Table I,
-    has a decoder for it; where it has none, it has twice the types of primary capsules, and LeakyReLU.
+    to travel to get it. objects: how many there are to name in each image. reconstructed: whether Table I of Yang, Li &
+    Yu 2021 has a decoder for it; where it has none, it has twice the types of primary capsules, and LeakyReLU.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The step γ of b's ascent and where b starts, which seed 003 leaves open: a sweep, and the reason for the defaults.
+"""The step γ of b's ascent and where b starts, which Yang, Li & Yu 2021 leave open: a sweep, why the defaults are so.
 
 capsviz experiment ascent --seeds 3
 """

@@ -44,7 +44,7 @@ def show(name: Annotated[str | None, typer.Argument(help="An experiment; all of 
 
 @app.command()
 def table() -> None:
-    """Table II of seed 003 beside the models of pretrained/."""
+    """Table II of Yang, Li & Yu 2021 beside the models of pretrained/."""
     tell("table")
 
 

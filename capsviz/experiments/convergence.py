@@ -1,4 +1,4 @@
-"""Figure 3 of seed 003: do L1 and L2 converge faster than DR? Read off the curves of the trainings in `pretrained/`.
+"""Figure 3 of Yang, Li & Yu 2021: do L1 and L2 converge faster than DR? Read off the curves in `pretrained/`.
 
 The paper draws test error; the curves hold the error on validation images, held out of the training set, after each
 epoch, and the margin loss on the training batches every 50 steps.

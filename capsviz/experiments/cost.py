@@ -1,4 +1,4 @@
-"""Figure 4 of seed 003: seconds per 100 steps of DR, L2 and L1, the whole step and the routing alone.
+"""Figure 4 of Yang, Li & Yu 2021: seconds per 100 steps of DR, L2 and L1, the whole step and the routing alone.
 
 capsviz experiment cost --preset paper --threads 2
 """
@@ -15,7 +15,7 @@ from capsviz.routing.dynamic import DYNAMIC
 
 COMPARED = (DYNAMIC.name, L2.name, L1.name)
 PAPER_SAVES = 0.2
-"""Seed 003, Figure 4: L1 and L2 take at least 20 % less time than DR."""
+"""Yang, Li & Yu 2021, Figure 4: L1 and L2 take at least 20 % less time than DR."""
 
 
 @dataclass(frozen=True)

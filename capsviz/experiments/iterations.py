@@ -1,4 +1,4 @@
-"""How many routing iterations (seed 000): trained with T = 1 … 5, and shipped models asked again with T = 1 … 10.
+"""How many routing iterations (Sabour et al. 2017): trained with T = 1 … 5, shipped models asked with T = 1 … 10.
 
 capsviz experiment iterations --seeds 3
 """
@@ -113,8 +113,8 @@ def sentences(result: dict[str, Any], shipped: dict[str, Any] | None) -> list[st
         gaps = {T: test[T].mean - loss[T].mean for T in loss}
         widest = max(gaps, key=lambda T: gaps[T])
         said.append(
-            f"The gap between test and training loss is widest with T = {widest} ({gaps[widest]:.4f}); seed 000 "
-            "recommends 3 and says that more tends to overfit."
+            f"The gap between test and training loss is widest with T = {widest} ({gaps[widest]:.4f}); "
+            "Sabour, Frosst & Hinton 2017 recommend 3 and say that more tend to overfit."
         )
     for name in dict.fromkeys(row["model"] for row in (shipped or {"rows": []})["rows"]):
         rows = {row["iterations"]: row for row in (shipped or {})["rows"] if row["model"] == name}

@@ -22,7 +22,7 @@ from capsviz.training.evaluate import evaluate
 
 NAME = "multi-mnist"
 PAPER = {"DR": 7.47, "L2": 7.54}
-"""Test error in percent in seed 003; it gives 7.54 for its own routing without saying which of the two."""
+"""Test error in percent in Yang, Li & Yu 2021; they give 7.54 for its own routing without saying which of the two."""
 
 
 def run(*, data_root: Path | None = None, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def _table() -> Report:
         f"Test error, measured once, of the shipped, rounded weights (several seeds: of the float32 weights); no epoch "
         f"was chosen by it; {seeds}",
         "capsviz experiment table",
-        "seed 003, Table II",
+        "Yang, Li & Yu 2021, Table II",
         lines,
     )
 
@@ -83,7 +83,7 @@ def _convergence() -> Report:
         f"the training set, where the paper draws test error; read after each epoch. {cycle} of {len(curves)} under a "
         "one-cycle learning rate, which settles all of them towards the end",
         "capsviz experiment convergence",
-        "seed 003, Figure 3",
+        "Yang, Li & Yu 2021, Figure 3",
         curves or None,
     )
 
@@ -99,7 +99,7 @@ def _cost() -> Report:
         cost.markdown(found) if found else "",
         f"MNIST-sized noise, {first}",
         "capsviz experiment cost",
-        "seed 003, Figure 4",
+        "Yang, Li & Yu 2021, Figure 4",
         found or None,
     )
 
@@ -114,7 +114,7 @@ def _robustness() -> Report:
         robustness.markdown(result) if result else "",
         f"MNIST test images, one model each, evaluation only{_where(result)}",
         "capsviz experiment robustness --count 2000",
-        "seed 002, invariance against equivariance",
+        "*Encapsulating Capsule Networks*, invariance against equivariance",
         result,
     )
 
@@ -130,17 +130,21 @@ def _iterations() -> Report:
         iterations.markdown(result) if result else "",
         sweep.conditions(result),
         "capsviz experiment iterations --seeds 3",
-        "seed 000",
+        "Sabour, Frosst & Hinton 2017",
         {"trained": trained, "shipped": shipped} if result or shipped else None,
     )
 
 
 def _sparsity() -> Report:
-    return _sweep(sparsity, "Sparsity", "How sparse does L1 leave its coefficients?", "seed 003, equations 14 and 15")
+    return _sweep(
+        sparsity, "Sparsity", "How sparse does L1 leave its coefficients?", "Yang, Li & Yu 2021, equations 14 and 15"
+    )
 
 
 def _ascent() -> Report:
-    return _sweep(ascent, "γ and start of b", "Which ascent step and which start does b need?", "left open by seed 003")
+    return _sweep(
+        ascent, "γ and start of b", "Which ascent step and which start does b need?", "left open by Yang, Li & Yu 2021"
+    )
 
 
 def _sweep(experiment: Any, title: str, question: str, source: str) -> Report:
@@ -169,7 +173,7 @@ def _multi() -> Report:
         multi.markdown(found) if found else "",
         f"Two digits, 36 × 36; wrong unless both are named; one model each{_where(result)}",
         "capsviz experiment multi-mnist --runs runs",
-        "seed 003, section IV; Sabour et al. (2017), section 6",
+        "Yang, Li & Yu 2021, section IV; Sabour, Frosst & Hinton 2017, section 6",
         {"rows": found, "drawn": pairs.read()} if found else None,
     )
 

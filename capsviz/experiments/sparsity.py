@@ -1,4 +1,4 @@
-"""How sparse L1 leaves b (seed 003, eq. 14 and 15): λ from nothing to much, by subgradient and by soft threshold.
+"""How sparse L1 leaves b (Yang, Li & Yu 2021, eq. 14 and 15): λ from none to much, by subgradient and soft threshold.
 
 capsviz experiment sparsity --seeds 3
 """

@@ -1,4 +1,4 @@
-"""Table II of seed 003 beside what `pretrained/` holds: errors, and what separates the two.
+"""Table II of Yang, Li & Yu 2021 beside what `pretrained/` holds: errors, and what separates the two.
 
 capsviz experiment table
 """
@@ -22,13 +22,13 @@ CALLED = tuple(
 )
 """As Table II calls them; those without a decoder, where they have a name, after those with one."""
 SEED = (DYNAMIC.name, *ASCENDING)
-"""The routings that seed 003 trained."""
+"""The routings that Yang, Li & Yu 2021 trained."""
 PAPER: dict[str, dict[str, float]] = {
     "mnist": {"DR": 0.34, "L2": 0.35, "L1": 0.32, "L2/FC": 0.35, "L1/FC": 0.44},
     "fashion-mnist": {"DR": 7.21, "L2": 7.01, "L1": 6.76, "L2/FC": 6.75, "L1/FC": 6.77},
     "cifar10": {"DR": 15.3, "L2/FC": 14.52, "L1/FC": 14.04},
 }
-"""Test error in percent, seed 003, Table II."""
+"""Test error in percent, Yang, Li & Yu 2021, Table II."""
 PAPERS, OURS = "The papers' network", "Our encoder"
 """The two blocks of the table: the papers' two convolutions, of whatever width, and residual blocks in their place."""
 UNSHIPPED = "weights not shipped"
@@ -164,7 +164,7 @@ def _differences(preset: str, command: str) -> str:
 
     shift, batch, cutout = given("--shift"), given("--batch"), given("--cutout")
     found = [DIFFERS.get(preset, preset)]
-    # Seed 003 takes 128, and with the preset `paper` what it says of each model; of EM it says nothing.
+    # Yang, Li & Yu 2021 take 128, and with the preset `paper` what they say of each model; of EM they say nothing.
     found += [f"batches of {batch}"] if batch and preset != "paper" and given("--routing") in SEED else []
     found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if shift and given("--data") != MNIST.name else []
     found += ["mirrored at random"] if "--mirror" in words else []

@@ -1,4 +1,4 @@
-"""The same images in blocks side by side: inputs, reconstructions, drawings by another decoder (seed 003, Figure 2)."""
+"""The same images in blocks: inputs, reconstructions, drawings by another decoder (Yang, Li & Yu 2021, Figure 2)."""
 
 from __future__ import annotations
 

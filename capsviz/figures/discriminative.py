@@ -1,4 +1,4 @@
-"""Discriminative routing, L2 and L1: coefficients, and what they have in common with agreement (seed 003)."""
+"""Discriminative routing, L2 and L1: coefficients, and what they have in common with agreement (Yang, Li & Yu 2021)."""
 
 from __future__ import annotations
 

@@ -71,7 +71,9 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title_text="test error, %", col=1)
     said = [f"{line.method} on {DATASETS[line.data].title} {line.ours.mean:.2f} %" for line in lines if line.ours]
-    return _finish(figure, "Test errors beside seed 003, Table II; ours: " + (", ".join(said) or "none") + ".", dark)
+    return _finish(
+        figure, "Test errors beside Yang, Li & Yu 2021, Table II; ours: " + (", ".join(said) or "none") + ".", dark
+    )
 
 
 def _by_look(lines: Sequence[Line]) -> dict[tuple[str, str, bool], list[Line]]:

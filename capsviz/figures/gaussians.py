@@ -1,4 +1,4 @@
-"""The Gaussians of EM routing, one chart for each pose component (seed 002 eq. 20-29)."""
+"""The Gaussians of EM routing, one chart for each pose component (*Encapsulating Capsule Networks*, eq. 20-29)."""
 
 from __future__ import annotations
 

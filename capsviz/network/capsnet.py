@@ -1,4 +1,4 @@
-"""CapsNet: convolution, primary capsules, routed class capsules, decoder (seed 003, Table I; seed 001).
+"""CapsNet: convolution, primary and routed class capsules, decoder (Sabour et al. 2017; Yang et al. 2021, Table I).
 
 Matrix capsules (Hinton, Sabour & Frosst 2018) have convolutional layers of capsules in between, each routed by EM.
 """
@@ -47,7 +47,7 @@ class CapsOutput:
 
 
 class Decoder(nn.Module):
-    """Class capsules, all but one masked, to an image (seed 001, "Regularization by reconstruction")."""
+    """Class capsules, all but one masked, to an image (Sabour, Frosst & Hinton 2017, section 4.1)."""
 
     def __init__(self, config: CapsNetConfig) -> None:
         super().__init__()

@@ -61,7 +61,7 @@ them keeps up to 7 and takes the border off more, so that 6 to 8 are left.
 
 @dataclass(frozen=True)
 class CapsNetConfig:
-    """The network of seed 003, Table I, with its sizes named; or that of Hinton, Sabour & Frosst 2018.
+    """The network of Yang, Li & Yu 2021, Table I, with its sizes named; or that of Hinton, Sabour & Frosst 2018.
 
     image: channels, height, width. stages: of the residual encoder (residual.py); without any, the encoder is the two
     convolutions of Table I. normalised: whether the residual encoder's convolutions are followed by batch
@@ -276,7 +276,7 @@ def _matrix(channels: int, *types: int) -> dict[str, Any]:
 
 
 PRESETS: dict[str, dict[str, Any]] = {
-    # Seed 003, Table I.
+    # Yang, Li & Yu 2021, Table I.
     "paper": {"conv_channels": 256, "primary_types": 32, "decoder": (512, 1024)},
     # The same capsules behind a quarter of the convolution: what a laptop trains and the app ships.
     "compact": {"conv_channels": 64, "primary_types": 32, "decoder": (512, 1024)},
@@ -304,7 +304,7 @@ def preset(name: str, data: str, routing: str, *, decoder: bool = True, **overri
     ALGORITHMS. But for "residual", CIFAR-10 doubles the primary types, uses LeakyReLU and, as in the paper, no decoder.
     overrides: any field of CapsNetConfig. Raises ConfigError for an unknown preset or routing, UnknownDataset for a
     data set whose images nobody knows.
-    Source: seed 003, Table I; Hinton, Sabour & Frosst 2018, section 4.
+    Source: Yang, Li & Yu 2021, Table I; Hinton, Sabour & Frosst 2018, section 4.
     """
     presets = PRESETS | MATRIX_PRESETS
     if name not in presets:

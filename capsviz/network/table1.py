@@ -12,7 +12,7 @@ from .convolution import Conv2d
 
 
 class ConvolutionalEncoder(nn.Module):
-    """Image to primary capsules: a convolution, then another one whose channels are capsules (seed 003, Table I)."""
+    """Image to primary capsules: a convolution, another whose channels are capsules (Yang et al. 2021, Table I)."""
 
     def __init__(self, config: CapsNetConfig) -> None:
         super().__init__()

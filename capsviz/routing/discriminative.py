@@ -1,4 +1,4 @@
-"""Routing towards discriminative quality, L2 and L1 (seed 003 eq. 5-15, Algorithm 1).
+"""Routing towards discriminative quality, L2 and L1 (Yang, Li & Yu 2021, eq. 5-15, Algorithm 1).
 
 One coefficient b_ij per capsule pair, shared by all images, without softmax, free to be negative. The weights are
 trained with b fixed, then b climbs its own objective with the weights fixed.
@@ -41,7 +41,7 @@ class DiscriminativeStep:
 def discriminative_routing(
     votes: Votes, coefficients: Float[Tensor, "lower upper"], *, agreement: bool = False
 ) -> Iterator[DiscriminativeStep]:
-    """Sum the votes by the learned coefficients and squash: s_j = Σ_i b_ij û_ij, v_j = squash(s_j) (seed 003, eq. 6).
+    """Sum votes by the learned coefficients and squash: s_j = Σ_i b_ij û_ij, v_j = squash(s_j) (Yang et al., eq. 6).
 
     votes "batch lower upper dim" as any `Votes`; coefficients b "lower upper". agreement: also û_ij · s_j, the
     quantity whose signed mean over a batch is the ascent direction of b.
@@ -57,13 +57,13 @@ def initial_coefficients(
 ) -> Float[Tensor, "lower upper"]:
     """b before any training, start + N(0, 0.01²), from the generator or from torch's own.
 
-    Seed 003 gives no start; 0.1 is what the softmax of dynamic routing starts with, and the noise breaks the tie.
+    Yang, Li & Yu 2021 give no start; 0.1 is what dynamic routing's softmax starts with, and the noise breaks the tie.
     """
     return start + 0.01 * torch.randn(lower, upper, generator=generator)
 
 
 def signs(targets: Tensor) -> Tensor:
-    """δ_jk: +1 where upper capsule j is a label of image k, −1 elsewhere (seed 003, eq. 5b).
+    """δ_jk: +1 where upper capsule j is a label of image k, −1 elsewhere (Yang, Li & Yu 2021, eq. 5b).
 
     targets: Bool "batch upper". Returns the same shape in float32.
     """
@@ -76,7 +76,7 @@ def ascent_gradient(
     sums: Float[Tensor, "batch upper dim"],
     signs: Float[Tensor, "batch upper"],
 ) -> Float[Tensor, "lower upper"]:
-    """g_ij = Σ_k δ_jk û_ijk · s_jk without a single vote: Σ_(d,h) W ⊙ (uᵀ (δ ⊙ s)) (seed 003, eq. 13).
+    """g_ij = Σ_k δ_jk û_ijk · s_jk without a single vote: Σ_(d,h) W ⊙ (uᵀ (δ ⊙ s)) (Yang, Li & Yu 2021, eq. 13).
 
     Shapes: u "batch lower d", W "lower d upper dim", s "batch upper dim", δ "batch upper"; returns "lower upper",
     summed over the batch.
@@ -94,7 +94,7 @@ def objective(
     regularisation: float,
     penalty: Penalty,
 ) -> Float[Tensor, "upper"]:
-    """O_j = Σ_k δ_jk ‖s_jk‖² − λ ‖b_j‖² (L2, seed 003 eq. 10) or − λ ‖b_j‖₁ (L1, eq. 14).
+    """O_j = Σ_k δ_jk ‖s_jk‖² − λ ‖b_j‖² (L2, Yang, Li & Yu 2021, eq. 10) or − λ ‖b_j‖₁ (L1, eq. 14).
 
     Shapes: s "batch upper dim", δ "batch upper", b "lower upper"; returns "upper".
     """
@@ -111,7 +111,7 @@ def ascend(
     penalty: Penalty,
     proximal: bool = False,
 ) -> Float[Tensor, "lower upper"]:
-    """One ascent step of b on its objective (seed 003, eq. 13 and 15, Algorithm 1 line 8).
+    """One ascent step of b on its objective (Yang, Li & Yu 2021, eq. 13 and 15, Algorithm 1 line 8).
 
     coefficients b and gradient g "lower upper"; step γ; regularisation λ. L2: b + 2γ (g − λ/2 b).
     L1: b + 2γ (g − λ sign b) with sign(0) = 0, the paper's subgradient, which never lands on zero; with proximal the
@@ -169,7 +169,7 @@ class Discriminative(Ascending):
         r"g_{ij}=\sum_k\delta_{jk}\,\hat u_{ijk}\cdot s_{jk},\quad "
         r"b_{ij}\leftarrow b_{ij}+2\gamma\,\big(g_{ij}-\tfrac{\lambda}{2}b_{ij}\big)\ \text{or}\ "
         r"b_{ij}+2\gamma\,\big(g_{ij}-\lambda\operatorname{sign} b_{ij}\big)",
-        "seed 003, equations 5 to 15 and Algorithm 1.",
+        "Yang, Li & Yu, *Routing Towards Discriminative Power of Class Capsules*, 2021, eq. 5 to 15, Algorithm 1.",
     )
     updates: dict[bool, str]
     size: str
@@ -201,7 +201,7 @@ class Discriminative(Ascending):
         sums: Float[Tensor, "batch upper dim"],
         targets: Bool[Tensor, "batch upper"],
     ) -> Float[Tensor, "lower upper"]:
-        """g of seed 003, eq. 13, from u and s of one forward pass, in float32 and averaged over the batch."""
+        """g of Yang, Li & Yu 2021, eq. 13, from u and s of one forward pass, in float32 and averaged over the batch."""
         weight = owner.transform.transpose(0, 1).float()
         return ascent_gradient(poses.float(), weight, sums.float(), signs(targets)) / len(targets)
 

@@ -1,4 +1,4 @@
-"""Dynamic routing by agreement (Sabour, Frosst & Hinton 2017; seed 000 line by line, seed 002 eq. 7-11)."""
+"""Dynamic routing by agreement (Sabour, Frosst & Hinton 2017; *Encapsulating Capsule Networks*, eq. 7-11)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def dynamic_routing(
     (the earlier ones run on detached votes), "all" through every one. final_agreement: also û·v of the last
     iteration, which the algorithm does not need and a trace shows. Raises ValueError for fewer than one iteration.
 
-    The softmax runs over the UPPER capsules: a lower capsule shares itself out (seed 002, eq. 8).
+    The softmax runs over the UPPER capsules: a lower one shares itself out (*Encapsulating Capsule Networks*, eq. 8).
     """
     if iterations < 1:
         raise ValueError(f"routing takes at least one iteration; got iterations={iterations}")
@@ -124,7 +124,7 @@ class Dynamic(Algorithm):
         "*v* is the probability that the class is there.",
         r"c_{i\cdot}=\operatorname{softmax}_j(b_{i\cdot}),\quad s_j=\sum_i c_{ij}\,\hat u_{ij},\quad "
         r"v_j=\frac{\|s_j\|^2}{1+\|s_j\|^2}\frac{s_j}{\|s_j\|},\quad b_{ij}\leftarrow b_{ij}+\hat u_{ij}\cdot v_j",
-        "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017; seed 000, and seed 002, equations 7 to 11.",
+        "Sabour et al., *Dynamic Routing Between Capsules*, 2017; *Encapsulating Capsule Networks*, equations 7 to 11.",
     )
 
     def route(

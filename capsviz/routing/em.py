@@ -1,4 +1,4 @@
-"""EM routing (Hinton, Sabour & Frosst 2018; seed 002 eq. 20-29)."""
+"""EM routing (Hinton, Sabour & Frosst 2018; *Encapsulating Capsule Networks*, eq. 20-29)."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ class ExpectationMaximisation(Algorithm):
         r"\mathrm{cost}_j^h=(\beta_u+\log\sigma_j^h)\sum_i R_{ij},\quad "
         r"a_j=\operatorname{logistic}\!\Big(\lambda\big(\beta_a-\sum_h\mathrm{cost}_j^h\big)\Big),\quad "
         r"R_{ij}\propto a_j\,\mathcal N(V_{ij};\mu_j,\sigma_j^2)",
-        "Hinton, Sabour & Frosst, *Matrix Capsules with EM Routing*, 2018; seed 002, equations 20 to 29.",
+        "Hinton et al., *Matrix Capsules with EM Routing*, 2018; *Encapsulating Capsule Networks*, equations 20 to 29.",
     )
 
     def add_weights(self, owner: nn.Module, sizes: LayerSizes, settings: Settings) -> None:

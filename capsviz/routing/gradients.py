@@ -3,4 +3,4 @@
 from typing import Literal
 
 Through = Literal["last", "all"]
-"""The last iteration only, as training by agreement usually does (seed 000), or all of them."""
+"""The last iteration only, as training by agreement usually does (Sabour, Frosst & Hinton 2017), or all of them."""

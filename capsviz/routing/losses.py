@@ -15,7 +15,7 @@ def margin_loss(lengths: Float[Tensor, "batch upper"], targets: Bool[Tensor, "ba
     """Punish a present class whose capsule is shorter than 0.9 and an absent one longer than 0.1.
 
     Sum over classes, mean over the batch; absent classes count half. Any number of classes may be present.
-    Source: seed 001, margin loss (Sabour, Frosst & Hinton 2017, eq. 4).
+    Source: Sabour, Frosst & Hinton 2017, eq. 4.
     """
     missing = (PRESENT_MARGIN - lengths).clamp(min=0).square()
     excess = (lengths - ABSENT_MARGIN).clamp(min=0).square()

@@ -1,4 +1,6 @@
-"""Expectation-maximisation for a mixture of Gaussians with diagonal covariances (seed 002, eq. 12-19).
+"""Expectation-maximisation for a mixture of Gaussians with diagonal covariances.
+
+Source: *Encapsulating Capsule Networks*, eq. 12-19.
 
 EM routing is this, with one set of observations per upper capsule: capsule j explains the votes cast for j.
 """
@@ -23,7 +25,9 @@ def weighted_moments(
     *,
     variance_floor: float,
 ) -> tuple[Float[Tensor, "batch upper dim"], Float[Tensor, "batch upper dim"], Float[Tensor, "batch upper"]]:
-    """The M-step's mean, variance and amount of data of each Gaussian (seed 002, eq. 16 and 22).
+    """The M-step's mean, variance and amount of data of each Gaussian.
+
+    Source: *Encapsulating Capsule Networks*, eq. 16 and 22.
 
     values: what each Gaussian observes, "batch upper lower dim"; weights: how much of it, "batch upper lower".
     Returns means and variances "batch upper dim" (variances never below variance_floor) and the summed weights
@@ -41,7 +45,9 @@ def log_density(
     means: Float[Tensor, "batch upper dim"],
     variances: Float[Tensor, "batch upper dim"],
 ) -> Float[Tensor, "batch upper lower"]:
-    """log N(value; μ, σ²) of every observation under its Gaussian (seed 002, eq. 23 and 28, in logarithms).
+    """log N(value; μ, σ²) of every observation under its Gaussian.
+
+    Source: *Encapsulating Capsule Networks*, eq. 23 and 28, in logarithms.
 
     Shapes: values "batch upper lower dim", means and variances "batch upper dim", returns "batch upper lower".
     """
@@ -60,7 +66,7 @@ def responsibilities(
     softmax: Callable[[Tensor], Tensor] = _over_all,
 ) -> Float[Tensor, "batch upper lower"]:
     """The E-step: how much of each observation each Gaussian owns, normalised over the Gaussians by log-sum-exp
-    (seed 002, eq. 14, 18 and 29).
+    (*Encapsulating Capsule Networks*, eq. 14, 18 and 29).
 
     Shapes: log_densities "batch upper lower", log_priors "batch upper", returns "batch upper lower". softmax: over
     the Gaussians that compete for an observation, where those are not all that stand in its column.

@@ -17,7 +17,9 @@ def lengths(vectors: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch"]:
 
 
 def squash(sums: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch dim"]:
-    """Shrink each vector to a length below 1 and keep its direction: ‖s‖² / (1 + ‖s‖²) · s / ‖s‖ (seed 002, eq. 10).
+    """Shrink each vector to a length below 1 and keep its direction: ‖s‖² / (1 + ‖s‖²) · s / ‖s‖.
+
+    Source: *Encapsulating Capsule Networks*, eq. 10.
 
     Shapes: "... dim" in and out. Written as s · ‖s‖ / (1 + ‖s‖²), which is 0 with gradient 0 at s = 0.
     """

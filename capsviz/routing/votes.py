@@ -85,11 +85,11 @@ class DenseVotes:
         return self.windows or Everyone(*self.votes.shape[1:3])
 
     def weighted_sum(self, weights: Float[Tensor, "*batch lower upper"]) -> Float[Tensor, "images upper dim"]:
-        """Σ_i weights_ij û_ij (seed 002, eq. 9)."""
+        """Σ_i weights_ij û_ij (*Encapsulating Capsule Networks*, eq. 9)."""
         return (weights.transpose(-1, -2).unsqueeze(-2) @ self.votes.transpose(1, 2)).squeeze(-2)
 
     def agreement(self, poses: Float[Tensor, "batch upper dim"]) -> Float[Tensor, "batch lower upper"]:
-        """û_ij · poses_j (seed 002, eq. 11)."""
+        """û_ij · poses_j (*Encapsulating Capsule Networks*, eq. 11)."""
         return (self.votes.transpose(1, 2) @ poses.unsqueeze(-1)).squeeze(-1).transpose(1, 2)
 
     def materialise(self) -> Float[Tensor, "batch lower upper dim"]:
@@ -107,7 +107,7 @@ class DenseVotes:
 
 @dataclass(frozen=True)
 class LinearVotes:
-    """Votes û_ij = u_i W_ij that are applied, not stored (seed 002, eq. 7).
+    """Votes û_ij = u_i W_ij that are applied, not stored (*Encapsulating Capsule Networks*, eq. 7).
 
     Shapes: poses u "batch lower d", weight W "lower d upper dim". Fastest where the memory of both runs over d
     before lower, as CapsNet lays them out: every sum over (i, d) is then one matrix product.
@@ -128,7 +128,7 @@ class LinearVotes:
         return Everyone(*self.shape[1:3])
 
     def weighted_sum(self, weights: Float[Tensor, "*batch lower upper"]) -> Float[Tensor, "images upper dim"]:
-        """Σ_i weights_ij û_ij (seed 002, eq. 9), as Σ_(i,d) (weights_ij u_id) W_(i,d),j.
+        """Σ_i weights_ij û_ij (*Encapsulating Capsule Networks*, eq. 9), as Σ_(i,d) (weights_ij u_id) W_(i,d),j.
 
         Weights that all images share are folded into W, and one matrix product does it all.
         """
@@ -142,7 +142,7 @@ class LinearVotes:
         return torch.stack([(poses * own).flatten(1) @ matrix for own, matrix in each], dim=1)
 
     def agreement(self, poses: Float[Tensor, "batch upper dim"]) -> Float[Tensor, "batch lower upper"]:
-        """û_ij · poses_j (seed 002, eq. 11), as Σ_d u_id (W_id,j · poses_j).
+        """û_ij · poses_j (*Encapsulating Capsule Networks*, eq. 11), as Σ_d u_id (W_id,j · poses_j).
 
         One number of the lower poses at a time: what is summed is then no larger than the sum.
         """
@@ -167,7 +167,9 @@ class LinearVotes:
 
 @dataclass(frozen=True)
 class MatrixVotes:
-    """Votes V_ij = M_i W_ij of matrix capsules, plus the coordinates of capsule i (seed 002, "Predictions").
+    """Votes V_ij = M_i W_ij of matrix capsules, plus the coordinates of capsule i.
+
+    Source: *Encapsulating Capsule Networks*, "Predictions".
 
     Shapes: poses M "batch lower rows inner", weight W "lower upper inner columns", coordinates "lower rows columns",
     which are added to the votes of each lower capsule (Hinton, Sabour & Frosst 2018, "Coordinate Addition"); the
@@ -190,7 +192,7 @@ class MatrixVotes:
         return Everyone(*self.shape[1:3])
 
     def weighted_sum(self, weights: Float[Tensor, "*batch lower upper"]) -> Float[Tensor, "images upper dim"]:
-        """Σ_i weights_ij V_ij (seed 002, the numerator of eq. 22)."""
+        """Σ_i weights_ij V_ij (*Encapsulating Capsule Networks*, the numerator of eq. 22)."""
         return DenseVotes(self.materialise()).weighted_sum(weights)
 
     def agreement(self, poses: Float[Tensor, "batch upper dim"]) -> Float[Tensor, "batch lower upper"]:

@@ -35,8 +35,8 @@ class TrainingConfig:
     weight_decay           decoupled from the gradient (Loshchilov & Hutter 2019), on matrices and kernels alone
     average                decay of the exponential moving average of the weights that is validated, tested and
                            saved; 0: the weights themselves
-    ascent_step            γ of seed 003, eq. 13, for L2 and L1, at the peak learning rate: it moves as that does
-    regularisation         λ of seed 003, eq. 10 and 14, for an ascent gradient averaged over the batch
+    ascent_step            γ of Yang et al. 2021, eq. 13, for L2 and L1, at the peak learning rate and moving with it
+    regularisation         λ of Yang, Li & Yu 2021, eq. 10 and 14, for an ascent gradient averaged over the batch
     proximal               soft-threshold step instead of L1's subgradient
     validation_share       part of the training set held out; the same images for every seed
     warm_up_steps          EM: steps over which the spread loss's margin and λ rise; None: half of all

@@ -214,7 +214,7 @@ def take_step(
 
     Returns the whole loss, that on the classes, and the reconstruction's, unweighted.
     The weights move by AdamW on the method's loss + 0.0005 × reconstruction. Where coefficients are learned (L2, L1)
-    they then move by one ascent step (seed 003, Algorithm 1 with n_r = n_b = 1). The ascent's gradient
+    they then move by one ascent step (Yang, Li & Yu 2021, Algorithm 1 with n_r = n_b = 1). The ascent's gradient
     g takes votes and sums from the same forward pass as the weights' gradient: Algorithm 1 shares its mini-batch
     between the two, and a second forward pass would double the price of a step. g is averaged over the batch and over
     all processes, so that γ does not depend on the batch size. γ falls with the learning rate: where the weights have

@@ -11,6 +11,6 @@ def reconstruction_loss(
 ) -> Float[Tensor, ""]:
     """Squared error of the reconstruction: summed over the pixels of an image, averaged over the batch.
 
-    Not yet weighted; the training adds RECONSTRUCTION_WEIGHT times this. Source: seed 001.
+    Not yet weighted; the training adds RECONSTRUCTION_WEIGHT times this. Source: Sabour, Frosst & Hinton 2017.
     """
     return (reconstruction - images).square().sum(dim=(1, 2, 3)).mean()

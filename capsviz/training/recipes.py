@@ -12,7 +12,7 @@ from typing import Any
 from capsviz.training.config import ConfigError, TrainingConfig
 
 SHORT_CYCLE: dict[str, Any] = {"learning_rate": 0.002, "schedule": "one-cycle"}
-"""What reaches a good error in few epochs: the networks of seed 003 in a laptop's time."""
+"""What reaches a good error in few epochs: the networks of Yang, Li & Yu 2021 in a laptop's time."""
 STEEP_CYCLE: dict[str, Any] = {**SHORT_CYCLE, "learning_rate": 0.03, "decoder_rate": 0.002}
 """For matrix capsules, whose 4 × 4 matrices want larger steps; a decoder that took these drew one image for all."""
 CLOTHES: dict[str, Any] = {"mirror": True}
@@ -87,9 +87,9 @@ LIST: tuple[Row, ...] = (
     # 49.2 % without it, in 1.6 times the time. Sixteen epochs left DR 14.08 % of the test images.
     Row("cifar10", "residual", ("dr", "l2", "l1"), {"epochs": 24, "shift": 4, "mirror": True, **MODERN}),
     Row("fashion-mnist", "residual", ("dr", "l2", "l1"), {"epochs": 20, "shift": 2, **CLOTHES, **MODERN}),
-    # Seed 003, section IV.B, for a GPU: its learning rates, batches and, for MultiMNIST, its 200 000 steps. Where it
-    # gives no length or, as for CIFAR-10 and for EM, no settings, these are ours, and so are mirrors; MNIST is shifted
-    # as Sabour, Frosst & Hinton 2017 did.
+    # Yang, Li & Yu 2021, section IV.B, for a GPU: their learning rates, batches and, for MultiMNIST, 200 000 steps.
+    # Where they give no length or, as for CIFAR-10 and for EM, no settings, these are ours, and so are mirrors; MNIST is
+    # shifted as Sabour, Frosst & Hinton 2017 did.
     Row("mnist", "paper", ("dr", "l2", "l1", "em", "cnn"), {"epochs": 50, "shift": 2}),
     Row(
         "mnist",

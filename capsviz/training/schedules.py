@@ -4,7 +4,7 @@ import math
 
 SCHEDULES = ("constant", "paper-fashion", "paper-mnist-fc", "paper-multi-mnist", "one-cycle")
 
-# Decay factor and the number of steps it takes, as in seed 003, section IV.B.
+# Decay factor and the number of steps it takes, as in Yang, Li & Yu 2021, section IV.B.
 STAIRCASES = {
     "paper-fashion": (0.96, 1_000),
     "paper-mnist-fc": (0.5, 1_000),
@@ -17,7 +17,7 @@ def learning_rate(schedule: str, peak: float, step: int, total: int) -> float:
     """The learning rate of one step (counted from 0) out of `total`.
 
     The paper's schedules fall in stairs; "one-cycle" rises along a line for a fifth of the steps and then falls to
-    zero along a cosine. Source: seed 003, section IV.B; Smith & Topin 2018 for the cycle.
+    zero along a cosine. Source: Yang, Li & Yu 2021, section IV.B; Smith & Topin 2018 for the cycle.
     """
     if schedule in STAIRCASES:
         factor, every = STAIRCASES[schedule]

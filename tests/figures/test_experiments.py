@@ -147,5 +147,7 @@ def test_multi_mnist_draws_the_papers_figures_as_lines():
 
 
 def test_what_is_measured_in_the_repository_can_be_drawn():
-    assert describe(figures.table_ii(reports.report("table").measured)).startswith("Test errors beside seed 003")
+    assert describe(figures.table_ii(reports.report("table").measured)).startswith(
+        "Test errors beside Yang, Li & Yu 2021"
+    )
     assert "mnist" in convergence.data_sets(reports.report("convergence").measured)

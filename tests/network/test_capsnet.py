@@ -1,4 +1,4 @@
-"""CapsNet from a config: shapes (seed 003, Table I), the decoder's mask, receptive fields, gradients per routing."""
+"""CapsNet from a config: shapes (Yang et al. 2021, Table I), the decoder's mask, receptive fields, gradients."""
 
 from __future__ import annotations
 

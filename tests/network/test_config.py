@@ -1,4 +1,4 @@
-"""Presets as data: the capsules that seed 003 counts, configs that survive JSON, and errors that say what to change."""
+"""Presets as data: the capsules that Yang, Li & Yu 2021 count, configs that survive JSON, errors with advice."""
 
 from __future__ import annotations
 

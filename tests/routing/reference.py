@@ -21,7 +21,7 @@ def dot(a: ndarray, b: ndarray) -> float:
 
 
 def squash(s: ndarray) -> ndarray:
-    """‖s‖²/(1+‖s‖²) · s/‖s‖ of one vector (seed 002 eq. 10), and 0 at 0."""
+    """‖s‖²/(1+‖s‖²) · s/‖s‖ of one vector (*Encapsulating Capsule Networks*, eq. 10), and 0 at 0."""
     length = math.sqrt(dot(s, s))
     if length == 0:
         return np.zeros_like(s)
@@ -45,7 +45,7 @@ def softmax(logits: ndarray) -> ndarray:
 
 
 def dynamic_routing(votes: ndarray, iterations: int) -> list[dict[str, ndarray]]:
-    """Seed 002, eq. 7-11, line by line; votes "lower upper dim"; one dictionary per iteration."""
+    """*Encapsulating Capsule Networks*, eq. 7-11, by line; votes "lower upper dim"; a dictionary per iteration."""
     lower, upper, dim = votes.shape
     logits = np.zeros((lower, upper))
     steps = []
@@ -87,7 +87,7 @@ def em_routing(
     starts: list[ndarray],
     connected: ndarray | None = None,
 ) -> list[dict[str, ndarray]]:
-    """Seed 002, eq. 20-29, line by line; votes "lower upper dim", activations "lower", one λ per iteration.
+    """*Encapsulating Capsule Networks*, eq. 20-29; votes "lower upper dim", activations "lower", one λ per iteration.
 
     connected "lower upper": who votes for whom, everyone for everyone unless given. A lower capsule then shares itself
     out over the upper capsules that it votes for, wherever they are, and a parent is given its even split of these.
@@ -155,7 +155,7 @@ def em_routing(
 
 
 def discriminative_routing(votes: ndarray, coefficients: ndarray) -> dict[str, ndarray]:
-    """Seed 003, eq. 6: s_j = Σ_i b_ij û_ij without softmax, v_j = squash(s_j); agreement is û_ij · s_j."""
+    """Yang, Li & Yu 2021, eq. 6: s_j = Σ_i b_ij û_ij without softmax, v_j = squash(s_j); agreement is û_ij · s_j."""
     lower, upper, dim = votes.shape
     sums, poses = np.zeros((upper, dim)), np.zeros((upper, dim))
     for j in range(upper):
@@ -186,7 +186,7 @@ def ascent_gradient(votes: ndarray, coefficients: ndarray, signs: ndarray) -> nd
 
 
 def ascend(coefficients: ndarray, g: ndarray, step: float, regularisation: float, penalty: str) -> ndarray:
-    """One ascent step on b as seed 003 prescribes it (eq. 13 for "l2", eq. 15 for "l1")."""
+    """One ascent step on b as Yang, Li & Yu 2021 prescribe it (eq. 13 for "l2", eq. 15 for "l1")."""
     lower, upper = coefficients.shape
     updated = np.zeros((lower, upper))
     for i in range(lower):

@@ -1,4 +1,4 @@
-"""Discriminative routing, L2 and L1 (seed 003 eq. 5-15): the forward pass, the objective and its ascent.
+"""Discriminative routing, L2 and L1 (Yang, Li & Yu 2021, eq. 5-15): the forward pass, the objective and its ascent.
 
 How the prescribed update relates to the gradient of the objective O_j = Σ_k δ_jk ‖s_jk‖² − λ ‖b_j‖₂² or − λ ‖b_j‖₁
 of eq. 10 and 14, with g_ij = Σ_k δ_jk û_ijk · s_jk:
@@ -179,7 +179,7 @@ def test_a_small_step_raises_the_objective(sample, seed):
 
 
 def test_sign_of_zero_is_zero():
-    """A coefficient that is exactly zero is not pushed by the L1 penalty (seed 003, below eq. 14)."""
+    """A coefficient that is exactly zero is not pushed by the L1 penalty (Yang, Li & Yu 2021, below eq. 14)."""
     b = torch.tensor([[0.0, 0.5, -0.5]])
     moved = ascend(b, torch.zeros_like(b), step=0.1, regularisation=0.2, penalty="l1")
     torch.testing.assert_close(moved, torch.tensor([[0.0, 0.46, -0.46]]))
@@ -221,7 +221,7 @@ def test_all_zero_coefficients_are_all_zeros_exactly_and_nearly():
 
 
 def test_signs_are_plus_one_for_labels_and_minus_one_elsewhere():
-    """Two labels in one image, as in MultiMNIST, are both +1 (seed 003 eq. 5b)."""
+    """Two labels in one image, as in MultiMNIST, are both +1 (Yang, Li & Yu 2021, eq. 5b)."""
     targets = torch.tensor([[True, False, False], [False, True, True]])
     assert signs(targets).tolist() == [[1, -1, -1], [-1, 1, 1]]
 

@@ -1,4 +1,4 @@
-"""Dynamic routing (seed 002 eq. 7-11): what couplings and poses are, whatever the votes."""
+"""Dynamic routing (*Encapsulating Capsule Networks*, eq. 7-11): what couplings and poses are, whatever the votes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""EM routing (seed 002 eq. 20-29): what a step is, the schedule of λ, symmetries, and what the routing is for."""
+"""EM routing: what a step is, the schedule of λ, symmetries, and what the routing is for.
+
+Source: *Encapsulating Capsule Networks*, eq. 20-29.
+"""
 
 from __future__ import annotations
 

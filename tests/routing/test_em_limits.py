@@ -1,4 +1,4 @@
-"""EM routing (seed 002 eq. 20-29) where naive versions break, and its gradients."""
+"""EM routing (*Encapsulating Capsule Networks*, eq. 20-29) where naive versions break, and its gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""squash shortens a vector to below one and turns it nowhere, also at and near zero (seed 002 eq. 10)."""
+"""squash shortens a vector to below one and turns it nowhere, also at and near zero.
+
+Source: *Encapsulating Capsule Networks*, eq. 10.
+"""
 
 from __future__ import annotations
 

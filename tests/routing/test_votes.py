@@ -1,4 +1,7 @@
-"""Votes that are applied and votes that are stored give the same answers (seed 002 eq. 7, 9, 11)."""
+"""Votes that are applied and votes that are stored give the same answers.
+
+Source: *Encapsulating Capsule Networks*, eq. 7, 9, 11.
+"""
 
 from __future__ import annotations
 
