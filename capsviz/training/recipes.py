@@ -88,8 +88,8 @@ LIST: tuple[Row, ...] = (
     Row("cifar10", "residual", ("dr", "l2", "l1"), {"epochs": 24, "shift": 4, "mirror": True, **MODERN}),
     Row("fashion-mnist", "residual", ("dr", "l2", "l1"), {"epochs": 20, "shift": 2, **CLOTHES, **MODERN}),
     # Yang, Li & Yu 2021, section IV.B, for a GPU: their learning rates, batches and, for MultiMNIST, 200 000 steps.
-    # Where they give no length or, as for CIFAR-10 and for EM, no settings, these are ours, and so are mirrors; MNIST is
-    # shifted as Sabour, Frosst & Hinton 2017 did.
+    # Where they give no length or, as for CIFAR-10 and for EM, no settings, these are ours, and so are mirrors; MNIST
+    # is shifted as Sabour, Frosst & Hinton 2017 did.
     Row("mnist", "paper", ("dr", "l2", "l1", "em", "cnn"), {"epochs": 50, "shift": 2}),
     Row(
         "mnist",
