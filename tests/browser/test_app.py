@@ -6,6 +6,7 @@ Whatever a test does, no exception box may appear, nothing may be logged as an e
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,6 +33,13 @@ def test_the_first_visit_of_a_fresh_server_may_be_a_link_to_any_page(
         expect(visitor.window.get_by_text("Digits test image 5")).to_be_visible()
         visitor.leave()
     assert "Traceback" not in (tmp_path / "log").read_text()  # nor was there anything wrong before the visit
+
+
+def test_only_this_machine_is_answered_unless_told(address: str):
+    port = int(address.rsplit(":", 1)[1])
+    socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    with pytest.raises(OSError):  # a server on all interfaces answers here as well
+        socket.create_connection(("127.0.0.2", port), timeout=5)
 
 
 def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
