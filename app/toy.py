@@ -10,6 +10,7 @@ import streamlit as st
 from app import layout, scene
 from app.choices import MAX_ITERATIONS
 from app.components.routing_toy import nested, routing_toy
+from capsviz.routing.dynamic import DYNAMIC
 
 LENGTH = 0.9
 """Of every preset's votes."""
@@ -72,7 +73,7 @@ def _left(frame: int | None) -> None:
 
 def _turned(iterations: int) -> None:
     """Keep another T, which the strip shows as well."""
-    scene.keep(iterations=scene.own_or(iterations, scene.current().entry))
+    scene.keep(iterations=scene.own_or(iterations, scene.current().on_page(DYNAMIC.page)[0]))
 
 
 @st.fragment(key="toy")
@@ -85,7 +86,7 @@ def toy() -> None:
     )
     routing_toy(
         nested(current.choices.toy) if current.choices.toy else first,
-        current.rounds(current.entry),
+        current.rounds(current.on_page(DYNAMIC.page)[0]),
         known,
         most=MAX_ITERATIONS,
         frame=current.choices.frame,

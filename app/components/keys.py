@@ -9,21 +9,32 @@ import streamlit as st
 
 from app.components.hosting import built
 
-SHEET: tuple[tuple[str, str], ...] = (
-    ("1 … 9", "the pages, in their order"),
-    ("[  ]  or  Page Up  Page Down", "previous, next image"),
-    (",  .", "previous, next class capsule"),
-    ("+  −", "one routing iteration T more, less"),
-    ("Space", "play or pause the player"),
-    ("←  →", "one step back, on"),
-    ("Home  End", "first, last step"),
-    ("s", "slow motion"),
-    ("p", "presenter mode on, off"),
-    ("?", "this sheet on, off"),
+SHEET: tuple[tuple[str, str, str], ...] = (
+    ("1 … 9", "the pages, in their order", ""),
+    ("[  ]  or  Page Up  Page Down", "previous, next image", "image"),
+    (",  .", "previous, next class capsule", "class"),
+    ("+  −", "one routing iteration T more, less", "T"),
+    ("Space", "play or pause the player", "player"),
+    ("←  →", "one step back, on", "player"),
+    ("Home  End", "first, last step", "player"),
+    ("s", "slow motion", "player"),
+    ("p", "presenter mode on, off", ""),
+    ("?", "this sheet on, off", ""),
 )
-"""Keys and what they do; space, arrows, Home, End and s are the players' own."""
+"""Keys, what they do, and what of the page they move; a key that has nothing to move is not on the sheet, and idle.
 
-_ROWS = "".join(f"<dt>{html.escape(pressed)}</dt><dd>{html.escape(does)}</dd>" for pressed, does in SHEET)
+Space, arrows, Home, End and s are the players' own."""
+MOVED = {
+    "image": '[class*="st-key-image_thumbs"]',
+    "class": '[class*="st-key-upper"]',
+    "T": '[class*="st-key-iterations"], .st-key-routing-toy',
+}
+"""By what keys move: where the page has it, as a CSS selector. The browser knows of its players."""
+
+_ROWS = "".join(
+    f'<div data-moves="{moved}"><dt>{html.escape(pressed)}</dt><dd>{html.escape(does)}</dd></div>'
+    for pressed, does, moved in SHEET
+)
 _HTML = f"""
 <div class="bar" hidden>
   <button type="button" class="help" title="All keys (?)">Keys</button>
@@ -38,8 +49,8 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
     """Listen on the whole document, and call `on_command` before the script runs again.
 
     Commands: "present", and "image", "class" or "T" with "-1" or "+1". A digit follows the page's link in the browser,
-    "?" shows the sheet of keys there. presenting: a small bar shows how to leave, and the browser tells how large its
-    window is.
+    "?" shows the sheet of keys there; a command that would move nothing on the page is not sent. presenting: a small
+    bar shows how to leave, and the browser tells how large its window is.
     """
     mount = built("keys", html=_HTML)
     heard, trail = f"{key}-heard", f"{key}-trail"
@@ -62,7 +73,7 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
         st.session_state[trail] = [here]  # a widget, a link or Back led elsewhere
     mount(
         key=key,
-        data={"presenting": presenting, "screen": screen(key), "heard": st.session_state.get(heard, 0)},
+        data={"presenting": presenting, "screen": screen(key), "heard": st.session_state.get(heard, 0), "moved": MOVED},
         on_commands_change=pressed,
         on_screen_change=lambda: None,
     )

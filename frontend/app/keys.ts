@@ -10,6 +10,14 @@ interface Data {
   readonly presenting: boolean;
   readonly screen: readonly [number, number] | null;
   readonly heard: number;
+  /** By what keys move: where the page has it, as a CSS selector. */
+  readonly moved: Readonly<Record<string, string>>;
+}
+
+declare global {
+  interface Window {
+    capsvizPlayers?: { readonly all: readonly { readonly root: HTMLElement }[] };
+  }
 }
 
 const commands = new Commands();
@@ -33,11 +41,19 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     commands.add(command, Date.now());
     flush();
   };
+  /** Whether the page has what a key moves; while it is drawn anew, it may have it soon. */
+  const moves = (what: string): boolean => {
+    if (what === "player") return Boolean(window.capsvizPlayers?.all.some(({ root }) => root.checkVisibility()));
+    if (!Object.hasOwn(data.moved, what)) return true;
+    const drawn = document.querySelector('[data-testid="stApp"][data-test-script-state="notRunning"]');
+    return !drawn || document.querySelector(data.moved[what]) !== null;
+  };
   commands.heard(data.heard);
   flush(); // what was pressed while the last batch was on its way
   const sheet = found(parentElement, "dialog", HTMLDialogElement);
   const bar = found(parentElement, ".bar", HTMLElement);
   const showSheet = (): void => {
+    for (const row of sheet.querySelectorAll<HTMLElement>("[data-moves]")) row.hidden = !moves(row.dataset.moves ?? "");
     if (sheet.open) sheet.close();
     else sheet.showModal();
   };
@@ -55,7 +71,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       return;
     } else if (/^[1-9]$/.test(event.key)) {
       [...document.querySelectorAll<HTMLElement>(".st-key-pages a")].at(Number(event.key) - 1)?.click();
-    } else if (command) {
+    } else if (command && moves(command.replace(/[+-]1$/, ""))) {
       if (!event.repeat) send(command);
     } else {
       return;

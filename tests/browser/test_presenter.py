@@ -83,6 +83,40 @@ def test_a_field_keeps_its_keys(visitor: Visitor):
     sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
 
 
+def test_a_key_that_moves_nothing_on_the_page_is_not_on_its_sheet_and_changes_nothing(visitor: Visitor):
+    sheet = visitor.window.get_by_role("dialog", name="Keys")
+    everywhere = "previous, next image", "previous, next class capsule", "one routing iteration T", "play or pause"
+    for path, offered in (
+        ("?lab=toy&", "yn yy"),
+        ("discriminative?part=coefficients&", "yy nn"),
+        ("compare?", "yn nn"),
+        ("results?", "nn nn"),
+    ):
+        visitor.open(f"{path}model=digits-dr")
+        hearing(visitor)
+        visitor.window.keyboard.press("?")
+        shown = ["ny"[sheet.get_by_text(words).is_visible()] for words in everywhere]
+        assert "".join(shown) == offered.replace(" ", ""), path
+        visitor.window.keyboard.press("Escape")
+        before, sent = visitor.query(), visitor.messages_sent
+        for key, answer in zip(("PageDown", ".", "+"), shown[:3], strict=True):
+            if answer == "n":
+                visitor.window.keyboard.press(key)
+        visitor.window.wait_for_timeout(500)
+        assert (visitor.query(), visitor.messages_sent) == (before, sent), path
+
+
+def test_more_and_fewer_iterations_by_key_reach_the_toy(visitor: Visitor):
+    visitor.open("?model=digits-dr&lab=toy")
+    hearing(visitor)
+    press(visitor, "+", "T=4")
+    turns = visitor.window.locator("section").get_by_role("slider", name="Iterations T")
+    visitor.eventually(lambda: turns.input_value() == "4", "the toy's own slider")
+    visitor.window.keyboard.press("-")
+    visitor.eventually(lambda: "T=" not in visitor.query(), "three iterations again")
+    visitor.eventually(lambda: turns.input_value() == "3", "the toy's own slider again")
+
+
 def test_the_sheet_of_keys_opens_and_closes_without_the_server(visitor: Visitor):
     visitor.open("compare?model=digits-dr")
     hearing(visitor)
