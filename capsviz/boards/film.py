@@ -98,7 +98,7 @@ class Film:
         return self.reaches[number] if self.reaches else typical_reach(self.maps[number].values)
 
     def message(self, *, dark: bool = False, hint: str = "Click a capsule to read its numbers.") -> Message:
-        """What goes to the browser; hint: what is written where no capsule is looked at."""
+        """What goes to the browser; hint: what is written where no capsule is chosen."""
         return Message({**self.fields(dark=dark), "hint": hint}, self.arrays())
 
     def fields(self, *, dark: bool) -> dict[str, Any]:

@@ -14,12 +14,6 @@ interface Data {
   readonly moved: Readonly<Record<string, string>>;
 }
 
-declare global {
-  interface Window {
-    capsvizPlayers?: { readonly all: readonly { readonly root: HTMLElement }[] };
-  }
-}
-
 const commands = new Commands();
 const mounted = new WeakMap<Node, AbortController>(); // by the element that Streamlit mounts the component in
 

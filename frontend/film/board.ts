@@ -136,28 +136,25 @@ export class Film extends Board<Message> {
   private redraw(): void {
     const { data, look } = this;
     if (!data || !look || !this.root.clientWidth) return;
-    const capsule = this.pointed ?? this.chosen;
-    const marked: [number, string][] = [];
-    if (this.chosen !== null) marked.push([this.chosen, look.theme.accent]);
+    const capsule = this.pointed ?? this.chosen ?? this.best;
+    const marked: [number, string][] = [[this.chosen ?? this.best, look.theme.accent]];
     if (this.pointed !== null) marked.push([this.pointed, look.theme.text]);
     const now = this.maps.map((_, number) => data.at(number, this.position));
     const scene: Scene = { data, look, position: this.position, now, capsule, marked };
     for (const part of this.parts) part.draw(scene);
-    this.lines?.draw(data, this.position, capsule ?? this.best);
+    this.lines?.draw(data, this.position, capsule);
     this.say(scene);
     this.root.dataset.ready = "true";
   }
 
   /** The capsule that is looked at, in words and numbers. */
   private say({ data, now, capsule }: Scene): void {
-    if (capsule === null) {
-      this.readout.textContent = data.fields.hint;
-      return;
-    }
     const [row, column, kind] = data.place(capsule);
     const values = data.fields.maps.map(({ symbol }, number) => `${symbol} = ${shown(now[number][capsule], 4)}`);
     const where = `capsule ${capsule}: row ${row} column ${column} type ${kind},  `;
-    this.readout.replaceChildren(where, element("b", { textContent: values.join(",  ") }));
+    const said = [where, element("b", { textContent: values.join(",  ") })];
+    if (this.pointed === null && this.chosen === null) said.push(`, the strongest. ${data.fields.hint}`);
+    this.readout.replaceChildren(...said);
   }
 
   private point(capsule: number | null): void {

@@ -47,7 +47,7 @@ export interface FilmFields {
   readonly image: Shape | null;
   readonly field: Field | null;
   readonly alt: string;
-  /** What is written where no capsule is looked at. */
+  /** What is written where no capsule is chosen. */
   readonly hint: string;
   readonly theme: Theme;
   /** Number of the capsule in each cell of the small multiples, −1 in the gaps. */

@@ -182,7 +182,7 @@ export class Sight extends Panel<Scene> implements Part {
     pen.imageSmoothingEnabled = false;
     pen.drawImage(this.picture, 0, 0, width, height);
     const { image, field } = data.fields;
-    if (capsule === null || !image || !field) return;
+    if (!image || !field) return;
     const unit = width / image[2];
     const [row, column] = data.place(capsule);
     const box = seen(field, image, row, column);
@@ -228,7 +228,7 @@ export class ClassBars extends Panel<Scene> implements Part {
   /** Empty where no capsule is looked at. */
   private values({ data, capsule }: Scene): number[] {
     const { classes, per_class: all } = data.fields;
-    return capsule !== null && all ? classes.map((_, j) => all[capsule * classes.length + j]) : [];
+    return all ? classes.map((_, j) => all[capsule * classes.length + j]) : [];
   }
 
   protected paint(pen: Pen, scene: Scene): void {

@@ -9,8 +9,8 @@ export interface Scene {
   readonly position: number;
   /** The numbers of the maps at the position. */
   readonly now: readonly Float32Array[];
-  /** The capsule that is looked at: the one under the pointer, else the chosen one. */
-  readonly capsule: number | null;
+  /** The capsule that is looked at: the one under the pointer, else the chosen one, else the strongest. */
+  readonly capsule: number;
   /** Capsules with a frame around them, in the frame's colour. */
   readonly marked: readonly (readonly [capsule: number, colour: string])[];
 }

@@ -245,11 +245,15 @@ export class RoutingBoard extends Board<Message> {
     const { under, foot } = headings(look);
     this.side.style.width = `${side}px`;
     this.cloud.fit(wide ? whole - side - answer - 2 * GAP : whole, tall, look);
-    this.retina.fit(Math.min(answer, Math.round(0.47 * tall) - foot), under, foot);
+    // The image leaves every bar below it a row in which its words stand apart, but for very many of them.
+    const rows = wide ? 15 * (under / 24) * run.upperCount + under + 10 : 0;
+    const most = Math.min(0.47 * tall, Math.max(0.3 * tall, tall - rows - under));
+    this.retina.fit(Math.min(answer, Math.round(most) - foot), under, foot);
     const beside = wide ? 0 : this.retina.width + GAP;
     this.bars.fit(answer - beside, wide ? tall - this.retina.height - 8 : this.retina.height, under);
+    this.algorithm.draw(this.scene(run, look, transport)); // with numbers in it, it is higher
     this.lines.fit(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
-    this.map.fit(whole, Math.round(Math.max(180, 0.14 * whole)), under, foot);
+    this.map.fit(whole, Math.round(Math.max(180, 0.14 * whole)), wide ? under : 2 * under, foot);
     const tiles = wide ? Math.round(0.58 * whole) : whole;
     this.tiles.fit(tiles, under);
     this.vote.fit(wide ? whole - tiles - GAP : whole, 190);
@@ -259,11 +263,16 @@ export class RoutingBoard extends Board<Message> {
     this.draw();
   }
 
+  private scene(run: Run, look: Look, { position }: Transport): Scene {
+    const { capsule, picked, options } = this;
+    return { run, view: run.view(position), look, capsule, picked, options };
+  }
+
   private draw(): void {
-    const { run, look, transport, capsule, picked, options } = this;
+    const { run, look, transport } = this;
     if (!run || !look || !transport || !this.cloud.width) return;
     const began = performance.now();
-    const scene: Scene = { run, view: run.view(transport.position), look, capsule, picked, options };
+    const scene = this.scene(run, look, transport);
     for (const panel of this.panels) panel.draw(scene);
     this.algorithm.draw(scene);
     this.list.draw(scene);

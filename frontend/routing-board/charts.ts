@@ -151,7 +151,9 @@ export class VoteBars extends ScenePanel {
     const pose = answered < 0 ? null : run.part(poses, answered, dim);
     const deviation = variances && run.part(variances, view.t, dim).map(Math.sqrt);
     const reach = 1.08 * Math.max(1e-6, ...vote.map(Math.abs), ...poses.map(Math.abs));
-    const [top, bottom] = [46, this.height - 22];
+    const { heading, under, foot } = headings(look);
+    const side = Math.max(12, 9 * look.scale); // of a square in the key
+    const [top, bottom] = [under + side + 10, this.height - foot - 2];
     const y = scaleLinear([-reach, reach], [bottom, top]).clamp(true); // a σ that is wider than the frame ends at it
     const ticks = y.ticks(4);
     const written = y.tickFormat(4);
@@ -162,16 +164,16 @@ export class VoteBars extends ScenePanel {
     pen.font = look.type(15, "600");
     pen.fillStyle = theme.text;
     const title = `Vote û of capsule ${capsule} for ${classes[run.upper]}, and ${name}`;
-    pen.fillText(fitted(pen, title, this.width), 0, headings(look).heading);
+    pen.fillText(fitted(pen, title, this.width), 0, heading);
     pen.font = look.type(13);
     const key = (x: number, colour: string, text: string): void => {
       pen.fillStyle = colour;
-      pen.fillRect(x, 26, 12, 12);
+      pen.fillRect(x, under + 2, side, side);
       pen.fillStyle = theme.text;
-      pen.fillText(text, x + 17, 37);
+      pen.fillText(text, x + side + 5, under + side + 1);
     };
     key(0, theme.accent, "û");
-    key(46, theme.classes[run.upper], name + (deviation ? " ± σ" : ""));
+    key(2 * side + 22 * look.scale, theme.classes[run.upper], name + (deviation ? " ± σ" : ""));
     pen.strokeStyle = theme.grid;
     pen.fillStyle = theme.muted;
     pen.textAlign = "right";

@@ -75,7 +75,8 @@ export class ShareMap extends ScenePanel {
     pen.font = look.type(13);
     pen.fillStyle = theme.muted;
     const types = run.data.grid[2];
-    for (let kind = 0; kind < types; kind += Math.max(1, Math.ceil(types / 8))) {
+    const fit = Math.floor(across / (pen.measureText(`type ${types - 1}`).width + 10));
+    for (let kind = 0; kind < types; kind += Math.max(1, Math.ceil(types / Math.max(1, Math.min(8, fit))))) {
       pen.fillText(`type ${kind}`, this.left + (kind * across) / types, this.height - 5);
     }
     this.title(pen, scene, values);
@@ -89,7 +90,9 @@ export class ShareMap extends ScenePanel {
     pen.font = look.type(15, "600");
     const name = names[view.shareStep];
     const whole = base ? `${name}: difference to the untouched run` : `${name} of all ${run.lower} capsules`;
-    pen.fillText(fitted(pen, whole, this.width - this.left - 270), this.left, headings(look).heading);
+    const { heading, under } = headings(look);
+    const own = this.top > under; // a line of its own for the scale
+    pen.fillText(fitted(pen, whole, this.width - this.left - (own ? 0 : 270)), this.left, heading);
     const middle = base ? 0 : run.even;
     // A share is never below 0: the bar begins there, at the colour that a share of 0 has.
     const least = base ? -reach : Math.max(-reach, -middle);
@@ -97,7 +100,7 @@ export class ShareMap extends ScenePanel {
     const [below, above] = [values.some((value) => value < least - 1e-6), values.some((value) => value > reach + 1e-6)];
     const low = (below ? "≤ " : "") + shown(middle + least, 3);
     const high = (above ? "≥ " : "") + shown(middle + reach, 3);
-    scaleBar(pen, this.width - 4, 5, colours, [low, high], look);
+    scaleBar(pen, this.width - 4, 5 + this.top - (own ? under : this.top), colours, [low, high], look);
   }
 
   private click(event: MouseEvent): void {
