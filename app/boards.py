@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from app import layout, resources, scene
-from app.choices import ANOTHER_IMAGE, TEMPERATURES
+from app.choices import ANOTHER_IMAGE, MAX_ITERATIONS, TEMPERATURES
 from app.components.routing_board import Look, routing_board
 from app.images import Picture
 from app.scene import Scene
@@ -20,8 +22,13 @@ from capsviz.trace import Trace
 from capsviz.zoo import Entry
 
 
-def acted(changes: dict[str, Any]) -> None:
-    """Keep what the visitor chose on a board; how that is looked at concerns boards and links, the rest the page."""
+def acted(entry: Entry, changes: dict[str, Any]) -> None:
+    """Keep what the visitor chose on a board; how that is looked at concerns boards and links, the rest the page.
+
+    entry: the model of the page, from whose own T another is a choice.
+    """
+    if "iterations" in changes:
+        changes = {"iterations": scene.own_or(changes["iterations"], entry)}
     looks = changes.keys() <= {"capsule", "frame", *(field.name for field in fields(Look))}
     scene.keep(*(["boards"] if looks else []), **changes)
 
@@ -33,21 +40,30 @@ def show(routing: str) -> None:
     entry, _ = current.sibling(routing)
     second = current.second(entry)
     if second is None:
-        _board(current, entry, current.picture, "board")
+        _board(current, entry, current.picture, "board", partial(acted, entry))
         return
     for column, (model, picture), key in zip(
         st.columns(2, gap="medium"), [(entry, current.picture), second], ["board", "board-second"], strict=True
     ):
         with column:
             st.markdown(f"**{model.name}** · {picture.title}")
-            _board(current, model, picture, key, group="pair")
+            _board(current, model, picture, key, partial(acted, entry), group="pair")
 
 
-def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str = "") -> None:
+def _board(
+    current: Scene,
+    entry: Entry,
+    picture: Picture,
+    key: str,
+    on_action: Callable[[dict[str, Any]], None],
+    group: str = "",
+) -> None:
     whole, touched = current.trace_of(entry, picture, touched=True), current.intervention(entry)
     layer, position = layout.layer_of(current.choices, whole)
     trace = whole.at(layer, position)
     base = current.trace_of(entry, picture).at(layer, position) if touched else None
+    longest = current.trace_of(entry, picture, touched=True, longest=True).at(layer, position)
+    longest_base = current.trace_of(entry, picture, longest=True).at(layer, position) if touched else None
     upper = current.upper(trace)
     more = resources.drawn_weights(entry.name, layer, position, len(trace.classes))
     layout.offer(
@@ -56,7 +72,10 @@ def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str 
         f"The routing of {entry.name}, played",
     )
     routing_board(
-        routing_message(trace, upper=upper, base=base, more=more, dark=current.dark),
+        routing_message(longest, upper=upper, base=longest_base, more=more, dark=current.dark),
+        rounds=trace.layer.iterations,
+        most=MAX_ITERATIONS,
+        trained=entry.config.iterations,
         capsule=current.capsule(entry),
         frame=current.choices.frame,
         look=Look(*(getattr(current.choices, field.name) for field in fields(Look))),
@@ -64,7 +83,7 @@ def _board(current: Scene, entry: Entry, picture: Picture, key: str, group: str 
         alt=describe_routing(trace, upper=upper),
         group=group,
         touched=touched,
-        on_action=acted,
+        on_action=on_action,
     )
 
 
@@ -87,22 +106,15 @@ def answer(current: Scene, entry: Entry) -> None:
 
 
 def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
-    """The class capsule to look at, chosen in a row with T, EM's λ, and what is routed beside it."""
+    """The class capsule to look at, chosen in a row with EM's λ, and what is routed beside it; T is the boards' own."""
     tempered, more = entry.config.algorithm.tempered, current.choices.second == ANOTHER_IMAGE
-    first, *others = st.columns([6, 2] + [2] * tempered + [2] + [1.6] * more, vertical_alignment="bottom")
+    first, *others = st.columns([6] + [2] * tempered + [2] + [1.6] * more, vertical_alignment="bottom")
     with first:
         upper = layout.class_picker(current, trace)
-    with others[0]:
-        layout.iterations_picker(
-            current,
-            entry,
-            help=f"{entry.name} was trained with {entry.config.iterations}; more tend to overfit (Sabour et al. 2017). "
-            "Another T needs no training.",
-        )
     if tempered:
-        with others[1]:
+        with others[0]:
             _temperature_picker(current, entry)
-    with others[1 + tempered]:
+    with others[tempered]:
         _second_picker(current, entry)
     if more:
         with others[-1]:

@@ -8,6 +8,7 @@ import streamlit as st
 import torch
 from numpy import ndarray
 
+from app.choices import MAX_ITERATIONS
 from capsviz import boards, compare, data, differences, perturbation, zoo
 from capsviz.boards import pack_weights
 from capsviz.intervene import UNTOUCHED, Intervention
@@ -15,7 +16,7 @@ from capsviz.meanings import Meanings
 from capsviz.meanings import meanings as measure_meanings
 from capsviz.measured import Measured, MeasuredError, drawings, path_of, recorded
 from capsviz.network import METHODS, CapsNet
-from capsviz.trace import Trace
+from capsviz.trace import Trace, contains_shorter, shorter
 from capsviz.trace import trace as record
 
 
@@ -105,8 +106,13 @@ def trace(
     intervention: Intervention = UNTOUCHED,
     temperature: float | None = None,
 ) -> Trace:
-    """One image (the bytes of "channel height width") through a model, recorded; temperature: what EM's λ rises to."""
+    """One image (the bytes of "channel height width") through a model, recorded; temperature: what EM's λ rises to.
+
+    Where a routing contains those of fewer iterations, it is recorded once, with as many as a visitor may choose.
+    """
     network = model(name)
+    if iterations is not None and iterations < MAX_ITERATIONS and contains_shorter(network.config):
+        return shorter(network, trace(name, pixels, MAX_ITERATIONS, intervention, temperature), iterations)
     image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(network.config.image)
     schedule = network.config.inverse_temperature
     return record(

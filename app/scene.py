@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app import capsule_sets, images, recordings, resources, session, shelves
-from app.choices import ANOTHER_IMAGE, Catalogue, Choices
+from app.choices import ANOTHER_IMAGE, MAX_ITERATIONS, Catalogue, Choices
 from app.images import Picture
 from capsviz import zoo
 from capsviz.data import DIGITS, MNIST
@@ -15,7 +15,7 @@ from capsviz.errors import CapsvizError
 from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.network import preset
 from capsviz.routing import ALGORITHMS
-from capsviz.trace import Trace
+from capsviz.trace import Trace, contains_shorter
 from capsviz.zoo import Entry
 
 
@@ -83,9 +83,15 @@ class Scene:
         """
         return self.trace_of(entry, self.picture, touched=touched)
 
-    def trace_of(self, entry: Entry, picture: Picture, *, touched: bool = False) -> Trace:
-        """As `trace`, of any picture that the model takes."""
+    def trace_of(self, entry: Entry, picture: Picture, *, touched: bool = False, longest: bool = False) -> Trace:
+        """As `trace`, of any picture that the model takes.
+
+        longest: with all iterations that the visitor may choose, where it contains the routing of fewer; what is read
+        from a recording has those that were recorded.
+        """
         iterations = self._iterations(entry)
+        if longest and picture.recording is None and iterations and contains_shorter(entry.config):
+            iterations = MAX_ITERATIONS
         intervention = self.intervention(entry) if touched else UNTOUCHED
         if picture.recording and not intervention and self.replays(entry, picture):
             return recordings.trace(*picture.recording)

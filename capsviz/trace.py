@@ -371,3 +371,30 @@ def trace(
             gains=gains,
             objects=objects,
         )
+
+
+def contains_shorter(config: CapsNetConfig) -> bool:
+    """Whether a routing of T iterations begins with those of 1 … T − 1: where no T changes the votes, in one layer."""
+    return len(config.grids) == 1
+
+
+def shorter(model: CapsNet, recorded: Trace, iterations: int) -> Trace:
+    """The routing of fewer iterations with which a recorded one begins, as `trace` gives it; only drawing is done anew.
+
+    model: the one that was recorded. Raises TraceError where the trace has fewer, or more than one routed layer.
+    """
+    if not contains_shorter(recorded.config) or not 1 <= iterations <= recorded.layer.iterations:
+        raise TraceError(
+            f"A routing of {iterations} iterations is no part of this trace; record one with capsviz.trace.trace."
+        )
+    layer = recorded.layer
+    steps = {name: value[:iterations] for name, value in layer.items()}
+    # Numbers of their own: a file of tensors holds none that share memory.
+    poses, activations = steps[layer.algorithm.pose][-1].clone(), steps["activations"][-1].clone()
+    drawn = None
+    if model.decoder is not None:
+        device = next(model.parameters()).device
+        with torch.inference_mode():
+            drawn = model.reconstruct(poses.to(device), activations.to(device), recorded.objects).float().cpu()
+    layers = (replace(layer, steps=steps),)
+    return replace(recorded, layers=layers, poses=poses, activations=activations, reconstruction=drawn)

@@ -11,8 +11,9 @@ from safetensors.torch import save_file
 import capsviz
 from capsviz import Trace
 from capsviz.network import CapsNet, preset
+from capsviz.routing import ALGORITHMS
 from capsviz.routing.dynamic import DynamicStep
-from capsviz.trace import TraceError
+from capsviz.trace import TraceError, contains_shorter, shorter, trace
 
 ROUTINGS = ("dr", "em", "l2", "l1")
 
@@ -210,3 +211,30 @@ def test_a_layer_by_itself_holds_the_capsules_of_one_position_and_what_they_see(
         whole.at(3)
     with pytest.raises(IndexError):
         whole.at(0, 25)
+
+
+@pytest.mark.parametrize("routing", [name for name, method in ALGORITHMS.items() if method.iterates])
+def test_a_routing_of_ten_iterations_begins_with_those_of_fewer(routing, tmp_path):
+    """Of every algorithm, EM's λ and its schedule among it, whatever it says of its last iteration."""
+    model = network(routing)
+    longest = trace(model, images(), iterations=10, name="a", classes=tuple("abcdefghij"))
+    assert contains_shorter(model.config)
+    for iterations in (1, 3, 9, 10):
+        own = trace(model, images(), iterations=iterations, name="a", classes=tuple("abcdefghij"))
+        part = shorter(model, longest, iterations)
+        assert part.header() == own.header()
+        part.save(tmp_path / "part.safetensors")
+        assert part.tensors().keys() == own.tensors().keys()
+        for name, tensor in own.tensors().items():
+            torch.testing.assert_close(part.tensors()[name], tensor, rtol=0, atol=0, equal_nan=True, msg=name)
+
+
+def test_a_routing_of_several_layers_begins_with_no_other():
+    model = matrix_network()
+    recorded = trace(model, torch.rand(2, *model.config.image), iterations=3)
+    assert not contains_shorter(model.config)
+    with pytest.raises(TraceError, match="is no part of this trace"):
+        shorter(model, recorded, 2)
+    plain = network("dr")
+    with pytest.raises(TraceError, match="4 iterations"):
+        shorter(plain, trace(plain, images(), iterations=3), 4)

@@ -8,14 +8,14 @@ from functools import partial
 from typing import Any
 
 from app import capsule_sets
-from app.choices import CLOSEST, FARTHEST_TURN, LISTED
+from app.choices import CLOSEST, FARTHEST_TURN, LISTED, MAX_ITERATIONS
 from app.components.hosting import board
 from capsviz.boards import Message
 from capsviz.intervene import UNTOUCHED, Intervention
 
 MOST_FRAMES = 1000
 """No player has more lines over all iterations."""
-TOLD = ("capsule", "upper", "frame", "look", "untouched", *capsule_sets.KINDS)
+TOLD = ("capsule", "upper", "frame", "rounds", "look", "untouched", *capsule_sets.KINDS)
 """What a board tells."""
 
 
@@ -33,6 +33,9 @@ class Look:
 def routing_board(
     message: Message,
     *,
+    rounds: int,
+    most: int,
+    trained: int,
     capsule: int | None,
     frame: int | None,
     look: Look = Look(),
@@ -44,15 +47,17 @@ def routing_board(
 ) -> None:
     """Draw one routing, every line of every iteration of it.
 
-    message: of `routing_message`; capsule: the selected primary capsule, the strongest unless given; frame: the line at
-    which to stand, counted from 0 over all iterations, the last unless given or where there are fewer; look: how it is
-    looked at; alt: the picture in words; group: boards of the same group play in step; touched: the intervention that
-    the message shows.
+    message: of `routing_message`; rounds: T, of the message's iterations the first so many, most: what it may rise to,
+    trained: with what the model was trained; capsule: the selected primary capsule, the strongest unless given; frame:
+    the line at which to stand, counted from 0 over all iterations, the last unless given or where there are fewer;
+    look: how it is looked at; alt: the picture in words; group: boards of the same group play in step; touched: the
+    intervention that the message shows.
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
-    `capsule`, `upper`, `frame`, `touched`, or all fields of `Look`.
+    `capsule`, `upper`, `frame`, `iterations`, `touched`, or all fields of `Look`.
     """
     lower, upper = message.arrays["presence"].size, len(message.fields["classes"])
     chosen: dict[str, Any] = {"capsule": capsule, "frame": frame, "group": group, "alt": alt}
+    chosen |= {"rounds": rounds, "most": most, "trained": trained}
     chosen |= {"touched": _summary(touched), "looked": asdict(look)}
 
     def acted(what: str, value: Any) -> None:
@@ -77,6 +82,8 @@ def changes(action: object, lower: int, upper: int, touched: Intervention) -> di
         return {"upper": value}
     if name == "frame" and (value is None or _is_index(value, MOST_FRAMES)):
         return {"frame": value}
+    if name == "rounds" and _is_index(value, MAX_ITERATIONS + 1) and value:
+        return {"iterations": value}
     if name == "look" and isinstance(value, dict):
         return _look(value)
     if name in capsule_sets.KINDS and isinstance(value, list) and value and all(_is_index(i, lower) for i in value):

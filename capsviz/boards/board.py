@@ -20,6 +20,9 @@ from capsviz.trace import Trace
 UNTOLD: dict[str, Any] = {
     "capsule": None,
     "frame": None,
+    "rounds": None,
+    "most": None,
+    "trained": None,
     "group": "",
     "touched": None,
     "looked": {"turned": None, "zoom": 0, "bare": False, "absolute": False, "listed": "share"},

@@ -22,7 +22,7 @@ from capsviz.figures.reading import check, geometry, share_of, steps, votes
 from capsviz.figures.theme import typical_reach
 from capsviz.network import CapsNet
 from capsviz.routing.program import Program, Share
-from capsviz.trace import Trace
+from capsviz.trace import Trace, contains_shorter
 
 SEEN = 3
 """Axes of the space that the votes are looked at in: two on the page, a third to turn it by."""
@@ -50,6 +50,8 @@ def routing_message(
     "T lower upper"; where upper capsules are Gaussians, covariances "T 3 3" and variances "T dim" of the chosen class,
     cost Σ_h cost_j^h "T upper", and temperature λ "T".
     base_shares and base_lengths: the same of the run that this one is held against.
+    Where the network has one routed layer (`shorter`), the first iterations are a routing of so many, and a board can
+    show any T up to that of the trace: `reaches` and `agreement_reaches` are the ends of its scales by T.
     Raises FigureError where the trace is of another routing, holds no votes, or lacks the image or the class.
     """
     check(trace, "board", image=image, upper=upper)
@@ -57,13 +59,15 @@ def routing_message(
     plane = fit_plane(votes(base or trace, image, upper), _poses(base or trace, image)[:, upper], seen=SEEN)
     arrays = _arrays(trace, image, upper, plane, cast)
     # One scale for all iterations and all classes; both runs share it, so that they can be compared by eye.
-    reaches = {"reach": share_reach(_shares(base or trace, image))}
+    reaches = {"reaches": [share_reach(shares) for shares in _shares(base or trace, image)]}
     if base is not None:
         check(base, "board", image=image, upper=upper)
         arrays |= {"base_shares": _shares(base, image), "base_lengths": steps(base, "activations", image)}
     if "agreement" in arrays:
-        agreement = steps(base or trace, "agreement", image)[-1]
-        reaches["agreement_reach"] = max(typical_reach(to_one, flat=0.0) for to_one in agreement.T) or 1.0
+        reaches["agreement_reaches"] = [
+            max(typical_reach(to_one, flat=0.0) for to_one in agreement.T) or 1.0
+            for agreement in steps(base or trace, "agreement", image)
+        ]
     return Message(_fields(trace, upper, plane, dark, arrays) | reaches, {**arrays, **(more or {})})
 
 
@@ -100,9 +104,9 @@ def describe_routing(trace: Trace, *, image: int = 0, upper: int) -> str:
     )
 
 
-def share_reach(shares: Float[ndarray, "T lower upper"]) -> float:
-    """How far shares get from the even share 1/J in the last iteration, single ones apart; at least a hundredth."""
-    return max(0.01, typical_reach(shares[-1] - 1 / shares.shape[-1], share=0.995, flat=0.01))
+def share_reach(shares: Float[ndarray, "lower upper"]) -> float:
+    """How far shares get from the even share 1/J, single ones apart; at least a hundredth."""
+    return max(0.01, typical_reach(shares - 1 / shares.shape[-1], share=0.995, flat=0.01))
 
 
 def _poses(trace: Trace, image: int) -> ndarray:
@@ -121,7 +125,10 @@ def _fields(trace: Trace, upper: int, plane: Plane, dark: bool, arrays: dict[str
                 "says": line.says,
                 "says_first": line.first.format(upper=len(trace.classes)) or None,
                 "says_last": line.last.format(upper=len(trace.classes)) or None,
-                "numbers": [{"text": number.text, "decimals": number.decimals} for number in line.numbers],
+                "numbers": [
+                    {"text": number.text, "decimals": number.decimals, "following": number.following}
+                    for number in line.numbers
+                ],
             }
             for line in program.lines
         ],
@@ -133,7 +140,7 @@ def _fields(trace: Trace, upper: int, plane: Plane, dark: bool, arrays: dict[str
         "share_names": [_called(share, step) for step in range(1, trace.layer.iterations + 1)],
         "bars": {
             "title": f"{strength.title} of each {trace.kind}",
-            "top": 1.0 if strength.whole else max(0.05, float(arrays["lengths"].max())),
+            "whole": strength.whole,
         },
         "cloud": {
             "note": f"area = {share.symbol}, colour = {colour}",
@@ -145,6 +152,7 @@ def _fields(trace: Trace, upper: int, plane: Plane, dark: bool, arrays: dict[str
         "kind": trace.kind,
         "upper": upper,
         "iterations": trace.layer.iterations,
+        "shorter": contains_shorter(trace.config),
         "grid": [grid.rows, grid.columns, grid.types],
         "image_shape": list(trace.config.image),
         # Drawn where the capsules below are the primary ones, not those of a routed layer.

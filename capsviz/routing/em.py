@@ -145,11 +145,6 @@ def initial_betas(upper: int, active: float = -2.0) -> tuple[nn.Parameter, nn.Pa
     return nn.Parameter(torch.zeros(upper)), nn.Parameter(torch.full((upper,), active))
 
 
-def _next(shares: Float[Tensor, "T lower"]) -> Float[Tensor, "T lower"]:
-    """Those of the iteration after; of the last one, none."""
-    return torch.cat([shares[1:], shares.new_full((1, *shares.shape[1:]), torch.nan)])
-
-
 class ExpectationMaximisation(Algorithm):
     """EM routing: 4 × 4 matrices, β_u and β_a are learned; the spread loss's margin and λ rise while training warms up.
 
@@ -188,7 +183,7 @@ class ExpectationMaximisation(Algorithm):
                 "E-step: each vote goes to the Gaussians that explain it.",
                 (
                     Number("R = ", lambda run: run["responsibilities"]),
-                    Number("  →  ", lambda run: _next(run["responsibilities"])),
+                    Number("  →  ", lambda run: run["responsibilities"], following=True),
                 ),
                 last="The last M-step has the last word: R stays the one that made μ and a.",
             ),

@@ -15,11 +15,13 @@ lower capsules `presence` (activations) and `vote_lengths` ‖û‖, "lower"."""
 @dataclass(frozen=True)
 class Number:
     """A number that a line gives: what is written before it, its values "T lower", or "T" where no lower capsule has a
-    part in it (NaN where there is none), and how many decimals are worth reading."""
+    part in it (NaN where there is none), and how many decimals are worth reading; following: it is that of the
+    iteration after, so that the last one has none."""
 
     text: str
     of: Callable[[Reading], Tensor]
     decimals: int = 3
+    following: bool = False
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       return;
     } else if (/^[1-9]$/.test(event.key)) {
       [...document.querySelectorAll<HTMLElement>(".st-key-pages a")].at(Number(event.key) - 1)?.click();
+    } else if (command?.startsWith("T") && turns(Number(command.slice(1)))) {
+      // a board has gone there at once, and tells where it is left
     } else if (command && moves(command.replace(/[+-]1$/, ""))) {
       if (!event.repeat) send(command);
     } else {
@@ -76,6 +78,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   window.addEventListener("keydown", press, { signal, capture: true });
   if (data.presenting) tellSize(data.screen, signal, (size) => setStateValue("screen", size));
   return () => listening.abort();
+}
+
+/** Whether a board of the page has taken so many iterations T more. */
+function turns(by: number): boolean {
+  return !window.dispatchEvent(new CustomEvent("capsviz:rounds", { detail: { by }, cancelable: true }));
 }
 
 /** Tell how large the window is, now and whenever that has changed for a moment, unless it is what is known. */

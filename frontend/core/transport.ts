@@ -122,6 +122,14 @@ export class Transport {
     this.shown();
   }
 
+  /** Other frames, and stand at the last of them, without telling others. */
+  end(count: number): void {
+    this.stop();
+    this.player.resize(count);
+    this.slider.max = String(count - 1);
+    this.place(this.player.last);
+  }
+
   /** Draw at a position, without telling others. */
   place(position: number): void {
     this.player.place(position);

@@ -6,6 +6,7 @@
 import { Board, type Heard, type Host } from "../core/board";
 import { button, element, topOf } from "../core/dom";
 import { Look } from "../core/look";
+import { Rounds } from "../core/rounds";
 import { SharedValue } from "../core/shared-value";
 import { Transport } from "../core/transport";
 import { Bars, ShareLines, VoteBars } from "./charts";
@@ -39,6 +40,10 @@ interface Message extends Routing {
   /** The frame at which to stand, null for the last. */
   readonly frame: number | null;
   readonly looked: Looked;
+  /** T, and what it may rise to: null for as many iterations as there are; with how many the model was trained. */
+  readonly rounds: number | null;
+  readonly most: number | null;
+  readonly trained: number | null;
   readonly heard: Heard;
   /** Boards of the same group play in step. */
   readonly group: string;
@@ -60,6 +65,8 @@ export class RoutingBoard extends Board<Message> {
   private readonly picked = new Set<number>();
   private readonly options: Options = { solid: false, mass: true, difference: true };
   private readonly sharedLook = new SharedValue();
+  private readonly sharedRounds = new SharedValue();
+  private readonly rounds: Rounds;
   private readonly cloud: Cloud;
   private readonly map: ShareMap;
   private readonly tiles: Tiles;
@@ -82,6 +89,7 @@ export class RoutingBoard extends Board<Message> {
     super(host, "routing");
     this.root.setAttribute("role", "group");
     Object.assign(this.root, { capsvizBoard: this, capsvizDrawings: this.drawings });
+    this.rounds = new Rounds((rounds, rest) => this.turn(rounds, rest));
     const select = (i: number, more: boolean): void => this.select(i, more);
     const pick = (capsules: number[], more: boolean): void => this.pick(capsules, more);
     const choose = (j: number): void => this.tell("upper", j);
@@ -110,10 +118,14 @@ export class RoutingBoard extends Board<Message> {
   }
 
   protected update(data: Message): void {
-    const { capsule, group, alt, frame, looked, heard } = data;
+    const { group, alt, frame, looked, heard } = data;
     const run = (this.run = new Run(data));
+    const wanted = data.rounds ?? data.iterations;
+    if (this.sharedRounds.takes(wanted, heard.rounds, this.rounds.moving)) this.rounds.value = wanted;
+    run.iterations = this.rounds.value;
+    this.rounds.offer(data.shorter || data.most !== null ? (data.most ?? data.iterations) : 1, data.trained, group);
     this.look = new Look(data.theme, this.root, ORDINARY);
-    this.capsule = capsule ?? run.strongest();
+    this.capsule = data.capsule ?? run.strongest();
     for (const i of [...this.picked]) if (i >= run.lower) this.picked.delete(i);
     if (this.sharedLook.takes(looked, heard.look)) this.take(looked);
     for (const panel of this.panels) panel.load?.(run);
@@ -144,8 +156,24 @@ export class RoutingBoard extends Board<Message> {
       name: (index) => this.run?.name(index) ?? "",
       rest: (frame) => this.tell("frame", frame),
     }));
+    transport.root.append(this.rounds.root);
     this.root.prepend(transport.root);
     return transport;
+  }
+
+  /** Another T, as far as it is here at once; rest: where the visitor leaves it, which the host hears. */
+  private turn(rounds: number, rest: boolean): void {
+    const { run, message, transport } = this;
+    if (!run || !message || !transport) return;
+    const within = message.shorter ? Math.min(rounds, message.iterations) : message.iterations;
+    if (within !== run.iterations) {
+      run.iterations = within;
+      if (message.capsule === null) this.capsule = run.strongest();
+      this.cloud.frameAll(run);
+      this.tool();
+      transport.end(run.count); // what comes out now is seen
+    }
+    if (rest && this.sharedRounds.sends(rounds)) this.tell("rounds", rounds);
   }
 
   /** How the board is looked at, as the link has it. */
@@ -261,6 +289,11 @@ export class RoutingBoard extends Board<Message> {
     this.curves.fit(curves, 400);
     this.logistic.fit(wide ? whole - curves - GAP : whole, 300);
     this.draw();
+  }
+
+  override destroy(): void {
+    this.rounds.close();
+    super.destroy();
   }
 
   private scene(run: Run, look: Look, { position }: Transport): Scene {

@@ -38,7 +38,7 @@ export class Bars extends ScenePanel {
     const { classes, bars } = run.data;
     const { theme } = look;
     const left = Math.max(44, 10 + roomFor(pen, classes, 14, look, 0.4 * this.width));
-    const x = scaleLinear([0, bars.top], [left, this.width - 46]);
+    const x = scaleLinear([0, run.top], [left, this.width - 46]);
     pen.font = look.type(15, "600");
     pen.fillStyle = theme.text;
     pen.fillText(bars.title, 0, headings(look).heading);
@@ -78,7 +78,8 @@ export class ShareLines extends ScenePanel {
   }
 
   protected paint(pen: Pen, { run, view, capsule, look }: Scene): void {
-    const { classes, iterations, symbol, kind } = run.data;
+    const { iterations } = run;
+    const { classes, symbol, kind } = run.data;
     const { theme } = look;
     const named = roomFor(pen, classes, 14, look, 0.3 * this.width);
     const frame = { left: 46, right: Math.max(34, named + 9), top: 12 + 1.2 * headings(look).heading, bottom: 24 };

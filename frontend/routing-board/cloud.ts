@@ -70,13 +70,17 @@ export class Cloud extends Panel<Scene> {
     );
     this.border = { left, right, top, bottom };
     this.frame = { left, right: width - right, top, bottom: height - bottom };
-    const { run } = this;
-    const { heads, origin, cloud, iterations } = run.data;
+    this.frameAll(this.run);
+  }
+
+  /** Have votes, origin and every pose of the class in the picture. */
+  frameAll(run: Run): void {
+    const { heads, origin, cloud } = run.data;
     const point = (array: Float32Array, at: number): Point => [array[3 * at], array[3 * at + 1], array[3 * at + 2]];
     const subject = {
       votes: indices(run.lower).map((i) => point(run.data.places, i)),
       origin: point(origin, 0),
-      fixed: indices(iterations).map((t) => point(heads, t)),
+      fixed: indices(run.iterations).map((t) => point(heads, t)),
       beyond: cloud,
     };
     this.camera.fit(subject, this.frame);
@@ -170,7 +174,8 @@ export class Cloud extends Panel<Scene> {
   }
 
   private points(pen: Pen, { run, view, look }: Scene): void {
-    const { cloud, gains, presence, agreement, agreement_reach: reach = 1 } = run.data;
+    const { cloud, gains, presence, agreement } = run.data;
+    const reach = run.agreementReach ?? 1;
     const order = indices(run.lower);
     const [fromX, fromY] = this.camera.screen(run.data.origin);
     if (this.camera.solid) {
@@ -264,7 +269,8 @@ export class Cloud extends Panel<Scene> {
   }
 
   private title(pen: Pen, { run, look }: Scene): void {
-    const { classes, cloud, agreement_reach: reach } = run.data;
+    const { classes, cloud } = run.data;
+    const reach = run.agreementReach;
     const title = `Votes û for ${classes[run.upper]}`;
     const baseline = 2 + 1.1 * headings(look).heading;
     pen.textAlign = "left";

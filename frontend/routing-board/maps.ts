@@ -57,7 +57,7 @@ export class ShareMap extends ScenePanel {
     const down = this.height - this.top - this.bottom;
     const row = down / J;
     pen.imageSmoothingEnabled = false;
-    const picture = raster(values, run.lower, J, look.diverging, -run.data.reach, run.data.reach);
+    const picture = raster(values, run.lower, J, look.diverging, -run.reach, run.reach);
     pen.drawImage(picture, this.left, this.top, across, down);
     pen.textAlign = "right";
     for (let j = 0; j < J; j++) {
@@ -84,7 +84,8 @@ export class ShareMap extends ScenePanel {
 
   private title(pen: Pen, scene: Scene, values: Float32Array): void {
     const { run, view, look } = scene;
-    const { reach, share_names: names } = run.data;
+    const { reach } = run;
+    const { share_names: names } = run.data;
     const base = compared(scene);
     pen.fillStyle = look.theme.text;
     pen.font = look.type(15, "600");
@@ -150,7 +151,8 @@ export class Tiles extends ScenePanel {
   protected paint(pen: Pen, scene: Scene): void {
     const { run, view, capsule, picked, look } = scene;
     const { cell } = this;
-    const { reach, classes, gains, symbol, grid } = run.data;
+    const { reach } = run;
+    const { classes, gains, symbol, grid } = run.data;
     const base = compared(scene);
     for (let i = 0; i < run.lower; i++) {
       const [x, y] = this.spot(run, i);
@@ -203,7 +205,7 @@ export class Tiles extends ScenePanel {
 export class Retina extends ScenePanel {
   private readonly picture = element("canvas");
   private shape: readonly [number, number, number] = [1, 1, 1];
-  private farthest = 1e-4;
+  private farthest: readonly number[] = []; // by T
   private top = 0;
   private foot = 0;
 
@@ -211,13 +213,14 @@ export class Retina extends ScenePanel {
     this.shape = run.data.image_shape;
     paintImage(this.picture, this.shape, run.data.image);
     // The same colours in every iteration and for every class, so that one can be compared with another.
-    this.farthest = 1e-4;
-    for (let t = 0; t < run.data.iterations; t++) {
+    let farthest = 1e-4;
+    this.farthest = indices(run.data.iterations).map((t) => {
       const shares = run.part(run.data.shares, t, run.pairs);
       for (let j = 0; j < run.upperCount; j++) {
-        for (const mean of means(run, shares, j)) this.farthest = Math.max(this.farthest, Math.abs(mean - run.even));
+        for (const mean of means(run, shares, j)) farthest = Math.max(farthest, Math.abs(mean - run.even));
       }
-    }
+      return farthest;
+    });
   }
 
   fit(width: number, top: number, foot: number): void {
@@ -253,7 +256,7 @@ export class Retina extends ScenePanel {
   }
 
   private heat(pen: Pen, { run, view, look }: Scene, field: Field, unit: number): void {
-    const { farthest } = this;
+    const farthest = this.farthest[run.iterations - 1];
     const columns = run.data.grid[1];
     means(run, view.shares, run.upper).forEach((mean, p) => {
       pen.fillStyle = warmth((mean - run.even) / farthest);

@@ -18,15 +18,18 @@ const data = {
   classes: ["a", "b"],
   upper: 1,
   iterations: 2,
+  shorter: true,
+  bars: { title: "‖v‖", whole: false },
+  reaches: [0.1, 0.4],
   grid: [1, 1, 2],
   lines: [
-    line("share", { says_first: "evenly", numbers: [{ text: "c = ", decimals: 2 }] }),
-    line("sum", { numbers: [{ text: "λ = ", decimals: 1 }] }),
+    line("share", { says_first: "evenly", numbers: [{ text: "c = ", decimals: 2, following: false }] }),
+    line("sum", { numbers: [{ text: "λ = ", decimals: 1, following: false }] }),
     line("squash", {
       says_last: "the end",
       numbers: [
-        { text: "R = ", decimals: 2 },
-        { text: " → ", decimals: 2 },
+        { text: "R = ", decimals: 2, following: false },
+        { text: " → ", decimals: 2, following: true },
       ],
     }),
   ],
@@ -45,7 +48,7 @@ const data = {
   "line0.0": Float32Array.of(0.5, 0.5, 0.1, 0.75),
   "line1.0": Float32Array.of(1, 2),
   "line2.0": Float32Array.of(0.1, 0.2, 0.3, 0.4),
-  "line2.1": Float32Array.of(0.3, 0.4, NaN, NaN),
+  "line2.1": Float32Array.of(0.1, 0.2, 0.3, 0.4),
 } as unknown as Routing;
 const run = new Run(data);
 
@@ -104,4 +107,18 @@ test("a capsule's place and those of its type", () => {
   const grid = new Run({ ...data, grid: [2, 3, 4], presence: new Float32Array(24) });
   assert.deepEqual(grid.place(17), [1, 1, 1]);
   assert.deepEqual(grid.ofType(17), [1, 5, 9, 13, 17, 21]);
+});
+
+test("the first iterations are a routing of so many: its end, its scales and its last words", () => {
+  const shorter = new Run(data);
+  assert.deepEqual([shorter.count, shorter.reach, shorter.top], [6, 0.4, Math.fround(0.8)]);
+  shorter.iterations = 1;
+  assert.deepEqual([shorter.count, shorter.reach, shorter.top], [3, 0.1, Math.fround(0.4)]);
+  assert.equal(shorter.name(2), "iteration 1 of 1 · line 3 of 3");
+  assert.equal(shorter.says(2, 0), "the end");
+  assert.equal(shorter.written(2, 0, 1), "R = 0.20"); // no iteration follows
+  assert.deepEqual([...shorter.state(2).shares], [0.5, 0.5, 0.5, 0.5]);
+  assert.equal(new Run({ ...data, since: { shares: -1 } }).known("shares", 2), 1);
+  shorter.iterations = 99;
+  assert.equal(shorter.iterations, 2);
 });

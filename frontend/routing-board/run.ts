@@ -14,7 +14,7 @@ export interface Line {
   readonly says_first: string | null;
   readonly says_last: string | null;
   /** Numbers of a capsule and the chosen class: what is written before each, and with how many decimals. */
-  readonly numbers: readonly { readonly text: string; readonly decimals: number }[];
+  readonly numbers: readonly { readonly text: string; readonly decimals: number; readonly following: boolean }[];
 }
 
 /** A vector that is drawn from the origin, from a line of each iteration on until another one is known. */
@@ -29,7 +29,10 @@ export interface Routing {
   readonly classes: readonly string[];
   readonly kind: string;
   readonly upper: number;
+  /** How many the arrays hold. */
   readonly iterations: number;
+  /** Whether the first of them are a routing of so many. */
+  readonly shorter: boolean;
   readonly grid: readonly [rows: number, columns: number, types: number];
   readonly image_shape: Shape;
   readonly field: Field | null;
@@ -40,10 +43,11 @@ export interface Routing {
   /** By array, the line of an iteration after which its entry is known; −1: the last line of the iteration before. */
   readonly since: Readonly<Record<string, number>>;
   readonly tips: readonly Tip[];
-  readonly bars: { readonly title: string; readonly top: number };
+  readonly bars: { readonly title: string; readonly whole: boolean };
   readonly cloud: { readonly note: string; readonly point: number; readonly far: number; readonly fenced: boolean };
   readonly theme: Theme;
-  readonly reach: number;
+  /** By T, how far from an even share the farthest colour is. */
+  readonly reaches: readonly number[];
   readonly image: Float32Array;
   readonly presence: Float32Array;
   readonly gains: Float32Array;
@@ -57,9 +61,9 @@ export interface Routing {
   readonly shares: Float32Array;
   readonly base_shares?: Float32Array;
   readonly base_lengths?: Float32Array;
-  /** Where votes agree with what they made: its farthest colour is `agreement_reach`. */
+  /** Where votes agree with what they made: its farthest colour, by T, is of `agreement_reaches`. */
   readonly agreement?: Float32Array;
-  readonly agreement_reach?: number;
+  readonly agreement_reaches?: readonly number[];
   /** Where upper capsules are Gaussians. */
   readonly covariances?: Float32Array;
   readonly variances?: Float32Array;
@@ -93,15 +97,42 @@ export class Run {
   readonly lower: number;
   readonly pairs: number;
   readonly dim: number;
-  /** How many frames. */
-  readonly count: number;
+  /** T: so many of the iterations that there are. */
+  private rounds: number;
 
   constructor(readonly data: Routing) {
+    this.rounds = data.iterations;
     this.upperCount = data.classes.length;
     this.lower = data.presence.length;
     this.pairs = this.lower * this.upperCount;
     this.dim = data.poses.length / data.iterations;
-    this.count = data.iterations * data.lines.length;
+  }
+
+  get iterations(): number {
+    return this.rounds;
+  }
+
+  set iterations(rounds: number) {
+    this.rounds = Math.max(1, Math.min(this.data.iterations, rounds));
+  }
+
+  /** How many frames. */
+  get count(): number {
+    return this.iterations * this.data.lines.length;
+  }
+
+  /** The ends of the scales: of shares about the even one, of the agreement, of what the bars show. */
+  get reach(): number {
+    return this.data.reaches[this.iterations - 1];
+  }
+
+  get agreementReach(): number | undefined {
+    return this.data.agreement_reaches?.[this.iterations - 1];
+  }
+
+  get top(): number {
+    const { bars, lengths } = this.data;
+    return bars.whole ? 1 : Math.max(0.05, ...lengths.subarray(0, this.iterations * this.upperCount));
   }
 
   /** The chosen class. */
@@ -141,7 +172,8 @@ export class Run {
   }
 
   name(frame: number): string {
-    const { iterations, lines } = this.data;
+    const { iterations } = this;
+    const { lines } = this.data;
     return `iteration ${this.iteration(frame) + 1} of ${iterations} · line ${this.line(frame) + 1} of ${lines.length}`;
   }
 
@@ -165,7 +197,7 @@ export class Run {
   /** Which iteration's entry of an array is known after a line of an iteration; −1 for none. */
   known(array: string, frame: number): number {
     const since = this.data.since[array] ?? 0;
-    return Math.min(this.data.iterations - 1, Math.floor((frame - since) / this.data.lines.length));
+    return Math.min(this.iterations - 1, Math.floor((frame - since) / this.data.lines.length));
   }
 
   private entry(array: Float32Array | undefined, name: string, frame: number, size: number): Float32Array | null {
@@ -229,9 +261,11 @@ export class Run {
   written(number: number, t: number, capsule: number): string {
     const { iterations, lines } = this.data;
     return lines[number].numbers
-      .map(({ text, decimals }, k) => {
+      .map(({ text, decimals, following }, k) => {
+        const at = following ? t + 1 : t;
+        if (at >= this.iterations) return "";
         const values = this.array(`line${number}.${k}`);
-        const value = values.length === iterations ? values[t] : values[t * this.lower + capsule];
+        const value = values.length === iterations ? values[at] : values[at * this.lower + capsule];
         return Number.isNaN(value) ? "" : text + shown(value, decimals);
       })
       .join("");
@@ -240,12 +274,12 @@ export class Run {
   says(number: number, t: number): string {
     const { says, says_first, says_last } = this.data.lines[number];
     if (t === 0 && says_first !== null) return says_first;
-    return t === this.data.iterations - 1 && says_last !== null ? says_last : says;
+    return t === this.iterations - 1 && says_last !== null ? says_last : says;
   }
 
   /** The capsule that gives the chosen class the most when all is done. */
   strongest(): number {
-    const last = this.data.iterations - 1;
+    const last = this.iterations - 1;
     const gives = (i: number): number => this.share(last, i, this.upper) * this.data.presence[i];
     return indices(this.lower).reduce((best, i) => (gives(i) > gives(best) ? i : best), 0);
   }

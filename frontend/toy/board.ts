@@ -8,6 +8,7 @@ import { inkOn, type Theme } from "../core/colours";
 import { element, topOf } from "../core/dom";
 import { Look } from "../core/look";
 import { indices, shown } from "../core/numbers";
+import { Rounds } from "../core/rounds";
 import { SharedValue } from "../core/shared-value";
 import { Transport } from "../core/transport";
 import { Plane } from "./plane";
@@ -68,29 +69,27 @@ export class Toy extends Board<Message> {
   private parents: Parent[] = [];
   private rows: Row[] = [];
   private notes: HTMLElement[] = [];
-  private readonly turn = element("input", { type: "range", min: "1", step: "1", "aria-label": "Iterations T" });
-  private readonly turned = element("output", { className: "turns" });
+  private readonly rounds = new Rounds((rounds, rest) => {
+    this.iterations = rounds;
+    if (!rest) this.route();
+    else if (this.sharedIterations.sends(rounds)) this.tell("iterations", rounds);
+  });
   private readonly below = element("div", { className: "below" });
 
   constructor(host: Host) {
     super(host, "toy");
     this.root.capsvizToy = this;
-    this.turn.oninput = () => {
-      this.iterations = this.turn.valueAsNumber;
-      this.route();
-    };
-    this.turn.onchange = () => {
-      if (this.sharedIterations.sends(this.iterations)) this.tell("iterations", this.iterations);
-    };
   }
 
   protected update(data: Message): void {
     const { heard } = data;
     this.look = new Look(data.theme, this.root, ORDINARY);
     if (this.sharedVotes.takes(data.votes, heard.votes) && !this.held) this.votes = structuredClone(data.votes);
-    if (this.sharedIterations.takes(data.iterations, heard.iterations)) this.iterations = data.iterations;
+    if (this.sharedIterations.takes(data.iterations, heard.iterations, this.rounds.moving)) {
+      this.rounds.value = this.iterations = data.iterations;
+    }
     if (this.rows.length !== this.votes.length) this.build(data);
-    this.turn.value = String(this.iterations);
+    this.rounds.offer(data.most, null, "");
     this.route();
     this.transport?.stand(data.frame, heard.frame);
   }
@@ -107,7 +106,6 @@ export class Toy extends Board<Message> {
     );
     this.parents = data.parents.map((_, j) => this.parent(j));
     this.rows = this.votes.map((_, i) => this.row(data, i));
-    this.turn.max = String(data.most);
     this.transport?.destroy();
     this.transport = new Transport({
       count: this.iterations,
@@ -124,8 +122,7 @@ export class Toy extends Board<Message> {
       element("tbody", {}, ...this.rows.map(({ root }) => root)),
     );
     const [left, right] = this.parents;
-    const turn = element("label", { className: "turn" }, element("b", { textContent: "T" }), this.turn, this.turned);
-    this.below.replaceChildren(this.transport.root, turn);
+    this.below.replaceChildren(this.transport.root, this.rounds.root);
     this.root.replaceChildren(
       element("div", { className: "tools" }, ...this.buttons),
       element("div", { className: "note" }, ...this.notes),
@@ -163,6 +160,11 @@ export class Toy extends Board<Message> {
     this.leave();
   }
 
+  override destroy(): void {
+    this.rounds.close();
+    super.destroy();
+  }
+
   private leave(): void {
     if (this.sharedVotes.sends(this.votes)) this.tell("votes", this.votes);
   }
@@ -172,7 +174,6 @@ export class Toy extends Board<Message> {
     const { transport, message } = this;
     if (!transport || !message) return;
     this.steps = routeByAgreement(this.votes, this.iterations);
-    this.turned.textContent = String(this.iterations);
     if (transport.count !== this.iterations) transport.resize(this.iterations);
     else transport.place(transport.position);
     const text = JSON.stringify(this.votes);

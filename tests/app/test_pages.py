@@ -90,7 +90,7 @@ def test_every_link_to_a_page_carries_the_choices_along(visit: Visit, page: str)
 
 
 def test_the_board_has_the_iterations_of_the_link(visit: Visit):
-    assert board(visit("dynamic", model="digits-dr", T=5)).fields["iterations"] == 5
+    assert board(visit("dynamic", model="digits-dr", T=5)).fields["rounds"] == 5
 
 
 def test_an_intervention_of_the_link_is_on_the_board_and_held_against_the_untouched_run(visit: Visit):
@@ -113,11 +113,11 @@ def test_the_inverse_temperature_is_moved_and_goes_to_the_url(visit: Visit):
     assert app.query_params["lambda"] == "5"
 
 
-def test_moving_the_iterations_routes_again_and_goes_to_the_url(visit: Visit):
-    app = visit("em", model="digits-em")
-    app.slider(key="iterations").set_value(6).run()
-    assert app.query_params["T"] == "6"
-    assert board(app).fields["iterations"] == 6
+def test_a_board_holds_every_t_at_once_where_one_routing_contains_the_others(visit: Visit):
+    given = board(visit("em", model="digits-em", T=6)).fields
+    assert (given["rounds"], given["iterations"], given["most"], given["trained"]) == (6, 10, 10, 3)
+    given = board(visit("em", model="mnist-matrix", T=2)).fields
+    assert (given["rounds"], given["iterations"], given["shorter"]) == (2, 2, False)
 
 
 def test_a_chosen_class_goes_to_the_url_and_back_to_the_predicted_one_with_another_image(visit: Visit):

@@ -15,6 +15,7 @@ def test_a_capsule_and_a_class_are_chosen():
     assert changes({"upper": 9}, 288, 10, UNTOUCHED) == {"upper": 9}
     assert changes({"frame": 4}, 288, 10, UNTOUCHED) == {"frame": 4}
     assert changes({"frame": None}, 288, 10, UNTOUCHED) == {"frame": None}
+    assert changes({"rounds": 10}, 288, 10, UNTOUCHED) == {"iterations": 10}
 
 
 def test_capsules_are_muted_boosted_and_isolated_and_everything_is_undone():
@@ -46,7 +47,8 @@ def test_a_look_that_cannot_be_is_ignored(wrong):
 @pytest.mark.parametrize(
     "action",
     [None, 7, {}, {"capsule": 288}, {"capsule": -1}, {"capsule": True}, {"capsule": "1"}, {"upper": 10}, {"mute": []},
-     {"look": 3}, {"mute": [288]}, {"mute": 3}, {"model": "x"}, {"capsule": 1, "upper": 2}],
+     {"look": 3}, {"mute": [288]}, {"mute": 3}, {"model": "x"}, {"rounds": 0},
+     {"rounds": 11}, {"rounds": True}, {"rounds": 2.5}, {"capsule": 1, "upper": 2}],
 )  # fmt: skip
 def test_what_makes_no_sense_changes_nothing(action):
     assert changes(action, 288, 10, UNTOUCHED) == {}

@@ -187,6 +187,33 @@ def test_a_class_is_chosen_by_its_bar(visitor: Visitor):
     sync_api.expect(visitor.window.locator("h2")).to_be_visible(timeout=WAIT)
 
 
+@pytest.mark.parametrize("page", ["?model=digits-dr", "em?model=digits-em"])
+def test_another_t_is_on_the_board_before_the_server_has_heard_of_it(visitor: Visitor, page: str):
+    line = Line(visitor.window)
+    visitor.open(page)
+    at(visitor, "board.drawings.length = 0")
+    with line.slow():
+        for rounds in (4, 5, 6):
+            press(visitor, "+")
+            assert at(visitor, "board.run.iterations") == rounds
+            assert at(visitor, "board.transport.label.textContent").startswith(f"iteration {rounds} of {rounds}")
+        shown = at(visitor, "[...board.run.view(board.transport.position).lengths]")
+        assert at(visitor, "board.drawings.length") == 3, "one picture for each T"
+    visitor.eventually(lambda: "T=6" in visitor.query(), "T in the link")
+    visitor.settle()
+    assert at(visitor, "[...board.run.view(board.transport.position).lengths]") == shown
+    strip = visitor.window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
+    visitor.eventually(
+        lambda: (
+            strip.evaluate("plot => [...plot.data.find(({ type }) => type === 'bar').y]")
+            == pytest.approx(shown, abs=1e-3)
+        ),
+        "the lengths of the board on the strip",
+    )
+    visitor.window.go_back()
+    visitor.eventually(lambda: at(visitor, "board.run.iterations") == 3, "the T of before")
+
+
 def test_two_boards_play_in_step(visitor: Visitor):
     visitor.open("?model=digits-dr&second=image&image2=5")
     boards = visitor.window.locator('[data-stale="false"] section.routing')
@@ -196,6 +223,10 @@ def test_two_boards_play_in_step(visitor: Visitor):
         press(visitor, "ArrowRight")
     for number in range(2):
         sync_api.expect(boards.nth(number)).to_have_attribute("data-frame", "3")
+    press(visitor, "+")
+    for number in range(2):
+        sync_api.expect(boards.nth(number).locator("output.frame")).to_have_text("iteration 4 of 4 · line 4 of 4")
+    visitor.eventually(lambda: "T=4" in visitor.query(), "T in the link")
 
 
 def test_em_ends_with_the_r_that_made_the_capsules_on_board_flow_and_legend(visitor: Visitor):
@@ -203,7 +234,7 @@ def test_em_ends_with_the_r_that_made_the_capsules_on_board_flow_and_legend(visi
     visitor.open("em?model=digits-em&image=5")
     ends = at(visitor, "[...Array(9).keys()].map(f => board.run.state(f).shareStep)")
     assert ends == [0, 0, 1, 1, 1, 2, 2, 2, 2]
-    assert at(visitor, "board.run.data.shares.length === 3 * board.run.pairs")
+    assert at(visitor, "board.run.iterations === 3 && board.run.data.shares.length === 10 * board.run.pairs")
     assert "R stays the one that made μ and a" in at(visitor, "board.algorithm.root.innerText")
     assert at(visitor, "board.run.data.share_names[2]") == "Responsibilities R of M-step 3"
     flow = visitor.window.locator(".st-key-flow .js-plotly-plot")
@@ -224,7 +255,7 @@ def test_em_ends_with_the_r_that_made_the_capsules_on_board_flow_and_legend(visi
         "(() => { const { map, look, run } = board; const pen = map.canvas.getContext('2d'), ratio = devicePixelRatio;"
         " pen.font = look.type(13); const x = map.width - 4 - pen.measureText('1.000').width - 6 - 109;"
         " const seen = [...pen.getImageData(x * ratio, 11 * ratio, 1, 1).data].slice(0, 3);"
-        " return [seen, look.diverging.of(-1 / run.upperCount, -run.data.reach, run.data.reach)]; })()",
+        " return [seen, look.diverging.of(-1 / run.upperCount, -run.reach, run.reach)]; })()",
     )
     assert "#{:02x}{:02x}{:02x}".format(*lowest[0]) == lowest[1]
 
@@ -246,8 +277,10 @@ def test_every_colour_of_the_board_has_a_scale_that_is_the_same_for_all_classes(
     scales = []
     for label in (5, 8):
         visitor.open(f"?model=digits-dr&image=5&class={label}")
-        reach, far = at(visitor, "[board.run.data.agreement_reach, board.retina.farthest]")
-        beyond = at(visitor, "Math.max(...board.run.data.shares) > 0.1 + board.run.data.reach + 1e-6")
+        reach, far = at(visitor, "[board.run.agreementReach, board.retina.farthest.at(board.run.iterations - 1)]")
+        beyond = at(
+            visitor, "Math.max(...board.run.view(board.transport.position).shares) > 0.1 + board.run.reach + 1e-6"
+        )
         end = next(word for word in written(visitor, "cloud") if word.startswith("≥ "))
         assert float(end.removeprefix("≥ ")) == pytest.approx(reach, abs=0.01)
         assert ("−" + end.removeprefix("≥ ")) in written(visitor, "cloud")

@@ -154,6 +154,9 @@ ACTIONS: dict[str, tuple[str, Sequence[tuple[Act, str]]]] = {
         [(CAPSULE_ON_MAP, "capsule="), (button("3-D"), "3d=")],
     ),
     "capsule of the cloud": ("?model=digits-dr", [(CAPSULE_IN_CLOUD, "capsule="), (button("Heat"), "heat=off")]),
+    "T": ("?model=digits-dr", [(slide("Iterations T", "ArrowRight"), "T=4"), (key("+"), "T=5")]),
+    "T of a Gaussian": ("em?model=digits-em", [(slide("Iterations T", "ArrowLeft"), "T=2")]),
+    "T of matrix capsules": ("em?model=mnist-matrix", [(key("+"), "T=3")]),
     "toy": ("?model=digits-dr&lab=toy", [(drag_a_vote, "toy="), (slide("Iterations T", "ArrowRight"), "T=4")]),
     "preset of the toy": (
         "?model=digits-dr&lab=toy",
