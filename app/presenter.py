@@ -11,7 +11,6 @@ from app import images, resources, scene, session, widgets
 from app.choices import MAX_ITERATIONS, Choices
 from app.components import keys
 from capsviz.figures.enlarge import enlarge
-from capsviz.routing.dynamic import DYNAMIC
 
 KEYS = "keys"
 STYLE = Path(__file__).with_name("presenting.css")
@@ -68,8 +67,6 @@ def obey(command: str) -> None:
             _class(choices, int(command[-2:]))
         case "T-1" | "T+1":
             shown = widgets.shown("iterations")
-            if shown is None and choices.lab == "toy":  # which has a slider of its own
-                shown = scene.current().on_page(DYNAMIC.page)[0].config.iterations
             if shown is not None:
                 wanted = (choices.iterations or shown) + int(command[-2:])
                 within = max(1, min(MAX_ITERATIONS, wanted))

@@ -27,9 +27,10 @@ Space, arrows, Home, End and s are the players' own."""
 MOVED = {
     "image": '[class*="st-key-image_thumbs"]',
     "class": '[class*="st-key-upper"]',
-    "T": '[class*="st-key-iterations"], .st-key-routing-toy',
+    "T": '[class*="st-key-iterations"], [class*="st-key-board-"], .st-key-routing-toy',
 }
-"""By what keys move: where the page has it, as a CSS selector. The browser knows of its players."""
+"""By what keys move: where the page has it, as a CSS selector. The browser knows of its players, and a board that has a
+T takes its keys itself."""
 
 _ROWS = "".join(
     f'<div data-moves="{moved}"><dt>{html.escape(pressed)}</dt><dd>{html.escape(does)}</dd></div>'

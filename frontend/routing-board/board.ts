@@ -122,7 +122,7 @@ export class RoutingBoard extends Board<Message> {
     const run = (this.run = new Run(data));
     const wanted = data.rounds ?? data.iterations;
     if (this.sharedRounds.takes(wanted, heard.rounds, this.rounds.moving)) this.rounds.value = wanted;
-    run.iterations = this.rounds.value;
+    if (data.shorter) run.iterations = this.rounds.value;
     this.rounds.offer(data.shorter || data.most !== null ? (data.most ?? data.iterations) : 1, data.trained, group);
     this.look = new Look(data.theme, this.root, ORDINARY);
     this.capsule = data.capsule ?? run.strongest();
@@ -274,14 +274,16 @@ export class RoutingBoard extends Board<Message> {
     this.side.style.width = `${side}px`;
     this.cloud.fit(wide ? whole - side - answer - 2 * GAP : whole, tall, look);
     // The image leaves every bar below it a row in which its words stand apart, but for very many of them.
-    const rows = wide ? 15 * (under / 24) * run.upperCount + under + 10 : 0;
-    const most = Math.min(0.47 * tall, Math.max(0.3 * tall, tall - rows - under));
+    const names = 15 * (under / 24) * run.upperCount;
+    const rows = names + under + 10;
+    const most = wide ? Math.min(0.47 * tall, Math.max(0.3 * tall, tall - rows - under)) : 0.47 * tall;
     this.retina.fit(Math.min(answer, Math.round(most) - foot), under, foot);
     const beside = wide ? 0 : this.retina.width + GAP;
-    this.bars.fit(answer - beside, wide ? tall - this.retina.height - 8 : this.retina.height, under);
+    this.bars.fit(answer - beside, wide ? tall - this.retina.height - 8 : Math.max(rows, this.retina.height), under);
     this.algorithm.draw(this.scene(run, look, transport)); // with numbers in it, it is higher
     this.lines.fit(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
-    this.map.fit(whole, Math.round(Math.max(180, 0.14 * whole)), wide ? under : 2 * under, foot);
+    const above = wide ? under : 2 * under;
+    this.map.fit(whole, Math.round(wide ? Math.max(180, 0.14 * whole) : above + names + foot), above, foot);
     const tiles = wide ? Math.round(0.58 * whole) : whole;
     this.tiles.fit(tiles, under);
     this.vote.fit(wide ? whole - tiles - GAP : whole, 190);

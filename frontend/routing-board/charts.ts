@@ -128,7 +128,7 @@ export class ShareLines extends ScenePanel {
     pen.textAlign = "left";
     for (const j of [run.upper, ...order.reverse()]) {
       const at = y(rows[j][iterations - 1]) + 5;
-      if (taken.some((other) => Math.abs(other - at) < 14)) continue;
+      if (taken.some((other) => Math.abs(other - at) < 17 * look.scale)) continue;
       taken.push(at);
       pen.font = look.type(14, j === run.upper ? "bold" : "");
       pen.fillStyle = theme.text;

@@ -128,12 +128,14 @@ function bars(
 
 /** Activation against cost: the logistic of this iteration's λ, every class a point on it. */
 export class Logistic extends ScenePanel {
-  private reach = 4;
+  private reaches: readonly number[] = []; // by T, so that every cost until then is in the picture
 
   override load(run: Run): void {
     const found = thresholds(run);
-    const over = found ? [...found.cost].map((cost, k) => Math.abs(cost - found.beta_a[k % run.upperCount])) : [];
-    this.reach = 1.08 * Math.max(4, ...over);
+    const over = found ? found.cost.map((cost, k) => Math.abs(cost - found.beta_a[k % run.upperCount])) : [];
+    this.reaches = indices(run.data.iterations).map(
+      (t) => 1.08 * Math.max(4, ...over.slice(0, (t + 1) * run.upperCount)),
+    );
   }
 
   fit(width: number, height: number): void {
@@ -147,13 +149,15 @@ export class Logistic extends ScenePanel {
     const answered = run.known("lengths", view.frame);
     const t = Math.max(0, answered);
     const strict = found.temperature[t];
+    const larger = Math.max(1, look.scale);
     const frame = {
-      left: 36,
-      right: this.width - 14,
+      left: 36 * larger,
+      right: this.width - 14 * larger,
       top: 12 + 1.2 * headings(look).heading,
-      bottom: this.height - 42,
+      bottom: this.height - 42 * larger,
     };
-    const x = scaleLinear([-this.reach, this.reach], [frame.left, frame.right]);
+    const reach = this.reaches[run.iterations - 1];
+    const x = scaleLinear([-reach, reach], [frame.left, frame.right]);
     const y = scaleLinear([0, 1], [frame.bottom, frame.top]);
     pen.font = look.type(15, "600");
     pen.fillStyle = theme.text;
@@ -169,14 +173,14 @@ export class Logistic extends ScenePanel {
     line(pen, x(0), frame.top, x(0), y(0));
     pen.textAlign = "center";
     const written = x.tickFormat(6);
-    for (const tick of x.ticks(6)) pen.fillText(written(tick), x(tick), y(0) + 16);
+    for (const tick of x.ticks(6)) pen.fillText(written(tick), x(tick), y(0) + 16 * larger);
     pen.fillText("Σ cost − βₐ", this.width / 2, this.height - 6);
     pen.textAlign = "left";
     pen.strokeStyle = theme.text;
     pen.lineWidth = 2;
     pen.beginPath();
     const curve = path<number>(x, (over) => y(1 / (1 + Math.exp(strict * over)))).context(pen);
-    curve(indices(121).map((k) => (k / 60 - 1) * this.reach));
+    curve(indices(121).map((k) => (k / 60 - 1) * reach));
     pen.stroke();
     if (answered < 0) return;
     for (let j = 0; j < run.upperCount; j++) {

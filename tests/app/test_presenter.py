@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 from app import images, presenter, resources, shelves
 from app.components import keys
 from app.components.keys import followed, received
-from capsviz import zoo
 from capsviz.data import DatasetMissing
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts
@@ -96,12 +95,6 @@ def test_iterations_stay_where_the_page_has_none(bare_machine):
     shown = AppTest.from_string("")
     shown.query_params["model"] = "digits-l2"
     assert dict(press(shown, "T+1").query_params) == {"model": "digits-l2"}
-
-
-def test_the_toy_has_a_t_of_its_own(bare_machine):
-    shown = AppTest.from_string("")
-    shown.query_params["model"], shown.query_params["lab"] = "digits-l2", "toy"
-    assert press(shown, "T+1").query_params["T"] == str(zoo.entry("digits-dr").config.iterations + 1)
 
 
 def test_the_class_after_the_predicted_one_is_found_before_the_page_shows_any(bare_machine):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tests.browser.film_page import STEPS, shown
+from tests.browser.film_page import CLASS, STEPS, shown
 from tests.browser.visitor import Guest, visits
 from tests.serving import served
 
@@ -167,6 +167,10 @@ def test_a_pause_in_a_held_frame_is_a_place_where_the_visitor_leaves_the_film(vi
 def test_a_click_selects_a_capsule_and_a_second_one_lets_it_go(visit):
     visitor, film = visit("?still"), shown(still=True)
     b = film.arrays()["per_class"]
+    strongest = int(np.abs(b[:, CLASS]).argmax())
+    unasked = visitor.film.locator(".readout").inner_text()  # no panel waits empty for a click
+    assert unasked.startswith(f"{film.grid.label(strongest)},") and "the strongest. Click a capsule" in unasked
+    assert visitor.film.locator(".class-bars canvas").get_attribute("aria-label") is not None
     visitor.click(101)
     visitor.window.get_by_text("heard 101").wait_for()
     readout = visitor.film.locator(".readout").inner_text()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.browser.test_whole_page import drag_a_vote
 from tests.browser.visitor import Visitor
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -56,6 +57,24 @@ def test_the_place_of_a_board_is_kept_from_the_start(
     assert {board: by for board, by in moved.items() if by > NEAR} == {}
 
 
+PLACES = (
+    "() => [...document.querySelectorAll('[data-testid=stMain] .stElementContainer')]"
+    ".flatMap((at) => { const box = at.getBoundingClientRect(); return [box.top, box.height]; })"
+)
+
+
+def test_the_first_drag_of_the_toy_moves_no_part_of_the_page(visitor: Visitor):
+    visitor.open("?model=digits-dr&lab=toy")
+    visitor.window.locator(DRAWN).first.wait_for()
+    visitor.window.wait_for_timeout(500)
+    before = visitor.window.evaluate(PLACES)
+    drag_a_vote(visitor)
+    assert visitor.window.evaluate(PLACES) == pytest.approx(before, abs=1)
+    visitor.eventually(lambda: "toy=" in visitor.query(), "the vote in the link")
+    visitor.settle()
+    assert visitor.window.evaluate(PLACES) == pytest.approx(before, abs=1)
+
+
 def test_while_a_board_plays_nothing_on_the_page_moves(visitor: Visitor):
     for page in (
         "?model=digits-dr",
@@ -65,15 +84,11 @@ def test_while_a_board_plays_nothing_on_the_page_moves(visitor: Visitor):
     ):
         visitor.open(page)
         window = visitor.window
-        places = (
-            "() => [...document.querySelectorAll('[data-testid=stMain] .stElementContainer')]"
-            ".flatMap((at) => { const box = at.getBoundingClientRect(); return [box.top, box.height]; })"
-        )
         visitor.press("Home")
         window.wait_for_timeout(1500)
         visitor.settle()
-        before = window.evaluate(places)
+        before = window.evaluate(PLACES)
         visitor.press(" ")
         for _ in range(6):
             window.wait_for_timeout(400)
-            assert window.evaluate(places) == pytest.approx(before, abs=1), page
+            assert window.evaluate(PLACES) == pytest.approx(before, abs=1), page

@@ -1,0 +1,97 @@
+"""Words in pictures, measured in Chromium: none is written over another, and for a hall all are large enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.browser.visitor import Visitor
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+QUESTIONS = Path(__file__).with_name("words.js").read_text(encoding="utf-8").rstrip()
+PAGES = (
+    "?model=digits-dr",
+    "?model=digits-dr&lab=toy",
+    "em?model=digits-em",
+    "em?model=mnist-matrix",
+    "?model=fashion-mnist-dr",
+    "discriminative?model=digits-l2",
+    "discriminative?model=digits-l2&part=coefficients",
+    "discriminative?model=digits-l2&part=history",
+    "perturb?model=digits-dr",
+    "perturb?model=digits-dr&hand=cells",
+    "perturb?model=digits-dr&hand=walk",
+    "compare?model=mnist-dr",
+    "compare?model=mnist-dr&view=many",
+    "compare?model=mnist-dr&view=distributions",
+    "compare?model=mnist-dr&view=confusions",
+    "compare?model=fashion-mnist-dr&view=confusions",
+    "compare?model=mnist-dr&view=wrong",
+)
+HALL = {"width": 1920, "height": 1080}
+LEAST = 20
+"""Height of type, in pixels of such a screen, that is read from the last row of a hall."""
+
+
+def asked(window: sync_api.Page, question: str) -> list[str]:
+    """The page's answer to one of the questions in words.js."""
+    return window.evaluate(f"words.{question}")
+
+
+def wrong(
+    open_window: Callable[..., sync_api.Page], address: str, screen: dict[str, int], mode: str, least: float
+) -> dict[str, list[str]]:
+    """By page: words over words, words that are too small, and how much wider than its window the page is."""
+    window = open_window(viewport=screen)
+    window.add_init_script(f"window.words = {QUESTIONS}; words.listen();")
+    visitor, found = Visitor(window, address), {}
+    for number, page in enumerate(PAGES):
+        if number:
+            window.goto(f"{address}/{page}{mode}")
+            visitor.settle()
+        else:
+            visitor.open(f"{page}{mode}")
+        if mode:  # the page tells how large its window is, and is drawn again
+            grown = "document.querySelector('.st-key-strip .js-plotly-plot')?._fullLayout?.font.size > 25"
+            window.wait_for_function(grown)
+            visitor.settle()
+        window.wait_for_timeout(400)
+        main = window.locator('[data-testid="stMain"]')
+        wider = main.evaluate("main => main.scrollWidth - main.clientWidth")
+        found[page] = [*asked(window, "overprinted()"), *asked(window, f"smaller({least})")]
+        found[page] += [f"{wider} pixels too wide"] * (wider > 0)
+        assert sum(len(each["words"]) for each in asked(window, "words()")) > 10, page
+    visitor.leave()
+    return {page: problems for page, problems in found.items() if problems}
+
+
+def test_the_questions_find_what_is_wrong(chromium: sync_api.Browser):
+    window = chromium.new_page()
+    window.add_init_script(f"window.words = {QUESTIONS}; words.listen();")
+    window.goto("about:blank")
+    window.evaluate(
+        "() => { document.body.innerHTML = '<canvas width=400 height=200 style=\"width: 200px\"></canvas>';"
+        " const pen = document.querySelector('canvas').getContext('2d'); pen.font = '40px serif';"
+        " pen.fillText('gone', 0, 40); pen.clearRect(0, 0, 400, 200);"
+        " pen.fillText('words', 0, 40); pen.fillText('over', 20, 45); pen.fillText('apart', 200, 40); }"
+    )
+    assert [pair.split(": ")[1].split(" by")[0] for pair in asked(window, "overprinted()")] == ["“words” and “over”"]
+    assert asked(window, "smaller(20)") == []
+    assert len(asked(window, "smaller(21)")) == 3
+    window.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_word_of_a_picture_is_written_over_another(
+    open_window: Callable[..., sync_api.Page], address: str, width: int
+):
+    assert wrong(open_window, address, {"width": width, "height": 720}, "", 0) == {}
+
+
+def test_presented_every_word_of_a_picture_is_large_enough_for_a_hall(
+    open_window: Callable[..., sync_api.Page], address: str
+):
+    assert wrong(open_window, address, HALL, "&present=1", LEAST) == {}
