@@ -61,11 +61,14 @@ def test_a_latency_beyond_its_bar_is_written_as_missed():
         "asked": 33.3,
         "met": True,
     }
-    written = live.table(
-        {"first_view": {"server": 2.5, "board": 1.2, "board_ahead": 0.9}, "players": [player], "bars": [bar]}
-    )
+    answer = {"answer": "another T", "times": 40, "p50": 9.0, "p95": 16.0, "asked": 33.3, "met": True}
+    first = {"server": 2.5, "board": 1.2, "board_ahead": 2.6}
+    written = live.table({"first_view": first, "players": [player], "bars": [bar]})
     assert "| between two pictures, EM, 1280×720 | 200 | 16.7 | 17.0 | at most 33.3 ms | met |" in written
     assert written.endswith("4 decoders | 300 | 20.0 | 33.1 | at most 33 ms | missed |")
+    assert "until the routing board is drawn | 1 | 2600 | | at most 2500 ms | missed |" in written
+    written = live.table({"first_view": first, "players": [player], "bars": [bar], "answers": [answer]})
+    assert written.endswith("painted board, another T | 40 | 9.0 | 16.0 | at most 33.3 ms | met |")
 
 
 def test_without_playwright_the_benchmark_of_the_app_says_what_to_install(monkeypatch):

@@ -42,13 +42,43 @@ PLAY = """root => new Promise((played) => {
 AHEAD = 10
 """Seconds that a speaker's server has been up before the first visit, when it has not just been started."""
 WAIT = 60_000
+FIRST_VIEW = 2500.0
+"""Milliseconds that the first view of a server may take that has been up for a while."""
+ANSWERS = {
+    "another T": ("+-", FRAME, 40),
+    "the next image": ("]]", 300.0, 12),
+    "another page, until its board stands": ("21", 500.0, 12),
+    "presenter mode": ("pp", 300.0, 12),
+}
+"""By what is asked for on the page of dynamic routing: the two keys that do so in turn, the milliseconds that 95 % of
+the answers may take at most, and how often it is asked."""
+PAUSE = 600
+"""Milliseconds between an answer and the next key: a speaker's hand, and time for the rest of the page."""
+ANSWER = """async (key) => {
+  const find = (root) => { for (const at of root.querySelectorAll("*")) {
+    if (at.capsvizBoard?.root.dataset.frame) return at.capsvizBoard;
+    const found = at.shadowRoot && find(at.shadowRoot); if (found) return found; } };
+  const seen = () => { const board = find(document); return board && {
+    T: board.run.iterations, image: String(board.run.data.image), page: board.run.data.symbol,
+    presented: board.look.scale > 1 && !document.querySelector('[data-testid="stSidebar"]')?.checkVisibility() }; };
+  const what = { "+": "T", "-": "T", "]": "image", 1: "page", 2: "page", p: "presented" }[key];
+  const before = seen()[what], began = performance.now();
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
+  while (performance.now() - began < 60000) {
+    await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)));
+    const now = seen();
+    if (now && now[what] !== before) return performance.now() - began;
+  }
+  return null;
+}"""
+"""Presses a key; gives the milliseconds until what it asks for is painted on the board, null where it never is."""
 
 
 def measure() -> dict[str, Any]:
     """Serve the app and visit it: seconds until the first view, milliseconds between a player's pictures and until a
-    slider of Perturb is answered, with one decoder and with four.
+    slider of Perturb is answered, with one decoder and with four, and a key is: T, image, page, presenter mode.
 
-    The clock of players and slider runs in the page: from picture to picture, and from the pointer's event until the
+    The clock of players, slider and keys runs in the page: from picture to picture, and from the event until the
     canvases are painted. The first view is measured in fresh processes of Streamlit, one visited as soon as it answers.
     Raises ServingError where Playwright, Chromium, Streamlit or the app are not on this machine.
     """
@@ -76,6 +106,7 @@ def measure() -> dict[str, Any]:
             first = {"server": round(answered, 1), "board": _first_view(browser, address), "board_ahead": ahead}
             players = [_player(browser, address, name, screen) for screen in SCREENS for name in PLAYERS]
             bars = [_bar(browser, address, count) for count in ASKED]
+            answers = _answers(browser, address)
         version = browser.version
         browser.close()
     return {
@@ -85,6 +116,7 @@ def measure() -> dict[str, Any]:
         "first_view": first,
         "players": players,
         "bars": bars,
+        "answers": answers,
     }
 
 
@@ -164,6 +196,31 @@ def _bar(browser: Any, address: str, count: int) -> dict[str, Any]:
     }
 
 
+def _answers(browser: Any, address: str) -> list[dict[str, Any]]:
+    """How soon keys are answered on the page of dynamic routing and that of EM."""
+    page = _open(browser, address, f"dynamic?model={MODEL}", SCREENS[0])
+    page.locator("section.routing[data-frame]").wait_for()
+    _rest(page)
+    found = []
+    for name, (keys, asked, times) in ANSWERS.items():
+        for key in keys:  # once in vain, so that both have been there
+            page.evaluate(ANSWER, key)
+            _rest(page)
+        took = []
+        for time_ in range(times):
+            took.append(page.evaluate(ANSWER, keys[time_ % 2]))
+            page.wait_for_timeout(PAUSE)
+        if None in took:
+            raise ServingError(f"A key did not lead to {name} within a minute; open the app and try it by hand.")
+        _rest(page)
+        middle, most = (round(float(value), 1) for value in np.percentile(took, (50, 95)))
+        found.append(
+            {"answer": name, "times": times, "p50": middle, "p95": most, "asked": round(asked, 1), "met": most <= asked}
+        )
+    page.close()
+    return found
+
+
 def table(result: dict[str, Any]) -> str:
     """What was measured as a Markdown table."""
     first = result["first_view"]
@@ -174,12 +231,17 @@ def table(result: dict[str, Any]) -> str:
     ]
     for when, key in (("at once", "board"), (f"{AHEAD} s later", "board_ahead")):
         lines.append(f"| first visit, {when}, until the routing board is drawn | 1 | {1000 * first[key]:.0f} | | | |")
+    lines[-1] = lines[-1].removesuffix("| | |") + (
+        f"| at most {FIRST_VIEW:g} ms | {'met' if 1000 * first['board_ahead'] <= FIRST_VIEW else 'missed'} |"
+    )
     for player in result["players"]:
         across, down = player["screen"]
         lines.append(_row(f"between two pictures, {player['player']}, {across}×{down}", player["pictures"] - 1, player))
     for bar in result["bars"]:
         decoders = "one decoder" if bar["decoders"] == 1 else f"{bar['decoders']} decoders"
         lines.append(_row(f"from the hand to the painted canvas, {decoders}", bar["answers"], bar))
+    for answer in result.get("answers", []):  # a record may be older than these questions
+        lines.append(_row(f"from the key to the painted board, {answer['answer']}", answer["times"], answer))
     return "\n".join(lines)
 
 
