@@ -28,6 +28,7 @@ from app.codecs import (
     steps,
     whole,
 )
+from app.resources import MAX_ITERATIONS
 from capsviz.boards.decoder import HANDS, WIDE
 from capsviz.experiments import reports
 from capsviz.intervene import Intervention
@@ -37,7 +38,6 @@ SOURCES = ("data", "upload", "camera", "pad", "generated", "recorded")
 SPLITS = ("test", "train")
 LABS = ("network", "toy")
 ANOTHER_IMAGE = "image"
-MAX_ITERATIONS = 10
 TEMPERATURES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0)
 """What EM's λ may rise to, beside the model's own: finer steps where λ is small."""
 MAX_TEMPERATURE = TEMPERATURES[-1]

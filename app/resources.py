@@ -8,7 +8,6 @@ import streamlit as st
 import torch
 from numpy import ndarray
 
-from app.choices import MAX_ITERATIONS
 from capsviz import boards, compare, data, differences, perturbation, zoo
 from capsviz.boards import pack_weights
 from capsviz.intervene import UNTOUCHED, Intervention
@@ -18,6 +17,9 @@ from capsviz.measured import Measured, MeasuredError, drawings, path_of, recorde
 from capsviz.network import METHODS, CapsNet
 from capsviz.trace import Trace, contains_shorter, shorter
 from capsviz.trace import trace as record
+
+MAX_ITERATIONS = 10
+"""Of the routing on the pages: so many are recorded at once, where they contain those of fewer."""
 
 
 @st.cache_resource(show_spinner=False)

@@ -191,7 +191,7 @@ def test_an_intervention_is_told_by_strip_numbers_and_pictures(visitor: Visitor)
     sync_api.expect(answer).to_be_visible()
     visitor.settle()
     board = window.evaluate_handle(f"({FIND})('capsvizBoard')")
-    lengths = board.evaluate("board => [...board.run.data.lengths.slice(-board.run.upperCount)]")
+    lengths = board.evaluate("({run}) => [...run.part(run.data.lengths, run.iterations - 1, run.upperCount)]")
     told = window.locator(".st-key-numbers").inner_text()
     assert told != before and f"→ {max(lengths):.2f}" in told
     strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
