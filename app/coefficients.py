@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 import torch
 
-from app import resources, shelves
+from app import browsing, resources
 from app.choices import CLIMBS
 from capsviz import ascent, data, zoo
 from capsviz.network import rerouted
@@ -27,7 +27,7 @@ def routed_dynamically(name: str, pixels: bytes, iterations: int) -> Trace:
 @st.cache_resource(show_spinner="Looking at the batch …", max_entries=8)
 def footing(name: str, images: str, count: int, draw: int) -> ascent.Footing:
     """What stays as it is while b of a model climbs on `count` training images of a data set, drawn by a seed."""
-    loaded = shelves.image_set(images, "train")
+    loaded = browsing.image_set(images, "train")
     order = torch.randperm(len(loaded), generator=torch.Generator().manual_seed(draw))[:count]
     chosen, labels = loaded.batch(order)
     return ascent.fix(resources.model(name), data.to_float(chosen), labels)

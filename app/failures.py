@@ -10,7 +10,7 @@ SENTENCE = (
 )
 
 
-def told(error: Exception) -> bool:
+def answer(error: Exception) -> bool:
     """Say what a script, a part of it or an action of the visitor failed with, for `st.App`, which has logged it.
 
     True: Streamlit shows nothing of its own.

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-from app import linked_picture, recordings, resources, shelves
+from app import browsing, linked_picture, recordings, resources
 from app.choices import Choices
 from capsviz import data, zoo
 from capsviz.data import DATASETS, DIGITS, ImageError, VisitorImage
@@ -79,21 +79,21 @@ def layout_of(entry: zoo.Entry) -> str | None:
 def data_of(choices: Choices, entry: zoo.Entry) -> str:
     """The data set to take images from: the chosen one, else the model's own, else the embedded digits."""
     for name in (choices.data, entry.data):
-        if name in shelves.BROWSABLE and shelves.here(name):
+        if name in browsing.BROWSABLE and browsing.here(name):
             return name
     return DIGITS.name
 
 
 def split_of(choices: Choices, entry: zoo.Entry) -> str:
     """The split to take images from: the chosen one where it is on this machine."""
-    possible = shelves.splits(data_of(choices, entry))
+    possible = browsing.splits(data_of(choices, entry))
     return choices.split if choices.split in possible else possible[0]
 
 
 def labelled(choices: Choices, entry: zoo.Entry) -> str | None:
     """The data set here whose images and labels fit a model, the chosen one first; None where there is none."""
     for name in (data_of(choices, entry), entry.data, DIGITS.name):
-        if name in shelves.LABELLED and data.available(name) and DATASETS[name].classes == entry.classes:
+        if name in browsing.LABELLED and data.available(name) and DATASETS[name].classes == entry.classes:
             return name if DATASETS[name].image == tuple(entry.config.image) else None
     return None
 
@@ -103,7 +103,7 @@ def source_of(choices: Choices, entry: zoo.Entry) -> str:
 
     A digit says little to a model of shoes or of trucks; what its own decoder draws says more.
     """
-    stranger = choices.source == "data" and not choices.data and not shelves.here(entry.data)
+    stranger = choices.source == "data" and not choices.data and not browsing.here(entry.data)
     if stranger and layout_of(entry) != "digit" and entry.config.decoder:
         return "generated"
     if choices.source == "generated" and not entry.config.decoder:
@@ -134,14 +134,14 @@ def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
     source = source_of(choices, entry)
     if choices.only is None:
         if source == "data":
-            return shelves.indices(data_of(choices, entry), split_of(choices, entry))
+            return browsing.indices(data_of(choices, entry), split_of(choices, entry))
         return range(count(choices, entry))
     if source == "recorded":
         return recordings.indices_of(recorded_of(choices), choices.only)
     if source == "generated":
         each = resources.exemplars(entry.name).shape[1]
         return range(choices.only * each, (choices.only + 1) * each)
-    return shelves.indices_of(data_of(choices, entry), split_of(choices, entry), choices.only)
+    return browsing.indices_of(data_of(choices, entry), split_of(choices, entry), choices.only)
 
 
 def index_of(choices: Choices, entry: zoo.Entry) -> int:
@@ -150,7 +150,7 @@ def index_of(choices: Choices, entry: zoo.Entry) -> int:
         return choices.image
     if source_of(choices, entry) != "data":
         return 0
-    return shelves.start(data_of(choices, entry), split_of(choices, entry))
+    return browsing.start(data_of(choices, entry), split_of(choices, entry))
 
 
 def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...]]:
@@ -165,7 +165,7 @@ def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...
     if source in GIVEN:
         # Nothing is there yet: the image to begin with stands in.
         name, split = data_of(choices, entry), split_of(choices, entry)
-        return from_data(name, split, shelves.start(name, split), entry), ()
+        return from_data(name, split, browsing.start(name, split), entry), ()
     index, notices = _within(choices, entry)
     if source == "recorded":
         return recorded(recorded_of(choices), index, entry), notices
@@ -195,10 +195,10 @@ def _within(choices: Choices, entry: zoo.Entry) -> tuple[int, tuple[str, ...]]:
 
 def from_data(name: str, split: str, index: int, entry: zoo.Entry) -> Picture:
     """Image `index` of a data set in the form that the model takes; left as it is where it has that form."""
-    (pixels, labels), info = shelves.image(name, split, index), DATASETS[name]
+    (pixels, labels), info = browsing.image(name, split, index), DATASETS[name]
     shown = tuple(labels) if info.classes == entry.classes else ()
     title = f"{info.title} {split} image {index}, {kinds(labels, info.classes)}"
-    notes = tuple(filter(None, (shelves.note(name, split),)))
+    notes = tuple(filter(None, (browsing.note(name, split),)))
     if tuple(pixels.shape) == tuple(entry.config.image):
         return Picture(pixels, title, shown, notes, (name, split, index))
     fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))

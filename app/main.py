@@ -14,6 +14,6 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
     sys.path.insert(0, str(ROOT))
 
-from app import failures, warming  # noqa: E402
+from app import failures, startup  # noqa: E402
 
-app = st.App("script.py", lifespan=warming.lifespan, on_script_error=failures.told)
+app = st.App("script.py", lifespan=startup.lifespan, on_script_error=failures.answer)

@@ -50,12 +50,12 @@ def staged(figure: Figure, *, height: float | None = None) -> Figure:
 
 def listen() -> None:
     """Listen for keys on this page, whatever has the focus."""
-    keys.keys(key=KEYS, presenting=presenting(), on_command=obey)
+    keys.keys(key=KEYS, presenting=presenting(), on_command=run_command)
     if presenting():
         st.html(STYLE)
 
 
-def obey(command: str) -> None:
+def run_command(command: str) -> None:
     """Do what a key stands for: change the choices, as a widget would."""
     choices = scene.choices()
     match command:

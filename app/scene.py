@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app import capsule_sets, images, recordings, resources, session, shelves
+from app import browsing, capsule_sets, images, recordings, resources, session
 from app.choices import ANOTHER_IMAGE, MAX_ITERATIONS, Catalogue, Choices
 from app.images import Picture
 from capsviz import zoo
@@ -117,7 +117,7 @@ class Scene:
         chosen = self.choices.second
         if chosen == ANOTHER_IMAGE:
             name, split = images.data_of(self.choices, entry), images.split_of(self.choices, entry)
-            every = shelves.indices(name, split)
+            every = browsing.indices(name, split)
             wanted = self.choices.second_image
             return entry, images.from_data(
                 name, split, wanted if wanted in every else every[wanted % len(every)], entry
@@ -171,11 +171,11 @@ def catalogue() -> Catalogue:
         raise SceneError(
             "There is no model in pretrained/; get the repository whole, or train one with `capsviz train`."
         )
-    wanted = ["mnist-dr", "digits-dr"] if shelves.here(MNIST.name) else ["digits-dr"]
+    wanted = ["mnist-dr", "digits-dr"] if browsing.here(MNIST.name) else ["digits-dr"]
     start = next((name for name in wanted if name in entries), next(iter(entries)))
     classes = {name: len(entry.classes) for name, entry in entries.items()}
     moved = {old: new for old, new in zoo.successors().items() if new in entries}
-    return Catalogue(start, classes, shelves.BROWSABLE, moved)
+    return Catalogue(start, classes, browsing.BROWSABLE, moved)
 
 
 def choices() -> Choices:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import warming
+from app import startup
 
-warming.wait()
+startup.wait()
 from app import layout, presenter, scene, session, sidebar, takeaway  # noqa: E402
 from app.components.address import address  # noqa: E402
 

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app import images, recordings, resources, session, shelves, thumbnails
+from app import browsing, images, recordings, resources, session, thumbnails
 from app.choices import Choices
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.scene import Scene, SceneError, catalogue, keep
@@ -167,7 +167,7 @@ def _source_changes(source: str, choices: Choices, scene: Scene) -> dict[str, ob
     return {
         "source": source,
         "picture": picture,
-        "data": DIGITS.name if source == "data" and not shelves.here(_wanted(scene)) else "",
+        "data": DIGITS.name if source == "data" and not browsing.here(_wanted(scene)) else "",
     }
 
 
@@ -263,7 +263,7 @@ def _received(source: str, choices: Choices) -> None:
 
 
 def _data_set(scene: Scene) -> None:
-    here = [name for name in shelves.BROWSABLE if shelves.here(name)]
+    here = [name for name in browsing.BROWSABLE if browsing.here(name)]
     name = images.data_of(scene.choices, scene.entry)
     _offer_download(_wanted(scene))
     left, right = st.columns([3, 2])
@@ -278,7 +278,7 @@ def _data_set(scene: Scene) -> None:
             read=lambda name, _: {"source": "data", "data": name, "only": None},
         )
     with right:
-        chosen(st.selectbox, "Split", "split", images.split_of(scene.choices, scene.entry), shelves.splits(name))
+        chosen(st.selectbox, "Split", "split", images.split_of(scene.choices, scene.entry), browsing.splits(name))
 
 
 def _wanted(scene: Scene) -> str:
@@ -291,8 +291,8 @@ def _offer_download(name: str) -> None:
     if data.available(name):
         return
     place = st.container()
-    if shelves.here(name):
-        place.caption(f"{len(shelves.indices(name, 'test'))} test images of {info.title} come with capsviz.")
+    if browsing.here(name):
+        place.caption(f"{len(browsing.indices(name, 'test'))} test images of {info.title} come with capsviz.")
     else:
         place.caption(f"{info.title} is not on this machine.")
     label = f"Download {info.title} ({info.download_bytes / 1e6:.1f} MB)"

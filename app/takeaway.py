@@ -12,7 +12,7 @@ from plotly.graph_objects import Figure
 from streamlit.components.v1 import html as embed
 from streamlit.delta_generator import DeltaGenerator
 
-from app import recordings, resources, shelves
+from app import browsing, recordings, resources
 from app.components.picture_buttons import picture_buttons
 from app.scene import Scene
 from capsviz import data
@@ -163,7 +163,7 @@ def lines(trace: Trace, current: Scene) -> str:
     else:
         name, split, index = origin
         shelf, place = f'capsviz.data.load("{name}", "{split}")', index
-        pairs = name not in shelves.LABELLED
+        pairs = name not in browsing.LABELLED
         if not data.available(name):
             shelf, pairs = f'capsviz.data.exemplars.exemplars("{name}")', False
             place = exemplars.exemplars(name).place(index)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import streamlit as st
 from PIL import Image
 
-from app import images, resources, shelves, widgets
+from app import browsing, images, resources, widgets
 from app.choices import Choices
 from app.scene import Scene
 from capsviz.data import DATASETS
@@ -94,7 +94,7 @@ def _thumbnail(scene: Scene, index: int) -> str:
 
 @st.cache_data(show_spinner=False, max_entries=2000)
 def _data_image(name: str, split: str, index: int) -> tuple[str, bytes]:
-    pixels, labels = shelves.image(name, split, index)
+    pixels, labels = browsing.image(name, split, index)
     return f"image {index}, {images.kinds(labels, DATASETS[name].classes)}", _png(pixels)
 
 

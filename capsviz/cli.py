@@ -19,7 +19,7 @@ from capsviz.errors import CapsvizError
 from capsviz.experiments.commands import app as experiment_app
 from capsviz.network import METHODS, PRESETS
 from capsviz.routing import ALGORITHMS, ASCENDING, shorts
-from capsviz.terminal import Threads, duration, error_of, told
+from capsviz.terminal import Threads, duration, error_of, say
 
 ROUTINGS = f"{', '.join(ALGORITHMS)}; without capsules: {', '.join(METHODS.keys() - ALGORITHMS.keys())}."
 ITERATING = shorts(each for each in ALGORITHMS.values() if each.iterates)
@@ -146,7 +146,7 @@ def train(
     folder = out / (name or config.name)
     outcome = run(config, folder, resume=resume, device=device, threads=threads, time_limit=limit)
     if outcome.stopped:
-        told(f"Stopped at step {outcome.step} ({outcome.stopped}); repeat the command with --resume to go on.")
+        say(f"Stopped at step {outcome.step} ({outcome.stopped}); repeat the command with --resume to go on.")
         raise typer.Exit(EXIT_CODES[outcome.stopped])
     if outcome.summary:
         error = error_of(outcome.summary["test_error"], outcome.summary["test_count"])

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from capsviz.errors import CapsvizError, needed
-from capsviz.terminal import Threads, error_of, told
+from capsviz.terminal import Threads, error_of, say
 
 PAGES = (".html", ".htm")
 """Endings of a file that is a board instead of a trace."""
@@ -61,7 +61,7 @@ def evaluate(
     result = measure(network.to(where), images.to(where), batch)
     print(f"{known['name']} on {images.name} ({split}): error {error_of(result.error, result.count)}")
     if images.note:
-        told(images.note)
+        say(images.note)
     if split != "test" or images.name != known["data"] or "test_error" not in known:
         return
     expected = error_of(known["test_error"], known["test_count"])
@@ -132,7 +132,7 @@ def trace_picture(
     info = DATASETS.get(known["data"])
     prepared = prepare(read_image(image), network.config.image, layout=info.layout if info else None, invert=invert)
     for note in prepared.notes:
-        told(note)
+        say(note)
     recorded = record(
         network,
         to_float(prepared.pixels[None]),
@@ -186,7 +186,7 @@ def trace_set(
         iterations=iterations,
         votes=votes,
         float16=half,
-        say=told,
+        say=say,
     )
     size = sum(shard.bytes for shard in recorded.shards)
     if os.environ.get("RANK", "0") == "0":

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from capsviz.terminal import Threads, duration, error_of, told
+from capsviz.terminal import Threads, duration, error_of, say
 
 zoo_app = typer.Typer(no_args_is_help=True, help="The pretrained models, and training all of them.")
 
@@ -86,7 +86,7 @@ def zoo_measure(
                 if names:
                     raise
                 bar.update(task, visible=False)
-                told(f"{entry.name} is left out: {error}")
+                say(f"{entry.name} is left out: {error}")
                 continue
             found.save(measured.path_of(entry, drawer))
             print(measured.summary(found))
@@ -152,7 +152,7 @@ def zoo_train(
         print(table(chosen, out))
         return
     limit = None if time_limit is None else duration(time_limit)
-    series = train_series(chosen, out, device=device, threads=threads, time_limit=limit, say=told)
+    series = train_series(chosen, out, device=device, threads=threads, time_limit=limit, say=say)
     print(series.summary())
     if series.stopped:
         raise typer.Exit(EXIT_CODES[series.stopped])

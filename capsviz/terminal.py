@@ -20,7 +20,7 @@ def duration(text: str) -> float:
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
-def told(sentence: str) -> None:
+def say(sentence: str) -> None:
     """One line on stderr from the first process only."""
     if os.environ.get("RANK", "0") == "0":
         print(sentence, file=sys.stderr)

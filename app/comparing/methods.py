@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 import torch
 
-from app import images, resources, scene, session, shelves
+from app import browsing, images, resources, scene, session
 from app.scene import Scene
 from capsviz import data
 from capsviz.data import ImageSet
@@ -59,7 +59,7 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Measured]:
 
     drawing: only models that reconstruct. Raises NothingMeasured where there is none.
     """
-    if current.entry.data not in shelves.LABELLED:
+    if current.entry.data not in browsing.LABELLED:
         raise NothingMeasured(
             f"The images of {images.title_of(current.entry.data)} show two digits each, and this view counts one; "
             "choose “This image”."
@@ -93,7 +93,7 @@ def test_images(current: Scene) -> ImageSet | None:
     """The test images of the chosen model's data set; None, and one sentence, where they are not on this machine."""
     name = current.entry.data
     if data.available(name):
-        return shelves.image_set(name, "test")
+        return browsing.image_set(name, "test")
     st.caption(
         f":material/image_not_supported: {images.title_of(name)} is not on this machine, so its images cannot be "
         "shown; figures come from the files of pretrained/measured, drawings from the capsules kept there."

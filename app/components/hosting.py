@@ -32,17 +32,17 @@ def board(name: str, message: Message, *, key: str, hears: Mapping[str, Callable
     heard = dict.fromkeys(hears, 0) | st.session_state.get(counts, {})
 
     def hear(what: str, act: Callable[[Any], None]) -> None:
-        said = told(st.session_state.get(key), what)
+        said = said_in(st.session_state.get(key), what)
         st.session_state[counts] = heard | {what: heard[what] + 1}
         if said:
             act(said[0])
 
     listening = {f"on_{what}_change": partial(hear, what, act) for what, act in hears.items()}
     result = built(name)(key=key, data=message.packed(heard=heard), **listening)
-    return {what: value for what in hears for value in told(result, what)}
+    return {what: value for what in hears for value in said_in(result, what)}
 
 
-def told(state: object, what: str) -> list[Any]:
+def said_in(state: object, what: str) -> list[Any]:
     """What a component's state says was told, as a list of one, for it may be None; empty where nothing was."""
     said = state.get(what) if isinstance(state, Mapping) else None
     return said if isinstance(said, list) and len(said) == 1 else []

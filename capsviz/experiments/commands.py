@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from capsviz.terminal import Threads, told
+from capsviz.terminal import Threads, say
 
 app = typer.Typer(no_args_is_help=True, help="The papers' experiments: measured, written to benchmarks/results, told.")
 
@@ -79,7 +79,7 @@ def robustness(
     from capsviz.experiments import robustness
 
     use(threads)
-    robustness.run(data, model, count, say=told)
+    robustness.run(data, model, count, say=say)
     tell("robustness")
 
 
@@ -91,7 +91,7 @@ def iterations(seeds: Seeds = 3, threads: Threads = None, time_limit: Limit = No
 
     use(threads)
     models = [name for name in ("digits-dr", "mnist-dr") if available(name.removesuffix("-dr"))]
-    iterations.ask_shipped(models, say=told)
+    iterations.ask_shipped(models, say=say)
     train(iterations, seeds, threads, time_limit)
     tell(iterations.NAME)
 
@@ -123,8 +123,8 @@ def multi_mnist(
     from capsviz.experiments import multi, pairs
 
     use(threads)
-    multi.run(say=told)
-    pairs.run(runs, say=told)
+    multi.run(say=say)
+    pairs.run(runs, say=say)
     tell(multi.NAME)
 
 
@@ -132,4 +132,4 @@ def train(experiment: Any, seeds: int, threads: int | None, time_limit: float | 
     """Run what is missing of a sweep."""
     from capsviz.experiments.sweep import sweep
 
-    sweep(experiment.NAME, experiment.configs(seeds), threads=threads, time_limit=time_limit, say=told)
+    sweep(experiment.NAME, experiment.configs(seeds), threads=threads, time_limit=time_limit, say=say)

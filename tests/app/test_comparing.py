@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import images, resources, scene, shelves
+from app import browsing, images, resources, scene
 from app.choices import VIEWS, Choices
 from capsviz import zoo
 from capsviz.data import MultiDigits, load
@@ -51,7 +51,7 @@ def test_where_images_show_two_digits_two_are_named_drawn_and_judged(
     visit: Visit, show_only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ):
     pairs = MultiDigits(load("digits", "test"))
-    monkeypatch.setattr(shelves, "_loaded", lambda name, split: pairs)
+    monkeypatch.setattr(browsing, "_loaded", lambda name, split: pairs)
     monkeypatch.setattr("capsviz.data.available", lambda name: True)
     show_only(["digits-dr", "digits-l2"], "multi-mnist")
     app = visit("compare", model="digits-dr", image=5)

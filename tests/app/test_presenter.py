@@ -7,7 +7,7 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import images, presenter, resources, shelves
+from app import browsing, images, presenter, resources
 from app.components import keys
 from app.components.keys import followed, received
 from capsviz.data import DatasetMissing
@@ -29,7 +29,7 @@ def press(app: AppTest, command: str) -> AppTest:
 
         from app import presenter
 
-        presenter.obey(st.session_state["command"])
+        presenter.run_command(st.session_state["command"])
 
     alone = AppTest.from_function(script, default_timeout=60)
     alone.session_state["command"] = command
@@ -101,7 +101,9 @@ def test_the_class_after_the_predicted_one_is_found_before_the_page_shows_any(ba
     shown = AppTest.from_string("")
     shown.query_params["model"] = "digits-l2"
     predicted = int(
-        resources.trace("digits-l2", shelves.image_set("digits", "test").images[0].numpy().tobytes(), None).predicted[0]
+        resources.trace("digits-l2", browsing.image_set("digits", "test").images[0].numpy().tobytes(), None).predicted[
+            0
+        ]
     )
     assert press(shown, "class+1").query_params["class"] == str((predicted + 1) % 10)
 
@@ -117,7 +119,7 @@ def test_a_command_whose_callback_streamlit_ended_is_not_heard_and_may_come_agai
     class Ended(BaseException):
         """What Streamlit raises where a newer message waits."""
 
-    def obey(command: str) -> None:
+    def run_command(command: str) -> None:
         done.append(command)
         if len(done) == 2:
             raise Ended
@@ -126,7 +128,7 @@ def test_a_command_whose_callback_streamlit_ended_is_not_heard_and_may_come_agai
     state = {"keys": {"commands": [[1, "image+1"], [2, "T+1"]]}}
     monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
     monkeypatch.setattr(keys.st, "session_state", state)
-    keys.keys(key="keys", presenting=False, on_command=obey)
+    keys.keys(key="keys", presenting=False, on_command=run_command)
     with pytest.raises(Ended):
         mounted["on_commands_change"]()
     assert state["keys-heard"] == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app import resources, shelves
+from app import browsing, resources
 from capsviz.trace import Trace
 from tests.app import pictures
 from tests.app.conftest import Visit
@@ -35,7 +35,7 @@ def assert_equal(one: Trace, other: Trace) -> None:
 
 
 def on_stage(name: str, image: int, **options: object) -> Trace:
-    return resources.trace(name, shelves.image_set("digits", "test").images[image].numpy().tobytes(), **options)
+    return resources.trace(name, browsing.image_set("digits", "test").images[image].numpy().tobytes(), **options)
 
 
 def test_every_figure_of_the_page_is_in_the_list(visit: Visit):

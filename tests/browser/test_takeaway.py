@@ -12,7 +12,7 @@ import pytest
 import torch
 from PIL import Image
 
-from app import resources, shelves
+from app import browsing, resources
 from capsviz.trace import Trace
 from tests.browser.visitor import Visitor
 
@@ -68,7 +68,7 @@ def test_each_file_opens_again(opened: Visitor, chromium: sync_api.Browser, tmp_
     assert [float(row["y"]) for row in rows if row["kind"] == "bar"] == pytest.approx(figure["bars"])
 
     trace = Trace.open(taken(opened, tmp_path, "Trace"))
-    pixels = shelves.image_set("digits", "test").images[3].numpy().tobytes()
+    pixels = browsing.image_set("digits", "test").images[3].numpy().tobytes()
     expected = resources.trace("digits-dr", pixels, 3)
     torch.testing.assert_close(trace.images, expected.images)
     torch.testing.assert_close(trace.layer["couplings"], expected.layer["couplings"], rtol=1e-4, atol=1e-5)
@@ -107,7 +107,7 @@ def test_the_board_that_is_taken_along_plays_without_network(board: sync_api.Pag
     sync_api.expect(frame).to_have_text("iteration 3 of 3 · line 4 of 4", timeout=60_000)
     root = board.locator("section.routing").element_handle()
     shown = "root => [root.capsvizBoard.run.upper, ...root.capsvizBoard.run.data.lengths.slice(-10)]"
-    expected = resources.trace("digits-dr", shelves.image_set("digits", "test").images[3].numpy().tobytes(), 3)
+    expected = resources.trace("digits-dr", browsing.image_set("digits", "test").images[3].numpy().tobytes(), 3)
     upper, *lengths = root.evaluate(shown)
     assert upper == int(expected.predicted[0])
     assert lengths == pytest.approx(expected.activations[0].tolist(), rel=1e-4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from app import images, resources, shelves
+from app import browsing, images, resources
 from capsviz.data import MultiDigits, load
 
 
@@ -13,14 +13,14 @@ from capsviz.data import MultiDigits, load
 def pairs(monkeypatch: pytest.MonkeyPatch) -> MultiDigits:
     """Pairs of embedded digits where the app looks for those of MNIST."""
     made = MultiDigits(load("digits", "test"))
-    monkeypatch.setattr(shelves, "_loaded", lambda name, split: made)
-    shelves._indices_of.clear()
+    monkeypatch.setattr(browsing, "_loaded", lambda name, split: made)
+    browsing._indices_of.clear()
     return made
 
 
 def test_a_pair_is_browsed_for_each_digit_of_the_base(pairs: MultiDigits):
-    assert len(shelves.indices("multi-mnist", "test")) == len(pairs.base) < len(pairs)
-    pixels, labels = shelves.image("multi-mnist", "test", 5)
+    assert len(browsing.indices("multi-mnist", "test")) == len(pairs.base) < len(pairs)
+    pixels, labels = browsing.image("multi-mnist", "test", 5)
     overlaid, classes = pairs.batch(torch.tensor([5]))
     assert torch.equal(pixels, overlaid[0]) and labels == tuple(classes[0].tolist())
 
@@ -28,12 +28,12 @@ def test_a_pair_is_browsed_for_each_digit_of_the_base(pairs: MultiDigits):
 def test_a_class_is_found_in_either_digit_of_a_pair(pairs: MultiDigits):
     _, labels = pairs.batch(torch.arange(len(pairs.base)))
     for label in (0, 9):
-        found = shelves.indices_of("multi-mnist", "test", label)
+        found = browsing.indices_of("multi-mnist", "test", label)
         assert found == tuple(torch.nonzero((labels == label).any(1)).flatten().tolist())
 
 
 def test_a_pair_on_stage_names_both_classes_and_has_both_labels(pairs: MultiDigits):
-    _, (first, second) = shelves.image("multi-mnist", "test", 5)
+    _, (first, second) = browsing.image("multi-mnist", "test", 5)
     picture = images.from_data("multi-mnist", "test", 5, resources.entries()["digits-dr"])
     assert picture.title == f"MultiMNIST test image 5, classes {first} and {second}"
     assert picture.labels == (first, second) and tuple(picture.pixels.shape) == (1, 28, 28)

@@ -9,19 +9,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = """
 import asyncio, sys
-from app import warming
+from app import startup
 
-warming.wait()  # nothing has begun: a script that is run without the server waits for nothing
+startup.wait()  # nothing has begun: a script that is run without the server waits for nothing
 assert "torch" not in sys.modules, "the server would answer only after torch's import"
 
 async def serve():
-    async with warming.lifespan(None):
-        print(warming._thread.is_alive())
+    async with startup.lifespan(None):
+        print(startup._thread.is_alive())
 
 asyncio.run(serve())
-warming.wait()
+startup.wait()
 print(all(name in sys.modules for name in ("torch", "torchvision", "sklearn", "app.boards", "app.sidebar")))
-warming._thread.join()
+startup._thread.join()
 """
 
 

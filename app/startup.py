@@ -24,21 +24,21 @@ def wait() -> None:
         _imported.wait()
 
 
-def _warm() -> None:
+def _prepare() -> None:
     try:
         for name in ("app.boards", "app.sidebar", "app.takeaway", "torchvision.datasets"):
             importlib.import_module(name)
     finally:
         _imported.set()
-    from app import images, resources, scene, shelves
+    from app import browsing, images, resources, scene
     from capsviz import data, trace, zoo
     from capsviz.errors import CapsvizError
 
     with contextlib.suppress(CapsvizError):  # the page meets the same, and says it to its visitor
         entry = resources.entries()[scene.catalogue().start]
         # Files are read and kernels chosen once; the page finds both ready.
-        picture = images.from_data(entry.data, "test", shelves.start(entry.data, "test"), entry)
+        picture = images.from_data(entry.data, "test", browsing.start(entry.data, "test"), entry)
         trace(zoo.load(entry.name), data.to_float(picture.pixels)[None])
 
 
-_thread = threading.Thread(target=_warm, name="warming", daemon=True)
+_thread = threading.Thread(target=_prepare, name="startup", daemon=True)
