@@ -12,7 +12,7 @@ import capsviz
 from capsviz import zoo
 from capsviz.cli import app, main
 from capsviz.network import assemble, config_from_dict
-from capsviz.network.finite import NotFinite
+from capsviz.network.finite import NotFinite, check_finite
 from capsviz.training import loop
 from capsviz.training.checkpoint import read_tensors, write_tensors
 from capsviz.training.config import ConfigError, TrainingConfig
@@ -101,6 +101,12 @@ def test_weights_that_float16_cannot_hold_are_not_published(run, tmp_path, monke
     with pytest.raises(NotFinite, match="as it is rounded has numbers that are not finite in"):
         publish(run)
     assert not zoo.models()
+
+
+def test_numbers_that_are_finite_may_have_a_sum_that_is_not():
+    check_finite({"half": torch.full((10,), 6e4).half(), "single": torch.full((4,), 3e38)}, "The network")
+    with pytest.raises(NotFinite):
+        check_finite({"opposite": torch.tensor([torch.inf, -torch.inf])}, "The network")
 
 
 @pytest.mark.parametrize(
