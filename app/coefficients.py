@@ -5,14 +5,16 @@ from __future__ import annotations
 import streamlit as st
 import torch
 
-from app import browsing, resources
-from app.choices import CLIMBS
-from capsviz import ascent, data, zoo
+from app import resources
+from app.sources import browsing
+from app.state.choices import CLIMBS
+from capsviz import data, zoo
+from capsviz.analysis import ascent
 from capsviz.network import rerouted
 from capsviz.routing.dynamic import DYNAMIC
-from capsviz.trace import Trace
-from capsviz.trace import trace as record
-from capsviz.training.history import CoefficientHistory
+from capsviz.tracing.history import CoefficientHistory
+from capsviz.tracing.trace import Trace
+from capsviz.tracing.trace import trace as record
 
 
 @st.cache_resource(show_spinner="Routing the same votes …", max_entries=16)
@@ -25,7 +27,7 @@ def routed_dynamically(name: str, pixels: bytes, iterations: int) -> Trace:
 
 
 @st.cache_resource(show_spinner="Looking at the batch …", max_entries=8)
-def footing(name: str, images: str, count: int, draw: int) -> ascent.Footing:
+def fixed(name: str, images: str, count: int, draw: int) -> ascent.FixedVotes:
     """What stays as it is while b of a model climbs on `count` training images of a data set, drawn by a seed."""
     loaded = browsing.image_set(images, "train")
     order = torch.randperm(len(loaded), generator=torch.Generator().manual_seed(draw))[:count]
@@ -48,7 +50,7 @@ def climbed(
     """An ascent of b, recorded; climb: a key of `CLIMBS`. Raises AscentError."""
     penalty, proximal = CLIMBS[climb]
     return ascent.climb(
-        footing(name, images, count, draw),
+        fixed(name, images, count, draw),
         ascent.starting_point(resources.model(name), "trained" if start == "trained" else "fresh", draw),
         step=step,
         regularisation=regularisation,

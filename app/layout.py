@@ -12,14 +12,14 @@ import streamlit as st
 from plotly.graph_objects import Figure
 
 from app import presenter, scene, takeaway
-from app.choices import MAX_ITERATIONS, Choices
 from app.scene import Scene
+from app.state.choices import MAX_ITERATIONS, Choices
 from app.widgets import chosen
 from capsviz.boards import Board
 from capsviz.errors import CapsvizError
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Stage, network_strip
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 from capsviz.zoo import Entry
 
 BELOW_STRIP = 370

@@ -7,9 +7,11 @@ from pathlib import Path
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import images, resources, scene, session, widgets
-from app.choices import MAX_ITERATIONS, Choices
+from app import resources, scene, widgets
 from app.components import keys
+from app.sources import images
+from app.state import session
+from app.state.choices import MAX_ITERATIONS, Choices
 from capsviz.figures.enlarge import enlarge
 
 KEYS = "keys"

@@ -8,15 +8,17 @@ import streamlit as st
 import torch
 from numpy import ndarray
 
-from capsviz import boards, compare, data, differences, perturbation, zoo
+from capsviz import boards, data, zoo
+from capsviz.analysis import disagreement, perturbation
+from capsviz.analysis.comparison import Comparison, compare
+from capsviz.analysis.dimensions import Meanings
+from capsviz.analysis.dimensions import meanings as measure_meanings
+from capsviz.analysis.evaluation import Measured, MeasuredError, drawings, path_of, recorded
 from capsviz.boards import pack_weights
-from capsviz.intervene import UNTOUCHED, Intervention
-from capsviz.meanings import Meanings
-from capsviz.meanings import meanings as measure_meanings
-from capsviz.measured import Measured, MeasuredError, drawings, path_of, recorded
 from capsviz.network import METHODS, CapsNet
-from capsviz.trace import Trace, contains_shorter, shorter
-from capsviz.trace import trace as record
+from capsviz.tracing.intervention import UNTOUCHED, Intervention
+from capsviz.tracing.trace import Trace, contains_shorter, shorter
+from capsviz.tracing.trace import trace as record
 
 MAX_ITERATIONS = 10
 """Of the routing on the pages: so many are recorded at once, where they contain those of fewer."""
@@ -131,12 +133,12 @@ def trace(
 
 
 @st.cache_resource(show_spinner="Asking every model …", max_entries=32)
-def comparison(names: tuple[tuple[str, str], ...], pixels: bytes) -> compare.Comparison:
+def comparison(names: tuple[tuple[str, str], ...], pixels: bytes) -> Comparison:
     """One image through several models; names: what each is called in the comparison, and the model's own name."""
     models = {called: model(name) for called, name in names}
     first = entries()[names[0][1]]
     image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(first.config.image)
-    return compare.compare(models, data.to_float(image)[None], objects=first.objects)
+    return compare(models, data.to_float(image)[None], objects=first.objects)
 
 
 @st.cache_resource(show_spinner=False)
@@ -173,4 +175,4 @@ def drawn(name: str, chosen: torch.Tensor | None = None, drawer: str = "") -> to
 def difference(first: str, second: str, by: str) -> torch.Tensor:
     """How far two models are apart on each test image, "count". Raises CompareError, MeasuredError."""
     artists = (model(measured(first).drawn_by), model(measured(second).drawn_by)) if by == "drawings" else None
-    return differences.difference(measured(first), measured(second), by, artists)
+    return disagreement.difference(measured(first), measured(second), by, artists)

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app import browsing, capsule_sets, images, recordings, resources, session
-from app.choices import ANOTHER_IMAGE, MAX_ITERATIONS, Catalogue, Choices
-from app.images import Picture
+from app import resources
+from app.sources import browsing, images, recordings
+from app.sources.images import Picture
+from app.state import capsule_sets, session
+from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, Catalogue, Choices
 from capsviz import zoo
 from capsviz.data import DIGITS, MNIST
 from capsviz.errors import CapsvizError
-from capsviz.intervene import UNTOUCHED, Intervention
 from capsviz.network import preset
 from capsviz.routing import ALGORITHMS
-from capsviz.trace import Trace, contains_shorter
+from capsviz.tracing.intervention import UNTOUCHED, Intervention
+from capsviz.tracing.trace import Trace, contains_shorter
 from capsviz.zoo import Entry
 
 

@@ -10,8 +10,9 @@ import streamlit as st
 from app import startup
 
 startup.wait()
-from app import layout, presenter, scene, session, sidebar, takeaway  # noqa: E402
+from app import layout, presenter, scene, sidebar, takeaway  # noqa: E402
 from app.components.address import address  # noqa: E402
+from app.state import session  # noqa: E402
 
 st.set_page_config(
     page_title="capsviz",

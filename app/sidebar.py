@@ -9,10 +9,12 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app import browsing, images, recordings, resources, session, thumbnails
-from app.choices import Choices
+from app import resources, thumbnails
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.scene import Scene, SceneError, catalogue, keep
+from app.sources import browsing, images, recordings
+from app.state import session
+from app.state.choices import Choices
 from app.widgets import chosen
 from capsviz import data
 from capsviz.data import DATASETS, DIGITS, ImageError

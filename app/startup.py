@@ -30,7 +30,8 @@ def _prepare() -> None:
             importlib.import_module(name)
     finally:
         _imported.set()
-    from app import browsing, images, resources, scene
+    from app import resources, scene
+    from app.sources import browsing, images
     from capsviz import data, trace, zoo
     from capsviz.errors import CapsvizError
 

@@ -12,9 +12,10 @@ from plotly.graph_objects import Figure
 from streamlit.components.v1 import html as embed
 from streamlit.delta_generator import DeltaGenerator
 
-from app import browsing, recordings, resources
+from app import resources
 from app.components.picture_buttons import picture_buttons
 from app.scene import Scene
+from app.sources import browsing, recordings
 from capsviz import data
 from capsviz.boards import Board, board_page
 from capsviz.boards import as_csv as table
@@ -24,7 +25,7 @@ from capsviz.figures.describe import describe
 from capsviz.figures.table import as_csv
 from capsviz.figures.theme import ink
 from capsviz.routing import InverseTemperature
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 _PREVIEW = "taken"
 BOARD_HEIGHT = 620

@@ -10,9 +10,10 @@ from dataclasses import replace
 import streamlit as st
 from PIL import Image
 
-from app import browsing, images, resources, widgets
-from app.choices import Choices
+from app import resources, widgets
 from app.scene import Scene
+from app.sources import browsing, images
+from app.state.choices import Choices
 from capsviz.data import DATASETS
 from capsviz.zoo import Entry
 

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from app import layout, scene
-from app.choices import MAX_ITERATIONS
 from app.components.routing_toy import nested, routing_toy
+from app.state.choices import MAX_ITERATIONS
 from capsviz.routing.dynamic import DYNAMIC
 
 LENGTH = 0.9

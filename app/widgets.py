@@ -8,8 +8,9 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app import scene, session
-from app.choices import Choices
+from app import scene
+from app.state import session
+from app.state.choices import Choices
 
 
 def chosen(

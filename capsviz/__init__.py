@@ -8,14 +8,18 @@
 torch.Size([3, 1, 288, 10])
 """
 
-from . import data
-from .errors import CapsvizError
-from .intervene import Intervention
-from .network import CapsNet, CapsNetConfig, preset
-from .notebook import perturb, show
-from .trace import LayerTrace, Trace, trace
-from .traceset import TraceSet
-from .zoo import load, models
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import data
+    from .errors import CapsvizError
+    from .network import CapsNet, CapsNetConfig, preset
+    from .notebook import perturb, show
+    from .tracing.intervention import Intervention
+    from .tracing.trace import LayerTrace, Trace, trace
+    from .tracing.trace_set import TraceSet
+    from .zoo import load, models
 
 __all__ = [
     "CapsNet",
@@ -33,3 +37,28 @@ __all__ = [
     "show",
     "trace",
 ]
+
+_PLACES = {
+    "CapsNet": "network",
+    "CapsNetConfig": "network",
+    "CapsvizError": "errors",
+    "Intervention": "tracing.intervention",
+    "LayerTrace": "tracing.trace",
+    "Trace": "tracing.trace",
+    "TraceSet": "tracing.trace_set",
+    "load": "zoo",
+    "models": "zoo",
+    "perturb": "notebook",
+    "preset": "network",
+    "show": "notebook",
+    "trace": "tracing.trace",
+}
+"""Where each name is, looked up when it is first asked for: `capsviz --help` does not wait for torch."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "data":
+        return importlib.import_module(".data", __name__)
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault(name, getattr(importlib.import_module(f".{_PLACES[name]}", __name__), name))

@@ -1,6 +1,6 @@
 """`python -m capsviz` and `torchrun -m capsviz`: the command line."""
 
-from capsviz.cli import main
+from capsviz.commands.main import main
 
 if __name__ == "__main__":
     main()

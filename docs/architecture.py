@@ -32,7 +32,7 @@ def room(module: str) -> str:
     house, *within = module.split(".")
     if house != "capsviz" or not within:
         return house
-    return "capsviz.cli" if within[0].startswith(("cli", "__")) else f"capsviz.{within[0]}"
+    return "capsviz.commands" if within[0].startswith("__") else f"capsviz.{within[0]}"
 
 
 def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:

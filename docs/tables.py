@@ -9,8 +9,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from app import benchmark
 from capsviz import zoo
-from capsviz.benchmarks import app, speed
+from capsviz.benchmarks import speed
 from capsviz.experiments import results
 from capsviz.experiments.reports import document
 
@@ -30,7 +31,7 @@ def tables() -> dict[str, dict[str, str]]:
         "models.md": {"| model | data | routing |": zoo.markdown()},
         "speed.md": {
             "| measured | ms per batch |": speed.table(measured("speed-paper")),
-            "| measured | times |": app.table(measured("app")),
+            "| measured | times |": benchmark.table(measured("app")),
         },
     }
 

@@ -40,7 +40,7 @@ print(capsviz.Trace.open({str(tmp_path / "trace.safetensors")!r}).layer.iteratio
 
 def test_the_command_line_answers():
     code = """
-from capsviz.cli import main
+from capsviz.commands.main import main
 for words in ("zoo verify", "evaluate --model digits-l2", "data list"):
     sys.argv = ["capsviz", *words.split()]
     try:

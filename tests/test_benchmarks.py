@@ -8,11 +8,11 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from capsviz.benchmarks import app as live
+from app import benchmark as live
+from app.serving import ServingError
 from capsviz.benchmarks.plain import PlainCapsNet
-from capsviz.benchmarks.serving import ServingError
 from capsviz.benchmarks.speed import table
-from capsviz.cli import app
+from capsviz.commands.main import app
 from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet, preset
 

@@ -31,7 +31,7 @@ def test_the_figure_of_the_house_is_drawn_from_its_imports():
 def test_the_library_imports_nothing_of_the_app_and_the_arrows_of_the_walls_point_one_way():
     edges = architecture.graph()
     assert [name for name, others in edges.items() if "app" in others] == []
-    for above, below in (("figures", "trace"), ("trace", "network"), ("network", "routing")):
+    for above, below in (("figures", "tracing"), ("tracing", "network"), ("network", "routing")):
         assert f"capsviz.{above}" not in architecture.reachable(f"capsviz.{below}", edges)
     assert edges["capsviz.routing"] == set()
 

@@ -13,7 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
-from capsviz import cli, cli_app, places
+from capsviz import places
+from capsviz.commands import app, main
 from capsviz.errors import CapsvizError
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,9 +79,9 @@ def test_what_capsviz_needs_is_said_in_pyproject_alone_and_locked():
 
 def test_the_app_starts_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     started: list[list[str]] = []
-    monkeypatch.setattr(cli_app.os, "execv", lambda _, command: started.append(command))
+    monkeypatch.setattr(app.os, "execv", lambda _, command: started.append(command))
     monkeypatch.chdir(tmp_path)
-    CliRunner().invoke(cli.app, ["app", "--port", "8600", "--address", "0.0.0.0"], catch_exceptions=False)
+    CliRunner().invoke(main.app, ["app", "--port", "8600", "--address", "0.0.0.0"], catch_exceptions=False)
     (command,) = started
     assert Path(command[command.index("run") + 1]).samefile(ROOT / "app" / "main.py")
     assert command[-4:] == ["--server.port", "8600", "--server.address", "0.0.0.0"]
@@ -89,7 +90,7 @@ def test_the_app_starts_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_without_its_packages_or_its_files_the_app_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr(places, "root", lambda: tmp_path)
     with pytest.raises(CapsvizError, match="is not there; install capsviz again"):
-        cli_app.app()
-    monkeypatch.setattr(cli_app.importlib.util, "find_spec", lambda name: None if name == "plotly" else object())
+        app.app()
+    monkeypatch.setattr(app.importlib.util, "find_spec", lambda name: None if name == "plotly" else object())
     with pytest.raises(CapsvizError, match=r"needs plotly; run `pip install \"capsviz\[app\]\"`"):
-        cli_app.app()
+        app.app()

@@ -5,14 +5,15 @@ from __future__ import annotations
 import streamlit as st
 import torch
 
-from app import layout, resources, session
+from app import layout, resources
 from app.comparing import methods
 from app.scene import Scene, catalogue
+from app.state import session
 from app.widgets import chosen
+from capsviz.analysis.evaluation import Measured
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.confusions import confusion_matrices, confusion_matrix
 from capsviz.figures.network import Stage
-from capsviz.measured import Measured
 
 HEADLINE = (
     "Rows are the classes <b>shown</b>, columns the classes <b>named</b>; right answers are grey. <b>Click</b> a cell."

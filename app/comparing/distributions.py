@@ -10,10 +10,10 @@ from app import layout, resources
 from app.comparing import methods
 from app.scene import Scene
 from app.widgets import chosen
-from capsviz.compare import Drawing
+from capsviz.analysis.comparison import Drawing
+from capsviz.analysis.evaluation import Measured
 from capsviz.figures.distributions import distribution_steps, distribution_violins
 from capsviz.figures.network import Stage
-from capsviz.measured import Measured
 
 HEADLINE = "How well each method draws the <b>whole test set</b>; the diamond is the image on stage."
 SUBJECT: Stage = "reconstruction"

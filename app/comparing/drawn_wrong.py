@@ -5,15 +5,16 @@ from __future__ import annotations
 import streamlit as st
 import torch
 
-from app import images, layout, resources
+from app import layout, resources
 from app.comparing import methods
 from app.scene import Scene
+from app.sources import images
 from app.widgets import chosen
-from capsviz import differences
+from capsviz.analysis import disagreement
+from capsviz.analysis.evaluation import Measured, MeasuredError, control_drawer_of
 from capsviz.data import ImageSet
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.network import Stage
-from capsviz.measured import Measured, MeasuredError, control_drawer_of
 
 HEADLINE = "Capsules that their network reads rightly: <b>what does a decoder draw</b> that never met them?"
 SUBJECT: Stage = "reconstruction"
@@ -115,7 +116,7 @@ def _figure(
     control: Measured | None,
 ) -> None:
     record, sample, classes = records[method], current.choices.sample, current.entry.classes
-    which = differences.classified_right(record, EXAMPLES[sample], wrong_first=sample == "wrong")
+    which = disagreement.classified_right(record, EXAMPLES[sample], wrong_first=sample == "wrong")
     if not len(which):
         return
     pictures: dict[str, torch.Tensor] = {} if test is None else {"input": methods.pixels(test, which)}

@@ -8,15 +8,15 @@ import streamlit as st
 import torch
 
 from app import layout, resources
-from app.choices import FEWEST, MEASURES, MOST, ORDERS
 from app.comparing import methods
 from app.scene import Scene
+from app.state.choices import FEWEST, MEASURES, MOST, ORDERS
 from app.widgets import chosen
-from capsviz import differences
+from capsviz.analysis import disagreement
+from capsviz.analysis.evaluation import Measured
 from capsviz.data import ImageSet
 from capsviz.figures.many import method_grid
 from capsviz.figures.network import Stage
-from capsviz.measured import Measured
 
 HEADLINE = "The same images through every method. <b>Click</b> a picture, and it is the image of every page."
 SUBJECT: Stage = "reconstruction"
@@ -54,10 +54,10 @@ def images_of(current: Scene, records: dict[str, Measured], pair: tuple[str, str
     """The numbers of the test images to show."""
     choices, first = current.choices, next(iter(records.values()))
     if choices.order == "different" and pair:
-        return differences.most(resources.difference(*pair, measure), choices.count)
+        return disagreement.most(resources.difference(*pair, measure), choices.count)
     if choices.order == "worst":
-        return differences.worst_drawn(list(records.values()), measure, choices.count)
-    return differences.from_on(first, methods.on_stage(current) or 0, choices.count, choices.only)
+        return disagreement.worst_drawn(list(records.values()), measure, choices.count)
+    return disagreement.from_on(first, methods.on_stage(current) or 0, choices.count, choices.only)
 
 
 def _controls(current: Scene, records: dict[str, Measured], pair: tuple[str, str] | None, test: ImageSet | None) -> str:
@@ -127,7 +127,7 @@ def _grid(
     drawn = {name: resources.drawn(name, which) for name in records}
     maps = choices.errors and test is not None
     inputs = {} if test is None else {"Input": methods.pixels(test, which)}
-    rows = inputs | differences.rows(
+    rows = inputs | disagreement.rows(
         {called[name]: images for name, images in drawn.items()}, inputs.get("Input") if maps else None
     )
     signed = list(called.values()) if maps else []
@@ -137,7 +137,7 @@ def _grid(
     if against:
         first, second = (called[name] for name in against)
         last = f"{second}<br>− {first}"
-        rows |= differences.rows({last: drawn[against[1]]}, drawn[against[0]])
+        rows |= disagreement.rows({last: drawn[against[1]]}, drawn[against[0]])
         signed.append(last)
         apart = resources.difference(*against, measure)[which].tolist()
         words[last] = [f"<b>{value:.3f}</b>" for value in apart]

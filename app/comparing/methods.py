@@ -8,12 +8,14 @@ from dataclasses import replace
 import streamlit as st
 import torch
 
-from app import browsing, images, resources, scene, session
+from app import resources, scene
 from app.scene import Scene
+from app.sources import browsing, images
+from app.state import session
 from capsviz import data
+from capsviz.analysis.evaluation import Measured, MeasuredError
 from capsviz.data import ImageSet
 from capsviz.errors import CapsvizError
-from capsviz.measured import Measured, MeasuredError
 from capsviz.network import METHODS
 from capsviz.zoo import Entry
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import images, layout, resources
+from app import layout, resources
 from app.scene import Scene
-from capsviz.compare import Comparison
+from app.sources import images
+from capsviz.analysis.comparison import Comparison
 from capsviz.figures.compare import reconstruction_grid
 from capsviz.figures.network import Stage
 from capsviz.routing import ALGORITHMS

@@ -28,7 +28,7 @@ def capsule_film(
 
     on_capsule gets the capsule that the visitor clicks, None where that was the selected one, and on_frame the frame at
     which the visitor left the player, None for the last; both as callbacks before the script runs again. What they got
-    has to come back as capsule and frame: what was heard and is not said is undone.
+    has to come back as capsule and frame: what was acknowledged and is not said is undone.
     """
 
     def clicked(said: object) -> None:
@@ -44,5 +44,5 @@ def capsule_film(
         "film",
         Message({**message.fields, "capsule": capsule, "frame": frame}, message.arrays),
         key=key,
-        hears={"capsule": clicked, "frame": left},
+        actions={"capsule": clicked, "frame": left},
     )

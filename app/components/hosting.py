@@ -19,27 +19,27 @@ def built(name: str, *, html: str | None = None) -> Any:
     return st.components.v2.component(f"capsviz_{name}", html=html, js=bundle(f"{name}.js"), css=bundle(f"{name}.css"))
 
 
-def board(name: str, message: Message, *, key: str, hears: Mapping[str, Callable[[Any], None]]) -> dict[str, Any]:
+def board(name: str, message: Message, *, key: str, actions: Mapping[str, Callable[[Any], None]]) -> dict[str, Any]:
     """A board: the bundle of this name, given a message.
 
-    hears: by what a board may tell, a callback that gets it before the script runs again; what it got has to come back
-    in the message: what was heard and is not said is undone. Returns what was told in the run that this caused.
-    The message says as `heard` how often Python has heard each. Where Back follows closely on what the visitor did, it
-    is else the very message that the browser was given last, and the board would not be told that what was done since
-    then no longer counts.
+    actions: by what a board may tell, a callback that gets it before the script runs again; what it got has to come
+    back in the message: what was acknowledged and is not said is undone. Returns what was told in the run that this
+    caused. The message says as `acknowledged` how often Python got each. Where Back follows closely on what the visitor
+    did, it is else the very message that the browser was given last, and the board would not be told that what was
+    done since then no longer counts.
     """
-    counts = f"{key}-heard"
-    heard = dict.fromkeys(hears, 0) | st.session_state.get(counts, {})
+    counts = f"{key}-acknowledged"
+    acknowledged = dict.fromkeys(actions, 0) | st.session_state.get(counts, {})
 
-    def hear(what: str, act: Callable[[Any], None]) -> None:
+    def receive(what: str, act: Callable[[Any], None]) -> None:
         said = said_in(st.session_state.get(key), what)
-        st.session_state[counts] = heard | {what: heard[what] + 1}
+        st.session_state[counts] = acknowledged | {what: acknowledged[what] + 1}
         if said:
             act(said[0])
 
-    listening = {f"on_{what}_change": partial(hear, what, act) for what, act in hears.items()}
-    result = built(name)(key=key, data=message.packed(heard=heard), **listening)
-    return {what: value for what in hears for value in said_in(result, what)}
+    listening = {f"on_{what}_change": partial(receive, what, act) for what, act in actions.items()}
+    result = built(name)(key=key, data=message.packed(acknowledged=acknowledged), **listening)
+    return {what: value for what in actions for value in said_in(result, what)}
 
 
 def said_in(state: object, what: str) -> list[Any]:

@@ -54,7 +54,7 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
     bar shows how to leave, and the browser tells how large its window is.
     """
     mount = built("keys", html=_HTML)
-    heard, trail = f"{key}-heard", f"{key}-trail"
+    acknowledged, trail = f"{key}-acknowledged", f"{key}-trail"
 
     def pressed() -> None:
         """Run before the script, with the address that the browser knew when it sent the commands."""
@@ -63,9 +63,9 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
             st.query_params.from_dict(left[-1])
         # Streamlit has forgotten what was told where the last run ended before it came here: the key is sent again.
         told = st.session_state.get(key) or {}
-        for number, command in received(told.get("commands"), st.session_state.get(heard, 0)):
+        for number, command in received(told.get("commands"), st.session_state.get(acknowledged, 0)):
             on_command(command)  # Streamlit ends this callback where a newer message waits: then the key is sent again
-            st.session_state[heard] = number
+            st.session_state[acknowledged] = number
             left.append(st.query_params.to_dict())
         st.session_state[trail] = left
 
@@ -74,16 +74,21 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
         st.session_state[trail] = [here]  # a widget, a link or Back led elsewhere
     mount(
         key=key,
-        data={"presenting": presenting, "screen": screen(key), "heard": st.session_state.get(heard, 0), "moved": MOVED},
+        data={
+            "presenting": presenting,
+            "screen": screen(key),
+            "acknowledged": st.session_state.get(acknowledged, 0),
+            "moved": MOVED,
+        },
         on_commands_change=pressed,
         on_screen_change=lambda: None,
     )
 
 
-def received(sent: object, heard: int) -> list[tuple[int, str]]:
-    """The commands that the browser sent and that are newer than the last one heard, oldest first."""
+def received(sent: object, acknowledged: int) -> list[tuple[int, str]]:
+    """The commands that the browser sent and that are newer than the last one acknowledged, oldest first."""
     pairs = [tuple(pair) for pair in sent if isinstance(pair, list)] if isinstance(sent, list) else []
-    return [pair for pair in pairs if len(pair) == 2 and isinstance(pair[0], int) and pair[0] > heard]
+    return [pair for pair in pairs if len(pair) == 2 and isinstance(pair[0], int) and pair[0] > acknowledged]
 
 
 def followed(left: list[dict[str, str]], sent: dict[str, str]) -> list[dict[str, str]]:

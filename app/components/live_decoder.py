@@ -51,4 +51,4 @@ def live_decoder(
         weights = {own["digest"]: packed for own, packed in zip(headers, decoders.values(), strict=True)}
         for digest, packed in weights.items():
             built("live-decoder")(data=packed, key=f"{key}-{digest}")
-        return read(board("live-decoder", message, key=key, hears={"left": changed}).get("left"))
+        return read(board("live-decoder", message, key=key, actions={"left": changed}).get("left"))

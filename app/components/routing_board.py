@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass, fields
 from functools import partial
 from typing import Any
 
-from app import capsule_sets
-from app.choices import CLOSEST, FARTHEST_TURN, LISTED, MAX_ITERATIONS
 from app.components.hosting import board
+from app.state import capsule_sets
+from app.state.choices import CLOSEST, FARTHEST_TURN, LISTED, MAX_ITERATIONS
 from capsviz.boards import Message
-from capsviz.intervene import UNTOUCHED, Intervention
+from capsviz.tracing.intervention import UNTOUCHED, Intervention
 
 MOST_FRAMES = 1000
 """No player has more lines over all iterations."""
-TOLD = ("capsule", "upper", "frame", "rounds", "look", "untouched", *capsule_sets.KINDS)
+ACTIONS = ("capsule", "upper", "frame", "rounds", "look", "untouched", *capsule_sets.KINDS)
 """What a board tells."""
 
 
@@ -65,8 +65,8 @@ def routing_board(
         if action:
             on_action(action)
 
-    hears = {what: partial(acted, what) for what in TOLD}
-    board("routing-board", Message({**message.fields, **chosen}, message.arrays), key=key, hears=hears)
+    actions = {what: partial(acted, what) for what in ACTIONS}
+    board("routing-board", Message({**message.fields, **chosen}, message.arrays), key=key, actions=actions)
 
 
 def changes(action: object, lower: int, upper: int, touched: Intervention) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from app.choices import TOY_CAPSULES, TOY_REACH
 from app.components.hosting import board
+from app.state.choices import TOY_CAPSULES, TOY_REACH
 from capsviz.boards import Message
 from capsviz.boards.theme import theme
 from capsviz.figures.theme import class_colour
@@ -53,7 +53,7 @@ def routing_toy(
     presets: by name, `votes` and a `note` in one sentence. most: what T may rise to. frame: the iteration at
     which to stand, counted from 0, None: the last. on_votes gets the votes, flat, that the visitor left, on_iterations
     another T, and on_frame where the player was left, None for the last, as callbacks before the script runs again.
-    What they got has to come back as votes, iterations and frame: what was heard and is not said is undone.
+    What they got has to come back as votes, iterations and frame: what was acknowledged and is not said is undone.
     """
 
     def moved(said: object) -> None:
@@ -80,4 +80,4 @@ def routing_toy(
         "parents": [class_colour(index) for index in _PARENTS],
         "theme": theme(dark),
     }
-    board("toy", Message(fields, {}), key=key, hears={"votes": moved, "iterations": turned, "frame": left})
+    board("toy", Message(fields, {}), key=key, actions={"votes": moved, "iterations": turned, "frame": left})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import layout, scene
-from app.choices import VIEWS
 from app.comparing import confusions, distributions, drawn_wrong, many, this_image
+from app.state.choices import VIEWS
 from app.widgets import chosen
 
 PAGES = dict(zip(VIEWS, (this_image, many, distributions, confusions, drawn_wrong), strict=True))

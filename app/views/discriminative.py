@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app import boards, layout, scene
 from app import coefficients as learned
-from app import films, images, layout, scene
-from app.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
+from app.sources import images
+from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
 from app.widgets import chosen
-from capsviz import measures
+from capsviz.analysis import metrics
 from capsviz.boards import Film, agreement_film, ascent_film, coefficient_film, film_board, history_film
 from capsviz.figures import discriminative
 from capsviz.figures.geometry import Geometry
@@ -34,7 +35,7 @@ def played(shown: Film, key: str) -> None:
     """A film on the page, to be taken away as a page of its own."""
     title = SECTIONS[choices.section]
     layout.offer(key, lambda: film_board(shown, title, dark=current.dark), title)
-    films.film(shown, entry, key)
+    boards.film(shown, entry, key)
 
 
 def climb_title(climb: str) -> str:
@@ -69,7 +70,7 @@ def agreement(upper: int) -> None:
     else:
         sibling, _ = current.sibling(DYNAMIC.name, of=entry)
         dynamic, whose = current.trace(sibling), sibling.name
-    delta = measures.label_signs([labels], len(trace.classes))[0]
+    delta = metrics.label_signs([labels], len(trace.classes))[0]
     played(agreement_film(trace, dynamic, signs=delta, upper=upper), "film-agreement")
     st.caption(
         f"δ is +1 for {images.names(labels, trace.classes)}, "
@@ -85,7 +86,7 @@ def agreement(upper: int) -> None:
 
 def coefficients(upper: int) -> None:
     b = trace.layer["coefficients"][0]
-    share, signs = sparsity(b[:, upper]), measures.sign_counts(b[:, upper])
+    share, signs = sparsity(b[:, upper]), metrics.sign_counts(b[:, upper])
     played(coefficient_film(trace, upper=upper), "film-coefficients")
     layout.numbers(
         {

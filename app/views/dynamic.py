@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app import boards, layout, scene, toy
-from app.choices import LABS
+from app.state.choices import LABS
 from app.widgets import chosen
-from capsviz import measures
+from capsviz.analysis import metrics
 from capsviz.figures import couplings, flow
 from capsviz.routing.dynamic import DYNAMIC
 
@@ -41,7 +41,7 @@ else:
     boards.show(entry.routing)
     boards.answer(current, entry)
 
-    summary = measures.summarise(trace)
+    summary = metrics.summarise(trace)
     layout.numbers(
         {
             "Predicted": trace.classes[summary.predicted],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import boards, layout, scene
-from capsviz import measures
+from capsviz.analysis import metrics
 from capsviz.figures import flow
 from capsviz.routing.em import EM
 
@@ -21,12 +21,12 @@ layout.note(other)
 layout.strip(whole, "routing", current.dark)
 
 trace = layout.layer_picker(current, whole)
-summary = measures.summarise(trace)
+summary = metrics.summarise(trace)
 upper = boards.pickers(current, entry, trace)
 boards.show(entry.routing)
 boards.answer(current, entry)
 
-spread, steps = measures.gaussian_summary(trace, upper), trace.layer.iterations
+spread, steps = metrics.gaussian_summary(trace, upper), trace.layer.iterations
 layout.numbers(
     {
         "Most active" if trace.kind == "type" else "Predicted": f"{trace.classes[summary.predicted]} "

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, resources, scene, session
-from app.choices import Choices
+from app import layout, resources, scene
 from app.components.live_decoder import live_decoder
 from app.scene import Scene
+from app.state import session
+from app.state.choices import Choices
 from app.widgets import chosen
-from capsviz import perturbation
+from capsviz.analysis import perturbation
+from capsviz.analysis.dimensions import CLEAR, LEAD, QUALITIES
+from capsviz.analysis.metrics import summarise
 from capsviz.boards import Left
 from capsviz.boards.decoder import NARROW, WIDE
 from capsviz.figures.perturb import dimension_sheet, meaning_table
-from capsviz.meanings import CLEAR, LEAD, QUALITIES
-from capsviz.measures import summarise
 from capsviz.zoo import Entry
 
 HANDS = {"sliders": "16 sliders", "cells": "All capsules", "walk": "Walk"}
@@ -52,7 +53,7 @@ def models(current: Scene) -> dict[str, Entry]:
     return shown
 
 
-def heard(left: Left) -> None:
+def keep_left(left: Left) -> None:
     """Keep where the visitor left the component; of the page only what depends on it runs again."""
     choices = session.parse(st.query_params, scene.catalogue())[0]
     stage = scene.current()
@@ -122,7 +123,7 @@ def sliders() -> None:
         classes=trace.classes,
         labels=[found.labels for found in resources.meanings(entry.name)],
         lead=next(title for title, model in shown.items() if model.name == entry.name),
-        on_change=heard,
+        on_change=keep_left,
     )
     for name, unit in {model.name: resources.unit(model.name) for model in shown.values()}.items():
         if unit != 1:

@@ -15,7 +15,7 @@ from capsviz.boards.film import Film
 from capsviz.boards.message import Message
 from capsviz.boards.routing import describe_routing, routing_message
 from capsviz.figures.errors import FigureError
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 UNTOLD: dict[str, Any] = {
     "capsule": None,

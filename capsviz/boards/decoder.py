@@ -11,10 +11,10 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from capsviz.analysis.perturbation import NO_DECODER, PerturbError, unit
 from capsviz.boards.message import Message, pack, unpack
 from capsviz.boards.theme import theme
 from capsviz.network import CapsNet
-from capsviz.perturbation import NO_DECODER, PerturbError, unit
 
 HANDS: tuple[str, ...] = ("sliders", "cells", "walk")
 """How a capsule is moved: number by number, on a grid of all capsules, or on the way to another one."""

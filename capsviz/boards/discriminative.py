@@ -10,7 +10,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor
 
-from capsviz.ascent import Ascent
+from capsviz.analysis.ascent import Ascent
 from capsviz.boards.film import Curve, Film, Line, Map
 from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry, view_of
@@ -19,7 +19,7 @@ from capsviz.figures.reading import check, geometry, steps, votes
 from capsviz.figures.theme import class_colours
 from capsviz.routing import ASCENDING
 from capsviz.routing.discriminative import sparsity
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 BLUE, ORANGE, GREEN, PURPLE = class_colours(4)
 

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from numpy import ndarray
 from torch import Tensor
 
-from capsviz import measures
+from capsviz.analysis import metrics
 from capsviz.boards.message import Message
 from capsviz.boards.theme import theme
 from capsviz.figures.describe import iterations
@@ -22,7 +22,7 @@ from capsviz.figures.reading import check, geometry, share_of, steps, votes
 from capsviz.figures.theme import typical_reach
 from capsviz.network import CapsNet
 from capsviz.routing.program import Program, Share
-from capsviz.trace import Trace, contains_shorter
+from capsviz.tracing.trace import Trace, contains_shorter
 
 SEEN = 3
 """Axes of the space that the votes are looked at in: two on the page, a third to turn it by."""
@@ -91,7 +91,7 @@ def describe_routing(trace: Trace, *, image: int = 0, upper: int) -> str:
     symbol, name = share_of(trace).symbol, trace.called(upper)
     largest, gaussian, spreading = shares.max(axis=(1, 2)), "", ""
     if trace.kind == "class":  # in a convolutional layer, capsules at other positions have their shares as well
-        entropy = 100 * measures.coupling_entropy(torch.from_numpy(shares)).mean(dim=1)
+        entropy = 100 * metrics.coupling_entropy(torch.from_numpy(shares)).mean(dim=1)
         spreading = f", their mean entropy from {entropy[0]:.2f} to {entropy[-1]:.2f} % of its maximum"
     if "variances" in trace.layer:
         spread = np.sqrt(steps(trace, "variances", image)[:, upper]).mean(axis=-1)

@@ -21,8 +21,8 @@ from capsviz.data import load, to_float
 from capsviz.experiments import results, seeds
 from capsviz.experiments.multi import NAME
 from capsviz.experiments.seeds import steps_of
+from capsviz.files import CheckpointError, read_tensors, write_tensors
 from capsviz.network import CapsNet
-from capsviz.training.checkpoint import CheckpointError, read_tensors, write_tensors
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import most_active
 from capsviz.training.feed import multi_hot

@@ -13,7 +13,7 @@ import torch
 
 from capsviz import places
 from capsviz.errors import CapsvizError
-from capsviz.training.checkpoint import write_json
+from capsviz.files import write_json
 
 
 class ResultError(CapsvizError):

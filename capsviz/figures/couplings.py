@@ -9,13 +9,13 @@ from jaxtyping import Float
 from numpy import ndarray
 from plotly.graph_objects import Figure
 
-from capsviz import measures
+from capsviz.analysis import metrics
 from capsviz.figures.describe import iterations, remember
 from capsviz.figures.geometry import receptive_field
 from capsviz.figures.picture import image_axes, picture, rounded
 from capsviz.figures.reading import check, geometry, share_of, steps
 from capsviz.figures.theme import TICK, caption, class_colour, colourbar_below, ink, style
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 HEAT: list[list] = [[0, "rgba(70,160,255,0.85)"], [0.5, "rgba(127,127,127,0)"], [1, "rgba(255,150,40,0.85)"]]
 """Over an image: less than the even share blue, more orange, the even share clear."""
@@ -63,7 +63,7 @@ def coupling_entropy(trace: Trace, image: int = 0, dark: bool = False) -> Figure
     """
     check(trace, "couplings", image=image)
     symbol = share_of(trace).symbol
-    entropy = measures.coupling_entropy(torch.from_numpy(steps(trace, "couplings", image))).numpy()
+    entropy = metrics.coupling_entropy(torch.from_numpy(steps(trace, "couplings", image))).numpy()
     mean, (low, high) = entropy.mean(axis=1), np.quantile(entropy, [0.1, 0.9], axis=1)
     count = list(range(1, len(mean) + 1))
     pen = ink(dark)

@@ -6,7 +6,7 @@ import torch
 from plotly.graph_objects import Figure
 
 from capsviz.figures.errors import FigureError
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 
 def describe(subject: Figure | Trace, *, image: int = 0) -> str:

@@ -30,7 +30,7 @@ from capsviz.figures.theme import (
     typical_reach,
 )
 from capsviz.routing.discriminative import sparsity
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 
 def coefficient_map(

@@ -12,7 +12,7 @@ from capsviz.figures.describe import remember
 from capsviz.figures.picture import numbers
 from capsviz.figures.reading import check, geometry, share_of, steps, votes
 from capsviz.figures.theme import TICK, caption, class_colours, ink, style
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 SHOWN = 12
 """Types that are drawn one by one; the others flow together."""

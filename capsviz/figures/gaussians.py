@@ -15,7 +15,7 @@ from capsviz.figures.describe import remember
 from capsviz.figures.picture import numbers, on, rounded
 from capsviz.figures.reading import check, steps, votes
 from capsviz.figures.theme import TEXT, TICK, caption, class_colour, ink, style
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 
 def em_curves(

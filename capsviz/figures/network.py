@@ -14,7 +14,7 @@ from capsviz.figures.picture import image_axes, numbers, on, picture, rounded, w
 from capsviz.figures.reading import check
 from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style
 from capsviz.network.config import CapsNetConfig
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 Stage = Literal["image", "primary", "routing", "class", "reconstruction"]
 

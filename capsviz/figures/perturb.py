@@ -11,11 +11,11 @@ from plotly.colors import sample_colorscale
 from plotly.graph_objects import Figure, Heatmap, Scatter
 from torch import Tensor
 
+from capsviz.analysis.dimensions import QUALITIES, Meanings
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on, picture, pixels, rounded
 from capsviz.figures.theme import TEXT, TICK, Number, caption, colourbar, contrast, diverging, ink, style
-from capsviz.meanings import QUALITIES, Meanings
 
 
 def dimension_sheet(

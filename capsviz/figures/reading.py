@@ -10,7 +10,7 @@ from capsviz.figures.geometry import Geometry
 from capsviz.figures.picture import numbers
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.program import Share
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 
 def check(trace: Trace, picture: str = "", *, image: int = 0, upper: int = 0, iteration: int | None = None) -> None:

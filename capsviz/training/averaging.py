@@ -7,8 +7,8 @@ import copy
 import torch
 from torch import Tensor
 
+from capsviz.files import CheckpointError
 from capsviz.network import Network
-from capsviz.training.checkpoint import CheckpointError
 
 _PREFIX = "average/"
 

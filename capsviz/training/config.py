@@ -13,7 +13,7 @@ from capsviz.training.schedules import SCHEDULES
 PRECISIONS = ("auto", "32-true", "bf16-mixed", "16-mixed")
 
 
-class ConfigError(CapsvizError):
+class SettingsError(CapsvizError):
     """A training was asked for that cannot be done."""
 
 
@@ -44,7 +44,7 @@ class TrainingConfig:
     through                iterations through which gradients flow, "last" or "all"; None: the preset's
     coefficient_start      around which b is drawn, for L2 and L1; None: the preset's
     precision              "auto": bf16-mixed where the device multiplies bfloat16 natively, else 32-true
-    Raises ConfigError, with one sentence, for a value outside its range.
+    Raises SettingsError, with one sentence, for a value outside its range.
     """
 
     data: str
@@ -86,11 +86,11 @@ class TrainingConfig:
         self._at_least("cutout", 0)
         self._at_least("seed", 0)
         if self.seed >= 2**63:
-            raise ConfigError(f"seed is {self.seed}; give less than 2**63.")
+            raise SettingsError(f"seed is {self.seed}; give less than 2**63.")
         self._at_least("weight_decay", 0)
         for name, least_above in (("rotate", 180.0), ("scale", 1.0), ("shear", 90.0), ("average", 1.0)):
             if not 0 <= getattr(self, name) < least_above:
-                raise ConfigError(f"{name} is {getattr(self, name)}; give at least 0 and less than {least_above:g}.")
+                raise SettingsError(f"{name} is {getattr(self, name)}; give at least 0 and less than {least_above:g}.")
         self._at_least("regularisation", 0)
         if self.steps is not None:
             self._at_least("steps", 1)
@@ -99,29 +99,29 @@ class TrainingConfig:
         if self.iterations is not None:
             self._at_least("iterations", 1)
             if self.iterations > MOST_ITERATIONS:
-                raise ConfigError(f"iterations is {self.iterations}; give at most {MOST_ITERATIONS}.")
+                raise SettingsError(f"iterations is {self.iterations}; give at most {MOST_ITERATIONS}.")
         if self.through is not None:
             self._one_of("through", get_args(Through))
         for name in ("iterations", "through"):
             if getattr(self, name) is not None and not self.method.iterates:
                 able = shorts(method for method in METHODS.values() if method.iterates)
-                raise ConfigError(f"Only {able} iterate and the routing is {self.routing}; leave out {name}.")
+                raise SettingsError(f"Only {able} iterate and the routing is {self.routing}; leave out {name}.")
         if self.coefficient_start is not None and not self.method.ascends:
             able = shorts(ASCENDING.values())
-            raise ConfigError(f"Only {able} learn b and the routing is {self.routing}; leave out its start.")
+            raise SettingsError(f"Only {able} learn b and the routing is {self.routing}; leave out its start.")
         for name in ("learning_rate", "ascent_step", "decoder_rate"):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
-                raise ConfigError(f"{name} is {value}; give a finite number above 0.")
+                raise SettingsError(f"{name} is {value}; give a finite number above 0.")
         if self.decoder_rate is not None and not (self.method.has_capsules and self.decoder):
-            raise ConfigError("This network has no decoder; leave out its learning rate.")
+            raise SettingsError("This network has no decoder; leave out its learning rate.")
         if not 0 < self.validation_share < 1:
-            raise ConfigError(f"validation_share is {self.validation_share}; give a share between 0 and 1.")
+            raise SettingsError(f"validation_share is {self.validation_share}; give a share between 0 and 1.")
         if not (self.method.has_capsules or self.decoder):
-            raise ConfigError(f"The {self.method.short} has no decoder to leave out; drop --no-decoder.")
+            raise SettingsError(f"The {self.method.short} has no decoder to leave out; drop --no-decoder.")
         if self.proximal and not (isinstance(self.method, Ascending) and self.method.proximal):
             soft = [method for method in ASCENDING.values() if method.proximal]
-            raise ConfigError(
+            raise SettingsError(
                 f"The proximal step belongs to {shorts(soft)} and the routing is {self.routing}; use routing "
                 f"{' or '.join(method.name for method in soft)}."
             )
@@ -129,12 +129,12 @@ class TrainingConfig:
     def _one_of(self, name: str, choices: tuple[str, ...]) -> None:
         value = getattr(self, name)
         if value not in choices:
-            raise ConfigError(f"{name} is {value!r}; choose one of {', '.join(choices)}.")
+            raise SettingsError(f"{name} is {value!r}; choose one of {', '.join(choices)}.")
 
     def _at_least(self, name: str, least: int) -> None:
         value = getattr(self, name)
         if not least <= value < math.inf:
-            raise ConfigError(f"{name} is {value}; give a finite number of at least {least}.")
+            raise SettingsError(f"{name} is {value}; give a finite number of at least {least}.")
 
     @property
     def method(self) -> Method:
@@ -189,10 +189,10 @@ class TrainingConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "TrainingConfig":
-        """The config that `to_dict` gave; ConfigError when a field is unknown."""
+        """The config that `to_dict` gave; SettingsError when a field is unknown."""
         unknown = set(values) - {field.name for field in fields(cls)}
         if unknown:
-            raise ConfigError(
+            raise SettingsError(
                 f"The run was made by another version of capsviz (unknown setting {min(unknown)!r}); train again."
             )
         return cls(**values)

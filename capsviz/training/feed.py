@@ -11,7 +11,7 @@ from torch import Tensor
 from capsviz.data import ImageSet, MultiDigits, load
 from capsviz.data.occlusion import blank
 from capsviz.data.viewpoint import affine, shift
-from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.config import SettingsError, TrainingConfig
 
 # Sets that are made on the fly have tens of millions of images: an epoch of them is this many.
 VIRTUAL_EPOCH = 60_000
@@ -40,15 +40,15 @@ class Feed:
         self.data, self.config, self.rank, self.ranks = data, config, rank, ranks
         self.steps_per_epoch = min(len(data), VIRTUAL_EPOCH) // config.batch
         if self.steps_per_epoch == 0:
-            raise ConfigError(f"There are {len(data)} images to train on; choose a batch of at most that many.")
+            raise SettingsError(f"There are {len(data)} images to train on; choose a batch of at most that many.")
         if config.batch % ranks:
-            raise ConfigError(f"A batch of {config.batch} does not split over {ranks} processes; choose a multiple.")
+            raise SettingsError(f"A batch of {config.batch} does not split over {ranks} processes; choose a multiple.")
         if config.moved and isinstance(data, MultiDigits):
-            raise ConfigError(
+            raise SettingsError(
                 "multi-mnist moves its digits itself; leave out the shift, the mirror, the cutout and turns."
             )
         if config.cutout >= min(data.image[1:]):
-            raise ConfigError(f"A square of {config.cutout} pixels can hide a whole image; choose a smaller cutout.")
+            raise SettingsError(f"A square of {config.cutout} pixels can hide a whole image; choose a smaller cutout.")
         self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)
 
     def batch(self, step: int) -> Batch:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from capsviz.training.checkpoint import replace_durably
+from capsviz.files import replace_durably
 
 METRICS = "metrics.jsonl"
 PLAIN_LINE_SECONDS = 10

@@ -20,16 +20,17 @@ from torch import Tensor, nn
 
 from capsviz.data import to_float
 from capsviz.errors import CapsvizError
+from capsviz.files import read_header, read_tensors
 from capsviz.network import METHODS, Network, assemble, configure
 from capsviz.routing import Ascending
 from capsviz.routing.discriminative import sparsity
+from capsviz.tracing.history import Snapshots
 from capsviz.training import losses, schedules
 from capsviz.training.averaging import Average
-from capsviz.training.checkpoint import read_header, read_tensors, restore_checkpoint, save_checkpoint
+from capsviz.training.checkpoint import restore_checkpoint, save_checkpoint
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import Batch, Feed, training_sets
-from capsviz.training.history import Snapshots
 from capsviz.training.interrupt import listening
 from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
@@ -107,8 +108,8 @@ def train(
     for bit on the same machine. It stops between two steps on Ctrl-C, SIGTERM or after `time_limit` seconds, leaving a
     checkpoint. Validation images are held out of the training set; the test set is looked at once, at the end.
     `watch` is called with every line of metrics.
-    Raises ConfigError, CheckpointError, an error of capsviz.data, or Diverged at the first loss that is not finite (on
-    a GPU within METRICS_EVERY steps of it), each in one sentence.
+    Raises SettingsError, CheckpointError, an error of capsviz.data, or Diverged at the first loss that is not finite
+    (on a GPU within METRICS_EVERY steps of it), each in one sentence.
     """
     finished = finished_summary(folder, config, resume)
     if finished:

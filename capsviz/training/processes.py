@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from capsviz.training.config import ConfigError
+from capsviz.training.config import SettingsError
 
 # A later reason outranks an earlier one when processes disagree.
 DIVERGED = "the loss is not finite"
@@ -21,12 +21,12 @@ def launch(device: str, precision: str) -> Any:
     """A Fabric on the chosen device, joined to the other processes where torchrun started several.
 
     device: "auto", "cpu", "cuda" or "mps". precision: Fabric's name for it, or "auto".
-    Raises ConfigError when the device is not there.
+    Raises SettingsError when the device is not there.
     """
     try:
         from lightning_fabric import Fabric
     except ImportError as error:
-        raise ConfigError("Training needs lightning-fabric; run `pip install lightning-fabric`.") from error
+        raise SettingsError("Training needs lightning-fabric; run `pip install lightning-fabric`.") from error
 
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
     device = find(device)
@@ -54,13 +54,13 @@ def allow_tf32(device: str) -> None:
 
 
 def find(device: str) -> str:
-    """The device that a name stands for, "auto" being the fastest; raises ConfigError when it is not there."""
+    """The device that a name stands for, "auto" being the fastest; raises SettingsError when it is not there."""
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if device == "auto":
         return "cuda" if available["cuda"] else "cpu"
     if not available.get(device):
         usable = ", ".join(name for name, there in available.items() if there)
-        raise ConfigError(f"There is no device {device!r} here; choose one of {usable}.")
+        raise SettingsError(f"There is no device {device!r} here; choose one of {usable}.")
     return device
 
 

@@ -8,12 +8,12 @@ import torch
 
 from capsviz import zoo
 from capsviz.data import MultiDigits, load
+from capsviz.files import CheckpointError
 from capsviz.network import folded
-from capsviz.training.checkpoint import CheckpointError
+from capsviz.tracing.history import HISTORY
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import training_sets
-from capsviz.training.history import HISTORY
 from capsviz.training.journal import abridged, read_metrics
 from capsviz.training.runs import SUMMARY, open_run
 
@@ -25,8 +25,8 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
 
     A run that learned b and kept its snapshots brings these along. Batch normalisation is folded into the weights.
     The test error of the manifest is measured on the rounded weights, which are what everybody gets. name: the
-    model's, the run's unless given. bits: 16 for float16, or 8 (capsviz.storage). Raises CheckpointError when the run
-    is not finished.
+    model's, the run's unless given. bits: 16 for float16, or 8 (capsviz.zoo.storage). Raises CheckpointError when the
+    run is not finished.
     """
     if not (run / SUMMARY).is_file():
         raise CheckpointError(f"{run} holds no {SUMMARY}; finish the run with --resume first.")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.config import SettingsError, TrainingConfig
 
 SHORT_CYCLE: dict[str, Any] = {"learning_rate": 0.002, "schedule": "one-cycle"}
 """What reaches a good error in few epochs: the networks of Yang, Li & Yu 2021 in a laptop's time."""
@@ -127,12 +127,12 @@ def choose(names: Iterable[str] = (), preset: str | None = None, seeds: int = 1)
     """The recipes that `names` and `preset` stand for, seed by seed: all of seed 0 first.
 
     names: of models ("mnist-dr") or of data sets ("mnist"); none: all. preset: only this one; None: `paper`, which
-    wants a GPU, only where a model is named. Raises ConfigError for a name that means nothing.
+    wants a GPU, only where a model is named. Raises SettingsError for a name that means nothing.
     """
     names, every = list(names), recipes()
     known = {recipe.name for recipe in every} | {recipe.config.data for recipe in every}
     if unknown := [name for name in names if name not in known]:
-        raise ConfigError(f"No model or data set here is called {unknown[0]!r}; see `capsviz zoo train --list`.")
+        raise SettingsError(f"No model or data set here is called {unknown[0]!r}; see `capsviz zoo train --list`.")
 
     def wanted(recipe: Recipe) -> bool:
         config = recipe.config
@@ -144,5 +144,5 @@ def choose(names: Iterable[str] = (), preset: str | None = None, seeds: int = 1)
 
     places = [place for place, recipe in enumerate(every) if wanted(recipe)]
     if not places:
-        raise ConfigError(f"Nothing of that is trained with the preset {preset!r}; see `capsviz zoo train --list`.")
+        raise SettingsError(f"Nothing of that is trained with the preset {preset!r}; see `capsviz zoo train --list`.")
     return [recipes(seed)[place] for seed in range(seeds) for place in places]

@@ -9,17 +9,11 @@ from typing import Any
 import torch
 
 from capsviz.data import load
+from capsviz.files import CheckpointError, read_tensors, write_json, write_tensors
 from capsviz.network import Network, assemble, config_from_dict
 from capsviz.network.finite import check_finite
-from capsviz.training.checkpoint import (
-    CheckpointError,
-    model_tensors,
-    read_tensors,
-    restore_model,
-    write_json,
-    write_tensors,
-)
-from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.checkpoint import model_tensors, restore_model
+from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 
 CHECKPOINT, WEIGHTS, SUMMARY = "checkpoint.safetensors", "model.safetensors", "summary.json"
@@ -47,9 +41,9 @@ def open_run(path: Path) -> tuple[Network, dict[str, Any]]:
 
 
 def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict[str, Any] | None:
-    """The summary of a run that is finished; ConfigError when the folder holds a run and nobody said to go on."""
+    """The summary of a run that is finished; SettingsError when the folder holds a run and nobody said to go on."""
     if not resume and ((folder / CHECKPOINT).exists() or (folder / SUMMARY).exists()):
-        raise ConfigError(f"{folder} already holds a run; add --resume to go on with it, or --name for another.")
+        raise SettingsError(f"{folder} already holds a run; add --resume to go on with it, or --name for another.")
     if not (folder / SUMMARY).exists():
         return None
     summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))

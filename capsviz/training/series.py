@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from capsviz.data import DatasetMissing
-from capsviz.training.checkpoint import CheckpointError, read_header
-from capsviz.training.config import ConfigError
+from capsviz.files import CheckpointError, read_header
+from capsviz.training.config import SettingsError
 from capsviz.training.loop import train
 from capsviz.training.processes import find
 from capsviz.training.recipes import Recipe
@@ -91,7 +91,7 @@ def train_series(
 
     time_limit: in seconds, for all of them together; each training gets what those before it have left. A model whose
     data set is missing, or whose folder holds a run with other settings, is left out and named in `failed`. `say` is
-    called with one sentence for each model. Raises ConfigError where nothing can be trained: no such device.
+    called with one sentence for each model. Raises SettingsError where nothing can be trained: no such device.
     """
     find(device)
     began, stopped, failed = time.monotonic(), "", {}
@@ -139,7 +139,7 @@ def table(chosen: Sequence[Recipe], out: Path) -> str:
     for recipe in chosen:
         try:
             state = state_of(recipe, out)
-        except (CheckpointError, ConfigError):
+        except (CheckpointError, SettingsError):
             told = "other settings"
         else:
             told = f"{state.test_error:.2f} %" if state.test_error is not None else f"step {state.step}"

@@ -15,7 +15,7 @@ test("one batch is on its way at a time, and what was pressed meanwhile follows 
   assert.deepEqual(commands.due(0), [[1000, "image+1"]]);
   commands.add("class+1", 1000); // in the same millisecond: its number grows all the same
   assert.equal(commands.due(10), null);
-  commands.heard(1000);
+  commands.acknowledged(1000);
   assert.deepEqual(commands.due(20), [[1001, "class+1"]]);
 });
 
@@ -25,6 +25,6 @@ test("what nobody answers is sent again after a while", () => {
   commands.due(0);
   assert.equal(commands.due(Commands.PATIENCE - 1), null);
   assert.deepEqual(commands.due(Commands.PATIENCE), [[7, "present"]]);
-  commands.heard(7);
+  commands.acknowledged(7);
   assert.deepEqual([commands.waiting, commands.due(9999)], [[], null]);
 });

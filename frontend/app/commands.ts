@@ -46,8 +46,8 @@ export class Commands {
     this.waiting.push([Math.max(now, 1 + (this.waiting.at(-1)?.[0] ?? 0)), command]);
   }
 
-  /** Python has heard all commands up to a number. */
-  heard(number: number): void {
+  /** Python has acknowledged all commands up to a number. */
+  acknowledged(number: number): void {
     this.last = number;
     this.waiting = this.waiting.filter(([each]) => each > number);
   }

@@ -9,7 +9,7 @@ const QUIET = 250; // milliseconds without another size of the window before Pyt
 interface Data {
   readonly presenting: boolean;
   readonly screen: readonly [number, number] | null;
-  readonly heard: number;
+  readonly acknowledged: number;
   /** By what keys move: where the page has it, as a CSS selector. */
   readonly moved: Readonly<Record<string, string>>;
 }
@@ -42,7 +42,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     const drawn = document.querySelector('[data-testid="stApp"][data-test-script-state="notRunning"]');
     return !drawn || document.querySelector(data.moved[what]) !== null;
   };
-  commands.heard(data.heard);
+  commands.acknowledged(data.acknowledged);
   flush(); // what was pressed while the last batch was on its way
   const sheet = found(parentElement, "dialog", HTMLDialogElement);
   const bar = found(parentElement, ".bar", HTMLElement);

@@ -7,8 +7,8 @@ import type { Transport } from "./transport";
 /** What the visitor did, by a name that the board states, and with what value. */
 export type Tell = (what: string, value: unknown) => void;
 
-/** How often the host has heard what the board told, by its name; a host by itself counts nothing. */
-export type Heard = Readonly<Record<string, number | undefined>>;
+/** How often the host has acknowledged what the board told, by its name; a host by itself counts nothing. */
+export type Acknowledged = Readonly<Record<string, number | undefined>>;
 
 export interface Host {
   /** Where the board stands. */

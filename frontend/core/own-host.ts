@@ -39,7 +39,7 @@ export class OwnHost {
     const message = unpack(packed);
     const { theme } = message as { readonly theme?: Theme };
     if (theme) this.dress(theme);
-    this.end = this.mount(this.host, { ...message, ...this.kept, heard: {} }, (what, value) => {
+    this.end = this.mount(this.host, { ...message, ...this.kept, acknowledged: {} }, (what, value) => {
       if (what === "upper") this.other(value as number);
       else this.kept[FIELD[what] ?? what] = value;
     });

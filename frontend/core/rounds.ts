@@ -31,7 +31,7 @@ export class Rounds {
   /** turned: hears another T, and whether the visitor leaves it there. */
   constructor(private readonly turned: (rounds: number, rest: boolean) => void) {
     this.slider.addEventListener("input", () => this.move(this.slider.valueAsNumber));
-    window.addEventListener("capsviz:rounds", (event) => this.heard(event as CustomEvent<Turned>), {
+    window.addEventListener("capsviz:rounds", (event) => this.follow(event as CustomEvent<Turned>), {
       signal: this.listening.signal,
     });
   }
@@ -77,7 +77,7 @@ export class Rounds {
   }
 
   /** A key of the page: the first board takes it, and those of its group follow. */
-  private heard(event: CustomEvent<Turned>): void {
+  private follow(event: CustomEvent<Turned>): void {
     const { by, group, value, from } = event.detail;
     if (this.root.hidden || !this.root.isConnected) return;
     if (value !== undefined && from !== this && group === this.group) {

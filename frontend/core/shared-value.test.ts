@@ -28,7 +28,7 @@ test("while a newer value is on its way, the echo of an older one moves nothing"
   assert.equal(value.takes(8, 2), false);
 });
 
-test("what the host heard and does not say has been undone", () => {
+test("what the host acknowledged and does not say has been undone", () => {
   const value = new SharedValue();
   value.takes(3, 0);
   value.sends(5);

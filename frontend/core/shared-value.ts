@@ -20,7 +20,7 @@ export class SharedValue {
 
   /**
    * Whether what the host says is to be taken over; under a busy hand, what it said before is not. count: how often the
-   * host has heard of the value by now: what it heard and does not say has been undone. A host by itself counts nothing.
+   * host has heard of the value by now: what it acknowledged and does not say has been undone. A host by itself counts nothing.
    */
   takes(value: unknown, count = 0, busy = false): boolean {
     const text = JSON.stringify(value);

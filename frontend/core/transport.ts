@@ -88,7 +88,7 @@ export class Transport {
     );
     const { signal } = this.listening;
     this.root.addEventListener("pointerdown", () => (players().active = this), { signal });
-    window.addEventListener("capsviz:position", (event) => this.heard((event as CustomEvent<Moved>).detail), {
+    window.addEventListener("capsviz:position", (event) => this.follow((event as CustomEvent<Moved>).detail), {
       signal,
     });
     players().all.push(this);
@@ -154,7 +154,7 @@ export class Transport {
     window.dispatchEvent(new CustomEvent("capsviz:position", { detail }));
   }
 
-  private heard({ group, share, from }: Moved): void {
+  private follow({ group, share, from }: Moved): void {
     if (!this.group || group !== this.group || from === this) return;
     this.stop();
     this.player.share = share;
@@ -172,7 +172,7 @@ export class Transport {
 
   /**
    * Stand where the link says, null for the end; not where it only answers, or where the visitor has moved on since.
-   * count: how often the host has heard where the visitor left it.
+   * count: how often the host has acknowledged where the visitor left it.
    */
   stand(frame: number | null, count?: number): void {
     const busy = this.timer !== 0 || !this.frame.isKnown(this.left);

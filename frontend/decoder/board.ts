@@ -121,8 +121,8 @@ export class LiveDecoder extends Board<Message> implements Workbench {
   }
 
   /** What the host says, where it is news; under the visitor's hand it may be no more than a new theme. */
-  private take({ state, heard }: Message): void {
-    if (!this.left.takes(leftAt(state), heard.left, this.dragging || this.timer !== 0)) return;
+  private take({ state, acknowledged }: Message): void {
+    if (!this.left.takes(leftAt(state), acknowledged.left, this.dragging || this.timer !== 0)) return;
     window.clearTimeout(this.timer);
     this.timer = 0;
     this.state = structuredClone(state);

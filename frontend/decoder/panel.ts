@@ -1,6 +1,6 @@
 // What the board's three ways of moving a capsule have in common, and what they see of the board.
 
-import type { Heard } from "../core/board";
+import type { Acknowledged } from "../core/board";
 import type { ColourTable } from "../core/colours";
 import type { Capsule, Decoder } from "./network";
 
@@ -29,7 +29,7 @@ export interface DecoderMessage {
     readonly poses: readonly (readonly number[])[];
   }[];
   readonly state: State;
-  readonly heard: Heard;
+  readonly acknowledged: Acknowledged;
   readonly hand: "sliders" | "cells" | "walk";
   /** Whose capsules grid and strips show. */
   readonly lead: number;

@@ -1,7 +1,7 @@
 // Maps over the geometry, frame by frame, and what stands beside them: all frames are here, no server is asked. The host
 // hears of a capsule that is clicked, and of the frame at which the player was left.
 
-import { Board, type Heard, type Host } from "../core/board";
+import { Board, type Acknowledged, type Host } from "../core/board";
 import { element, roomBelow } from "../core/dom";
 import { Look } from "../core/look";
 import { shown } from "../core/numbers";
@@ -21,7 +21,7 @@ interface Message extends FilmFields {
   readonly capsule: number | null;
   /** The frame at which to stand, null for the last. */
   readonly frame: number | null;
-  readonly heard: Heard;
+  readonly acknowledged: Acknowledged;
 }
 
 declare global {
@@ -104,7 +104,7 @@ export class Film extends Board<Message> {
   }
 
   /** A transport for as many frames; a still has none. It stands where the link says, else where it all leads. */
-  private plays({ frames, frame, heard }: Message): void {
+  private plays({ frames, frame, acknowledged }: Message): void {
     const count = frames.length;
     if (this.transport && (this.transport.count !== count || count < 2)) {
       this.transport.destroy();
@@ -126,7 +126,7 @@ export class Film extends Board<Message> {
       });
       this.player.append(this.transport.root);
     }
-    this.transport.stand(frame, heard.frame);
+    this.transport.stand(frame, acknowledged.frame);
   }
 
   get position(): number {

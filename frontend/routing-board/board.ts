@@ -3,7 +3,7 @@
 // The numbers come once; while the visitor plays, steps, scrubs or points, nobody is asked. The host hears of what has to
 // be computed or kept: another class, a capsule, an intervention, the frame, and how things are looked at.
 
-import { Board, type Heard, type Host } from "../core/board";
+import { Board, type Acknowledged, type Host } from "../core/board";
 import { button, element, topOf } from "../core/dom";
 import { Look } from "../core/look";
 import { Rounds } from "../core/rounds";
@@ -44,7 +44,7 @@ interface Message extends Routing {
   readonly rounds: number | null;
   readonly most: number | null;
   readonly trained: number | null;
-  readonly heard: Heard;
+  readonly acknowledged: Acknowledged;
   /** Boards of the same group play in step. */
   readonly group: string;
   readonly alt: string;
@@ -118,16 +118,16 @@ export class RoutingBoard extends Board<Message> {
   }
 
   protected update(data: Message): void {
-    const { group, alt, frame, looked, heard } = data;
+    const { group, alt, frame, looked, acknowledged } = data;
     const run = (this.run = new Run(data));
     const wanted = data.rounds ?? data.iterations;
-    if (this.sharedRounds.takes(wanted, heard.rounds, this.rounds.moving)) this.rounds.value = wanted;
+    if (this.sharedRounds.takes(wanted, acknowledged.rounds, this.rounds.moving)) this.rounds.value = wanted;
     if (data.shorter) run.iterations = this.rounds.value;
     this.rounds.offer(data.shorter || data.most !== null ? (data.most ?? data.iterations) : 1, data.trained, group);
     this.look = new Look(data.theme, this.root, ORDINARY);
     this.capsule = data.capsule ?? run.strongest();
     for (const i of [...this.picked]) if (i >= run.lower) this.picked.delete(i);
-    if (this.sharedLook.takes(looked, heard.look)) this.take(looked);
+    if (this.sharedLook.takes(looked, acknowledged.look)) this.take(looked);
     for (const panel of this.panels) panel.load?.(run);
     this.list.load();
     this.gaussians.hidden = !hasGaussians(run);
@@ -139,7 +139,7 @@ export class RoutingBoard extends Board<Message> {
     const { length } = data.lines;
     this.algorithm.load(run, (line) => transport.go(run.iteration(transport.index) * length + line));
     // Without a frame at the end: what came out is seen first, play starts at the beginning.
-    transport.stand(frame, heard.frame);
+    transport.stand(frame, acknowledged.frame);
     this.tool();
     this.layout();
   }

@@ -3,7 +3,7 @@
 
 import { interpolateNumberArray } from "d3-interpolate";
 
-import { Board, type Heard, type Host } from "../core/board";
+import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
 import { element, topOf } from "../core/dom";
 import { Look } from "../core/look";
@@ -28,7 +28,7 @@ interface Message {
   readonly iterations: number;
   /** The iteration at which to stand, null for the last. */
   readonly frame: number | null;
-  readonly heard: Heard;
+  readonly acknowledged: Acknowledged;
   /** What T may rise to. */
   readonly most: number;
   readonly presets: Readonly<Record<string, { readonly votes: Votes; readonly note: string }>>;
@@ -82,16 +82,16 @@ export class Toy extends Board<Message> {
   }
 
   protected update(data: Message): void {
-    const { heard } = data;
+    const { acknowledged } = data;
     this.look = new Look(data.theme, this.root, ORDINARY);
-    if (this.sharedVotes.takes(data.votes, heard.votes) && !this.held) this.votes = structuredClone(data.votes);
-    if (this.sharedIterations.takes(data.iterations, heard.iterations, this.rounds.moving)) {
+    if (this.sharedVotes.takes(data.votes, acknowledged.votes) && !this.held) this.votes = structuredClone(data.votes);
+    if (this.sharedIterations.takes(data.iterations, acknowledged.iterations, this.rounds.moving)) {
       this.rounds.value = this.iterations = data.iterations;
     }
     if (this.rows.length !== this.votes.length) this.build(data);
     this.rounds.offer(data.most, null, "");
     this.route();
-    this.transport?.stand(data.frame, heard.frame);
+    this.transport?.stand(data.frame, acknowledged.frame);
   }
 
   private build(data: Message): void {
@@ -129,7 +129,7 @@ export class Toy extends Board<Message> {
       element("div", { className: "board" }, left.root, element("div", { className: "middle" }, table), right.root),
       this.below,
     );
-    this.transport.stand(data.frame, data.heard.frame);
+    this.transport.stand(data.frame, data.acknowledged.frame);
   }
 
   private parent(j: number): Parent {

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from app import browsing, images, resources
+from app import resources
+from app.sources import browsing, images
 from capsviz.data import MultiDigits, load
 
 

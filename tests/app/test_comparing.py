@@ -8,12 +8,13 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import browsing, images, resources, scene
-from app.choices import VIEWS, Choices
+from app import resources, scene
+from app.sources import browsing, images
+from app.state.choices import VIEWS, Choices
 from capsviz import zoo
+from capsviz.analysis.disagreement import difference, most
+from capsviz.analysis.evaluation import measure, path_of, recorded
 from capsviz.data import MultiDigits, load
-from capsviz.differences import difference, most
-from capsviz.measured import measure, path_of, recorded
 from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit
 from tests.zoos import SECOND, with_second_seed
@@ -205,6 +206,6 @@ def test_drawn_wrong_stands_beside_its_control(visit: Visit, tmp_path, monkeypat
 @pytest.mark.parametrize("view", VIEWS[1:])
 def test_without_records_a_view_says_which_command_makes_them(visit: Visit, monkeypatch, tmp_path, view: str):
     monkeypatch.setattr("app.resources.path_of", lambda entry, _: tmp_path / entry.name)
-    monkeypatch.setattr("capsviz.measured.path_of", lambda entry, _: tmp_path / entry.name)
+    monkeypatch.setattr("capsviz.analysis.evaluation.path_of", lambda entry, _: tmp_path / entry.name)
     app = visit("compare", model="digits-dr", view=view)
     assert "`capsviz zoo measure digits-dr" in app.error[0].value

@@ -9,9 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from app import coefficients as learned
 from app.components.capsule_film import is_one_of
-from capsviz import ascent, data, zoo
+from capsviz import data, zoo
+from capsviz.analysis import ascent
 from capsviz.boards.message import unpack
-from capsviz.training.history import CoefficientHistory
+from capsviz.tracing.history import CoefficientHistory
 from tests.app.conftest import Visit
 
 

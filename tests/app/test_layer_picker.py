@@ -6,9 +6,10 @@ import streamlit as st
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app import layout, session
+from app import layout
+from app.state import session
 from capsviz.network import CapsNet, preset
-from capsviz.trace import trace as record
+from capsviz.tracing.trace import trace as record
 
 
 def page(name: str, layer: int | None, position: int | None) -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from PIL import Image
 
-from app import linked_picture
+from app.sources import linked_picture
 from tests.app import pictures
 
 

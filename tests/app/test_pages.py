@@ -9,10 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
-from capsviz import data, perturbation, zoo
+from capsviz import data, zoo
+from capsviz.analysis import perturbation
+from capsviz.analysis.perturbation import OFFSETS
 from capsviz.boards.message import Message, unpack
 from capsviz.data.exemplars import exemplars
-from capsviz.perturbation import OFFSETS
 from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit
 

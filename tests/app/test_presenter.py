@@ -7,9 +7,10 @@ import json
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import browsing, images, presenter, resources
+from app import presenter, resources
 from app.components import keys
 from app.components.keys import followed, received
+from app.sources import browsing, images
 from capsviz.data import DatasetMissing
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts
@@ -115,7 +116,9 @@ def test_a_command_that_arrives_twice_is_heard_once_and_what_is_none_never():
     assert received("image+1", 0) == received([["x", 3], [1]], 0) == received(None, 0) == []
 
 
-def test_a_command_whose_callback_streamlit_ended_is_not_heard_and_may_come_again(monkeypatch: pytest.MonkeyPatch):
+def test_a_command_whose_callback_streamlit_ended_is_not_acknowledged_and_may_come_again(
+    monkeypatch: pytest.MonkeyPatch,
+):
     class Ended(BaseException):
         """What Streamlit raises where a newer message waits."""
 
@@ -131,22 +134,22 @@ def test_a_command_whose_callback_streamlit_ended_is_not_heard_and_may_come_agai
     keys.keys(key="keys", presenting=False, on_command=run_command)
     with pytest.raises(Ended):
         mounted["on_commands_change"]()
-    assert state["keys-heard"] == 1
+    assert state["keys-acknowledged"] == 1
     mounted["on_commands_change"]()
-    assert (done, state["keys-heard"]) == (["image+1", "T+1", "T+1"], 2)
+    assert (done, state["keys-acknowledged"]) == (["image+1", "T+1", "T+1"], 2)
 
 
 def test_a_command_of_which_streamlit_forgot_the_state_waits_to_be_sent_again(monkeypatch: pytest.MonkeyPatch):
     """As after a run that ended before it came to the keys: the callback runs, and its component has no state."""
-    mounted, done, state = {}, [], {"keys-heard": 3}
+    mounted, done, state = {}, [], {"keys-acknowledged": 3}
     monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
     monkeypatch.setattr(keys.st, "session_state", state)
     keys.keys(key="keys", presenting=False, on_command=done.append)
     mounted["on_commands_change"]()
-    assert (done, state["keys-heard"]) == ([], 3)
+    assert (done, state["keys-acknowledged"]) == ([], 3)
     state["keys"] = {"commands": [[4, "image+1"]]}
     mounted["on_commands_change"]()
-    assert (done, state["keys-heard"]) == (["image+1"], 4)
+    assert (done, state["keys-acknowledged"]) == (["image+1"], 4)
 
 
 def test_keys_and_links_stand_where_the_image_cannot_be_had(visit: Visit, monkeypatch: pytest.MonkeyPatch):

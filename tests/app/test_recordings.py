@@ -8,9 +8,10 @@ import pytest
 import torch
 
 import capsviz
-from app import recordings, resources
+from app import resources
+from app.sources import recordings
 from capsviz.data import load, to_float
-from capsviz.recording import record
+from capsviz.tracing.recording import record
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.components.routing_board import changes
-from capsviz.intervene import Intervention
+from capsviz.tracing.intervention import Intervention
 
 UNTOUCHED = Intervention()
 

@@ -10,10 +10,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import capsule_sets, linked_picture
-from app.choices import DECLARED, VIEWS, Catalogue, Choices
-from app.session import changed, parse, to_query
-from capsviz.intervene import Intervention
+from app.sources import linked_picture
+from app.state import capsule_sets
+from app.state.choices import DECLARED, VIEWS, Catalogue, Choices
+from app.state.session import changed, parse, to_query
+from capsviz.tracing.intervention import Intervention
 
 PICTURE = linked_picture.written(torch.arange(784, dtype=torch.int64).remainder(251).byte().view(1, 28, 28))
 CATALOGUE = Catalogue(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app import browsing, resources
-from capsviz.trace import Trace
+from app import resources
+from app.sources import browsing
+from capsviz.tracing.trace import Trace
 from tests.app import pictures
 from tests.app.conftest import Visit
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from app import session
 from app.components.routing_toy import nested, received_votes
+from app.state import session
 from app.toy import presets
 from capsviz.routing import DenseVotes, DynamicStep, dynamic_routing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.images import EMPTY
+from app.sources.images import EMPTY
 from tests.app import pictures
 from tests.app.conftest import Visit
 

@@ -12,7 +12,8 @@ def script() -> None:
     """One widget that shows the class to browse, as the link says it."""
     import streamlit as st
 
-    from app import scene, session, widgets
+    from app import scene, widgets
+    from app.state import session
 
     only = session.parse(st.query_params, scene.catalogue())[0].only
     widgets.chosen(st.segmented_control, "Class", "only", only, list(range(10)))

@@ -10,12 +10,12 @@ import torch
 
 from app import resources
 from capsviz import zoo
+from capsviz.analysis.evaluation import recorded
+from capsviz.analysis.perturbation import PerturbError, unit
 from capsviz.boards import Left, decoder_message, pack_weights
 from capsviz.boards.decoder import header, received
 from capsviz.boards.message import unpack
-from capsviz.measured import recorded
 from capsviz.network import CapsNet, preset
-from capsviz.perturbation import PerturbError, unit
 
 
 def numbers(packed: bytes) -> np.ndarray:

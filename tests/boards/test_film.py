@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from capsviz.ascent import climb, fix, starting_point
+from capsviz.analysis.ascent import climb, fix, starting_point
 from capsviz.boards import agreement_film, ascent_film, coefficient_film, history_film
 from capsviz.figures import FigureError
 from capsviz.figures.geometry import Geometry
@@ -22,9 +22,9 @@ UPPER = 6
 def ascended():
     torch.manual_seed(7)
     model = CapsNet(preset("tiny", "digits", "l1")).eval()
-    footing = fix(model, digits(), torch.tensor([0, 1, 2]))
+    fixed = fix(model, digits(), torch.tensor([0, 1, 2]))
     return climb(
-        footing, starting_point(model, "trained"), step=0.01, regularisation=0.5, penalty="l1", proximal=True, steps=7
+        fixed, starting_point(model, "trained"), step=0.01, regularisation=0.5, penalty="l1", proximal=True, steps=7
     )
 
 

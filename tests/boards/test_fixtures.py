@@ -14,10 +14,10 @@ import pytest
 import torch
 from torch import nn
 
+from capsviz.analysis.perturbation import lerp, masked, slerp
 from capsviz.boards import pack_weights
 from capsviz.boards.message import pack
 from capsviz.network import CapsNet
-from capsviz.perturbation import lerp, masked, slerp
 from capsviz.routing import DenseVotes, dynamic_routing
 
 FOLDER = Path(__file__).parents[2] / "frontend" / "fixtures"

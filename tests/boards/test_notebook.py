@@ -12,9 +12,9 @@ import torch
 
 import capsviz
 from capsviz import zoo
+from capsviz.analysis.perturbation import PerturbError
 from capsviz.boards.message import unpack
 from capsviz.errors import CapsvizError
-from capsviz.perturbation import PerturbError
 from tests.figures.conftest import digits
 
 

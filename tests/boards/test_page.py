@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from capsviz.boards import as_csv, board_page, coefficient_film, drawn_weights, film_board, trace_board
 from capsviz.boards.message import unpack
-from capsviz.cli import app
+from capsviz.commands.main import app
 from capsviz.data import load
 from capsviz.figures import FigureError
 from capsviz.network import CapsNet, preset

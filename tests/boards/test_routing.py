@@ -14,7 +14,7 @@ from capsviz.boards.routing import share_reach
 from capsviz.figures.errors import FigureError
 from capsviz.network import CapsNet, preset
 from tests.figures.conftest import digits, record
-from tests.test_trace import network
+from tests.tracing.test_trace import network
 
 
 def test_dynamic_routing_is_on_stage_as_recorded(dr):

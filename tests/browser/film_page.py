@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app.components.capsule_film import capsule_film
-from capsviz import ascent, data, trace, zoo
+from capsviz import data, trace, zoo
+from capsviz.analysis import ascent
 from capsviz.boards import Film, ascent_film, coefficient_film
 from capsviz.figures.geometry import Geometry
 
@@ -19,9 +20,9 @@ def shown(still: bool) -> Film:
     images, names = data.to_float(train.images[:16]), tuple(str(number) for number in range(10))
     if still:
         return coefficient_film(trace(model, images[:1]), upper=CLASS)
-    footing = ascent.fix(model, images, train.labels[:16])
+    fixed = ascent.fix(model, images, train.labels[:16])
     start = ascent.starting_point(model, "fresh")
-    record = ascent.climb(footing, start, step=0.05, regularisation=0.001, penalty="l2", steps=STEPS)
+    record = ascent.climb(fixed, start, step=0.05, regularisation=0.001, penalty="l2", steps=STEPS)
     return ascent_film(record, Geometry(*model.config.grid), upper=CLASS, classes=names)
 
 

@@ -13,8 +13,8 @@ import torch
 
 from app.components.live_decoder import live_decoder
 from capsviz import zoo
+from capsviz.analysis.evaluation import recorded
 from capsviz.boards import Left, pack_weights
-from capsviz.measured import recorded
 from capsviz.network import CapsNet, preset
 
 st.set_page_config(layout="wide")

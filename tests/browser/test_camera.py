@@ -11,8 +11,8 @@ import pytest
 import torch
 from PIL import Image
 
+from app.serving import CHROMIUM, FLAGS
 from capsviz import data
-from capsviz.benchmarks.serving import CHROMIUM, FLAGS
 from tests.app import pictures
 from tests.browser.visitor import SCREEN, Visitor
 

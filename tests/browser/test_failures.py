@@ -13,12 +13,12 @@ from tests.serving import ROOT, WAIT, served
 sync_api = pytest.importorskip("playwright.sync_api")
 
 BREAK = """
-from capsviz import measures
+from capsviz.analysis import metrics
 
 def summarise(*_):
     raise RuntimeError("the secret of the house")
 
-measures.summarise = summarise
+metrics.summarise = summarise
 """
 """What Python runs before the app: the numbers of the routing pages and the walk of Perturb then fail."""
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from capsviz import perturbation, zoo
-from capsviz.measured import recorded
+from capsviz import zoo
+from capsviz.analysis import perturbation
+from capsviz.analysis.evaluation import recorded
 from tests.browser.visitor import Guest, visits
 from tests.serving import served
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from capsviz.cli import app
+from capsviz.commands.main import app
 from capsviz.data import load
 
 sync_api = pytest.importorskip("playwright.sync_api")

@@ -12,8 +12,9 @@ import pytest
 import torch
 from PIL import Image
 
-from app import browsing, resources
-from capsviz.trace import Trace
+from app import resources
+from app.sources import browsing
+from capsviz.tracing.trace import Trace
 from tests.browser.visitor import Visitor
 
 SVG = "http://www.w3.org/2000/svg"

@@ -110,7 +110,7 @@ def test_a_missing_set_is_missed_with_the_command_that_fetches_it(tmp_path, name
 
 
 def test_the_command_that_an_error_names_exists():
-    cli = pytest.importorskip("capsviz.cli")
+    cli = pytest.importorskip("capsviz.commands.main")
     from typer.testing import CliRunner
 
     answer = CliRunner().invoke(cli.app, [*download_command("digits").split()[1:-1], "--help"])

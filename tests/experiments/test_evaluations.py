@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import capsviz
 from capsviz import zoo
-from capsviz.cli import app
+from capsviz.commands.main import app
 from capsviz.data import load, to_float
 from capsviz.data.torchvision_sets import JPEG_NOTE
 from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table

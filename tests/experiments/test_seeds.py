@@ -11,7 +11,7 @@ from capsviz import zoo
 from capsviz.experiments.convergence import curves
 from capsviz.experiments.results import ResultError
 from capsviz.experiments.seeds import SpreadError, collect, keep_curves, record, recorded
-from capsviz.training.checkpoint import CheckpointError
+from capsviz.files import CheckpointError
 from capsviz.training.config import TrainingConfig
 from capsviz.training.recipes import Recipe
 

@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 from torch import Tensor
 
 from capsviz.network import CapsNet, preset
-from capsviz.trace import Trace, trace
+from capsviz.tracing.trace import Trace, trace
 
 
 def record(

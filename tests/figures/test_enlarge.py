@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from capsviz.figures import describe, network_strip
 from capsviz.figures.enlarge import enlarge
 from capsviz.figures.table import as_csv
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 
 def fonts(figure: go.Figure) -> list[float]:

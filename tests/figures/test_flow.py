@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from capsviz.analysis.metrics import summarise
 from capsviz.boards import routing_message
 from capsviz.figures import describe
 from capsviz.figures.errors import FigureError
 from capsviz.figures.flow import type_flow
-from capsviz.measures import summarise
 
 
 def test_every_class_receives_what_the_couplings_give_it(dr):

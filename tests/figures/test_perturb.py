@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
+from capsviz.analysis.dimensions import QUALITIES, Meanings
 from capsviz.figures.describe import describe
 from capsviz.figures.perturb import meaning_table
 from capsviz.figures.theme import contrast, diverging
-from capsviz.meanings import QUALITIES, Meanings
 
 
 @pytest.fixture

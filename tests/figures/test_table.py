@@ -14,7 +14,7 @@ import pytest
 from capsviz.figures import coupling_geometry, lengths_over_iterations, network_strip
 from capsviz.figures.picture import mosaic, mosaic_traces
 from capsviz.figures.table import as_csv
-from capsviz.trace import Trace
+from capsviz.tracing.trace import Trace
 
 
 def read(figure: go.Figure) -> list[dict[str, str]]:

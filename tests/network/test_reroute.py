@@ -8,7 +8,7 @@ import torch
 from capsviz import zoo
 from capsviz.network import ConfigError, rerouted
 from capsviz.routing import dynamic_routing
-from capsviz.trace import trace
+from capsviz.tracing.trace import trace
 
 
 def test_dynamic_routing_takes_the_very_votes_of_the_l2_network():

@@ -10,12 +10,12 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from capsviz import zoo
-from capsviz.cli import app
+from capsviz.commands.main import app
 from capsviz.data import load
 from capsviz.network import CNN, NoCapsulesError
+from capsviz.tracing.history import HISTORY
 from capsviz.training import loop
-from capsviz.training.config import ConfigError, TrainingConfig
-from capsviz.training.history import HISTORY
+from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.publish import publish
 from capsviz.training.runs import open_run
 
@@ -71,7 +71,7 @@ def test_a_cnn_run_cut_off_and_resumed_ends_in_the_same_weights(tmp_path):
 
 
 def test_the_cnn_has_no_decoder_to_leave_out():
-    with pytest.raises(ConfigError, match="--no-decoder"):
+    with pytest.raises(SettingsError, match="--no-decoder"):
         TrainingConfig("mnist", "cnn", decoder=False)
     assert CONFIG.command().startswith("capsviz train --data digits --routing cnn --preset tiny")
 

@@ -6,7 +6,7 @@ import pytest
 
 from capsviz.errors import CapsvizError
 from capsviz.network import METHODS
-from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.config import SettingsError, TrainingConfig
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from capsviz.training.config import ConfigError, TrainingConfig
     ],
 )
 def test_a_wrong_setting_gets_one_sentence_that_says_what_to_do(wrong, says):
-    with pytest.raises(ConfigError, match=says) as caught:
+    with pytest.raises(SettingsError, match=says) as caught:
         TrainingConfig(**({"data": "digits", "routing": "dr"} | wrong))
     assert isinstance(caught.value, CapsvizError)
     assert "\n" not in str(caught.value) and str(caught.value).endswith(".")
@@ -49,7 +49,7 @@ def test_a_config_survives_json():
 
 
 def test_a_setting_of_another_version_is_named():
-    with pytest.raises(ConfigError, match="momentum"):
+    with pytest.raises(SettingsError, match="momentum"):
         TrainingConfig.from_dict({"data": "digits", "routing": "dr", "momentum": 0.9})
 
 

@@ -10,12 +10,12 @@ from typer.testing import CliRunner
 
 import capsviz
 from capsviz import zoo
-from capsviz.cli import app, main
+from capsviz.commands.main import app, main
+from capsviz.files import read_tensors, write_tensors
 from capsviz.network import assemble, config_from_dict
 from capsviz.network.finite import NotFinite, check_finite
 from capsviz.training import loop
-from capsviz.training.checkpoint import read_tensors, write_tensors
-from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.publish import publish
 from capsviz.training.runs import CHECKPOINT, WEIGHTS, open_run
 
@@ -125,7 +125,7 @@ def test_numbers_that_are_finite_may_have_a_sum_that_is_not():
     ],
 )
 def test_settings_outside_their_range_are_one_sentence(given):
-    with pytest.raises(ConfigError, match=f"^{next(iter(given))} is .*; give .*\\.$"):
+    with pytest.raises(SettingsError, match=f"^{next(iter(given))} is .*; give .*\\.$"):
         TrainingConfig("digits", "dr", "tiny", **given)
 
 

@@ -9,7 +9,7 @@ from capsviz.data import ImageSet, MultiDigits, load
 from capsviz.data.occlusion import blank
 from capsviz.data.viewpoint import affine
 from capsviz.training import feed
-from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.feed import Feed, training_sets
 
 
@@ -104,7 +104,7 @@ def test_no_digit_of_a_training_pair_is_in_a_validation_pair(digits, monkeypatch
     ],
 )
 def test_a_batch_that_cannot_be_is_refused_in_one_sentence(digits, settings, ranks, says):
-    with pytest.raises(ConfigError, match=says):
+    with pytest.raises(SettingsError, match=says):
         Feed(digits, config(**settings), 0, ranks)
 
 
@@ -133,9 +133,9 @@ def test_squares_lie_anywhere_in_an_image_and_elsewhere_in_another_step():
 
 
 def test_pairs_of_digits_are_not_shifted_once_more(digits):
-    with pytest.raises(ConfigError, match="leave out the shift"):
+    with pytest.raises(SettingsError, match="leave out the shift"):
         Feed(MultiDigits(digits), config(shift=2))
-    with pytest.raises(ConfigError, match="the cutout"):
+    with pytest.raises(SettingsError, match="the cutout"):
         Feed(MultiDigits(digits), config(cutout=2))
 
 

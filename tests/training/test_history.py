@@ -5,10 +5,10 @@ import dataclasses
 import pytest
 import torch
 
+from capsviz.files import read_tensors
+from capsviz.tracing.history import HISTORY, read_history
 from capsviz.training import loop
-from capsviz.training.checkpoint import read_tensors
 from capsviz.training.config import TrainingConfig
-from capsviz.training.history import HISTORY, read_history
 
 CONFIG = TrainingConfig("digits", "l2", "tiny", steps=12, batch=64)
 

@@ -10,12 +10,12 @@ import torch
 from typer.testing import CliRunner
 
 from capsviz import data, zoo
-from capsviz.cli import app
+from capsviz.commands.main import app
 from capsviz.experiments import seeds
+from capsviz.tracing.history import HISTORY, read_history
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
-from capsviz.training.history import HISTORY, read_history
 from capsviz.training.journal import READINGS, abridged, read_metrics
 from capsviz.training.publish import publish
 from capsviz.training.runs import SUMMARY, open_run

@@ -6,7 +6,7 @@ import pytest
 
 from capsviz import zoo
 from capsviz.network import configure
-from capsviz.training.config import ConfigError
+from capsviz.training.config import SettingsError
 from capsviz.training.recipes import choose, recipes
 
 BY_NAME = {recipe.name: recipe for seed in range(2) for recipe in recipes(seed)}
@@ -74,5 +74,5 @@ def test_seeds_are_trained_one_after_the_other_and_differ_in_nothing_else():
 
 @pytest.mark.parametrize("asked", [{"names": ["resnet"]}, {"names": ["digits"], "preset": "paper"}, {"preset": "huge"}])
 def test_what_is_in_no_recipe_gets_one_sentence_that_says_where_to_look(asked):
-    with pytest.raises(ConfigError, match="capsviz zoo train --list"):
+    with pytest.raises(SettingsError, match="capsviz zoo train --list"):
         choose(**asked)

@@ -11,8 +11,8 @@ import pytest
 import torch
 
 from capsviz.data import load
+from capsviz.files import CheckpointError, read_tensors, write_tensors
 from capsviz.training import loop
-from capsviz.training.checkpoint import CheckpointError, read_tensors, write_tensors
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.runs import open_run
@@ -133,7 +133,7 @@ def test_a_write_that_fails_midway_leaves_the_checkpoint_of_before(tmp_path, mon
         (tmp_path / "checkpoint.safetensors.tmp").write_bytes(b"half")
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("capsviz.training.checkpoint.save_file", full_disk)
+    monkeypatch.setattr("capsviz.files.save_file", full_disk)
     with pytest.raises(OSError, match="space"):
         write_tensors(path, {"model/x": torch.zeros(3)}, {"step": 2})
     tensors, header = read_tensors(path)

@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from capsviz.data import load
+from capsviz.files import CheckpointError
 from capsviz.routing import discriminative
 from capsviz.training import loop
-from capsviz.training.checkpoint import CheckpointError
-from capsviz.training.config import ConfigError, TrainingConfig
+from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import Feed
 from capsviz.training.journal import read_metrics
@@ -76,7 +76,7 @@ def test_a_finished_run_is_not_trained_again(run):
     began = time.monotonic()
     assert loop.train(config, outcome.folder, resume=True, quiet=True).summary == outcome.summary
     assert time.monotonic() - began < 1
-    with pytest.raises(ConfigError, match="--resume"):
+    with pytest.raises(SettingsError, match="--resume"):
         loop.train(config, outcome.folder, quiet=True)
     with pytest.raises(CheckpointError, match="seed 0 and not 1"):
         loop.train(
@@ -186,7 +186,7 @@ def test_a_time_limit_leaves_a_checkpoint_that_goes_on(tmp_path):
 
 
 def test_a_missing_device_gets_one_sentence(tmp_path):
-    with pytest.raises(ConfigError, match=r"choose one of .*cpu"):
+    with pytest.raises(SettingsError, match=r"choose one of .*cpu"):
         loop.train(tiny(), tmp_path / "run", device="abacus", quiet=True)
 
 

@@ -1,0 +1,89 @@
+"""The data sets on this machine, image by image, as the pages browse them."""
+
+from __future__ import annotations
+
+import streamlit as st
+import torch
+from jaxtyping import UInt8
+from torch import Tensor
+
+from app.state.choices import SPLITS
+from capsviz import data
+from capsviz.data import DATASETS, ImageSet, MultiDigits, exemplars
+from capsviz.data.exemplars import Exemplars
+
+BROWSABLE = tuple(DATASETS)
+LABELLED = tuple(name for name, info in DATASETS.items() if info.objects == 1)
+"""Data sets of one labelled object an image."""
+
+
+def here(name: str) -> bool:
+    """Whether images of a data set can be shown: all of them, or those that come with capsviz."""
+    return data.available(name) or name in exemplars.names()
+
+
+def splits(name: str) -> tuple[str, ...]:
+    """The splits of a data set that can be browsed: of the images that come with capsviz, the test images."""
+    return SPLITS if data.available(name) else ("test",)
+
+
+def start(name: str, split: str) -> int:
+    """The image to begin with: of the test images, one that every model of the data set reads rightly."""
+    return exemplars.exemplars(name).start if split == "test" and name in exemplars.names() else 0
+
+
+def image_set(name: str, split: str) -> ImageSet:
+    """A data set of one labelled object an image. Raises DatasetMissing."""
+    loaded = _loaded(name, split)
+    assert isinstance(loaded, ImageSet)  # LABELLED holds no generated set
+    return loaded
+
+
+def indices(name: str, split: str) -> range | tuple[int, ...]:
+    """The images that are browsed: all, or of MultiMNIST one pair for each digit of MNIST. Raises DatasetMissing."""
+    loaded = _loaded(name, split)
+    if isinstance(loaded, Exemplars):
+        return loaded.indices
+    return range(len(loaded.base if isinstance(loaded, MultiDigits) else loaded))
+
+
+def image(name: str, split: str, index: int) -> tuple[UInt8[Tensor, "channel height width"], tuple[int, ...]]:
+    """An image, and its class, or its two classes. Raises DatasetMissing."""
+    loaded = _loaded(name, split)
+    if isinstance(loaded, Exemplars):
+        place = loaded.place(index)
+        return loaded.images[place], tuple(loaded.labels[place].tolist())
+    images, labels = loaded.batch(torch.tensor([index]))
+    return images[0], tuple(labels[0].reshape(-1).tolist())
+
+
+def note(name: str, split: str) -> str:
+    """What must be said beside figures measured on a data set. Raises DatasetMissing."""
+    return _loaded(name, split).note
+
+
+def indices_of(name: str, split: str, label: int) -> tuple[int, ...]:
+    """Where the browsed images of a class stand, or the pairs in which one digit is of it. Raises DatasetMissing."""
+    return _indices_of(name, split, label, data.available(name))
+
+
+@st.cache_resource(show_spinner=False, max_entries=8)
+def _indices_of(name: str, split: str, label: int, whole: bool) -> tuple[int, ...]:
+    loaded, every = _loaded(name, split), indices(name, split)
+    if isinstance(loaded, MultiDigits):
+        pairs, _ = loaded.draw(torch.arange(len(every)))
+        labels = loaded.base.labels[torch.from_numpy(pairs)]
+    else:
+        labels = loaded.labels.reshape(len(every), -1)
+    return tuple(every[place] for place in torch.nonzero((labels == label).any(1)).flatten().tolist())
+
+
+def _loaded(name: str, split: str) -> ImageSet | MultiDigits | Exemplars:
+    if split == "test" and not data.available(name) and here(name):
+        return exemplars.exemplars(name)
+    return _whole(name, split)
+
+
+@st.cache_resource(show_spinner="Reading the images …", max_entries=6)
+def _whole(name: str, split: str) -> ImageSet | MultiDigits:
+    return data.load(name, split)

@@ -1,0 +1,293 @@
+"""Where the image on screen comes from: a data set, the visitor, or a model's own decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+import torch
+from jaxtyping import UInt8
+from torch import Tensor
+
+from app import resources
+from app.sources import browsing, linked_picture, recordings
+from app.state.choices import Choices
+from capsviz import data, zoo
+from capsviz.analysis.perturbation import draw
+from capsviz.data import DATASETS, DIGITS, ImageError, VisitorImage
+from capsviz.figures.picture import png
+
+PAD = "pad"
+"""The drawing pad's key."""
+GIVEN = {"upload": "picture", "camera": "photograph", PAD: "drawing"}
+"""Sources whose picture the visitor gives, and what it is called. The link holds it as the model sees it; the session
+keeps the `Upload` that it was made from, under `given-` and the source's name."""
+EMPTY = (
+    "To the model this picture is black: nothing stands out from its background, so the class that it names means "
+    "nothing. Draw something large and dark on bright paper, or give another picture."
+)
+MOST_ORIGINALS = 20
+"""Uploads that a session keeps, so that another model, or the way back, finds the picture as it was given."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image in the form that a model takes, and what is to be said about it."""
+
+    pixels: UInt8[Tensor, "channel height width"]
+    title: str
+    """What it is, in a few words: “MNIST test image 7”."""
+    labels: tuple[int, ...]
+    """What it shows, among the model's classes; empty where that is not known."""
+    notes: tuple[str, ...] = ()
+    origin: tuple[str, str, int] | None = None
+    """Data set, split and index, where the pixels are exactly these."""
+    recording: tuple[str, int] | None = None
+    """Recording and index, where a trace of it was recorded."""
+
+    @property
+    def key(self) -> bytes:
+        """The bytes themselves: what a cache knows the picture by."""
+        return self.pixels.numpy().tobytes()
+
+    @property
+    def address(self) -> str:
+        """The picture as a data URI: a file of its own may be gone before a slow browser asks for it."""
+        return png(self.pixels.expand(3, -1, -1).permute(1, 2, 0).numpy())
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What the visitor sent: the picture, or the one sentence that says why it is none."""
+
+    name: str
+    """What it is called after “your”."""
+    image: VisitorImage | None
+    problem: str = ""
+
+
+def title_of(name: str) -> str:
+    """What a data set is called on screen."""
+    return DATASETS[name].title if name in DATASETS else name
+
+
+def layout_of(entry: zoo.Entry) -> str | None:
+    """How a picture is brought into the form of a model's training images; None: as its channels suggest."""
+    return DATASETS[entry.data].layout if entry.data in DATASETS else None
+
+
+def data_of(choices: Choices, entry: zoo.Entry) -> str:
+    """The data set to take images from: the chosen one, else the model's own, else the embedded digits."""
+    for name in (choices.data, entry.data):
+        if name in browsing.BROWSABLE and browsing.here(name):
+            return name
+    return DIGITS.name
+
+
+def split_of(choices: Choices, entry: zoo.Entry) -> str:
+    """The split to take images from: the chosen one where it is on this machine."""
+    possible = browsing.splits(data_of(choices, entry))
+    return choices.split if choices.split in possible else possible[0]
+
+
+def labelled(choices: Choices, entry: zoo.Entry) -> str | None:
+    """The data set here whose images and labels fit a model, the chosen one first; None where there is none."""
+    for name in (data_of(choices, entry), entry.data, DIGITS.name):
+        if name in browsing.LABELLED and data.available(name) and DATASETS[name].classes == entry.classes:
+            return name if DATASETS[name].image == tuple(entry.config.image) else None
+    return None
+
+
+def source_of(choices: Choices, entry: zoo.Entry) -> str:
+    """The source of the image: what was asked for, or the decoder's drawings where a data set of objects is absent.
+
+    A digit says little to a model of shoes or of trucks; what its own decoder draws says more.
+    """
+    stranger = choices.source == "data" and not choices.data and not browsing.here(entry.data)
+    if stranger and layout_of(entry) != "digit" and entry.config.decoder:
+        return "generated"
+    if choices.source == "generated" and not entry.config.decoder:
+        return "data"
+    if choices.source == "recorded" and not recorded_of(choices):
+        return "data"
+    return choices.source
+
+
+def recorded_of(choices: Choices) -> str:
+    """The recording to take images from: the chosen one, else the first; "" where there is none."""
+    return choices.recording or next(iter(recordings.names()), "")
+
+
+def count(choices: Choices, entry: zoo.Entry) -> int:
+    """How many images the source holds, where it is no data set."""
+    source = source_of(choices, entry)
+    if source == "generated":
+        classes, each = resources.exemplars(entry.name).shape[:2]
+        return classes * each
+    if source == "recorded":
+        return len(recordings.opened(recorded_of(choices)))
+    return 1
+
+
+def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
+    """The indices to browse: all of them, or those of the chosen class."""
+    source = source_of(choices, entry)
+    if choices.only is None:
+        if source == "data":
+            return browsing.indices(data_of(choices, entry), split_of(choices, entry))
+        return range(count(choices, entry))
+    if source == "recorded":
+        return recordings.indices_of(recorded_of(choices), choices.only)
+    if source == "generated":
+        each = resources.exemplars(entry.name).shape[1]
+        return range(choices.only * each, (choices.only + 1) * each)
+    return browsing.indices_of(data_of(choices, entry), split_of(choices, entry), choices.only)
+
+
+def index_of(choices: Choices, entry: zoo.Entry) -> int:
+    """The image on stage among those of the source: the chosen one, else the one to begin with."""
+    if choices.image is not None:
+        return choices.image
+    if source_of(choices, entry) != "data":
+        return 0
+    return browsing.start(data_of(choices, entry), split_of(choices, entry))
+
+
+def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...]]:
+    """The picture that the choices stand for, and one sentence for each choice that could not be met.
+
+    Raises DatasetMissing, ImageError, TraceError, ZooError.
+    """
+    source = source_of(choices, entry)
+    if source in GIVEN and choices.picture:
+        given = _linked(choices, entry)
+        return given, () if given.pixels.any() else (EMPTY,)
+    if source in GIVEN:
+        # Nothing is there yet: the image to begin with stands in.
+        name, split = data_of(choices, entry), split_of(choices, entry)
+        return from_data(name, split, browsing.start(name, split), entry), ()
+    index, notices = _within(choices, entry)
+    if source == "recorded":
+        return recorded(recorded_of(choices), index, entry), notices
+    if choices.source == "recorded":
+        notices = (f"There is no recording in {recordings.folder()}; make one with `{recordings.COMMAND}`.", *notices)
+    if source == "generated":
+        return generated(entry, index), notices
+    name, split = data_of(choices, entry), split_of(choices, entry)
+    if split != choices.split:
+        notices = (f"The {choices.split} images of {title_of(name)} are not on this machine; showing a {split} image.",)
+    return from_data(name, split, index, entry), notices
+
+
+def _within(choices: Choices, entry: zoo.Entry) -> tuple[int, tuple[str, ...]]:
+    chosen, every = index_of(choices, entry), listing(replace(choices, only=None), entry)
+    if chosen in every:
+        return chosen, ()
+    instead = index_of(replace(choices, image=None), entry)
+    if isinstance(every, range):
+        return instead, (f"There is no image {chosen} (0 to {len(every) - 1}); showing image {instead} instead.",)
+    title = title_of(data_of(choices, entry))
+    return instead, (
+        f"Image {chosen} of {title} is not among the {len(every)} that come with capsviz; showing image {instead} "
+        f"instead. Download {title} in the sidebar to see it.",
+    )
+
+
+def from_data(name: str, split: str, index: int, entry: zoo.Entry) -> Picture:
+    """Image `index` of a data set in the form that the model takes; left as it is where it has that form."""
+    (pixels, labels), info = browsing.image(name, split, index), DATASETS[name]
+    shown = tuple(labels) if info.classes == entry.classes else ()
+    title = f"{info.title} {split} image {index}, {kinds(labels, info.classes)}"
+    notes = tuple(filter(None, (browsing.note(name, split),)))
+    if tuple(pixels.shape) == tuple(entry.config.image):
+        return Picture(pixels, title, shown, notes, (name, split, index))
+    fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
+    return Picture(fitted.pixels, title, shown, (*notes, *fitted.notes))
+
+
+def kinds(labels: Sequence[int], classes: Sequence[str]) -> str:
+    """What an image shows: “class 7”, or “classes 7 and 2” where two digits overlap."""
+    return f"class{'es' * (len(labels) > 1)} {names(labels, classes)}"
+
+
+def names(labels: Sequence[int], classes: Sequence[str]) -> str:
+    """“7”, or “7 and 2”."""
+    return " and ".join(classes[label] for label in labels)
+
+
+def _linked(choices: Choices, entry: zoo.Entry) -> Picture:
+    """The visitor's picture: its pixels are the link's, here and elsewhere; a session may know their origin."""
+    notes: tuple[str, ...] = ()
+    pixels = linked_picture.read(choices.picture)
+    if tuple(pixels.shape) != tuple(entry.config.image):
+        fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
+        pixels, notes = fitted.pixels, fitted.notes
+    if choices.picture not in _originals():
+        return Picture(pixels, f"{GIVEN[choices.source]} from the link", (), notes)
+    upload, said = _originals()[choices.picture]
+    return Picture(pixels, f"your {upload.name}", (), (*said, *notes))
+
+
+def _originals() -> dict[str, tuple[Upload, tuple[str, ...]]]:
+    """By picture as the link holds it: what the visitor gave, and what was said of bringing it into that form."""
+    return st.session_state.setdefault("originals", {})
+
+
+def link(upload: Upload | None, entry: zoo.Entry) -> str:
+    """The picture in the form that a model takes, as the link holds it; empty where there is none."""
+    if upload is None or upload.image is None:
+        return ""
+    prepared = data.prepare(upload.image, entry.config.image, layout=layout_of(entry))
+    text, kept = linked_picture.written(prepared.pixels), _originals()
+    kept.pop(text, None)
+    kept[text] = (upload, prepared.notes)
+    while len(kept) > MOST_ORIGINALS:
+        del kept[next(iter(kept))]
+    return text
+
+
+def keep(source: str, upload: Upload | None) -> None:
+    """Keep what the visitor gave by a source, since a widget forgets its file as soon as another source is shown."""
+    st.session_state[f"given-{source}"] = upload
+
+
+def kept(source: str) -> Upload | None:
+    """What the visitor gave last by a source."""
+    return st.session_state.get(f"given-{source}")
+
+
+def again(picture: str, entry: zoo.Entry) -> str:
+    """The picture of the link in the form of another model, from what was given where this session knows it."""
+    original = _originals().get(picture)
+    return picture if original is None else link(original[0], entry)
+
+
+def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
+    """Image `index` of a recording in the form that the model takes. Raises TraceError."""
+    made, shown = recordings.opened(name).recorded, recordings.labels(name)[index].flatten().tolist()
+    pixels, classes = recordings.image(name, index)
+    title = f"{title_of(made['data'])} {made['split']} image {index}, {kinds(shown, classes)}"
+    if tuple(pixels.shape) != tuple(entry.config.image):
+        fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
+        return Picture(fitted.pixels, title, (), fitted.notes)
+    return Picture(pixels, title, tuple(shown) if classes == entry.classes else (), recording=(name, index))
+
+
+def generated(entry: zoo.Entry, index: int) -> Picture:
+    """An image that the model's own decoder draws from a stored class capsule. Raises ZooError."""
+    capsules = resources.exemplars(entry.name)
+    label, number = divmod(index, capsules.shape[1])
+    image = draw(resources.model(entry.name), capsules[label, number][None], label)[0]
+    kind = entry.classes[label]
+    note = "Generated: no photograph, but what this model's decoder draws from a stored class capsule."
+    pixels = (image * 255).round().to(torch.uint8)
+    return Picture(pixels, f"generated {kind}, exemplar {number}", (label,), (note,))
+
+
+def receive(name: str, content: bytes) -> Upload:
+    """What has been uploaded, as a picture or as the sentence that says what is wrong with it."""
+    try:
+        return Upload(name, data.read_image(content))
+    except ImageError as error:
+        return Upload(name, None, str(error))

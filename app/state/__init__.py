@@ -1,0 +1,1 @@
+"""What the visitor has chosen: every choice declared once, and how a link writes it."""

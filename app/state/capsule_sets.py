@@ -1,0 +1,69 @@
+"""Sets of capsules as a few characters of a link: "3,12,40-44,5-1125/32" (every 32nd from 5 to 1125: one type)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from capsviz.tracing.intervention import Intervention
+
+KINDS = {"mute": "muted", "boost": "boosted", "only": "isolated"}
+"""What each part of an intervention is called in a link, and its field."""
+MOST = 100_000
+"""No network here has more capsules; a link that names more is a mistake."""
+
+_PART = re.compile(r"(\d{1,6})(?:-(\d{1,6})(?:/(\d{1,6}))?)?")
+
+
+def write(capsules: Iterable[int]) -> str:
+    """Runs of equal steps, from the smallest capsule on; single numbers where there are none."""
+    rest, parts = sorted(set(capsules)), []
+    while rest:
+        here = set(rest)
+        run = max((_run(rest[0], second - rest[0], here) for second in rest[1:65]), key=len, default=rest[:1])
+        if len(run) < 3:
+            run = rest[:1]
+        step = run[1] - run[0] if len(run) > 1 else 1
+        parts.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" + (f"/{step}" if step > 1 else ""))
+        gone = set(run)
+        rest = [capsule for capsule in rest if capsule not in gone]
+    return ",".join(parts)
+
+
+def _run(first: int, step: int, here: set[int]) -> list[int]:
+    """The capsules at `first` and at every `step` from there, as far as none is missing."""
+    run = [first]
+    while run[-1] + step in here:
+        run.append(run[-1] + step)
+    return run
+
+
+def read(text: str) -> tuple[int, ...]:
+    """The capsules that `write` wrote down. Raises ValueError for anything else."""
+    found: set[int] = set()
+    for part in text.split(","):
+        match = _PART.fullmatch(part)
+        if not match:
+            raise ValueError(f"“{part}” names no capsules; write them like 3,12,40-44")
+        first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
+        if step < 1 or last >= MOST:
+            raise ValueError(f"“{part}” names no capsules; write them like 3,12,40-44")
+        found.update(range(first, last + 1, step))
+    return tuple(sorted(found))
+
+
+def write_intervention(intervention: Intervention) -> str:
+    """ "mute:3,12;boost:40-44"."""
+    parts = [(kind, getattr(intervention, field)) for kind, field in KINDS.items()]
+    return ";".join(f"{kind}:{write(capsules)}" for kind, capsules in parts if capsules)
+
+
+def read_intervention(text: str) -> Intervention:
+    """The intervention that `write_intervention` wrote down. Raises ValueError for anything else."""
+    intervention = Intervention()
+    for part in text.split(";"):
+        kind, colon, capsules = part.partition(":")
+        if not colon or kind not in KINDS:
+            raise ValueError(f"“{part}” is no intervention; write it like mute:3,12;boost:40-44 ({', '.join(KINDS)})")
+        intervention = intervention.with_(KINDS[kind], read(capsules))
+    return intervention

@@ -1,0 +1,278 @@
+"""How the values of choices are written in a link and read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from app.sources import linked_picture, recordings
+from app.state import capsule_sets
+from capsviz.boards.decoder import OWN
+from capsviz.tracing.intervention import Intervention
+from capsviz.zoo import EXEMPLARS
+
+if TYPE_CHECKING:
+    from app.state.choices import Catalogue, Choices
+
+LARGEST = 999_999_999
+
+
+@dataclass(frozen=True)
+class Codec:
+    """One kind of value.
+
+    read: the value that a text is, under the choices read so far; raises ValueError with the beginning of a sentence.
+    draw: any value that `read` may answer with. write: the text that `read` turns back. normal: a value as `read` would
+    answer with it, for one that comes from elsewhere.
+    """
+
+    read: Callable[[str, Choices, Catalogue], Any]
+    draw: Callable[[Random, Choices, Catalogue], Any]
+    write: Callable[[Any], str] = str
+    normal: Callable[[Any], Any] = lambda value: value
+
+
+class Replaced(ValueError):
+    """What a text stood for has left, and what took its place; the sentence says both."""
+
+    def __init__(self, sentence: str, successor: str) -> None:
+        super().__init__(sentence)
+        self.successor = successor
+
+
+def _natural(text: str, low: int, high: int, otherwise: str) -> int:
+    """The whole number that a text is; raises ValueError with a sentence where it is none from low to high."""
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or not low <= int(text) <= high:
+        raise ValueError(otherwise)
+    return int(text)
+
+
+def whole(low: int, high: int, sentence: str) -> Codec:
+    """A whole number from low to high; sentence: what is said of a {text} that is none."""
+    return Codec(
+        lambda text, *_: _natural(text, low, high, sentence.format(text=text)),
+        lambda random, *_: random.randint(low, high),
+    )
+
+
+def steps(most: int, sentence: str) -> Codec:
+    """A whole number from −most to most; sentence: what is said of a {text} that is none."""
+
+    def read(text: str, *_: Any) -> int:
+        found = _natural(text.removeprefix("-"), 0, most, sentence.format(text=text))
+        return -found if text.startswith("-") else found
+
+    return Codec(read, lambda random, *_: random.randint(-most, most))
+
+
+def place(what: str) -> Codec:
+    """A place in a sequence whose length the link does not know."""
+    return whole(0, LARGEST, f"There is no {what} “{{text}}”")
+
+
+def one_of(values: Sequence[str], what: str) -> Codec:
+    """One of several words."""
+
+    def read(text: str, *_: Any) -> str:
+        if text not in values:
+            raise ValueError(f"There is no {what} “{text}” ({', '.join(values)})")
+        return text
+
+    return Codec(read, lambda random, *_: random.choice(values))
+
+
+def flag(word: str, what: str) -> Codec:
+    """A switch: in the link its word when it is on, and nothing else."""
+    read = one_of((word,), what).read
+    return Codec(lambda *given: read(*given) == word, lambda *_: True, lambda _: word)
+
+
+def number(values: Sequence[float], what: str) -> Codec:
+    """One of several numbers."""
+
+    def read(text: str, *_: Any) -> float:
+        found = next((value for value in values if f"{value:g}" == text), None)
+        if found is None:
+            raise ValueError(f"{what} cannot be “{text}” here ({', '.join(f'{value:g}' for value in values)})")
+        return found
+
+    return Codec(read, lambda random, *_: random.choice(values), lambda value: f"{value:g}")
+
+
+def between(low: float, high: float, no_number: str, beyond: str, *, low_too: bool = True, places: int = 0) -> Codec:
+    """A number; no_number, beyond: what is said of a {text} that is none, or outside. places: decimals, if limited."""
+
+    def normal(value: float) -> float:
+        return round(value, places) if places else value
+
+    def read(text: str, *_: Any) -> float:
+        try:
+            value = normal(float(text))
+        except ValueError:
+            raise ValueError(no_number.format(text=text)) from None
+        if not (low <= value <= high) or (value == low and not low_too):  # also for NaN
+            raise ValueError(beyond)
+        return value
+
+    def draw(random: Random, *_: Any) -> float:
+        return low + (high - low) * random.randint(0 if low_too else 1, 20) / 20
+
+    return Codec(read, lambda *given: normal(draw(*given)), lambda value: f"{value:g}", normal)
+
+
+def numbers(
+    reach: float,
+    count: Callable[[int], bool],
+    lengths: Sequence[int],
+    no_numbers: str,
+    wrong_count: str,
+    beyond: str,
+    *,
+    sparse: bool = False,
+) -> Codec:
+    """Several numbers from −reach to reach with two decimals.
+
+    count: whether there may be so many; lengths: some such numbers. no_numbers, wrong_count, beyond: what is said of a
+    {text}. sparse: a zero is written as nothing.
+    """
+
+    def normal(values: Sequence[float]) -> tuple[float, ...]:
+        return tuple(round(value, 2) for value in values)
+
+    def read(text: str, *_: Any) -> tuple[float, ...]:
+        try:
+            values = normal([float(value or (0 if sparse else "")) for value in text.split(",")])
+        except ValueError:
+            raise ValueError(no_numbers.format(text=text)) from None
+        if not count(len(values)):
+            raise ValueError(wrong_count.format(text=text))
+        if not all(abs(value) <= reach for value in values):  # also false for NaN
+            raise ValueError(beyond.format(text=text))
+        return values
+
+    def draw(random: Random, *_: Any) -> tuple[float, ...]:
+        furthest = int(100 * reach)
+        return tuple(random.randint(-furthest, furthest) / 100 for _ in range(random.choice(lengths)))
+
+    def write(values: Sequence[float]) -> str:
+        return ",".join(f"{value:g}" if value or not sparse else "" for value in values)
+
+    return Codec(read, draw, write, normal)
+
+
+def _known(text: str, catalogue: Catalogue, where: str = "") -> str:
+    if text in catalogue.successors:
+        successor = catalogue.successors[text]
+        raise Replaced(f"{text} is no longer here; showing {successor}, which took its place.", successor)
+    if text not in catalogue.classes:
+        raise ValueError(f"There is no model “{text}”{where}")
+    return text
+
+
+def _a_model(random: Random, _choices: Choices, catalogue: Catalogue) -> str:
+    return random.choice(list(catalogue.classes))
+
+
+MODEL = Codec(lambda text, _choices, catalogue: _known(text, catalogue), _a_model)
+
+
+def model_or(word: str, where: str) -> Codec:
+    """A model, or a word beside them; where: what it was wanted for, in the sentence."""
+    return Codec(lambda text, _, catalogue: text if text == word else _known(text, catalogue, where), _a_model)
+
+
+def _read_pair(text: str, _choices: Choices, catalogue: Catalogue) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    if len(names) != 2 or names[0] == names[1] or not set(names) <= catalogue.classes.keys():
+        raise ValueError(f"“{text}” is no pair of models")
+    return names
+
+
+PAIR = Codec(
+    _read_pair,
+    lambda random, _, catalogue: tuple(random.sample(list(catalogue.classes), 2)),
+    lambda pair: ",".join(pair),
+)
+
+
+def _read_data(text: str, _choices: Choices, catalogue: Catalogue) -> str:
+    if text not in catalogue.data:
+        raise ValueError(f"There is no data set “{text}” ({', '.join(catalogue.data)})")
+    return text
+
+
+DATA = Codec(_read_data, lambda random, _, catalogue: random.choice(catalogue.data))
+
+
+def _read_recording(text: str, *_: Any) -> str:
+    if not recordings.is_here(text):
+        raise ValueError(f"There is no recording “{text}” in {recordings.folder()}")
+    return text
+
+
+RECORDING = Codec(_read_recording, lambda random, *_: random.choice(recordings.names() or [""]))
+
+
+def _read_picture(text: str, *_: Any) -> str:
+    linked_picture.read(text)
+    return text
+
+
+def _a_picture(random: Random, *_: Any) -> str:
+    return linked_picture.written(torch.frombuffer(bytearray(random.randbytes(784)), dtype=torch.uint8).view(1, 28, 28))
+
+
+PICTURE = Codec(_read_picture, _a_picture)
+
+
+def _read_class(text: str, choices: Choices, catalogue: Catalogue) -> int:
+    last = catalogue.classes[choices.model] - 1
+    return _natural(text, 0, last, f"{choices.model} has no class “{text}” (0 to {last})")
+
+
+def _a_class(random: Random, choices: Choices, catalogue: Catalogue) -> int:
+    return random.randrange(catalogue.classes[choices.model])
+
+
+CLASS = Codec(_read_class, _a_class)
+
+
+def _read_cell(text: str, choices: Choices, catalogue: Catalogue) -> tuple[int, int]:
+    shown, _, named = text.partition("-")
+    return _read_class(shown, choices, catalogue), _read_class(named, choices, catalogue)
+
+
+CELL = Codec(_read_cell, lambda *given: (_a_class(*given), _a_class(*given)), lambda cell: f"{cell[0]}-{cell[1]}")
+
+
+def _read_target(text: str, choices: Choices, catalogue: Catalogue) -> tuple[int, int]:
+    label, _, place = text.partition(".")
+    missing = f"A class has no exemplar “{place}” (1 to {EXEMPLARS})"
+    exemplar = _natural(place, 1, EXEMPLARS, missing) - 1 if place else OWN
+    return _read_class(label, choices, catalogue), exemplar
+
+
+def _write_target(target: tuple[int, int]) -> str:
+    label, exemplar = target
+    return str(label) if exemplar == OWN else f"{label}.{exemplar + 1}"
+
+
+TARGET = Codec(
+    _read_target,
+    lambda random, *given: (_a_class(random, *given), random.choice([OWN, *range(EXEMPLARS)])),
+    _write_target,
+)
+
+
+def _an_intervention(random: Random, *_: Any) -> Intervention:
+    sets = (tuple(sorted(random.sample(range(1152), random.randint(0, 20)))) for _ in range(3))
+    return Intervention(*sets)
+
+
+INTERVENTION = Codec(
+    lambda text, *_: capsule_sets.read_intervention(text), _an_intervention, capsule_sets.write_intervention
+)

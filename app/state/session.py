@@ -1,0 +1,56 @@
+"""The visitor's choices and the URL that mirrors them, so that a link is a demonstration."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from app.state.choices import DECLARED, Catalogue, Choices
+from app.state.codecs import Replaced
+
+
+def parse(query: Mapping[str, str], catalogue: Catalogue) -> tuple[Choices, tuple[str, ...]]:
+    """The choices that a URL query stands for, and one sentence for each part of it that means nothing here."""
+    choices, notices = Choices(catalogue.start), []
+    for name, declared in DECLARED.items():
+        if declared.key not in query:
+            continue
+        try:
+            value = declared.codec.read(query[declared.key], choices, catalogue)
+        except Replaced as error:
+            notices.append(str(error))
+            value = error.successor
+        except ValueError as error:
+            notices.append(f"{error}; showing {declared.instead.format(**vars(choices))} instead.")
+            continue
+        choices = dataclasses.replace(choices, **{name: value})
+    return choices, tuple(notices)
+
+
+def to_query(choices: Choices) -> dict[str, str]:
+    """The URL query that `parse` turns back into these choices."""
+    default = Choices(choices.model)
+    changed = {name for name in DECLARED if getattr(choices, name) != getattr(default, name)} | {"model"}
+    return {each.key: each.codec.write(getattr(choices, name)) for name, each in DECLARED.items() if name in changed}
+
+
+def update(choices: Choices, **changes: Any) -> None:
+    """Write `changed` choices to the URL.
+
+    To be called from a widget's callback: the script then reads them back from the URL, the only place they live.
+    """
+    st.query_params.from_dict(to_query(changed(choices, **changes)))
+
+
+def changed(choices: Choices, **changes: Any) -> Choices:
+    """The choices with changes; what depends on a changed one goes back to its default."""
+    default = Choices(choices.model)
+    reset = {other for name in changes for other in DECLARED[name].resets if not DECLARED[other].kept(choices)}
+    new = {
+        name: DECLARED[name].codec.normal(value) for name, value in changes.items() if value != getattr(default, name)
+    }
+    back = {name: getattr(default, name) for name in (reset | changes.keys()) - new.keys()}
+    return dataclasses.replace(choices, **{**back, **new})

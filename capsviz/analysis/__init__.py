@@ -1,0 +1,1 @@
+"""Numbers of traces and models, without pictures: agreement, closeness, comparisons, what a dimension means."""

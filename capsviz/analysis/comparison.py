@@ -1,0 +1,132 @@
+"""Images through several models: what each says, what each one's decoder draws (Yang, Li & Yu 2021, Figure 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from capsviz.analysis.metrics import mean_squared_error, structural_similarity
+from capsviz.errors import CapsvizError
+from capsviz.network import CapsNet, strongest
+
+
+class CompareError(CapsvizError):
+    """The models cannot be compared on these images."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What one model's decoder draws of every image, and how close it comes."""
+
+    reconstruction: Float[Tensor, "batch channel height width"]
+    mse: Float[Tensor, " batch"]
+    ssim: Float[Tensor, " batch"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one model says of every image; no drawing where it has no decoder."""
+
+    named: Int[Tensor, "batch object"]
+    """The classes of its most active capsules, the most active first, one for each object in the image."""
+    activations: Float[Tensor, "batch upper"]
+    """Capsule lengths, or EM's activations."""
+    drawing: Drawing | None
+
+    @property
+    def predicted(self) -> Int[Tensor, " batch"]:
+        """The class of the most active capsule."""
+        return self.named[:, 0]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The images and the answer of each model, by name, in the order in which the models were given."""
+
+    images: Float[Tensor, "batch channel height width"]
+    labels: Int[Tensor, " batch"] | None
+    answers: Mapping[str, Answer]
+
+    @property
+    def drawings(self) -> dict[str, Drawing]:
+        """The drawings of the models that have a decoder."""
+        return {name: answer.drawing for name, answer in self.answers.items() if answer.drawing is not None}
+
+
+@torch.inference_mode()
+def compare(
+    models: Mapping[str, CapsNet],
+    images: Float[Tensor, "batch channel height width"],
+    labels: Int[Tensor, " batch"] | None = None,
+    objects: int = 1,
+) -> Comparison:
+    """Classify and reconstruct the images (float, in [0, 1]) with every model, each decoding its own longest capsules.
+
+    objects: how many an image shows, and capsules are decoded. Raises CompareError where a model takes images of
+    another shape.
+    """
+    return Comparison(images, labels, {name: _answer(name, model, images, objects) for name, model in models.items()})
+
+
+def _answer(name: str, model: CapsNet, images: Tensor, objects: int) -> Answer:
+    _check_shape(name, model, images)
+    output = model(images, reconstruct=False)
+    named = strongest(output.activations, objects)
+    if model.decoder is None:
+        return Answer(named, output.activations, None)
+    drawn = model.reconstruct(output.poses, output.activations, objects)
+    mse, ssim = mean_squared_error(drawn, images), structural_similarity(drawn, images)
+    return Answer(named, output.activations, Drawing(drawn, mse, ssim))
+
+
+@dataclass(frozen=True)
+class Redrawing:
+    """Capsules of one model drawn by a decoder, and what the drawing model then reads in its own drawing."""
+
+    predicted: Int[Tensor, " batch"]
+    """Class that the model whose capsules are drawn gives to the image."""
+    activations: Float[Tensor, "batch upper"]
+    capsules: Float[Tensor, "batch dim"]
+    """Pose of the predicted class capsule: what is drawn."""
+    drawn: Float[Tensor, "batch channel height width"]
+    reread: Int[Tensor, " batch"]
+    """Class that the drawing model gives to its drawing."""
+
+
+@torch.inference_mode()
+def redraw(encoder: CapsNet, decoder: CapsNet, images: Float[Tensor, "batch channel height width"]) -> Redrawing:
+    """Give the longest class capsule of `encoder` to the decoder of `decoder`, which then classifies its own drawing.
+
+    Yang, Li & Yu 2021, section IV-B: the encoder was trained without a decoder, the decoder with dynamic routing, so
+    nothing
+    ever asked the former's capsules to be drawable by the latter. Both may be the same model: then it reads its own
+    reconstructions.
+
+    Raises CompareError where the second model has no decoder or the two do not fit each other or the images.
+    """
+    _check_shape("The classifying model", encoder, images)
+    _check_shape("The drawing model", decoder, images)
+    if not decoder.config.decoder:
+        raise CompareError(
+            "The drawing model was trained without a decoder; choose one whose name does not end in -fc."
+        )
+    if (encoder.config.classes, encoder.config.class_dim) != (decoder.config.classes, decoder.config.class_dim):
+        raise CompareError(
+            "The class capsules of the two models differ in number or size; choose models of one data set."
+        )
+    output = encoder(images, reconstruct=False)
+    predicted = output.activations.argmax(dim=1)
+    drawn = decoder.decode(output.poses, predicted)
+    reread = decoder(drawn, reconstruct=False).activations.argmax(dim=1)
+    capsules = output.poses[torch.arange(len(predicted)), predicted]
+    return Redrawing(predicted, output.activations, capsules, drawn, reread)
+
+
+def _check_shape(name: str, model: CapsNet, images: Tensor) -> None:
+    if tuple(images.shape[1:]) != tuple(model.config.image):
+        wanted, given = (" × ".join(str(size) for size in shape) for shape in (model.config.image, images.shape[1:]))
+        raise CompareError(f"{name} takes images of {wanted}, not {given}; prepare the images for it first.")

@@ -1,0 +1,1 @@
+"""The command line, one file a group of commands; `main.py` is where it begins."""

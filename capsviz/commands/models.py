@@ -1,0 +1,208 @@
+"""The command line's `capsviz evaluate` and `capsviz trace`: what a trained network does with images.
+
+Only typer is imported here, as in cli.py.
+"""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from capsviz.errors import CapsvizError, needed
+from capsviz.terminal import Threads, error_of, say
+
+PAGES = (".html", ".htm")
+"""Endings of a file that is a board instead of a trace."""
+Model = Annotated[str, typer.Option(help="A pretrained model's name, or a run's folder or weights file.")]
+
+
+def open_model(name: str) -> tuple[Any, dict[str, Any]]:
+    """A network, the CNN baseline too, in eval mode, and what is known of it.
+
+    That is name and data; of a pretrained one also test_error and test_count.
+    """
+    from capsviz import zoo
+    from capsviz.training.runs import open_run
+
+    path = Path(name)
+    if name not in zoo.models() and (path.exists() or path.suffix or len(path.parts) > 1):
+        model, header = open_run(path)
+        return model, {"name": header["name"], "data": header["training"]["data"]}
+    model = zoo.load_network(name)
+    entry = zoo.models()[name]
+    return model, {
+        "name": name,
+        "data": entry.data,
+        "test_error": entry.test_error,
+        "test_count": entry.test_count,
+    }
+
+
+def evaluate(
+    model: Model,
+    data: Annotated[str | None, typer.Option(help="The data set; by default what the model was trained on.")] = None,
+    split: Annotated[str, typer.Option(help="test or train.")] = "test",
+    batch: Annotated[int, typer.Option(min=1, help="Images at a time.")] = 128,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "cpu",
+    threads: Threads = None,
+) -> None:
+    """Measure a model's error, and say whether it agrees with the manifest (exit code 1 when it does not)."""
+    import torch
+
+    from capsviz.training.evaluate import evaluate as measure
+    from capsviz.training.processes import find
+
+    if threads:
+        torch.set_num_threads(threads)
+    network, known = open_model(model)
+    images = fitting(network, known["name"], data or known["data"], split)
+    where = find(device)
+    result = measure(network.to(where), images.to(where), batch)
+    print(f"{known['name']} on {images.name} ({split}): error {error_of(result.error, result.count)}")
+    if images.note:
+        say(images.note)
+    if split != "test" or images.name != known["data"] or "test_error" not in known:
+        return
+    expected = error_of(known["test_error"], known["test_count"])
+    if error_of(result.error, result.count) != expected:
+        raise CapsvizError(
+            f"The manifest says {expected}: it disagrees; run `capsviz zoo verify` to check the weights."
+        )
+    print(f"The manifest says {expected}: it agrees.")
+
+
+def trace(
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--output", help="The safetensors file, a page to play it (.html), or with --data the folder."
+        ),
+    ],
+    image: Annotated[Path | None, typer.Argument(help="A picture; leave it out with --data.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="A pretrained model's name, or a run's folder; by default dynamic routing's.")
+    ] = None,
+    iterations: Annotated[int | None, typer.Option(help="Routing iterations; the model's own unless given.")] = None,
+    invert: Annotated[
+        bool | None, typer.Option("--invert/--no-invert", help="Dark on bright; found out unless given.")
+    ] = None,
+    votes: Annotated[
+        bool | None, typer.Option("--votes/--no-votes", help="Keep every vote: of a picture yes, of a set no.")
+    ] = None,
+    data: Annotated[str | None, typer.Option(help="Record a whole data set in shards instead of a picture.")] = None,
+    split: Annotated[str, typer.Option(help="With --data: test or train.")] = "test",
+    count: Annotated[int | None, typer.Option(min=1, help="With --data: only the first so many images.")] = None,
+    batch: Annotated[int, typer.Option(min=1, help="With --data: images a shard.")] = 128,
+    half: Annotated[
+        bool, typer.Option("--float16", help="With --data: iterations, votes and primary capsules in float16.")
+    ] = False,
+    threads: Threads = None,
+) -> None:
+    """Record every iteration of the routing: of a picture in one file, of a data set in shards that open as one.
+
+    A file that ends in .html is a board of the picture's routing, which any browser plays from disk.
+    """
+    import torch
+
+    if threads:
+        torch.set_num_threads(threads)
+    if (image is None) == (data is None):
+        raise CapsvizError("Give either a picture or --data NAME.")
+    if data is not None and output.suffix.lower() in PAGES:
+        raise CapsvizError("A board shows one picture; give a picture, or a folder for the traces of a data set.")
+    if model is None:
+        from capsviz import zoo
+
+        model = f"{data}-dr" if f"{data}-dr" in zoo.models() else "digits-dr"
+    if data is not None:
+        trace_set(model, data, split, output, count, batch, iterations, bool(votes), half)
+    elif image is not None:
+        trace_picture(model, image, output, iterations, invert, votes is not False)
+
+
+def trace_picture(
+    model: str, image: Path, output: Path, iterations: int | None, invert: bool | None, votes: bool
+) -> None:
+    """Run a model on a picture and record every iteration of its routing in one file."""
+    from capsviz.data import DATASETS, prepare, read_image, to_float
+    from capsviz.tracing.trace import trace as record
+
+    network, known = open_model(model)
+    info = DATASETS.get(known["data"])
+    prepared = prepare(read_image(image), network.config.image, layout=info.layout if info else None, invert=invert)
+    for note in prepared.notes:
+        say(note)
+    recorded = record(
+        network,
+        to_float(prepared.pixels[None]),
+        iterations=iterations,
+        votes=votes,
+        name=known["name"],
+        classes=info.classes if info else None,
+        objects=info.objects if info else 1,
+    )
+    if output.suffix.lower() in PAGES:
+        output.write_text(page(recorded, network), encoding="utf-8")
+    else:
+        recorded.save(output)
+    seen = (
+        f"{recorded.classes[found]} (activation {float(recorded.activations[0, found]):.2f})"
+        for found in recorded.named[0].tolist()
+    )
+    print(f"{output}: {known['name']} sees {' and '.join(seen)}")
+
+
+def page(recorded: Any, network: Any) -> str:
+    """The board of a recorded picture as a page of its own."""
+    with needed("app", "A board"):
+        from capsviz.boards import board_page, drawn_weights, trace_board
+    return board_page(trace_board(recorded, more=drawn_weights(network, len(recorded.classes))))
+
+
+def trace_set(
+    model: str,
+    data: str,
+    split: str,
+    output: Path,
+    count: int | None,
+    batch: int,
+    iterations: int | None,
+    votes: bool,
+    half: bool,
+) -> None:
+    """Record the traces of a data set; every process that torchrun started takes its share of the shards."""
+    from capsviz.tracing.recording import record
+
+    network, known = open_model(model)
+    images = fitting(network, known["name"], data, split)
+    recorded = record(
+        network,
+        images,
+        output,
+        name=known["name"],
+        count=count,
+        shard_size=batch,
+        iterations=iterations,
+        votes=votes,
+        float16=half,
+        say=say,
+    )
+    size = sum(shard.bytes for shard in recorded.shards)
+    if os.environ.get("RANK", "0") == "0":
+        print(
+            f"{output}: {len(recorded)} traces of {known['name']} in {len(recorded.shards)} shards, {size / 1e6:.1f} MB"
+        )
+
+
+def fitting(network: Any, name: str, data: str, split: str) -> Any:
+    """A data set that a network can take; raises CapsvizError for another one."""
+    from capsviz.data import load
+
+    images = load(data, split)
+    if images.image != network.config.image or len(images.classes) != network.config.classes:
+        raise CapsvizError(
+            f"{name} takes {network.config.image} images of {network.config.classes} "
+            f"classes and {images.name} has {images.image} of {len(images.classes)}; choose another --data."
+        )
+    return images

@@ -1,0 +1,177 @@
+"""The command line's `capsviz zoo`: the pretrained models, and training all of them.
+
+Only typer is imported here, as in cli.py.
+"""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from capsviz.terminal import Threads, duration, error_of, say
+
+zoo_app = typer.Typer(no_args_is_help=True, help="The pretrained models, and training all of them.")
+
+
+@zoo_app.command("list")
+def zoo_list(
+    markdown: Annotated[bool, typer.Option("--markdown", help="As the table of docs/models.md.")] = False,
+) -> None:
+    """List the pretrained models with the test error that the manifest states."""
+    from capsviz import zoo
+
+    if markdown:
+        print(zoo.markdown())
+        return
+    for name, entry in zoo.models().items():
+        print(
+            f"{name:20} {entry.preset:8} {entry.parameters:>10,} parameters {entry.bytes / 1e6:6.1f} MB  "
+            f"test error {error_of(entry.test_error, entry.test_count)}"
+        )
+
+
+@zoo_app.command("verify")
+def zoo_verify() -> None:
+    """Check every model's weights against the manifest's sha256; exit code 1 when one is missing or altered."""
+    from capsviz import zoo
+
+    wrong = 0
+    for name, entry in zoo.models().items():
+        try:
+            zoo.verify(entry)
+            zoo.verify_history(entry)
+        except zoo.ZooError as error:
+            wrong += 1
+            print(error, file=sys.stderr)
+        else:
+            print(f"{name}: as the manifest says")
+    if wrong:
+        raise typer.Exit(1)
+
+
+@zoo_app.command("measure")
+def zoo_measure(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Models; all whose record is missing or stale unless given.")
+    ] = None,
+    threads: Threads = None,
+) -> None:
+    """Run models over their whole test sets and keep what they do with each image in pretrained/measured."""
+    from functools import partial
+
+    import torch
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
+
+    from capsviz import zoo
+    from capsviz.analysis import evaluation
+    from capsviz.data import DatasetMissing
+
+    if threads:
+        torch.set_num_threads(threads)
+    named = [zoo.entry(name) for name in names or ()]
+    chosen = [(entry, drawer) for entry in named for drawer in evaluation.drawers(entry)] or evaluation.wanting()
+    if not chosen:
+        print("Every model has been measured with the weights that are here.")
+
+    def shown(bar: Progress, task: TaskID, done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total)
+
+    with Progress(console=Console(stderr=True)) as bar:
+        for entry, drawer in chosen:
+            task = bar.add_task(entry.name, total=entry.test_count)
+            try:
+                found = evaluation.measure(entry, drawer, progress=partial(shown, bar, task))
+            except (DatasetMissing, evaluation.MeasuredError) as error:
+                if names:
+                    raise
+                bar.update(task, visible=False)
+                say(f"{entry.name} is left out: {error}")
+                continue
+            found.save(evaluation.path_of(entry, drawer))
+            print(evaluation.summary(found))
+
+
+@zoo_app.command("add")
+def zoo_add(
+    run: Annotated[Path, typer.Argument(help="The folder of a finished training run.")],
+    name: Annotated[str | None, typer.Option(help="The model's name; the run's unless given.")] = None,
+    eight_bits: Annotated[
+        bool, typer.Option("--8-bits", help="Weights in eight bits, about half the file, instead of float16.")
+    ] = False,
+    replaces: Annotated[
+        str | None, typer.Option(help="A model that leaves the zoo; links that name it open the new one.")
+    ] = None,
+) -> None:
+    """Put a finished run into the zoo: rounded weights, curves, snapshots of b, and its line in the manifest."""
+    from capsviz import zoo
+    from capsviz.experiments import seeds
+    from capsviz.training.publish import publish
+
+    leaving = None if replaces is None else zoo.entry(replaces)
+    entry = publish(run, name, bits=8 if eight_bits else 16)
+    if leaving is not None:
+        seeds.keep_record(leaving)
+        zoo.replace(leaving.name, entry.name)
+    print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
+
+
+Names = Annotated[
+    list[str] | None, typer.Argument(help="Models (mnist-dr) or data sets (digits); all but `paper` ones unless given.")
+]
+Preset = Annotated[str | None, typer.Option(help="Only models of this preset: tiny, compact or paper.")]
+Out = Annotated[Path, typer.Option(help="Where runs are kept.")]
+
+
+@zoo_app.command("train")
+def zoo_train(
+    names: Names = None,
+    preset: Preset = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Train each model with seeds 0 to SEEDS - 1.")] = 1,
+    out: Out = Path("runs"),
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    threads: Threads = None,
+    time_limit: Annotated[
+        str | None, typer.Option(help="Stop with a checkpoint after, say, 9m, all models together.")
+    ] = None,
+    only_list: Annotated[
+        bool, typer.Option("--list", help="Say what there is and how far it is; train nothing.")
+    ] = False,
+) -> None:
+    """Train the models of the zoo by their recipes: what is done is skipped, what was cut off goes on.
+
+    `capsviz zoo train digits` takes minutes. `capsviz zoo train --preset paper --device cuda --time-limit 9m`,
+    repeated, fits a borrowed GPU.
+    """
+    from capsviz.training.interrupt import EXIT_CODES
+    from capsviz.training.recipes import choose
+    from capsviz.training.series import table, train_series
+
+    chosen = choose(names or (), preset, seeds)
+    if only_list:
+        print(table(chosen, out))
+        return
+    limit = None if time_limit is None else duration(time_limit)
+    series = train_series(chosen, out, device=device, threads=threads, time_limit=limit, say=say)
+    print(series.summary())
+    if series.stopped:
+        raise typer.Exit(EXIT_CODES[series.stopped])
+    if series.failed:
+        raise typer.Exit(1)
+
+
+@zoo_app.command("seeds")
+def zoo_seeds(names: Names = None, preset: Preset = None, out: Out = Path("runs")) -> None:
+    """Write mean and spread of the test error over the seeds in OUT to benchmarks/results/seeds.json.
+
+    Seeds recorded there before of the same command stay. The curves of models that do not ship are kept beside it.
+    """
+    from capsviz.experiments.seeds import collect, keep_curves, record
+    from capsviz.training.recipes import choose
+
+    spreads = collect(choose(names or (), preset), out)
+    for spread in spreads:
+        print(f"{spread.name:24} {spread}")
+    written = [record(spreads), *keep_curves(spreads, out)]
+    print(f"Written to {', '.join(str(path) for path in written)}.")

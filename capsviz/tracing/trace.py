@@ -1,0 +1,400 @@
+"""One forward pass, recorded: the object that every figure, export and file is made from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float, Int
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from capsviz.errors import CapsvizError
+from capsviz.network import CapsNet, CapsNetConfig, CapsuleLayer, NoCapsulesError, PrimaryCapsules, strongest
+from capsviz.network.finite import check_finite
+from capsviz.routing import ALGORITHMS, Algorithm, InverseTemperature, Step, Windows
+from capsviz.tracing.intervention import Intervention, intervene
+
+FORMAT = "capsviz-trace-1"
+
+
+class TraceError(CapsvizError):
+    """A trace file that cannot be opened."""
+
+
+@dataclass(frozen=True)
+class LayerTrace(Mapping[str, Tensor]):
+    """Every iteration of one routed layer, by the names that the step of its algorithm gives its numbers.
+
+    steps: each field of the algorithm's step (`DynamicStep`, `EMStep`, …) to "T …", the iterations stacked in front.
+    votes: "batch lower upper dim", or None where the trace was recorded without them.
+    lower_grid and upper_grid: rows, columns and types of the capsules below and above, numbered
+    (row · columns + column) · types + type; classes are types at one position. window: how the windows of a
+    convolutional layer move, None where everyone votes for everyone; with one, "lower" counts the capsules in the
+    window of an upper capsule, in the order of `observed`.
+    """
+
+    routing: str
+    steps: Mapping[str, Tensor]
+    votes: Float[Tensor, "batch lower upper dim"] | None
+    lower_grid: tuple[int, int, int]
+    upper_grid: tuple[int, int, int]
+    window: CapsuleLayer | None = None
+
+    def observed(self, upper: int) -> Int[Tensor, " lower"]:
+        """Numbers of the lower capsules that vote for an upper one, in the order in which the trace lists them."""
+        rows, columns, types = self.lower_grid
+        if self.window is None:
+            return torch.arange(rows * columns * types)
+        windows = Windows.over(self.lower_grid, self.window.kernel, self.window.stride, self.window.types)
+        return windows.lower_capsules[upper // self.window.types]
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """What routed."""
+        return ALGORITHMS[self.routing]
+
+    @property
+    def poses(self) -> Float[Tensor, "T batch upper dim"]:
+        """Of the upper capsules, whatever the algorithm calls them."""
+        return self.steps[self.algorithm.pose]
+
+    @property
+    def iterations(self) -> int:
+        """T."""
+        return len(self.steps["activations"])
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.steps[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a network did with a batch of images, on the CPU in float32.
+
+    Shapes: images "batch channel height width" in 0..1; primary_poses u "batch lower d"; primary_activations
+    "batch lower"; poses "batch upper dim" and activations "batch upper" of the class capsules; predicted "batch";
+    reconstruction "batch channel height width", drawn from the most active capsules (`named`), None without a decoder.
+    layers: one per routed layer, in order. name: of the model; classes: what the upper capsules stand for. gains:
+    what an intervention multiplied the strength of each primary capsule by, None where there was none; poses and
+    activations of the primary capsules are those after it. kind: "type" where `at` took out a convolutional layer,
+    whose upper capsules stand for no class; such a trace is for drawing, and is not saved. objects: how many an image
+    shows, one unless the network was trained on several.
+    """
+
+    config: CapsNetConfig
+    name: str
+    classes: tuple[str, ...]
+    images: Float[Tensor, "batch channel height width"]
+    primary_poses: Float[Tensor, "batch lower d"]
+    primary_activations: Float[Tensor, "batch lower"]
+    layers: tuple[LayerTrace, ...]
+    poses: Float[Tensor, "batch upper dim"]
+    activations: Float[Tensor, "batch upper"]
+    reconstruction: Float[Tensor, "batch channel height width"] | None
+    gains: Float[Tensor, " lower"] | None = None
+    kind: Literal["class", "type"] = "class"
+    objects: int = 1
+
+    def called(self, upper: int) -> str:
+        """ "class 3", or "type 3" where the upper capsules are those of a convolutional layer."""
+        name = self.classes[upper]
+        return name if self.kind == "type" else f"{self.kind} {name}"
+
+    @property
+    def layer(self) -> LayerTrace:
+        """The last routed layer, whose upper capsules are the classes."""
+        return self.layers[-1]
+
+    def lower_activations(self, layer: int = -1) -> Float[Tensor, "batch lower"]:
+        """The activations of the capsules below a routed layer; layers are counted from 0, or from the end."""
+        below = range(len(self.layers))[layer] - 1
+        return self.primary_activations if below < 0 else self.layers[below]["activations"][-1]
+
+    def lower_poses(self, layer: int = -1) -> Float[Tensor, "batch lower d"]:
+        """The poses of the capsules below a routed layer; layers are counted from 0, or from the end."""
+        below = range(len(self.layers))[layer] - 1
+        return self.primary_poses if below < 0 else self.layers[below].poses[-1]
+
+    def at(self, layer: int, position: int = 0) -> Trace:
+        """One routed layer by itself, as the trace of a network whose primary capsules are those below it.
+
+        position: row · columns + column, in the layer's upper grid, of the upper capsules to look at; those of a
+        convolutional layer are named by their type and see the capsules in their window. layer: from 0, or from the
+        end. Whatever draws a network of one routed layer draws this; the reconstruction and the gains are left out, and
+        `config` and `images` stay those of the network. Raises IndexError for a layer or position that is not there.
+        """
+        number = range(len(self.layers))[layer]
+        if len(self.layers) == 1:
+            return self
+        whole = self.layers[number]
+        rows, columns, types = whole.upper_grid
+        here = slice(range(rows * columns)[position] * types, (position + 1) * types)
+        seen = whole.observed(here.start)
+        steps = {
+            name: value[..., here] if name in whole.algorithm.pairs else value[:, :, here] if value.ndim > 1 else value
+            for name, value in whole.steps.items()
+        }
+        side = whole.window.kernel if whole.window else None
+        grid = (side, side, whole.lower_grid[2]) if side else whole.lower_grid
+        votes = None if whole.votes is None else whole.votes[:, :, here]
+        return replace(
+            self,
+            classes=tuple(f"type {kind}" for kind in range(types)) if whole.window else self.classes,
+            primary_poses=self.lower_poses(number)[:, seen],
+            primary_activations=self.lower_activations(number)[:, seen],
+            layers=(LayerTrace(whole.routing, steps, votes, grid, (1, 1, types)),),
+            poses=steps[whole.algorithm.pose][-1],
+            activations=steps["activations"][-1],
+            reconstruction=None,
+            gains=None,
+            kind="type" if whole.window else "class",
+            objects=1 if whole.window else self.objects,
+        )
+
+    @property
+    def predicted(self) -> Int[Tensor, "batch"]:
+        """The class of the most active capsule of each image."""
+        return self.activations.argmax(1)
+
+    @property
+    def named(self) -> Int[Tensor, "batch object"]:
+        """As many classes as an image shows objects: those of its most active capsules, the most active first."""
+        return strongest(self.activations, self.objects)
+
+    @property
+    def grid(self) -> tuple[int, int, int]:
+        """Rows, columns and types of the primary capsules; capsule i is (row · columns + column) · types + type."""
+        return self.config.grid
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything recorded, by the names that files use: those of the fields, and "layer0.couplings" and so on."""
+        tensors = {name: value for name in _TENSORS if (value := getattr(self, name)) is not None}
+        for number, layer in enumerate(self.layers):
+            tensors |= {f"layer{number}.{name}": value for name, value in layer.steps.items()}
+            if layer.votes is not None:
+                tensors[f"layer{number}.votes"] = layer.votes
+        return tensors
+
+    def header(self) -> dict[str, Any]:
+        """What a file says of the tensors in it, as what JSON can hold."""
+        return {
+            "config": self.config.to_dict(),
+            "name": self.name,
+            "classes": self.classes,
+            "layers": [layer.routing for layer in self.layers],
+            "objects": self.objects,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the trace as one safetensors file whose header is JSON; opens again with `Trace.open`."""
+        Path(path).write_bytes(self.to_bytes())  # safetensors' own `save_file` would make the file private
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes."""
+        metadata = {"format": FORMAT, "trace": json.dumps(self.header())}
+        contiguous = {name: tensor.contiguous() for name, tensor in self.tensors().items()}
+        return save_tensors(contiguous, metadata)
+
+    @classmethod
+    def open(cls, path: str | Path) -> Trace:
+        """The trace in a file; raises TraceError, in one sentence, for a missing, truncated or foreign one."""
+        path = Path(path)
+        if path.is_dir():
+            raise TraceError(f"{path} is a folder; open a whole data set's traces with `capsviz.TraceSet.open`.")
+        if not path.is_file():
+            raise TraceError(f"There is no trace file {path}; record one with `capsviz trace IMAGE -o FILE`.")
+        with damage_as_sentences(path), safe_open(str(path), framework="pt") as file:
+            header = read_header(file.metadata(), path)
+            return assemble(header, {name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
+
+
+def with_votes(model: CapsNet, recorded: Trace) -> Trace:
+    """A trace with all its votes: those that it was recorded without are cast anew from the capsules in it.
+
+    model: the one that was recorded. Votes are a product of recorded poses and weights, so that nothing is
+    routed again.
+    """
+    device = next(model.parameters()).device
+    layers = []
+    for number, layer in enumerate(recorded.layers):
+        votes = layer.votes
+        if votes is None:
+            poses = recorded.lower_poses(number).to(device)
+            below = PrimaryCapsules(poses, recorded.lower_activations(number).to(device))
+            with torch.inference_mode():
+                votes = model.votes(below, number).materialise().float().cpu()
+        layers.append(replace(layer, votes=votes))
+    return replace(recorded, layers=tuple(layers))
+
+
+@contextmanager
+def damage_as_sentences(path: Path) -> Iterator[None]:
+    """Raise TraceError, in one sentence, where reading a trace file fails."""
+    try:
+        yield
+    except SafetensorError as error:
+        raise TraceError(
+            f"{path.name} is no safetensors file, or was cut short ({error}); copy or record it again."
+        ) from error
+    except (KeyError, ValueError, TypeError) as error:
+        raise TraceError(f"{path.name} lacks a part of a trace ({error}); record it again.") from error
+
+
+def read_header(metadata: Mapping[str, str] | None, path: Path) -> dict[str, Any]:
+    """What `Trace.header` gave, from a file's metadata; raises TraceError where that is of something else."""
+    found = (metadata or {}).get("format", "")
+    if not found.startswith("capsviz-trace-"):
+        raise TraceError(f"{path.name} holds tensors, but no capsviz trace; open it with what wrote it.")
+    if found != FORMAT:
+        raise TraceError(f"{path.name} is a {found} and this capsviz reads {FORMAT}; record it again.")
+    return json.loads((metadata or {})["trace"])
+
+
+def assemble(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Trace:
+    """The trace of a header and the tensors that belong to it, in float32 whatever they were kept in."""
+    tensors = {name: tensor.float() if tensor.dtype == torch.float16 else tensor for name, tensor in tensors.items()}
+    config = CapsNetConfig.from_dict(header["config"])
+    return Trace(
+        config,
+        header["name"],
+        tuple(header["classes"]),
+        tensors["images"],
+        tensors["primary_poses"],
+        tensors["primary_activations"],
+        tuple(_layer(config, number, routing, tensors) for number, routing in enumerate(header["layers"])),
+        tensors["poses"],
+        tensors["activations"],
+        tensors.get("reconstruction"),
+        tensors.get("gains"),
+        objects=header.get("objects", 1),
+    )
+
+
+_TENSORS = ("images", "primary_poses", "primary_activations", "poses", "activations", "reconstruction", "gains")
+
+
+def _layer(config: CapsNetConfig, number: int, routing: str, tensors: Mapping[str, Tensor]) -> LayerTrace:
+    prefix = f"layer{number}."
+    steps = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+    votes = steps.pop("votes", None)
+    return LayerTrace(routing, steps, votes, *_geometry(config, number))
+
+
+def _geometry(
+    config: CapsNetConfig, number: int
+) -> tuple[tuple[int, int, int], tuple[int, int, int], CapsuleLayer | None]:
+    """The grids below and above a routed layer, and its windows where it is convolutional."""
+    grids = *config.grids, (1, 1, config.classes)
+    window = config.capsule_layers[number] if number < config.depth - 1 else None
+    return grids[number], grids[number + 1], window
+
+
+def _stack(steps: list[Step]) -> dict[str, Tensor]:
+    """The numbers of all steps by their field's name, stacked in front."""
+    names = [field.name for field in fields(steps[0]) if field.name != "iteration"]
+    return {
+        name: torch.stack([torch.as_tensor(getattr(step, name), dtype=torch.float32).cpu() for step in steps])
+        for name in names
+    }
+
+
+def trace(
+    model: CapsNet,
+    images: Float[Tensor, "batch channel height width"],
+    *,
+    iterations: int | None = None,
+    intervention: Intervention | None = None,
+    inverse_temperature: InverseTemperature | None = None,
+    votes: bool | Literal["all"] = True,
+    name: str = "",
+    classes: tuple[str, ...] | None = None,
+    objects: int = 1,
+) -> Trace:
+    """Run a model once and record every iteration of its routing.
+
+    images: "batch channel height width" in 0..1. iterations T and, for EM, the schedule of λ: the model's own unless
+    given. intervention: primary capsules to mute, boost or isolate before they vote. votes: also keep the votes for the
+    class capsules, lower × upper × dim numbers an image; "all": those of every routed layer (of a matrix network some
+    ten times as many). name, classes: for captions; the classes are numbered unless given. objects: how many an image
+    shows, as `capsviz.data.describe` and `capsviz.zoo` know it: so many capsules are drawn.
+    Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
+    network has not, NoCapsulesError for the CNN baseline, NotFinite for weights of a training that diverged.
+    """
+    if not isinstance(model, CapsNet):
+        raise NoCapsulesError(name)
+    check_finite(model.state_dict(), name or "The network")
+    config = model.config
+    if inverse_temperature is not None:
+        config = replace(config, inverse_temperature=inverse_temperature)
+    gains = intervention.gains(config.lower) if intervention else None
+    device = next(model.parameters()).device
+    with torch.inference_mode():
+        images = images.to(device)
+        primary = model.encode(images)
+        if gains is not None:
+            primary = intervene(primary, gains, matrix=config.algorithm.matrix)
+        lower, layers = primary, []
+        for number in range(model.depth):
+            steps = list(
+                model.route(lower, iterations, layer=number, record=True, inverse_temperature=inverse_temperature)
+            )
+            kept = votes == "all" or (votes and number == model.depth - 1)
+            cast = model.votes(lower, number).materialise().float().cpu() if kept else None
+            layers.append(LayerTrace(config.routing, _stack(steps), cast, *_geometry(config, number)))
+            last = steps[-1]
+            lower = PrimaryCapsules(last.poses, last.activations)
+        drawn = None if model.decoder is None else model.reconstruct(last.poses, last.activations, objects)
+        return Trace(
+            config=config,
+            name=name,
+            classes=classes or tuple(str(number) for number in range(config.classes)),
+            images=images.float().cpu(),
+            primary_poses=primary.poses.float().cpu(),
+            primary_activations=primary.activations.float().cpu(),
+            layers=tuple(layers),
+            poses=last.poses.float().cpu(),
+            activations=last.activations.float().cpu(),
+            reconstruction=None if drawn is None else drawn.float().cpu(),
+            gains=gains,
+            objects=objects,
+        )
+
+
+def contains_shorter(config: CapsNetConfig) -> bool:
+    """Whether a routing of T iterations begins with those of 1 … T − 1: where no T changes the votes, in one layer."""
+    return len(config.grids) == 1
+
+
+def shorter(model: CapsNet, recorded: Trace, iterations: int) -> Trace:
+    """The routing of fewer iterations with which a recorded one begins, as `trace` gives it; only drawing is done anew.
+
+    model: the one that was recorded. Raises TraceError where the trace has fewer, or more than one routed layer.
+    """
+    if not contains_shorter(recorded.config) or not 1 <= iterations <= recorded.layer.iterations:
+        raise TraceError(
+            f"A routing of {iterations} iterations is no part of this trace; record one with capsviz.trace.trace."
+        )
+    layer = recorded.layer
+    steps = {name: value[:iterations] for name, value in layer.items()}
+    # Numbers of their own: a file of tensors holds none that share memory.
+    poses, activations = steps[layer.algorithm.pose][-1].clone(), steps["activations"][-1].clone()
+    drawn = None
+    if model.decoder is not None:
+        device = next(model.parameters()).device
+        with torch.inference_mode():
+            drawn = model.reconstruct(poses.to(device), activations.to(device), recorded.objects).float().cpu()
+    layers = (replace(layer, steps=steps),)
+    return replace(recorded, layers=layers, poses=poses, activations=activations, reconstruction=drawn)

@@ -1,0 +1,39 @@
+"""The pretrained models: `pretrained/manifest.json`, its files, their checksums."""
+
+from .manifest import (
+    RECORDS,
+    Entry,
+    ZooError,
+    entry,
+    folder,
+    markdown,
+    models,
+    successors,
+    verify,
+    verify_history,
+)
+from .publishing import EXEMPLARS, class_capsules, replace, save, shipped
+from .weights import capsule_spread, exemplars, history, load, load_network
+
+__all__ = [
+    "EXEMPLARS",
+    "RECORDS",
+    "Entry",
+    "ZooError",
+    "capsule_spread",
+    "class_capsules",
+    "entry",
+    "exemplars",
+    "folder",
+    "history",
+    "load",
+    "load_network",
+    "markdown",
+    "models",
+    "replace",
+    "save",
+    "shipped",
+    "successors",
+    "verify",
+    "verify_history",
+]

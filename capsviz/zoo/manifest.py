@@ -1,0 +1,187 @@
+"""The manifest of the pretrained models, `pretrained/manifest.json`: what it says of each, and their checksums."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from capsviz import places
+from capsviz.data import DATASETS
+from capsviz.errors import CapsvizError
+from capsviz.network import METHODS, CapsNetConfig, NetworkConfig, NoCapsulesError, config_from_dict
+from capsviz.routing import Method
+
+RECORDS = "measured"
+"""Where the records of the models' answers lie in the zoo (capsviz.analysis.evaluation)."""
+
+
+class ZooError(CapsvizError):
+    """A model that is not there, or not what the manifest says."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the manifest says of one model.
+
+    test_error in percent, over test_count images that chose no epoch; command: what trained it; file, sha256, bytes:
+    the weights, each in so many bits (16 is float16; see capsviz.zoo.storage); curves: the metrics of the training run;
+    parameters: learned numbers. network: what it is made of, a capsule network or the CNN baseline.
+    history, history_sha256: the snapshots of b over the training, empty where none were kept.
+    """
+
+    name: str
+    data: str
+    classes: tuple[str, ...]
+    routing: str
+    preset: str
+    network: NetworkConfig
+    test_error: float
+    test_count: int
+    command: str
+    sha256: str
+    file: str
+    bytes: int
+    parameters: int
+    curves: str
+    note: str = ""
+    history: str = ""
+    history_sha256: str = ""
+    bits: int = 16
+
+    @property
+    def method(self) -> Method:
+        """What the model was trained as: a routing algorithm, or the baseline."""
+        return METHODS[self.routing]
+
+    @property
+    def has_capsules(self) -> bool:
+        """Whether there is a routing to look at: not so for the CNN baseline."""
+        return isinstance(self.network, CapsNetConfig)
+
+    @property
+    def config(self) -> CapsNetConfig:
+        """What a capsule network is made of; raises NoCapsulesError for the CNN baseline."""
+        if not isinstance(self.network, CapsNetConfig):
+            raise NoCapsulesError(self.name)
+        return self.network
+
+    @property
+    def seed(self) -> int:
+        """The seed of its training, by its command; 0 where that names none."""
+        words = shlex.split(self.command)
+        return int(words[words.index("--seed") + 1]) if "--seed" in words else 0
+
+    @property
+    def objects(self) -> int:
+        """How many objects an image of the model's data set shows."""
+        return DATASETS[self.data].objects if self.data in DATASETS else 1
+
+    @property
+    def path(self) -> Path:
+        """Where the weights are."""
+        return folder() / self.file
+
+
+def folder() -> Path:
+    """`pretrained/`, which comes with capsviz, or what the environment variable CAPSVIZ_ZOO names."""
+    return Path(os.environ.get("CAPSVIZ_ZOO", places.root() / "pretrained"))
+
+
+def models() -> dict[str, Entry]:
+    """Every model of the manifest by name, in its order; raises ZooError where the manifest cannot be read."""
+    return read_manifest()[0]
+
+
+def successors() -> dict[str, str]:
+    """Models that left the zoo, and which model of it took the place of each; raises ZooError as `models` does."""
+    return read_manifest()[1]
+
+
+def read_manifest() -> tuple[dict[str, Entry], dict[str, str]]:
+    """The models by name, and the successors of those that left; raises ZooError where it cannot be read."""
+    manifest = folder() / "manifest.json"
+    if not manifest.is_file():
+        return {}, {}
+    try:
+        said = json.loads(manifest.read_text())
+        return {row["name"]: _entry(row) for row in said["models"]}, dict(said.get("successors", {}))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ZooError(f"{manifest} is damaged ({error}); restore it with `git checkout {manifest.name}`.") from error
+
+
+def write_manifest(entries: dict[str, Entry], successors: dict[str, str]) -> None:
+    """Write the models and their successors, in one step, in the order of their names."""
+    said: dict[str, Any] = {"models": [_row(entries[name]) for name in sorted(entries)]}
+    if successors:
+        said["successors"] = dict(sorted(successors.items()))
+    manifest = folder() / "manifest.json"
+    temporary = manifest.with_suffix(".tmp")
+    temporary.write_text(json.dumps(said, indent=1) + "\n")
+    temporary.replace(manifest)
+
+
+def entry(name: str) -> Entry:
+    """What the manifest says of a model; raises ZooError for an unknown name, naming the successor of one that left."""
+    known, moved = read_manifest()
+    if name in moved:
+        raise ZooError(f"{name} left the zoo; use {moved[name]}, which took its place.")
+    if name not in known:
+        raise ZooError(f"No model is called {name!r}; choose one of {', '.join(known) or '(the zoo is empty)'}.")
+    return known[name]
+
+
+def verify(model: Entry) -> None:
+    """Raise ZooError, naming the file, where a model's weights are missing or not those of the manifest."""
+    _check(model.file, model.sha256, f"The weights {model.file} of {model.name}")
+
+
+def verify_history(model: Entry) -> None:
+    """Raise ZooError, naming the file, where a model's history of b is missing or not that of the manifest.
+
+    A model without a history has nothing to verify.
+    """
+    if model.history:
+        _check(model.history, model.history_sha256, f"The snapshots {model.history} of {model.name}")
+
+
+def _check(file: str, sha256: str, what: str) -> None:
+    path = folder() / file
+    if not path.is_file():
+        raise ZooError(f"{what} are missing; restore them with git.")
+    if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
+        raise ZooError(f"{what} are not those of the manifest; restore them with git.")
+
+
+def markdown() -> str:
+    """The manifest as the table of docs/models.md."""
+    lines = [
+        "| model | data | routing | preset | parameters | file | test error |",
+        "| --- | --- | --- | --- | ---: | ---: | ---: |",
+    ]
+    for model in models().values():
+        wrong = round(model.test_error * model.test_count / 100)
+        bare = model.has_capsules and not model.config.decoder
+        routing = model.method.title + (", no decoder" if bare else "")
+        size = f"{model.bytes / 1e6:.1f} MB" + (", 8 bits" if model.bits == 8 else "")
+        lines.append(
+            f"| `{model.name}` | {model.data} | {routing} | {model.preset} | {model.parameters / 1e6:.2f} M "
+            f"| {size} | {model.test_error:.2f} % ({wrong} of {model.test_count}) |"
+        )
+    return "\n".join(lines)
+
+
+def _row(model: Entry) -> dict[str, Any]:
+    """An entry as the manifest writes it: the network's config stands under "config"."""
+    return {("config" if key == "network" else key): value for key, value in asdict(model).items()}
+
+
+def _entry(row: dict[str, Any]) -> Entry:
+    """The entry that `_row` wrote."""
+    network = config_from_dict(row["config"])
+    fields = {key: value for key, value in row.items() if key != "config"}
+    return Entry(**{**fields, "classes": tuple(row["classes"]), "network": network})

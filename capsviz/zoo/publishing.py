@@ -1,0 +1,126 @@
+"""Putting a model into the zoo, and taking one out: its weights, its exemplars, its line in the manifest."""
+
+from __future__ import annotations
+
+import hashlib
+
+import torch
+from jaxtyping import Float
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from capsviz.network import CapsNet, Network, assemble
+from capsviz.network.finite import check_finite
+from capsviz.zoo.manifest import RECORDS, Entry, ZooError, entry, folder, read_manifest, write_manifest
+from capsviz.zoo.storage import packed, unpacked
+
+EXEMPLARS = 8
+"""Class capsules of real training images kept with each model, per class."""
+
+
+def class_capsules(
+    network: CapsNet, images: Tensor, labels: Tensor, *, batch: int = 250
+) -> tuple[Float[Tensor, "upper exemplar dim"], Float[Tensor, "upper dim"]]:
+    """Exemplars and spread of the class capsules of labelled images (uint8 "count channel height width", "count").
+
+    Only rightly classified images count; every class needs at least `EXEMPLARS` of them, else ValueError.
+    """
+    device = next(network.parameters()).device
+    poses, activations = [], []
+    with torch.inference_mode():
+        for part in images.split(batch):
+            output = network(part.to(device).float() / 255, reconstruct=False)
+            poses.append(output.poses.float().cpu())
+            activations.append(output.activations.float().cpu())
+    pose, activation = torch.cat(poses), torch.cat(activations)
+    right = activation.argmax(1) == labels
+    chosen, spread = [], []
+    for label in range(network.config.classes):
+        mine = (right & (labels == label)).nonzero().squeeze(1)
+        if len(mine) < EXEMPLARS:
+            raise ValueError(f"class {label} has only {len(mine)} rightly classified images; give more of them")
+        surest = mine[activation[mine, label].argsort(descending=True)[:EXEMPLARS]]
+        chosen.append(pose[surest, label])
+        spread.append(pose[mine, label].std(0))
+    return torch.stack(chosen), torch.stack(spread)
+
+
+def shipped(network: Network, bits: int = 16) -> Network:
+    """The network with its weights rounded as the zoo stores them, which is what every measurement must see."""
+    rounded = assemble(network.config)
+    rounded.load_state_dict(unpacked(packed(network, bits)))
+    return rounded.eval().requires_grad_(False)
+
+
+def save(
+    network: Network,
+    *,
+    name: str,
+    data: str,
+    classes: tuple[str, ...],
+    preset: str,
+    test_error: float,
+    test_count: int,
+    command: str,
+    curves: str,
+    images: Tensor,
+    labels: Tensor,
+    note: str = "",
+    history: str = "",
+    bits: int = 16,
+) -> Entry:
+    """Write a model's weights, its exemplars and its line in the manifest; a line of that name is replaced.
+
+    test_error: measured on `shipped(network, bits)`. images (uint8) and labels: training images for the exemplars,
+    which a network without capsules has not. curves: the metrics file, history: the snapshots of b, both below
+    `pretrained/`. Raises NotFinite, and writes nothing, where a weight is not finite, or is not in float16.
+    """
+    tensors = packed(network, bits)
+    check_finite(tensors, f"The model {name} as it is rounded")
+    if isinstance(rounded := shipped(network, bits), CapsNet):
+        chosen, spread = class_capsules(rounded, images, labels)
+        tensors |= {"capsules.exemplars": chosen.half().contiguous(), "capsules.spread": spread.half().contiguous()}
+    folder().mkdir(parents=True, exist_ok=True)
+    path = folder() / f"{name}.safetensors"
+    path.write_bytes(save_tensors(tensors))  # `save_file` would make the file private
+    written = Entry(
+        name=name,
+        data=data,
+        classes=classes,
+        routing=network.config.routing,
+        preset=preset,
+        network=network.config,
+        test_error=test_error,
+        test_count=test_count,
+        command=command,
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        file=path.name,
+        bytes=path.stat().st_size,
+        parameters=sum(value.numel() for value in network.state_dict().values()),
+        curves=curves,
+        note=note,
+        history=history,
+        history_sha256=hashlib.sha256((folder() / history).read_bytes()).hexdigest() if history else "",
+        bits=bits,
+    )
+    entries, moved = read_manifest()
+    moved.pop(name, None)
+    write_manifest(entries | {name: written}, moved)
+    return written
+
+
+def replace(name: str, successor: str) -> None:
+    """Take a model out of the zoo, with all its files; whoever asks for it is told of its successor.
+
+    Raises ZooError where either is not in the manifest, or both are the same.
+    """
+    leaving = entry(name)
+    if entry(successor) == leaving:
+        raise ZooError(f"{name} cannot take its own place; name another model as its successor.")
+    entries, moved = read_manifest()
+    del entries[name]
+    for file in (leaving.file, leaving.curves, leaving.history, f"{RECORDS}/{name}.safetensors"):
+        if file:
+            (folder() / file).unlink(missing_ok=True)
+    moved = {old: successor if new == name else new for old, new in moved.items()}
+    write_manifest(entries, moved | {name: successor})

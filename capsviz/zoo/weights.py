@@ -1,0 +1,83 @@
+"""A pretrained model's weights, and what is kept with them: exemplars, spread, the history of b."""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from capsviz.network import CapsNet, Network, NoCapsulesError, assemble
+from capsviz.network.finite import check_finite
+from capsviz.tracing.history import CoefficientHistory, read_history
+from capsviz.zoo.manifest import Entry, ZooError, entry, folder, verify, verify_history
+from capsviz.zoo.storage import unpacked
+
+
+def _tensors(name: str) -> tuple[Entry, dict[str, Tensor]]:
+    model = entry(name)
+    verify(model)
+    try:
+        return model, load_file(str(model.path))
+    except SafetensorError as error:
+        raise ZooError(f"{model.file} is no safetensors file ({error}); restore it with git.") from error
+
+
+def load(name: str) -> CapsNet:
+    """A pretrained capsule network by name, in float32 on the CPU and in evaluation mode.
+
+    Raises ZooError, and NoCapsulesError for the CNN baseline, which `load_network` opens.
+    """
+    network = load_network(name)
+    if not isinstance(network, CapsNet):
+        raise NoCapsulesError(name)
+    return network
+
+
+def load_network(name: str) -> Network:
+    """A pretrained model by name, the CNN baseline too, in float32 on the CPU and in evaluation mode.
+
+    Raises ZooError, and NotFinite for weights of a training that diverged.
+    """
+    model, tensors = _tensors(name)
+    network = assemble(model.network)
+    try:
+        weights = unpacked(tensors)
+        check_finite(weights, f"The model {name}")
+        network.load_state_dict(weights)
+    except RuntimeError as error:
+        raise ZooError(f"{model.file} does not fit the config in the manifest ({error}); restore both.") from error
+    return network.eval().requires_grad_(False)
+
+
+def exemplars(name: str) -> Float[Tensor, "upper exemplar dim"]:
+    """Class capsules of training images, stored with a model so that its decoder can draw without the data set.
+
+    Shape "upper exemplar dim": the images of each class that the model is surest of, in falling order. Raises ZooError,
+    and NoCapsulesError for the CNN baseline.
+    """
+    return _capsules(name, "exemplars")
+
+
+def capsule_spread(name: str) -> Float[Tensor, "upper dim"]:
+    """Standard deviation of each number of each class capsule over the training images of that class."""
+    return _capsules(name, "spread")
+
+
+def history(name: str) -> CoefficientHistory | None:
+    """How b of an L2 or L1 model came to be, snapshot by snapshot; None where no snapshots were kept.
+
+    Raises ZooError where the file is missing or altered.
+    """
+    model = entry(name)
+    if not model.history:
+        return None
+    verify_history(model)
+    return read_history(folder() / model.history)
+
+
+def _capsules(name: str, what: str) -> Tensor:
+    model, tensors = _tensors(name)
+    if not model.has_capsules:
+        raise NoCapsulesError(name)
+    return tensors[f"capsules.{what}"].float()

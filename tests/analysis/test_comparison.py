@@ -1,0 +1,83 @@
+"""Compare says what each model says, and draws one model's capsules with another's decoder."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from capsviz.analysis.comparison import CompareError, compare, redraw
+from capsviz.network import CapsNet, preset
+
+
+def tiny(routing: str, *, decoder: bool = True, data: str = "digits") -> CapsNet:
+    return CapsNet(preset("tiny", data, routing, decoder=decoder)).eval()
+
+
+@pytest.fixture
+def images() -> torch.Tensor:
+    return torch.rand(3, 1, 28, 28)
+
+
+def test_every_model_answers_with_its_longest_capsule_and_its_own_drawing(images: torch.Tensor):
+    models = {"dr": tiny("dr"), "em": tiny("em"), "l2": tiny("l2")}
+    comparison = compare(models, images)
+    assert list(comparison.answers) == ["dr", "em", "l2"]
+    for name, model in models.items():
+        answer, drawing = comparison.answers[name], comparison.drawings[name]
+        with torch.inference_mode():
+            output = model(images)
+        assert torch.equal(answer.predicted, output.activations.argmax(1))
+        torch.testing.assert_close(drawing.reconstruction, output.reconstruction)
+        torch.testing.assert_close(drawing.mse, (output.reconstruction - images).square().flatten(1).mean(1))
+
+
+def test_of_two_objects_every_model_names_and_draws_two(images: torch.Tensor):
+    model = tiny("dr")
+    answer = compare({"dr": model}, images, objects=2).answers["dr"]
+    with torch.inference_mode():
+        output = model(images)
+    assert torch.equal(answer.named, output.activations.topk(2).indices)
+    assert torch.equal(answer.drawing.reconstruction, model.reconstruct(output.poses, output.activations, objects=2))
+
+
+def test_a_model_without_decoder_classifies_and_draws_nothing(images: torch.Tensor):
+    comparison = compare({"fc": tiny("l1", decoder=False)}, images)
+    assert comparison.answers["fc"].predicted.shape == (3,)
+    assert comparison.drawings == {}
+
+
+def test_images_of_another_shape_are_refused_by_name(images: torch.Tensor):
+    with pytest.raises(CompareError, match="big takes images of 3 × 32 × 32, not 1 × 28 × 28"):
+        compare({"big": tiny("l2", data="cifar10")}, images)
+
+
+def test_redrawing_decodes_the_capsules_of_one_model_with_the_other(images: torch.Tensor):
+    encoder, decoder = tiny("l2", decoder=False), tiny("dr")
+    redrawing = redraw(encoder, decoder, images)
+    with torch.inference_mode():
+        output = encoder(images)
+        predicted = output.activations.argmax(1)
+        drawn = decoder.decode(output.poses, predicted)
+        reread = decoder(drawn).activations.argmax(1)
+    torch.testing.assert_close(redrawing.drawn, drawn)
+    assert torch.equal(redrawing.reread, reread)
+    for image, label in enumerate(predicted.tolist()):
+        assert torch.equal(redrawing.capsules[image], output.poses[image, label])
+
+
+def test_a_model_may_read_its_own_drawings(images: torch.Tensor):
+    model = tiny("em")
+    with torch.inference_mode():
+        reconstruction = model(images).reconstruction
+    torch.testing.assert_close(redraw(model, model, images).drawn, reconstruction)
+
+
+def test_a_drawing_model_without_decoder_is_refused(images: torch.Tensor):
+    with pytest.raises(CompareError, match="without a decoder"):
+        redraw(tiny("dr"), tiny("l2", decoder=False), images)
+
+
+def test_capsules_of_another_size_cannot_be_drawn(images: torch.Tensor):
+    other = CapsNet(preset("tiny", "digits", "dr", class_dim=8)).eval()
+    with pytest.raises(CompareError, match="differ in number or size"):
+        redraw(tiny("l2"), other, images)

@@ -1,0 +1,72 @@
+"""Two records side by side find the images on which two models differ."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from capsviz import zoo
+from capsviz.analysis.comparison import CompareError
+from capsviz.analysis.disagreement import classified_right, difference, from_on, most, rows, worst_drawn
+from capsviz.analysis.evaluation import MeasuredError, drawings, recorded
+from tests.analysis.test_evaluation import record
+
+
+def test_the_difference_of_a_figure_is_its_amount():
+    other = record(mse=torch.tensor([0.02, 0.01, 0.02, 0.03]).half())
+    torch.testing.assert_close(
+        difference(record(), other, "mse"), torch.tensor([0.01, 0.03, 0.0, 0.0]), rtol=0, atol=1e-4
+    )
+    assert torch.equal(difference(record(), other, "mse"), difference(other, record(), "mse"))
+
+
+def test_the_difference_between_drawings_is_that_of_the_pixels():
+    names = ("digits-dr", "digits-em")
+    first, second = (recorded(zoo.entry(name)) for name in names)
+    networks = (zoo.load(names[0]), zoo.load(names[1]))
+    apart = difference(first, second, "drawings", networks)
+    one, other = drawings(first, networks[0]), drawings(second, networks[1])
+    torch.testing.assert_close(apart, (one - other).square().flatten(1).mean(1))
+    assert apart.shape == (360,)
+
+
+def test_the_difference_between_drawings_needs_who_draws():
+    with pytest.raises(CompareError, match="needs the two models that draw"):
+        difference(record(), record(), "drawings")
+
+
+def test_records_of_different_data_do_not_compare():
+    with pytest.raises(CompareError, match="choose one data set"):
+        difference(record(), record(data="mnist"), "mse")
+
+
+def test_an_unknown_figure_is_answered_with_the_known_ones():
+    with pytest.raises(MeasuredError, match="choose mse or ssim"):
+        difference(record(), record(), "colour")
+
+
+def test_the_most_different_come_first_and_equal_ones_in_order():
+    assert most(torch.tensor([0.1, 0.3, 0.2, 0.3]), 3).tolist() == [1, 3, 2]
+
+
+def test_the_worst_drawn_have_large_errors_or_little_likeness():
+    assert worst_drawn([record(), record()], "mse", 2).tolist() == [1, 3]
+    assert worst_drawn([record()], "ssim", 4).tolist() == [1, 3, 2, 0]
+
+
+def test_the_images_from_one_on_go_round_and_may_be_of_one_class():
+    assert from_on(record(), 3, 3).tolist() == [3, 0, 1]
+    assert from_on(record(), 0, 9, label=2).tolist() == [2, 3]
+    assert from_on(record(), 3, 2, label=2).tolist() == [3, 2]
+
+
+def test_images_classified_right_may_begin_with_those_drawn_wrong():
+    assert classified_right(record(), 5).tolist() == [0, 1]
+    assert classified_right(record(), 5, wrong_first=True).tolist() == [1, 0]
+    assert classified_right(record(), 1, wrong_first=True).tolist() == [1]
+
+
+def test_rows_are_drawings_or_how_far_they_are_off():
+    drawn, inputs = torch.rand(2, 1, 4, 4), torch.rand(2, 1, 4, 4)
+    assert torch.equal(rows({"a": drawn})["a"], drawn)
+    torch.testing.assert_close(rows({"a": drawn}, inputs)["a"], drawn - inputs)

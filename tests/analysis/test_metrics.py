@@ -1,0 +1,159 @@
+"""Measures against pictures and couplings whose numbers are known."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from capsviz import trace
+from capsviz.analysis import metrics
+from capsviz.network import CapsNet, preset
+
+
+def test_agreement_is_the_inner_product_of_vote_and_pose():
+    votes, poses = torch.randn(2, 5, 3, 4), torch.randn(2, 3, 4)
+    agreement = metrics.agreement(votes, poses)
+    assert agreement[1, 4, 2].item() == pytest.approx(float(votes[1, 4, 2] @ poses[1, 2]), abs=1e-5)
+
+
+def test_signs_are_plus_one_for_the_labels_only():
+    assert metrics.label_signs(torch.tensor([2, 0]), 3).tolist() == [[-1, -1, 1], [1, -1, -1]]
+    assert metrics.label_signs([(2, 0)], 3).tolist() == [[1, -1, 1]]
+
+
+def test_equal_couplings_are_maximum_confusion_and_a_single_one_is_none():
+    entropy = metrics.coupling_entropy(torch.tensor([[0.25] * 4, [0, 0, 1.0, 0]]))
+    assert entropy.tolist() == pytest.approx([1.0, 0.0], abs=1e-6)
+
+
+def test_coupling_entropy_of_two_equal_couplings_among_four_is_half():
+    assert metrics.coupling_entropy(torch.tensor([0.5, 0.5, 0.0, 0.0])).item() == pytest.approx(0.5)
+
+
+def test_identical_images_have_no_error_and_full_similarity():
+    images = torch.rand(3, 1, 28, 28)
+    assert metrics.mean_squared_error(images, images).tolist() == [0, 0, 0]
+    assert metrics.structural_similarity(images, images).tolist() == pytest.approx([1, 1, 1], abs=1e-5)
+
+
+def test_similarity_falls_with_noise_image_by_image():
+    torch.manual_seed(0)
+    images = torch.rand(1, 1, 28, 28).repeat(2, 1, 1, 1)
+    noisy = (images + torch.tensor([0.05, 0.5])[:, None, None, None] * torch.randn_like(images)).clamp(0, 1)
+    little, much = metrics.structural_similarity(noisy, images).tolist()
+    assert 0 < much < little < 1
+
+
+def test_similarity_of_one_image_keeps_its_batch_axis():
+    image = torch.rand(1, 3, 32, 32)
+    assert metrics.structural_similarity(image, image).shape == (1,)
+
+
+def test_moments_of_an_upright_bar():
+    image = torch.zeros(1, 1, 28, 28)
+    image[0, 0, 4:24, 10:13] = 1
+    moments = metrics.image_moments(image)
+    assert moments.ink.item() == 60
+    assert (moments.row.item(), moments.column.item()) == (pytest.approx(13.5), pytest.approx(11))
+    assert moments.height.item() == pytest.approx(math.sqrt((20**2 - 1) / 12), rel=1e-5)
+    assert moments.width.item() == pytest.approx(math.sqrt((3**2 - 1) / 12), rel=1e-5)
+    assert moments.slant.item() == pytest.approx(0, abs=1e-6)
+    # Twice the ink over an outline of 46 pixels: 2.6, a little under 3 because a short bar has ends.
+    assert moments.stroke.item() == pytest.approx(3, rel=0.15)
+
+
+@pytest.mark.parametrize("shear", [-1, 0, 1])
+def test_slant_is_the_shear_to_the_right_going_up(shear: int):
+    image = torch.zeros(1, 1, 28, 28)
+    for row in range(8, 20):
+        image[0, 0, row, 14 - shear * (row - 14)] = 1
+    assert metrics.image_moments(image).slant.item() == pytest.approx(shear, abs=1e-5)
+
+
+def test_a_thicker_stroke_measures_thicker():
+    thin, thick = torch.zeros(1, 1, 28, 28), torch.zeros(1, 1, 28, 28)
+    thin[..., 4:24, 12:14] = 1
+    thick[..., 4:24, 11:17] = 1
+    widths = metrics.image_moments(torch.cat([thin, thick])).stroke
+    assert widths[0] * 2 < widths[1]
+
+
+def bar(angle: float, *, thickness: float = 3.0, size: int = 28) -> torch.Tensor:
+    """A bar of 16 pixels through the middle, leaning right by `angle` degrees, drawn with soft edges."""
+    rows, columns = torch.meshgrid(torch.arange(size) - 13.5, torch.arange(size) - 13.5, indexing="ij")
+    lean = math.radians(angle)
+    along = columns * math.sin(lean) - rows * math.cos(lean)
+    across = columns * math.cos(lean) + rows * math.sin(lean)
+    ink = (thickness / 2 + 0.5 - across.abs()).clamp(0, 1) * (8.5 - along.abs()).clamp(0, 1)
+    return ink[None, None]
+
+
+@pytest.mark.parametrize("angle", [-30, -10, 0, 20, 35])
+def test_slant_is_the_tangent_of_the_angle_at_which_a_bar_was_drawn(angle: float):
+    slant = metrics.image_moments(bar(angle)).slant.item()
+    assert slant == pytest.approx(math.tan(math.radians(angle)), abs=0.05)
+
+
+@pytest.mark.parametrize("thickness", [2, 3, 4])
+def test_the_stroke_of_a_drawn_bar_is_its_thickness_less_what_its_ends_take(thickness: float):
+    # w L over an outline of 2 (w + L), times two.
+    expected = thickness * 17 / (thickness + 17)
+    assert metrics.image_moments(bar(0, thickness=thickness)).stroke.item() == pytest.approx(expected, rel=0.1)
+
+
+@pytest.mark.parametrize("radius", [-20, -12, 12, 20])
+def test_curvature_is_one_over_the_radius_of_a_drawn_arc(radius: float):
+    rows, columns = torch.meshgrid(torch.arange(28) - 13.5, torch.arange(28) - 13.5, indexing="ij")
+    distance = ((columns - radius).square() + rows.square()).sqrt()  # an arc through the middle, centre on the right
+    ink = (2 - (distance - abs(radius)).abs()).clamp(0, 1) * (rows.abs() < 6)
+    curvature = metrics.image_moments(ink[None, None]).curvature.item()
+    assert curvature == pytest.approx(1 / radius, rel=0.15)
+
+
+def test_a_straight_bar_has_no_curvature_however_it_leans():
+    images = torch.cat([bar(angle) for angle in (-30, 0, 30)])
+    assert metrics.image_moments(images).curvature.abs().max() < 1e-3
+    flat = torch.zeros(1, 1, 28, 28)
+    flat[0, 0, 13:15, 5:20] = 1
+    assert metrics.image_moments(flat).curvature.item() == 0
+
+
+def test_an_empty_image_has_no_position():
+    moments = metrics.image_moments(torch.zeros(1, 1, 28, 28))
+    assert moments.ink.item() == 0 and math.isnan(moments.row.item())
+
+
+@pytest.mark.parametrize("routing", ["dr", "em", "l2"])
+def test_a_summary_repeats_what_the_trace_holds(routing: str):
+    recorded = trace(CapsNet(preset("tiny", "digits", routing)).eval(), torch.rand(2, 1, 28, 28))
+    summary = metrics.summarise(recorded, image=1)
+    lengths = recorded.activations[1]
+    assert summary.predicted == int(lengths.argmax())
+    assert summary.activation == pytest.approx(float(lengths.max()))
+    assert summary.runner_up_activation == pytest.approx(float(lengths.sort().values[-2]))
+    assert len(summary.entropy) == len(summary.largest_share) == (0 if routing == "l2" else 3)
+
+
+def test_dynamic_routing_starts_in_maximum_confusion():
+    model = CapsNet(preset("tiny", "digits", "dr")).eval()
+    model.transform.data *= 10  # votes loud enough to agree about something without training
+    summary = metrics.summarise(trace(model, torch.rand(1, 1, 28, 28)))
+    assert summary.entropy[0] == pytest.approx(1, abs=1e-5)
+    assert summary.entropy[-1] < summary.entropy[0]
+    assert summary.largest_share[0] == pytest.approx(0.1)
+    assert summary.largest_share[-1] > 0.1
+
+
+def test_the_width_of_a_gaussian_is_the_geometric_mean_of_its_deviations():
+    recorded = trace(CapsNet(preset("tiny", "digits", "em")).eval(), torch.rand(1, 1, 28, 28))
+    summary = metrics.gaussian_summary(recorded, upper=4)
+    variances = recorded.layer["variances"][1, 0, 4].double()
+    assert summary.deviation[1] == pytest.approx(float(variances.prod() ** (1 / 32)), rel=1e-4)
+    assert summary.cost[2] == pytest.approx(float(recorded.layer["cost"][2, 0, 4].sum()), rel=1e-5)
+
+
+def test_signs_of_coefficients_are_counted():
+    counts = metrics.sign_counts(torch.tensor([[-1.0, 0.0], [2.0, 3.0]]))
+    assert (counts.negative, counts.positive, counts.zero, counts.total) == (1, 2, 1, 4)

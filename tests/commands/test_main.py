@@ -1,0 +1,220 @@
+"""The command line, as a person meets it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image
+from typer.testing import CliRunner
+
+from capsviz.commands import main
+from capsviz.commands.main import app, duration
+from capsviz.data import DatasetMissing, load
+from capsviz.errors import CapsvizError
+from capsviz.files import write_json
+from capsviz.network import METHODS
+from capsviz.routing import ALGORITHMS, shorts
+from capsviz.training.config import TrainingConfig
+from capsviz.training.loop import train
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    """The folder of a run of a few seconds."""
+    config = TrainingConfig("digits", "dr", "tiny", epochs=3, batch=32)
+    return train(config, tmp_path_factory.mktemp("runs") / "digits-dr", device="cpu", quiet=True).folder
+
+
+@pytest.fixture(scope="module")
+def zoo_folder(run, tmp_path_factory) -> Path:
+    """A zoo with this one model in it."""
+    folder = tmp_path_factory.mktemp("zoo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CAPSVIZ_ZOO", str(folder))
+        result = CliRunner().invoke(app, ["zoo", "add", str(run)])
+    assert result.exit_code == 0, result.output
+    assert "test error" in result.output
+    return folder
+
+
+@pytest.fixture
+def capsviz(zoo_folder, monkeypatch):
+    """Call the command line in this process, with that zoo; returns typer's result."""
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(zoo_folder))
+    return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("90s", 90), ("9m", 540), ("1.5h", 5400)])
+def test_a_length_of_time_may_be_written_as_people_write_it(text, seconds):
+    assert duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "soon", "-3m", "0", "9 d"])
+def test_a_length_of_time_that_is_none_gets_one_sentence(text):
+    with pytest.raises(CapsvizError, match="9m"):
+        duration(text)
+
+
+def test_an_error_is_one_sentence_on_stderr_and_no_traceback(tmp_path):
+    words = ["evaluate", "--model", str(tmp_path / "nothing.safetensors")]
+    finished = subprocess.run(
+        [sys.executable, "-m", "capsviz", *words], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert finished.returncode == 1
+    assert finished.stdout == ""
+    assert len(finished.stderr.strip().splitlines()) == 1 and "There is no file" in finished.stderr
+
+
+def test_main_turns_an_error_into_its_sentence(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["capsviz", "train", "--data", "digits", "--routing", "magic"])
+    with pytest.raises(SystemExit) as left:
+        main.main()
+    assert left.value.code == 1
+    assert capsys.readouterr().err == f"routing is 'magic'; choose one of {', '.join(METHODS)}.\n"
+
+
+def test_help_names_every_command(capsviz):
+    text = capsviz("--help").output
+    assert all(name in text for name in ("train", "evaluate", "trace", "data", "zoo"))
+
+
+def test_the_help_of_training_names_every_method_and_for_whom_its_options_are(capsviz):
+    text = " ".join(capsviz("train", "--help").output.replace("│", " ").split())
+    assert f"{', '.join(ALGORITHMS)}; without capsules: cnn." in text
+    iterating = shorts(each for each in ALGORITHMS.values() if each.iterates)
+    assert f"{iterating}: routing iterations" in text and "L1: soft threshold" in text
+
+
+def test_evaluate_agrees_with_the_manifest(capsviz, zoo_folder):
+    result = capsviz("evaluate", "--model", "digits-dr", "--data", "digits")
+    assert result.exit_code == 0, result.output
+    stated = json.loads((zoo_folder / "manifest.json").read_text())["models"][0]["test_error"]
+    assert f"error {stated:.2f} %" in result.output and "it agrees" in result.output
+
+
+def test_evaluate_says_so_when_the_manifest_states_another_error(capsviz, zoo_folder):
+    manifest = zoo_folder / "manifest.json"
+    text = manifest.read_text()
+    stated = json.loads(text)
+    stated["models"][0]["test_error"] += 1.0
+    try:
+        write_json(manifest, stated)
+        result = capsviz("evaluate", "--model", "digits-dr")
+    finally:
+        manifest.write_text(text)
+    assert isinstance(result.exception, CapsvizError) and "disagrees" in str(result.exception)
+
+
+def test_evaluate_takes_a_runs_folder(capsviz, run):
+    result = capsviz("evaluate", "--model", run)
+    expected = json.loads((run / "summary.json").read_text())["test_error"]
+    assert f"error {expected:.2f} %" in result.output and "manifest" not in result.output
+
+
+def test_evaluate_refuses_images_that_the_model_cannot_take(capsviz, monkeypatch):
+    import capsviz.data as data
+
+    digits = load("digits", "test")
+    wide = data.MultiDigits(digits)
+    monkeypatch.setattr(data, "load", lambda *_: wide)
+    result = capsviz("evaluate", "--model", "digits-dr", "--data", "multi-mnist")
+    assert isinstance(result.exception, CapsvizError) and "choose another --data" in str(result.exception)
+
+
+def test_trace_records_a_picture_in_one_file_that_opens_again(capsviz, tmp_path):
+    from capsviz.tracing.trace import Trace
+
+    digit = load("digits", "test").images[0, 0]
+    Image.fromarray(digit.numpy()).save(tmp_path / "digit.png")
+    result = capsviz("trace", tmp_path / "digit.png", "-o", tmp_path / "digit.safetensors", "--model", "digits-dr")
+    assert result.exit_code == 0, result.output
+    opened = Trace.open(tmp_path / "digit.safetensors")
+    assert opened.name == "digits-dr"
+    torch.testing.assert_close(opened.images[0, 0], digit / 255)
+    assert f"sees {opened.classes[int(opened.predicted[0])]}" in result.output
+
+
+def test_trace_of_what_is_no_picture_says_so(capsviz, tmp_path):
+    (tmp_path / "words.png").write_text("no picture")
+    result = capsviz("trace", tmp_path / "words.png", "-o", tmp_path / "out.safetensors", "--model", "digits-dr")
+    assert isinstance(result.exception, CapsvizError) and not (tmp_path / "out.safetensors").exists()
+
+
+def test_data_list_names_every_set_and_how_to_fetch_what_is_missing(capsviz, tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path))
+    text = capsviz("data", "list").output
+    lines = {line.split()[0]: line for line in text.splitlines()[1:]}
+    assert lines["digits"].endswith("here")
+    assert "capsviz data download mnist" in lines["mnist"]
+
+
+def test_data_download_of_what_is_here_fetches_nothing(capsviz):
+    assert "comes with capsviz" in capsviz("data", "download", "digits").output
+
+
+def test_zoo_list_and_verify_know_the_model(capsviz):
+    assert "digits-dr" in capsviz("zoo", "list").output
+    assert capsviz("zoo", "verify").exit_code == 0
+
+
+def test_zoo_verify_names_an_altered_file(capsviz, zoo_folder):
+    weights = zoo_folder / "digits-dr.safetensors"
+    content = weights.read_bytes()
+    try:
+        weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        result = capsviz("zoo", "verify")
+    finally:
+        weights.write_bytes(content)
+    assert result.exit_code == 1 and "digits-dr.safetensors" in result.output
+
+
+def test_zoo_measure_keeps_what_a_model_does_with_every_image_and_does_it_once(capsviz, zoo_folder):
+    result = capsviz("zoo", "measure")
+    assert result.exit_code == 0, result.output
+    stated = json.loads((zoo_folder / "manifest.json").read_text())["models"][0]
+    assert f"digits-dr: error {stated['test_error']:.2f} %" in result.output
+    assert (zoo_folder / "measured" / "digits-dr.safetensors").is_file()
+    assert "Every model has been measured" in capsviz("zoo", "measure").output
+    assert "digits-dr: error" in capsviz("zoo", "measure", "digits-dr").output
+
+
+def test_zoo_measure_of_an_unknown_model_names_the_known_ones(capsviz):
+    result = capsviz("zoo", "measure", "nope")
+    assert isinstance(result.exception, CapsvizError) and "digits-dr" in str(result.exception)
+
+
+def test_zoo_measure_leaves_out_what_cannot_be_measured_here(capsviz, zoo_folder, monkeypatch):
+    (zoo_folder / "measured" / "digits-dr.safetensors").unlink(missing_ok=True)
+
+    def absent(*_):
+        raise DatasetMissing("It is not here.")
+
+    monkeypatch.setattr("capsviz.analysis.evaluation.load", absent)
+    result = capsviz("zoo", "measure")
+    assert result.exit_code == 0 and "digits-dr is left out: It is not here." in result.output
+    assert isinstance(capsviz("zoo", "measure", "digits-dr").exception, DatasetMissing)
+
+
+def test_zoo_add_wants_a_finished_run(capsviz, tmp_path):
+    result = capsviz("zoo", "add", tmp_path)
+    assert isinstance(result.exception, CapsvizError) and "--resume" in str(result.exception)
+
+
+def test_train_reports_the_test_error_and_refuses_to_overwrite(capsviz, tmp_path):
+    words = ("train", "--data", "digits", "--routing", "l1", "--preset", "tiny", "--steps", "3", "--no-decoder")
+    first = capsviz(*words, "--out", tmp_path, "--device", "cpu")
+    assert first.exit_code == 0 and "digits-l1-fc: test error" in first.output
+    again = capsviz(*words, "--out", tmp_path, "--device", "cpu")
+    assert isinstance(again.exception, CapsvizError) and "already holds a run" in str(again.exception)
+
+
+def test_train_of_a_missing_data_set_says_which_command_fetches_it(capsviz, tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path))
+    result = capsviz("train", "--data", "mnist", "--routing", "dr", "--out", tmp_path / "runs", "--device", "cpu")
+    assert isinstance(result.exception, CapsvizError) and "capsviz data download mnist" in str(result.exception)
+    assert not (tmp_path / "runs").exists()

@@ -1,0 +1,240 @@
+"""A trace is what the network did, and survives the way through a file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import capsviz
+from capsviz import Trace
+from capsviz.network import CapsNet, preset
+from capsviz.routing import ALGORITHMS
+from capsviz.routing.dynamic import DynamicStep
+from capsviz.tracing.trace import TraceError, contains_shorter, shorter, trace
+
+ROUTINGS = ("dr", "em", "l2", "l1")
+
+
+def network(routing: str, **overrides) -> CapsNet:
+    torch.manual_seed(0)
+    small = {"conv_channels": 8, "primary_types": 4, "decoder": (20,)} | overrides
+    return CapsNet(replace(preset("tiny", "digits", routing), **small)).eval()
+
+
+def images() -> torch.Tensor:
+    return torch.rand(2, 1, 28, 28, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("routing", ROUTINGS)
+def test_the_trace_ends_where_the_network_ends(routing):
+    model = network(routing)
+    trace, output = capsviz.trace(model, images()), model(images())
+    assert torch.equal(trace.poses, output.poses)
+    assert torch.equal(trace.activations, output.activations)
+    assert torch.equal(trace.reconstruction, output.reconstruction)
+    assert torch.equal(trace.layer["activations"][-1], output.activations)
+    assert torch.equal(trace.predicted, output.activations.argmax(1))
+
+
+def test_every_iteration_of_dynamic_routing_follows_from_the_one_before():
+    layer = capsviz.trace(network("dr"), images(), iterations=5).layer
+    assert layer.iterations == 5
+    assert set(layer) == {"logits", "couplings", "sums", "poses", "activations", "agreement"}
+    assert (layer["logits"][0] == 0).all()
+    torch.testing.assert_close(layer["logits"][1:], layer["logits"][:-1] + layer["agreement"][:-1])
+    torch.testing.assert_close(layer["couplings"], layer["logits"].softmax(-1))
+    torch.testing.assert_close(layer["sums"], torch.einsum("tbij,bijh->tbjh", layer["couplings"], layer.votes))
+    torch.testing.assert_close(
+        layer["agreement"], torch.einsum("bijh,tbjh->tbij", layer.votes, layer["poses"]), atol=1e-5, rtol=1e-4
+    )
+
+
+def test_the_posteriors_of_em_are_the_responsibilities_of_the_next_iteration():
+    layer = capsviz.trace(network("em"), images(), iterations=4).layer
+    assert torch.equal(layer["posteriors"][:-1], layer["responsibilities"][1:])
+    assert layer["inverse_temperature"].shape == (4,)
+    assert (layer["inverse_temperature"].diff() > 0).all()
+
+
+def test_the_agreement_of_discriminative_routing_is_between_votes_and_sums():
+    layer = capsviz.trace(network("l1"), images()).layer
+    assert layer["coefficients"].shape == (1, 144, 10)
+    expected = torch.einsum("bijh,bjh->bij", layer.votes, layer["sums"][0])
+    torch.testing.assert_close(layer["agreement"][0], expected, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("votes", [True, False])
+@pytest.mark.parametrize("routing", ROUTINGS)
+def test_a_trace_survives_its_file(routing, votes, tmp_path):
+    trace = capsviz.trace(network(routing), images(), votes=votes, name="mine", classes=tuple("abcdefghij"))
+    trace.save(tmp_path / "trace.safetensors")
+    opened = Trace.open(tmp_path / "trace.safetensors")
+    assert (opened.config, opened.name, opened.classes) == (trace.config, "mine", tuple("abcdefghij"))
+    assert opened.layer.routing == routing
+    assert set(opened.layer) == set(trace.layer)
+    for name in trace.layer:
+        assert torch.equal(opened.layer[name], trace.layer[name])
+    assert (opened.layer.votes is None) == (not votes)
+    for name in ("images", "primary_poses", "primary_activations", "poses", "activations", "reconstruction"):
+        assert torch.equal(getattr(opened, name), getattr(trace, name))
+
+
+def test_a_trace_of_two_objects_names_and_draws_two_and_so_does_its_file(tmp_path):
+    model = network("l2")
+    trace, single = capsviz.trace(model, images(), objects=2), capsviz.trace(model, images())
+    assert torch.equal(trace.named, trace.activations.topk(2).indices)
+    assert torch.equal(single.named[:, 0], trace.predicted) and single.named.shape == (2, 1)
+    assert torch.equal(trace.reconstruction, model.reconstruct(trace.poses, trace.activations, objects=2))
+    trace.save(tmp_path / "two.safetensors")
+    assert torch.equal(Trace.open(tmp_path / "two.safetensors").named, trace.named)
+
+
+def test_a_network_without_decoder_has_no_reconstruction(tmp_path):
+    trace = capsviz.trace(network("l2", decoder=()), images())
+    assert trace.reconstruction is None
+    trace.save(tmp_path / "trace.safetensors")
+    assert Trace.open(tmp_path / "trace.safetensors").reconstruction is None
+
+
+def test_recording_leaves_nothing_on_the_model():
+    model = network("dr")
+    before = {name: id(value) for name, value in vars(model).items()}
+    capsviz.trace(model, images())
+    assert {name: id(value) for name, value in vars(model).items()} == before
+    assert all(parameter.grad is None for parameter in model.parameters())
+    assert not any(isinstance(value, DynamicStep) for module in model.modules() for value in vars(module).values())
+
+
+def test_a_missing_file_is_said_in_one_sentence(tmp_path):
+    with pytest.raises(TraceError, match="There is no trace file"):
+        Trace.open(tmp_path / "none")
+
+
+@pytest.mark.parametrize("keep", [0, 4, 100, 5_000, -1])
+def test_a_truncated_file_is_said_in_one_sentence(keep, tmp_path):
+    path = tmp_path / "trace.safetensors"
+    capsviz.trace(network("dr"), images()).save(path)
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(TraceError, match="cut short"):
+        Trace.open(path)
+
+
+def test_a_foreign_file_is_said_in_one_sentence(tmp_path):
+    text, tensors, future = tmp_path / "a.txt", tmp_path / "b.safetensors", tmp_path / "c.safetensors"
+    text.write_text("a text of some length, which is no trace at all")
+    save_file({"weight": torch.zeros(3)}, str(tensors))
+    save_file({"weight": torch.zeros(3)}, str(future), {"format": "capsviz-trace-99"})
+    with pytest.raises(TraceError, match="no safetensors file"):
+        Trace.open(text)
+    with pytest.raises(TraceError, match="no capsviz trace"):
+        Trace.open(tensors)
+    with pytest.raises(TraceError, match="capsviz-trace-99 and this capsviz reads"):
+        Trace.open(future)
+
+
+def test_a_trace_that_lacks_a_part_is_said_in_one_sentence(tmp_path):
+    path = tmp_path / "trace.safetensors"
+    save_file({"images": torch.zeros(3)}, str(path), {"format": "capsviz-trace-1", "trace": "{}"})
+    with pytest.raises(TraceError, match="lacks a part"):
+        Trace.open(path)
+
+
+def matrix_network() -> CapsNet:
+    torch.manual_seed(0)
+    return CapsNet(replace(preset("matrix-tiny", "digits", "em"), decoder=(20,))).eval()
+
+
+@pytest.mark.parametrize("votes", [False, True, "all"])
+def test_a_network_of_several_routed_layers_has_an_entry_for_each_in_its_file(votes, tmp_path):
+    trace = capsviz.trace(matrix_network(), images(), votes=votes)
+    trace.save(tmp_path / "trace.safetensors")
+    opened = Trace.open(tmp_path / "trace.safetensors")
+    assert len(opened.layers) == 3 and opened.layer is opened.layers[-1]
+    for recorded, layer in zip(trace.layers, opened.layers, strict=True):
+        assert (layer.lower_grid, layer.upper_grid, layer.window) == (
+            recorded.lower_grid,
+            recorded.upper_grid,
+            recorded.window,
+        )
+        assert all(torch.equal(layer[name], recorded[name]) for name in recorded)
+    kept = [layer.votes is not None for layer in opened.layers]
+    assert kept == {False: [False] * 3, True: [False, False, True], "all": [True] * 3}[votes]
+
+
+def test_each_layer_knows_the_grids_below_and_above_and_who_votes_for_whom():
+    trace = capsviz.trace(matrix_network(), images())
+    assert [(layer.lower_grid, layer.upper_grid) for layer in trace.layers] == [
+        ((12, 12, 4), (5, 5, 4)),
+        ((5, 5, 4), (3, 3, 4)),
+        ((3, 3, 4), (1, 1, 10)),
+    ]
+    for layer in trace.layers:
+        upper = layer.upper_grid[0] * layer.upper_grid[1] * layer.upper_grid[2]
+        _, _, seen, count = layer["responsibilities"].shape
+        assert count == upper == layer["activations"].shape[-1]
+        assert len(layer.observed(upper - 1)) == seen
+    first = trace.layers[0]
+    # upper capsule 4 · (5 · 1 + 2) + 3 stands at row 1, column 2: its window begins at row 2, column 4
+    assert first.observed(31)[:8].tolist() == [(2 * 12 + 4) * 4 + kind for kind in range(8)]
+    assert trace.layer.observed(3).tolist() == list(range(36))
+
+
+def test_the_capsules_below_a_layer_are_those_that_the_layer_below_ended_with():
+    trace = capsviz.trace(matrix_network(), images())
+    assert torch.equal(trace.lower_activations(0), trace.primary_activations)
+    assert torch.equal(trace.lower_activations(), trace.layers[1]["activations"][-1])
+
+
+def test_a_layer_by_itself_holds_the_capsules_of_one_position_and_what_they_see():
+    whole = capsviz.trace(matrix_network(), images(), votes="all")
+    position = 5 * 1 + 2
+    view, first = whole.at(0, position), whole.layers[0]
+    upper = slice(4 * position, 4 * position + 4)
+    seen = first.observed(4 * position)
+    assert view.classes == ("type 0", "type 1", "type 2", "type 3") and view.layer.lower_grid == (3, 3, 4)
+    assert torch.equal(view.layer["responsibilities"], first["responsibilities"][..., upper])
+    assert torch.equal(view.layer["means"], first["means"][:, :, upper])
+    assert torch.equal(view.layer["inverse_temperature"], first["inverse_temperature"])
+    assert torch.equal(view.layer.votes, first.votes[:, :, upper])
+    assert torch.equal(view.primary_activations, whole.primary_activations[:, seen])
+    assert torch.equal(view.activations, first["activations"][-1][:, upper])
+    classes = whole.at(-1)
+    assert classes.classes == whole.classes and classes.layer.lower_grid == (3, 3, 4)
+    assert torch.equal(classes.primary_activations, whole.layers[1]["activations"][-1])
+    assert torch.equal(classes.primary_poses, whole.layers[1]["means"][-1])
+    dense = capsviz.trace(network("em"), images())
+    assert dense.at(-1) is dense
+    with pytest.raises(IndexError):
+        whole.at(3)
+    with pytest.raises(IndexError):
+        whole.at(0, 25)
+
+
+@pytest.mark.parametrize("routing", [name for name, method in ALGORITHMS.items() if method.iterates])
+def test_a_routing_of_ten_iterations_begins_with_those_of_fewer(routing, tmp_path):
+    """Of every algorithm, EM's λ and its schedule among it, whatever it says of its last iteration."""
+    model = network(routing)
+    longest = trace(model, images(), iterations=10, name="a", classes=tuple("abcdefghij"))
+    assert contains_shorter(model.config)
+    for iterations in (1, 3, 9, 10):
+        own = trace(model, images(), iterations=iterations, name="a", classes=tuple("abcdefghij"))
+        part = shorter(model, longest, iterations)
+        assert part.header() == own.header()
+        part.save(tmp_path / "part.safetensors")
+        assert part.tensors().keys() == own.tensors().keys()
+        for name, tensor in own.tensors().items():
+            torch.testing.assert_close(part.tensors()[name], tensor, rtol=0, atol=0, equal_nan=True, msg=name)
+
+
+def test_a_routing_of_several_layers_begins_with_no_other():
+    model = matrix_network()
+    recorded = trace(model, torch.rand(2, *model.config.image), iterations=3)
+    assert not contains_shorter(model.config)
+    with pytest.raises(TraceError, match="is no part of this trace"):
+        shorter(model, recorded, 2)
+    plain = network("dr")
+    with pytest.raises(TraceError, match="4 iterations"):
+        shorter(plain, trace(plain, images(), iterations=3), 4)

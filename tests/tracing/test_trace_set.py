@@ -1,0 +1,184 @@
+"""Traces of a whole data set: recorded in shards by any number of processes, opened as one, never loaded whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+import capsviz
+from capsviz import Trace, TraceSet
+from capsviz.data import load, to_float
+from capsviz.network import CapsNet, preset
+from capsviz.tracing import recording
+from capsviz.tracing.recording import record
+from capsviz.tracing.trace import TraceError
+
+ROOT = Path(__file__).resolve().parents[2]
+COUNT, SHARD = 10, 4
+
+
+def network(routing: str = "dr") -> CapsNet:
+    torch.manual_seed(0)
+    small = {"conv_channels": 8, "primary_types": 4, "decoder": (20,)}
+    return CapsNet(replace(preset("tiny", "digits", routing), **small)).eval()
+
+
+def recorded(folder: Path, routing: str = "dr", **options) -> TraceSet:
+    return record(
+        network(routing), load("digits", "test"), folder, name="mine", count=COUNT, shard_size=SHARD, **options
+    )
+
+
+@pytest.mark.parametrize("routing", ["dr", "em", "l2"])
+def test_a_slice_across_shards_is_the_trace_of_these_images(routing, tmp_path):
+    traces = recorded(tmp_path, routing, votes=True)
+    images, labels = load("digits", "test").batch(torch.arange(COUNT))
+    alone = capsviz.trace(network(routing), to_float(images[2:9]))
+    several = traces[2:9]
+    assert len(traces) == COUNT and len(traces.shards) == 3
+    assert torch.equal(several.images, alone.images)
+    for name, tensor in alone.tensors().items():
+        torch.testing.assert_close(several.tensors()[name], tensor, rtol=1e-4, atol=1e-5)
+    assert torch.equal(traces.labels, labels)
+    assert torch.equal(traces.predicted, traces[:].predicted)
+
+
+def test_an_index_counts_from_either_end_and_a_slice_may_leave_images_out(tmp_path):
+    traces = recorded(tmp_path)
+    everything = traces[:]
+    assert torch.equal(traces[-1].images, everything.images[-1:])
+    assert torch.equal(traces[1::3].poses, everything.poses[1::3])
+    assert torch.equal(traces[1::3].layer["logits"], everything.layer["logits"][:, 1::3])
+    assert torch.equal(traces.tensor("layer0.couplings"), everything.layer["couplings"])
+    for beyond in (COUNT, -COUNT - 1):
+        with pytest.raises(IndexError, match="no image"):
+            traces[beyond]
+    with pytest.raises(IndexError, match="forwards"):
+        traces[5:5]
+
+
+def test_half_precision_halves_the_iterations_and_keeps_what_was_decided(tmp_path):
+    whole, half = recorded(tmp_path / "whole"), recorded(tmp_path / "half", float16=True)
+    assert sum(shard.bytes for shard in half.shards) < 0.6 * sum(shard.bytes for shard in whole.shards)
+    assert torch.equal(half[:].activations, whole[:].activations)
+    assert half[3].layer["couplings"].dtype == torch.float32
+    torch.testing.assert_close(half[:].layer["couplings"], whole[:].layer["couplings"], rtol=1e-3, atol=1e-4)
+    assert not torch.equal(half[:].layer["couplings"], whole[:].layer["couplings"])
+
+
+def test_votes_are_left_out_unless_asked_for(tmp_path):
+    assert recorded(tmp_path)[0].layer.votes is None
+
+
+def test_a_shard_is_an_ordinary_trace(tmp_path):
+    traces = recorded(tmp_path)
+    assert torch.equal(Trace.open(tmp_path / traces.shards[1].file).poses, traces[4:8].poses)
+
+
+def test_a_recording_that_was_cut_off_says_so_and_goes_on_where_it_was(tmp_path, monkeypatch):
+    written = []
+
+    def cut_off(*arguments):
+        if len(written) == 2:
+            raise KeyboardInterrupt
+        written.append(arguments[3])
+        return write(*arguments)
+
+    write = recording.write_shard
+    monkeypatch.setattr(recording, "write_shard", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        recorded(tmp_path)
+    with pytest.raises(TraceError, match="cut off after 2 shards; repeat its command"):
+        TraceSet.open(tmp_path)
+    before = [path.stat().st_mtime_ns for path in written]
+    monkeypatch.undo()
+    assert len(recorded(tmp_path)) == COUNT
+    assert [path.stat().st_mtime_ns for path in written] == before, "what stood is not written again"
+
+
+def test_two_recordings_do_not_mix_in_one_folder(tmp_path):
+    recorded(tmp_path)
+    with pytest.raises(TraceError, match="float16 False and not True; choose another folder"):
+        recorded(tmp_path, float16=True)
+    other = network("l2")
+    with pytest.raises(TraceError, match="weights"):
+        record(other, load("digits", "test"), tmp_path, name="mine", count=COUNT, shard_size=SHARD)
+
+
+def test_a_missing_or_damaged_part_is_said_in_one_sentence(tmp_path):
+    traces = recorded(tmp_path)
+    with pytest.raises(TraceError, match="was not recorded"):
+        traces.tensor("layer0.votes")
+    with pytest.raises(TraceError, match=r"open a whole data set's traces with `capsviz.TraceSet.open`"):
+        Trace.open(tmp_path)
+    shard = tmp_path / traces.shards[1].file
+    shard.write_bytes(shard.read_bytes()[:-7])
+    with pytest.raises(TraceError, match="cut short"):
+        TraceSet.open(tmp_path)
+    (tmp_path / "index.json").write_text("{")
+    with pytest.raises(TraceError, match="damaged"):
+        TraceSet.open(tmp_path)
+    with pytest.raises(TraceError, match="holds no traces"):
+        TraceSet.open(tmp_path / "nowhere")
+
+
+@pytest.mark.timeout(400)
+def test_two_processes_write_the_shards_that_one_writes(tmp_path):
+    words = ["-m", "capsviz", "trace", "--data", "digits", "--count", "50", "--batch", "16", "--threads", "1"]
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    done = subprocess.run(
+        [sys.executable, *launcher, *words, "-o", str(tmp_path / "two")],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("50 traces of digits-dr in 4 shards") == 1, "one rank speaks"
+    assert "in each of 2 processes" in done.stderr
+    digits, sizes = load("digits", "test"), {"count": 50, "shard_size": 16}
+    one = record(capsviz.load("digits-dr"), digits, tmp_path / "one", name="digits-dr", **sizes)
+    two = TraceSet.open(tmp_path / "two")
+    assert two.recorded == one.recorded and len(two) == 50
+    torch.testing.assert_close(two[:].layer["couplings"], one[:].layer["couplings"], rtol=1e-4, atol=1e-6)
+
+
+MEMORY = """
+import sys, capsviz
+def resident():
+    return 1024 * int(next(line for line in open("/proc/self/status") if line.startswith("VmRSS")).split()[1])
+traces = capsviz.TraceSet.open(sys.argv[1])
+traces[0]
+before = resident()
+kept = [capsviz.TraceSet.open(sys.argv[1])]
+for index in range(0, len(traces), 9):
+    kept.append(traces[index].activations)
+reading = resident() - before
+everything = traces[:]
+print(reading, resident() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="resident memory is read from /proc")
+def test_resident_memory_does_not_grow_by_the_size_of_the_files(tmp_path):
+    traces = record(
+        capsviz.load("digits-dr"), load("digits", "test"), tmp_path, name="digits-dr", count=240, votes=True
+    )
+    size = sum(shard.bytes for shard in traces.shards)
+    assert size > 60e6
+    done = subprocess.run(
+        [sys.executable, "-c", MEMORY, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=200
+    )
+    assert done.returncode == 0, done.stderr
+    reading, loading = map(int, done.stdout.split())
+    assert reading < 0.2 * size
+    assert loading > 0.7 * size, "the measure sees what is loaded"
+    assert json.loads((tmp_path / "index.json").read_text())["recorded"]["votes"] is True

@@ -1,0 +1,140 @@
+"""The pretrained models are what the manifest says, and a wrong file is named, never half-loaded."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from capsviz import data, zoo
+from capsviz.errors import CapsvizError
+from capsviz.training.evaluate import evaluate
+
+ROOT = Path(__file__).resolve().parents[2]
+LARGEST = {
+    False: {"digits": (3.0, 3.0), "mnist": (0.7, 0.9), "fashion-mnist": (8.5, 10.0)},
+    True: {"mnist": (0.32, 0.5), "fashion-mnist": (6.7, 7.5), "cifar10": (14.0, 16.0), "multimnist": (7.4, 7.4)},
+}
+"""Test error, in percent, above which a model does not ship, and that for EM: with the papers' encoder, then ours."""
+
+
+@pytest.fixture
+def copied(tmp_path, monkeypatch):
+    """A zoo of one model in a folder that may be damaged."""
+    entry = zoo.entry("digits-dr")
+    shutil.copy(entry.path, tmp_path)
+    rows = json.loads((zoo.folder() / "manifest.json").read_text())["models"]
+    rows = [row for row in rows if row["name"] == "digits-dr"]
+    (tmp_path / "manifest.json").write_text(json.dumps({"models": rows}))
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", list(zoo.models()))
+def test_every_shipped_model_is_whole_small_and_as_good_as_asked(name):
+    entry = zoo.entry(name)
+    zoo.verify(entry)
+    assert entry.bytes == entry.path.stat().st_size <= 9e6
+    assert entry.test_error <= LARGEST[entry.preset == "residual"][entry.data][entry.routing == "em"]
+    assert (zoo.folder() / entry.curves).is_file()
+    assert f"--routing {entry.routing}" in entry.command
+
+
+def test_all_of_it_takes_120_megabytes_at_most():
+    assert sum(file.stat().st_size for file in zoo.folder().rglob("*") if file.is_file()) <= 120e6
+
+
+def test_every_algorithm_stands_beside_the_others_on_digits_mnist_and_fashion_mnist():
+    methods = ("dr", "em", "l2", "l1")
+    wanted = {(data, method, True) for data in ("digits", "mnist", "fashion-mnist") for method in methods}
+    wanted |= {(data, method, False) for data in ("digits", "mnist", "fashion-mnist") for method in ("l2", "l1")}
+    capsules = [entry for entry in zoo.models().values() if entry.has_capsules]
+    assert wanted <= {(entry.data, entry.routing, bool(entry.config.decoder)) for entry in capsules}
+    assert {"mnist-cnn", "fashion-mnist-cnn", "mnist-matrix"} <= set(zoo.models())
+
+
+@pytest.mark.parametrize("name", [name for name, entry in zoo.models().items() if entry.data == "digits"])
+def test_a_digits_model_makes_exactly_the_errors_of_the_manifest(name):
+    entry = zoo.entry(name)
+    result = evaluate(zoo.load_network(name), data.load("digits", "test"))
+    assert (result.error, result.count) == (pytest.approx(entry.test_error), entry.test_count)
+
+
+@pytest.mark.parametrize("name", [name for name, entry in zoo.models().items() if entry.history])
+def test_a_shipped_history_of_b_ends_in_the_shipped_coefficients(name):
+    zoo.verify_history(zoo.entry(name))
+    history = zoo.history(name)
+    assert history is not None and history.steps[0] == 0 and history.steps == sorted(set(history.steps))
+    assert torch.equal(history.coefficients[-1].float(), zoo.load(name).get_buffer("coefficients"))
+
+
+def test_a_loaded_model_is_the_rounded_one_that_was_measured():
+    network = zoo.load("digits-l1")
+    for name, value in zoo.shipped(network).state_dict().items():
+        assert torch.equal(value, network.state_dict()[name])
+
+
+def test_exemplars_are_drawn_as_their_class():
+    """A digit drawn from a stored capsule is read again as the class of the capsule, for most of them."""
+    network, capsules = zoo.load("digits-dr"), zoo.exemplars("digits-dr")
+    upper, exemplars, dim = capsules.shape
+    classes = torch.arange(upper).repeat_interleave(exemplars)
+    poses = torch.zeros(len(classes), upper, dim)
+    poses[torch.arange(len(classes)), classes] = capsules.flatten(0, 1)
+    read = network(network.decode(poses, classes)).activations.argmax(1)
+    assert (read == classes).float().mean() > 0.9
+    assert (zoo.capsule_spread("digits-dr") > 0).all()
+
+
+def test_an_unknown_model_is_answered_with_the_known_ones():
+    with pytest.raises(zoo.ZooError, match=r"No model is called 'nope'; choose one of .*digits-dr"):
+        zoo.load("nope")
+
+
+def test_a_model_that_leaves_takes_its_files_along_and_names_its_successor(copied):
+    first = zoo.entry("digits-dr")
+    for folder in ("curves", "measured"):
+        (copied / folder).mkdir()
+    rows = json.loads((copied / "manifest.json").read_text())["models"]
+    for name in ("better", "best"):
+        shutil.copy(first.path, copied / f"{name}.safetensors")
+        rows.append(rows[0] | {"name": name, "file": f"{name}.safetensors", "curves": f"curves/{name}.jsonl"})
+    (copied / "manifest.json").write_text(json.dumps({"models": rows}))
+    left = [first.path, copied / first.curves, copied / "measured" / "digits-dr.safetensors"]
+    left[1].write_text("")
+    left[2].write_bytes(b"")
+    (copied / "curves" / "best.jsonl").write_text("")
+
+    zoo.replace("digits-dr", "better")
+    assert list(zoo.models()) == ["best", "better"] and zoo.successors() == {"digits-dr": "better"}
+    assert not any(file.exists() for file in left) and (copied / "curves" / "best.jsonl").exists()
+    with pytest.raises(zoo.ZooError, match=r"^digits-dr left the zoo; use better, which took its place\.$"):
+        zoo.load("digits-dr")
+
+    zoo.replace("better", "best")
+    assert zoo.successors() == {"better": "best", "digits-dr": "best"}
+    with pytest.raises(zoo.ZooError, match="its own place"):
+        zoo.replace("best", "best")
+
+
+def test_a_missing_file_is_named(copied):
+    (copied / "digits-dr.safetensors").unlink()
+    with pytest.raises(zoo.ZooError, match=r"digits-dr\.safetensors of digits-dr are missing"):
+        zoo.load("digits-dr")
+
+
+@pytest.mark.parametrize("damage", [lambda whole: whole[:-100], lambda whole: whole[:-1] + b"\x00", lambda _: b""])
+def test_an_altered_file_is_named_and_not_loaded(copied, damage):
+    path = copied / "digits-dr.safetensors"
+    path.write_bytes(damage(path.read_bytes()[:-1] + b"\x7f"))
+    with pytest.raises(zoo.ZooError, match=r"digits-dr\.safetensors of digits-dr are not those of the manifest"):
+        zoo.load("digits-dr")
+
+
+def test_a_damaged_manifest_is_said_in_one_sentence(copied):
+    (copied / "manifest.json").write_text('{"models": [{"name": "digits-dr"')
+    with pytest.raises(CapsvizError, match=r"manifest\.json is damaged"):
+        zoo.models()
