@@ -25,7 +25,7 @@ window.changes = [];
 widget.render({{ el: document.getElementById("cell"), model: {{
   get: (name) => state[name],
   set: (name, value) => {{ state[name] = value; window.changes.push([name, value]); }},
-  on: (event, actions) => (heard[event] = actions), off: () => undefined, save_changes: () => undefined,
+  on: (event, hears) => (heard[event] = hears), off: () => undefined, save_changes: () => undefined,
 }} }});
 </script>"""
 

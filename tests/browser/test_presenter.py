@@ -17,7 +17,7 @@ def press(visitor: Visitor, key: str, query: str) -> None:
 
 
 def hearing(visitor: Visitor) -> None:
-    """Wait until the page actions keys: the sheet of keys opens and closes without the server."""
+    """Wait until the page hears keys: the sheet of keys opens and closes without the server."""
     sheet = visitor.window.get_by_role("dialog", name="Keys")
 
     def opens() -> bool:
