@@ -25,17 +25,17 @@ SCREENS = ((1280, 720), (1920, 1080))
 PLAYERS = {
     "dynamic routing": ("dynamic?model=mnist-dr", "section.routing"),
     "EM": ("em?model=mnist-em", "section.routing"),
-    "ascent": ("discriminative?model=mnist-l2&part=ascent", "section.film"),
+    "ascent": ("discriminative?model=mnist-l2&part=ascent", "section.capsule-maps"),
 }
 """Pages with a player, and where it is on them."""
 PLAY = """root => new Promise((played) => {
-  const { transport } = root.capsvizBoard ?? root.capsvizFilm, { show } = transport, times = [];
-  transport.show = (position) => { times.push(performance.now()); show(position); };
-  transport.hold = 0; // frames that stand still draw nothing, and are not counted
-  transport.go(0);
+  const { controls } = root.capsvizBoard ?? root.capsvizMaps, { show } = controls, times = [];
+  controls.show = (position) => { times.push(performance.now()); show(position); };
+  controls.hold = 0; // frames that stand still draw nothing, and are not counted
+  controls.go(0);
   times.length = 0;
-  transport.play();
-  const wait = () => (transport.timer ? setTimeout(wait, 50) : played(times));
+  controls.play();
+  const wait = () => (controls.timer ? setTimeout(wait, 50) : played(times));
   wait();
 })"""
 """Plays once from start to end; gives the moments of the pictures in milliseconds."""

@@ -1,4 +1,4 @@
-"""The boards of the pages, those of a routing and films of the capsules: what is on them, what an action changes."""
+"""The boards of the pages, those of a routing and maps of the capsules: what is on them, what an action changes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 import streamlit as st
 
 from app import layout, resources, scene
-from app.components.capsule_film import capsule_film
+from app.components.capsule_maps import capsule_maps
 from app.components.routing_board import Look, routing_board
 from app.scene import Scene
 from app.sources.images import Picture
 from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, TEMPERATURES
 from app.widgets import chosen
-from capsviz.boards import Film, describe_routing, routing_message, trace_board
+from capsviz.boards import CapsuleMaps, describe_routing, routing_message, trace_board
 from capsviz.figures.compare import error_map
 from capsviz.figures.perturb import reconstruction_figure
 from capsviz.tracing.trace import Trace
@@ -156,26 +156,26 @@ def _second_picker(current: Scene, entry: Entry) -> None:
     )
 
 
-def film_selected(capsule: int | None) -> None:
-    """Keep the capsule that was clicked; it concerns the film and the links, not the rest of the page."""
-    scene.keep("film", capsule=capsule)
+def capsule_selected(capsule: int | None) -> None:
+    """Keep the capsule that was clicked; it concerns the maps and the links, not the rest of the page."""
+    scene.keep("maps", capsule=capsule)
 
 
-def film_left(frame: int | None) -> None:
-    """Keep the frame at which the visitor left the player; as `film_selected`."""
-    scene.keep("film", frame=frame)
+def frame_left(frame: int | None) -> None:
+    """Keep the frame at which the visitor left the player; as `capsule_selected`."""
+    scene.keep("maps", frame=frame)
 
 
-@st.fragment(key="film")
-def film(shown: Film, entry: Entry, key: str) -> None:
-    """A film of a model's capsules, with its player; the selected capsule is that of all pages."""
+@st.fragment(key="maps")
+def maps(shown: CapsuleMaps, entry: Entry, key: str) -> None:
+    """Maps over the capsules of a model, with their player; the selected capsule is that of all pages."""
     current = scene.current()
-    capsule_film(
+    capsule_maps(
         shown,
         capsule=current.capsule(entry),
         frame=current.choices.frame,
         dark=current.dark,
         key=key,
-        on_capsule=film_selected,
-        on_frame=film_left,
+        on_capsule=capsule_selected,
+        on_frame=frame_left,
     )

@@ -12,7 +12,7 @@ from capsviz import data, zoo
 from capsviz.analysis import ascent
 from capsviz.network import rerouted
 from capsviz.routing.dynamic import DYNAMIC
-from capsviz.tracing.history import CoefficientHistory
+from capsviz.tracing.coefficient_history import CoefficientHistory
 from capsviz.tracing.trace import Trace
 from capsviz.tracing.trace import trace as record
 

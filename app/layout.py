@@ -18,7 +18,7 @@ from app.widgets import chosen
 from capsviz.boards import Board
 from capsviz.errors import CapsvizError
 from capsviz.figures.describe import describe
-from capsviz.figures.network import Stage, network_strip
+from capsviz.figures.network import Part, network_strip
 from capsviz.tracing.trace import Trace
 from capsviz.zoo import Entry
 
@@ -82,7 +82,7 @@ def offer(key: str, made: Callable[[], Figure | Board], title: str = "") -> None
     takeaway.offer(key, made, title)
 
 
-def strip(trace: Trace, highlight: Stage, dark: bool) -> None:
+def strip(trace: Trace, highlight: Part, dark: bool) -> None:
     """The network from image to reconstruction, the page's subject marked; its trace is the one to take away."""
     takeaway.record(trace)
     show(

@@ -13,7 +13,7 @@ from capsviz.analysis import disagreement, perturbation
 from capsviz.analysis.comparison import Comparison, compare
 from capsviz.analysis.dimensions import Meanings
 from capsviz.analysis.dimensions import meanings as measure_meanings
-from capsviz.analysis.evaluation import Measured, MeasuredError, drawings, path_of, recorded
+from capsviz.analysis.predictions import Predictions, PredictionsError, drawings, path_of, recorded
 from capsviz.boards import pack_weights
 from capsviz.network import METHODS, CapsNet
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
@@ -65,21 +65,21 @@ def drawn_weights(name: str, layer: int, position: int, upper: int) -> dict[str,
 @st.cache_resource(show_spinner=False)
 def decoder(name: str) -> bytes:
     """A model's decoder as the browser takes it. Raises PerturbError where it has none."""
-    return pack_weights(model(name), exemplars(name), spread(name), class_means(name))
+    return pack_weights(model(name), exemplar_capsules(name), spread(name), class_means(name))
 
 
 def class_means(name: str) -> torch.Tensor | None:
     """The mean capsule of each class, "class dim", from a model's record; None where it has not been measured."""
     try:
-        return measured(name).class_means(len(entries()[name].classes))
-    except MeasuredError:
+        return predictions(name).class_means(len(entries()[name].classes))
+    except PredictionsError:
         return None
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def exemplars(name: str) -> torch.Tensor:
+def exemplar_capsules(name: str) -> torch.Tensor:
     """Stored class capsules of a model, "class exemplar dim". Raises ZooError."""
-    return zoo.exemplars(name)
+    return zoo.exemplar_capsules(name)
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -90,13 +90,13 @@ def spread(name: str) -> torch.Tensor:
 
 def unit(name: str) -> float:
     """What an offset of 1 adds to the numbers of a model's capsules. Raises ZooError."""
-    return perturbation.unit(exemplars(name))
+    return perturbation.unit(exemplar_capsules(name))
 
 
 @st.cache_resource(show_spinner="Measuring what the capsules draw …", max_entries=8)
 def meanings(name: str) -> tuple[Meanings, ...]:
     """What the numbers of each class capsule of a model mean, class by class. Raises PerturbError."""
-    examples, deviations = exemplars(name), spread(name)
+    examples, deviations = exemplar_capsules(name), spread(name)
     return tuple(
         measure_meanings(model(name), examples[label], deviations[label], label) for label in range(len(examples))
     )
@@ -142,37 +142,37 @@ def comparison(names: tuple[tuple[str, str], ...], pixels: bytes) -> Comparison:
 
 
 @st.cache_resource(show_spinner=False)
-def measurable() -> dict[str, zoo.Entry]:
+def all_entries() -> dict[str, zoo.Entry]:
     """All models of pretrained/ by name, those without capsules as well. Raises ZooError."""
     return zoo.models()
 
 
 @st.cache_resource(show_spinner=False, max_entries=24)
-def _measured(name: str, drawer: str, written: float) -> Measured:
-    return recorded(measurable()[name], measurable().get(drawer))
+def _predictions(name: str, drawer: str, written: float) -> Predictions:
+    return recorded(all_entries()[name], all_entries().get(drawer))
 
 
-def measured(name: str, drawer: str = "") -> Measured:
+def predictions(name: str, drawer: str = "") -> Predictions:
     """What a model does with every test image of its data set, from its file.
 
-    drawer: the model whose decoder draws it as a control; empty: as always. Raises MeasuredError.
+    drawer: the model whose decoder draws it as a control; empty: as always. Raises PredictionsError.
     """
-    path = path_of(measurable()[name], measurable().get(drawer))
+    path = path_of(all_entries()[name], all_entries().get(drawer))
     # The time is part of what the cache knows a record by: measured again, it is read again.
-    return _measured(name, drawer, path.stat().st_mtime if path.is_file() else 0.0)
+    return _predictions(name, drawer, path.stat().st_mtime if path.is_file() else 0.0)
 
 
 def drawn(name: str, chosen: torch.Tensor | None = None, drawer: str = "") -> torch.Tensor:
-    """What the recorded capsules of test images look like: "chosen channel height width"; drawer: as in `measured`.
+    """What the recorded capsules of test images look like: "chosen channel height width"; drawer: as in `predictions`.
 
-    Raises MeasuredError.
+    Raises PredictionsError.
     """
-    found = measured(name, drawer)
+    found = predictions(name, drawer)
     return drawings(found, model(found.drawn_by), chosen)
 
 
 @st.cache_resource(show_spinner="Comparing the test images …", max_entries=24)
 def difference(first: str, second: str, by: str) -> torch.Tensor:
-    """How far two models are apart on each test image, "count". Raises CompareError, MeasuredError."""
-    artists = (model(measured(first).drawn_by), model(measured(second).drawn_by)) if by == "drawings" else None
-    return disagreement.difference(measured(first), measured(second), by, artists)
+    """How far two models are apart on each test image, "count". Raises CompareError, PredictionsError."""
+    artists = (model(predictions(first).drawn_by), model(predictions(second).drawn_by)) if by == "drawings" else None
+    return disagreement.difference(predictions(first), predictions(second), by, artists)

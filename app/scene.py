@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app import resources
-from app.sources import browsing, images, recordings
+from app.sources import browsing, images, trace_sets
 from app.sources.images import Picture
 from app.state import capsule_sets, session
 from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, Catalogue, Choices
@@ -96,7 +96,7 @@ class Scene:
             iterations = MAX_ITERATIONS
         intervention = self.intervention(entry) if touched else UNTOUCHED
         if picture.recording and not intervention and self.replays(entry, picture):
-            return recordings.trace(*picture.recording)
+            return trace_sets.trace(*picture.recording)
         temperature = self.choices.temperature if entry.config.algorithm.tempered else None
         return resources.trace(entry.name, picture.key, iterations, intervention, temperature)
 
@@ -105,7 +105,7 @@ class Scene:
         shown = picture or self.picture
         if shown.recording is None or (entry.config.algorithm.tempered and self.choices.temperature is not None):
             return False
-        return recordings.holds(shown.recording[0], entry, self._iterations(entry))
+        return trace_sets.holds(shown.recording[0], entry, self._iterations(entry))
 
     def rounds(self, entry: Entry) -> int:
         """T: the chosen one, else what the model was trained with."""

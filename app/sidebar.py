@@ -12,7 +12,7 @@ from streamlit.navigation.page import StreamlitPage
 from app import resources, thumbnails
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.scene import Scene, SceneError, catalogue, keep
-from app.sources import browsing, images, recordings
+from app.sources import browsing, images, trace_sets
 from app.state import session
 from app.state.choices import Choices
 from app.widgets import chosen
@@ -134,7 +134,7 @@ def _model_changes(name: str, choices: Choices) -> dict[str, object]:
 def _source(scene: Scene) -> None:
     choices, entry = scene.choices, scene.entry
     absent = {"generated"} if not entry.config.decoder else set()
-    absent |= {"recorded"} if not recordings.names() else set()
+    absent |= {"recorded"} if not trace_sets.names() else set()
     possible = [name for name in _SOURCES if name not in absent]
     source = images.source_of(choices, entry)
     chosen(
@@ -181,10 +181,10 @@ def _recording(scene: Scene) -> None:
         "Recording",
         "recording",
         name,
-        recordings.names(),
+        trace_sets.names(),
         read=lambda name, _: _recording_changes(name),
     )
-    made, total = recordings.opened(name).recorded, len(recordings.opened(name))
+    made, total = trace_sets.opened(name).recorded, len(trace_sets.opened(name))
     if scene.replays(scene.entry):
         kept = "as they were recorded" if made["votes"] else "as they were recorded; votes are cast anew from them"
         st.caption(f"{total} images through {made['model']}. The pages show the numbers {kept}.")
@@ -194,7 +194,7 @@ def _recording(scene: Scene) -> None:
 
 def _recording_changes(name: str) -> dict[str, object]:
     """Another recording brings the model and the iterations that were recorded, as far as they are here."""
-    made = recordings.opened(name).recorded
+    made = trace_sets.opened(name).recorded
     entry = resources.entries().get(made["model"])
     changes: dict[str, object] = {"source": "recorded", "recording": name}
     if entry is not None:

@@ -15,14 +15,13 @@ from streamlit.delta_generator import DeltaGenerator
 from app import resources
 from app.components.picture_buttons import picture_buttons
 from app.scene import Scene
-from app.sources import browsing, recordings
+from app.sources import browsing, trace_sets
 from capsviz import data
-from capsviz.boards import Board, board_page
-from capsviz.boards import as_csv as table
+from capsviz.boards import Board, board_csv, board_page
 from capsviz.data import exemplars
 from capsviz.figures import standalone_html
+from capsviz.figures.csv_table import figure_csv
 from capsviz.figures.describe import describe
-from capsviz.figures.table import as_csv
 from capsviz.figures.theme import ink
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.trace import Trace
@@ -93,7 +92,7 @@ def _board(board: Board, name: str) -> None:
         embed(board_page(alone), height=BOARD_HEIGHT, scrolling=True)
     st.caption("SVG and PNG are at its end. The page has the numbers of every class that can be chosen on it.")
     _, middle, right = st.columns([2, 1, 1])
-    _downloads(name, (middle, right), lambda: board_page(board), lambda: table(board), "One row per number.")
+    _downloads(name, (middle, right), lambda: board_page(board), lambda: board_csv(board), "One row per number.")
 
 
 def _figure(figure: Figure, name: str, current: Scene) -> None:
@@ -104,7 +103,7 @@ def _figure(figure: Figure, name: str, current: Scene) -> None:
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="center")
     with left:
         picture_buttons(plot=_PREVIEW, name=name, key="taken_pictures")
-    _downloads(name, (middle, right), lambda: standalone_html(figure), lambda: as_csv(figure), "One row per point.")
+    _downloads(name, (middle, right), lambda: standalone_html(figure), lambda: figure_csv(figure), "One row per point.")
 
 
 def _downloads(name: str, places: tuple[DeltaGenerator, DeltaGenerator], page: Make, numbers: Make, rows: str) -> None:
@@ -158,17 +157,19 @@ def lines(trace: Trace, current: Scene) -> str:
     entry, origin = resources.entries()[trace.name], current.picture.origin
     if current.picture.recording:
         name, index = current.picture.recording
-        images = f'capsviz.TraceSet.open("{recordings.folder() / name}")[{index}].images'
+        images = f'capsviz.TraceSet.open("{trace_sets.folder() / name}")[{index}].images'
     elif origin is None:
         images = f'capsviz.Trace.open("{file_name(trace, current)}").images'
     else:
         name, split, index = origin
-        shelf, place = f'capsviz.data.load("{name}", "{split}")', index
+        image_set, place = f'capsviz.data.load("{name}", "{split}")', index
         pairs = name not in browsing.LABELLED
         if not data.available(name):
-            shelf, pairs = f'capsviz.data.exemplars.exemplars("{name}")', False
+            image_set, pairs = f'capsviz.data.exemplars.exemplars("{name}")', False
             place = exemplars.exemplars(name).place(index)
-        chosen = f"{shelf}.batch(torch.tensor([{place}]))[0]" if pairs else f"{shelf}.images[{place}:{place + 1}]"
+        chosen = (
+            f"{image_set}.batch(torch.tensor([{place}]))[0]" if pairs else f"{image_set}.images[{place}:{place + 1}]"
+        )
         images = f"capsviz.data.to_float({chosen})"
     arguments = [f'capsviz.load("{trace.name}")', "images"]
     if entry.method.iterates:

@@ -67,7 +67,7 @@ def _decoder(model: CapsNet | str, image: Tensor, upper: int | None, hand: str, 
     if isinstance(model, str):
         entry, network = zoo.entry(model), zoo.load(model)
         recorded = record(network, image[None], votes=False, name=model, classes=entry.classes)
-        weights = pack_weights(network, zoo.exemplars(model), zoo.capsule_spread(model))
+        weights = pack_weights(network, zoo.exemplar_capsules(model), zoo.capsule_spread(model))
     else:
         recorded = record(model, image[None], votes=False, name="the model")
         weights = pack_weights(model)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURE = ROOT / "docs" / "images" / "architecture.svg"
-HOUSES = ("app", "capsviz")
+PACKAGES = ("app", "capsviz")
 EVERYWHERE = {"capsviz", "capsviz.errors", "capsviz.places", "capsviz.terminal"}
 """The package's front and what any module may import; lines to them would say nothing."""
 BOX, GAP, ROW, MARGIN = (152, 34), 18, 84, 16
@@ -23,15 +23,15 @@ Graph = dict[str, set[str]]
 
 def modules() -> dict[str, Path]:
     """Every module by its dotted name."""
-    files = (path for house in HOUSES for path in (ROOT / house).rglob("*.py"))
+    files = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
     return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
 
 
-def room(module: str) -> str:
+def box_of(module: str) -> str:
     """The box of a module: the app, the command line, else its package or itself within the library."""
-    house, *within = module.split(".")
-    if house != "capsviz" or not within:
-        return house
+    package, *within = module.split(".")
+    if package != "capsviz" or not within:
+        return package
     return "capsviz.commands" if within[0].startswith("__") else f"capsviz.{within[0]}"
 
 
@@ -49,10 +49,10 @@ def imported(path: Path, known: dict[str, Path]) -> Iterator[str]:
 def graph() -> Graph:
     """Which box imports from which."""
     known = modules()
-    found: Graph = {room(name): set() for name in known}
+    found: Graph = {box_of(name): set() for name in known}
     for name, path in known.items():
         for other in imported(path, known):
-            found[room(name)].add(room(other))
+            found[box_of(name)].add(box_of(other))
     return {name: others - EVERYWHERE - {name} for name, others in found.items() if name not in EVERYWHERE}
 
 

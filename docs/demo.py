@@ -1,7 +1,7 @@
-"""Film the README's short demo from the running app: `make demo` (needs Chromium at /usr/bin/chromium).
+"""Record the README's short demo from the running app: `make demo` (needs Chromium at /usr/bin/chromium).
 
 Dynamic routing is stepped through line by line, then a number of a class capsule is moved on Perturb. Each picture is a
-screenshot; nothing is drawn for the film.
+screenshot; nothing is drawn for it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STEP_MS, DRAG_MS, REST_MS = 900, 160, 2200
 
 
 def picture(page: Page) -> Image.Image:
-    """The window as it is, at the size of the film."""
+    """The window as it is, at the size of the demo."""
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB").resize(SHOWN, Image.Resampling.LANCZOS)
 
 
@@ -33,7 +33,7 @@ def routing(page: Page, address: str, query: str) -> list[tuple[Image.Image, int
     settle(page)
     page.wait_for_timeout(1500)  # a presented page is drawn again once it knows how large its window is
     page.locator(".st-key-strip .main-svg").first.wait_for()
-    count = int(page.locator(".transport input").first.get_attribute("max") or 0)
+    count = int(page.locator(".player-controls input").first.get_attribute("max") or 0)
     frames = []
     for index in range(count + 1):
         page.wait_for_selector(f'section.routing[data-frame="{index}"]')

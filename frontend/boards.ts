@@ -2,13 +2,13 @@
 
 import { type Mount, mounting } from "./core/board";
 import { mountDecoder } from "./decoder/board";
-import { Film } from "./film/board";
+import { CapsuleMaps } from "./capsule-maps/board";
 import { RoutingBoard } from "./routing-board/board";
 import { Toy } from "./toy/board";
 
 export const boards: Readonly<Record<string, Mount>> = {
   "routing-board": mounting(RoutingBoard),
-  film: mounting(Film),
+  "capsule-maps": mounting(CapsuleMaps),
   toy: mounting(Toy),
   "live-decoder": mountDecoder,
 };

@@ -17,7 +17,7 @@ const parts = [
   "app/picture-buttons",
   "app/drawing-pad",
   "app/routing-board",
-  "app/film",
+  "app/capsule-maps",
   "app/live-decoder",
   "app/toy",
   "page/page",

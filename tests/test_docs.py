@@ -24,7 +24,7 @@ def test_a_page_shows_the_tables_of_manifest_and_result_files(page: str):
     assert [first for first, table in tables.tables()[page].items() if table not in text] == [], "run `make tables`"
 
 
-def test_the_figure_of_the_house_is_drawn_from_its_imports():
+def test_the_figure_of_the_architecture_is_drawn_from_its_imports():
     assert architecture.FIGURE.read_text(encoding="utf-8") == architecture.svg(), "run `make architecture`"
 
 

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from capsviz import zoo
-from capsviz.analysis.evaluation import path_of
+from capsviz.analysis.predictions import path_of
 
 SECOND = "digits-dr-seed1"
 

@@ -10,15 +10,15 @@ from app.comparing import methods
 from app.scene import Scene, catalogue
 from app.state import session
 from app.widgets import chosen
-from capsviz.analysis.evaluation import Measured
+from capsviz.analysis.predictions import Predictions
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.confusions import confusion_matrices, confusion_matrix
-from capsviz.figures.network import Stage
+from capsviz.figures.network import Part
 
 HEADLINE = (
     "Rows are the classes <b>shown</b>, columns the classes <b>named</b>; right answers are grey. <b>Click</b> a cell."
 )
-SUBJECT: Stage = "class"
+SUBJECT: Part = "class"
 ALL = ""
 COMMONEST, IMAGES = 5, 16
 
@@ -49,7 +49,7 @@ def choose(method: str, label: int, named: int) -> None:
     session.update(choices, method=method, cell=(int(label), int(named)))
 
 
-def _one(current: Scene, record: Measured) -> None:
+def _one(current: Scene, record: Predictions) -> None:
     """One matrix, its commonest errors, and the images of the chosen cell, else of the commonest."""
     classes = current.entry.classes
     common = record.largest_confusions(len(classes), COMMONEST)
@@ -69,7 +69,7 @@ def _one(current: Scene, record: Measured) -> None:
             _images(current, record, cell)
 
 
-def _images(current: Scene, record: Measured, cell: tuple[int, int]) -> None:
+def _images(current: Scene, record: Predictions, cell: tuple[int, int]) -> None:
     shown, named = (current.entry.classes[index] for index in cell)
     found = record.taken(*cell)
     what = f"images of {shown} named rightly" if shown == named else f"images of {shown} taken for {named}"

@@ -11,12 +11,12 @@ from app.comparing import methods
 from app.scene import Scene
 from app.widgets import chosen
 from capsviz.analysis.comparison import Drawing
-from capsviz.analysis.evaluation import Measured
+from capsviz.analysis.predictions import Predictions
 from capsviz.figures.distributions import distribution_steps, distribution_violins
-from capsviz.figures.network import Stage
+from capsviz.figures.network import Part
 
 HEADLINE = "How well each method draws the <b>whole test set</b>; the diamond is the image on stage."
-SUBJECT: Stage = "reconstruction"
+SUBJECT: Part = "reconstruction"
 _TITLES = {"mse": "MSE", "ssim": "SSIM"}
 
 
@@ -62,7 +62,7 @@ def _controls(current: Scene, measure: str) -> None:
         chosen(st.segmented_control, "Order", "sort", choices.sort, list(orders), format_func=orders.get, required=True)
 
 
-def marks(current: Scene, records: dict[str, Measured], measure: str) -> dict[str, float]:
+def marks(current: Scene, records: dict[str, Predictions], measure: str) -> dict[str, float]:
     """The figure of the image on stage by method's title: from the record, or measured now where it is another."""
     called, index = methods.titles(records), methods.on_stage(current)
     if index is not None:
@@ -72,7 +72,7 @@ def marks(current: Scene, records: dict[str, Measured], measure: str) -> dict[st
     return {called[name]: float(getattr(drawing, measure)[0]) for name, drawing in drawings.items()}
 
 
-def table(current: Scene, records: dict[str, Measured], names: list[str], measure: str) -> None:
+def table(current: Scene, records: dict[str, Predictions], names: list[str], measure: str) -> None:
     """Every test image with each method's figure; a click on a head sorts, a row puts its image on stage."""
     labels = next(iter(records.values())).labels.tolist()
     called = methods.titles(names)

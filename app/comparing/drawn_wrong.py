@@ -11,13 +11,13 @@ from app.scene import Scene
 from app.sources import images
 from app.widgets import chosen
 from capsviz.analysis import disagreement
-from capsviz.analysis.evaluation import Measured, MeasuredError, control_drawer_of
+from capsviz.analysis.predictions import Predictions, PredictionsError, control_drawer_of
 from capsviz.data import ImageSet
 from capsviz.figures.blocks import image_blocks
-from capsviz.figures.network import Stage
+from capsviz.figures.network import Part
 
 HEADLINE = "Capsules that their network reads rightly: <b>what does a decoder draw</b> that never met them?"
-SUBJECT: Stage = "reconstruction"
+SUBJECT: Part = "reconstruction"
 EXAMPLES = {"wrong": 25, "first": 100}
 """As many as show well; the paper shows 100."""
 ALIKE = 5.0
@@ -55,13 +55,13 @@ def show(current: Scene) -> None:
     _figure(current, records, method, called[method], methods.test_images(current), control)
 
 
-def _sentence(record: Measured, called: str) -> str:
+def _sentence(record: Predictions, called: str) -> str:
     """The count in words, with what the drawing model makes of its own drawings beside it."""
     kind, right, wrong = images.title_of(record.data), int(record.right.sum()), int(record.drawn_wrong.sum())
     opening = f"<b>{called}</b> names {right} of {len(record)} {kind} test images rightly. "
     if record.reconstructs:
         return opening + f"Of its own reconstructions of these, <b>{wrong}</b> read to it as another class (framed)."
-    own = resources.measured(record.drawn_by)
+    own = resources.predictions(record.drawn_by)
     return (
         opening
         + f"It was trained without a decoder; drawn by the decoder of <b>{record.drawn_by}</b>, which never met "
@@ -70,11 +70,11 @@ def _sentence(record: Measured, called: str) -> str:
     )
 
 
-def _control(record: Measured) -> tuple[Measured | None, str, str]:
+def _control(record: Predictions) -> tuple[Predictions | None, str, str]:
     """The record of a second seed of dynamic routing drawn by the same decoder, what it says, and what is missing."""
     if record.reconstructs:
         return None, "", ""
-    entries = resources.measurable()
+    entries = resources.all_entries()
     drawer = entries[record.drawn_by]
     seeds = [entry for entry in entries.values() if control_drawer_of(entry) == drawer]
     if not seeds:
@@ -87,8 +87,8 @@ def _control(record: Measured) -> tuple[Measured | None, str, str]:
             f"--seeds 2`, `capsviz zoo add runs/{drawer.name}-seed1` and `capsviz zoo measure` put it here.",
         )
     try:
-        control = resources.measured(seeds[0].name, drawer.name)
-    except MeasuredError as error:
+        control = resources.predictions(seeds[0].name, drawer.name)
+    except PredictionsError as error:
         return None, "", f"The control, {seeds[0].name} drawn by the decoder of {drawer.name}, is missing: {error}"
     wrong, right = int(control.drawn_wrong.sum()), int(control.right.sum())
     share, of_these = 100 * wrong / right, 100 * int(record.drawn_wrong.sum()) / int(record.right.sum())
@@ -109,22 +109,22 @@ def _verdict(control: float, share: float) -> str:
 
 def _figure(
     current: Scene,
-    records: dict[str, Measured],
+    records: dict[str, Predictions],
     method: str,
     called: str,
     test: ImageSet | None,
-    control: Measured | None,
+    control: Predictions | None,
 ) -> None:
     record, sample, classes = records[method], current.choices.sample, current.entry.classes
     which = disagreement.classified_right(record, EXAMPLES[sample], wrong_first=sample == "wrong")
     if not len(which):
         return
     pictures: dict[str, torch.Tensor] = {} if test is None else {"input": methods.pixels(test, which)}
-    drawer = methods.title(resources.measurable()[record.drawn_by])
+    drawer = methods.title(resources.all_entries()[record.drawn_by])
     if not record.reconstructs:
         pictures[f"{drawer}, reconstructed"] = resources.drawn(record.drawn_by, which)
     if control is not None:
-        other = methods.title(resources.measurable()[control.name])
+        other = methods.title(resources.all_entries()[control.name])
         drawing = resources.drawn(control.name, which, control.drawn_by)
         pictures[f"control: {other}, drawn by {drawer}"] = drawing
     decoder = "its own decoder" if record.reconstructs else drawer

@@ -13,7 +13,7 @@ from app.scene import Scene
 from app.sources import browsing, images
 from app.state import session
 from capsviz import data
-from capsviz.analysis.evaluation import Measured, MeasuredError
+from capsviz.analysis.predictions import Predictions, PredictionsError
 from capsviz.data import ImageSet
 from capsviz.errors import CapsvizError
 from capsviz.network import METHODS
@@ -39,7 +39,7 @@ def short(entry: Entry) -> str:
 
 def titles(names: Iterable[str], form: Callable[[Entry], str] = title) -> dict[str, str]:
     """Titles by the models' names; the preset is said where two would be called alike."""
-    entries = [resources.measurable()[name] for name in names]
+    entries = [resources.all_entries()[name] for name in names]
     plain = [form(entry) for entry in entries]
     return {
         entry.name: f"{called} ({entry.preset})" if plain.count(called) > 1 else called
@@ -52,11 +52,11 @@ def colours(names: Iterable[str]) -> dict[str, str]:
     return {
         called: colour
         for name, called in titles(names).items()
-        if (colour := resources.measurable()[name].method.colour)
+        if (colour := resources.all_entries()[name].method.colour)
     }
 
 
-def records(current: Scene, *, drawing: bool = False) -> dict[str, Measured]:
+def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
     """The records of the chosen model's data set, by model, in the order of all pages.
 
     drawing: only models that reconstruct. Raises NothingMeasured where there is none.
@@ -66,12 +66,12 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Measured]:
             f"The images of {images.title_of(current.entry.data)} show two digits each, and this view counts one; "
             "choose “This image”."
         )
-    found: dict[str, Measured] = {}
+    found: dict[str, Predictions] = {}
     missing: list[str] = []
-    for entry in sorted((e for e in resources.measurable().values() if e.data == current.entry.data), key=_place):
+    for entry in sorted((e for e in resources.all_entries().values() if e.data == current.entry.data), key=_place):
         try:
-            record = resources.measured(entry.name)
-        except MeasuredError:
+            record = resources.predictions(entry.name)
+        except PredictionsError:
             missing.append(entry.name)
         else:
             if record.reconstructs or not drawing:
@@ -121,5 +121,5 @@ def on_stage(current: Scene) -> int | None:
 def put_on_stage(index: int) -> None:
     """Make a test image of the chosen model's data set the image of all pages; for a widget's callback."""
     choices = scene.choices()
-    if data.available(resources.measurable()[choices.model].data):
+    if data.available(resources.all_entries()[choices.model].data):
         session.update(choices, source="data", data="", split="test", only=None, image=int(index))

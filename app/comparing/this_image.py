@@ -9,7 +9,7 @@ from app.scene import Scene
 from app.sources import images
 from capsviz.analysis.comparison import Comparison
 from capsviz.figures.compare import reconstruction_grid
-from capsviz.figures.network import Stage
+from capsviz.figures.network import Part
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.zoo import Entry
@@ -18,7 +18,7 @@ HEADLINE = (
     "One image, routed by every method, drawn from what each names in it: <b>blue</b> is missing, <b>orange</b> new."
 )
 
-SUBJECT: Stage = "reconstruction"
+SUBJECT: Part = "reconstruction"
 
 
 def show(current: Scene) -> None:

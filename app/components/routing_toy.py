@@ -12,7 +12,7 @@ from capsviz.boards.theme import theme
 from capsviz.figures.theme import class_colour
 
 FEWEST, MOST = TOY_CAPSULES
-Votes = Sequence[Sequence[Sequence[float]]]
+PlaneVotes = Sequence[Sequence[Sequence[float]]]
 """Lower capsule, parent (two), coordinate (two)."""
 
 _LOWER = (1, 0, 2, 5, 8, 6)
@@ -36,7 +36,7 @@ def nested(flat: Sequence[float]) -> list[list[list[float]]]:
 
 
 def routing_toy(
-    votes: Votes,
+    votes: PlaneVotes,
     iterations: int,
     presets: Mapping[str, Mapping[str, Any]],
     *,

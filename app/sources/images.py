@@ -11,7 +11,7 @@ from jaxtyping import UInt8
 from torch import Tensor
 
 from app import resources
-from app.sources import browsing, linked_picture, recordings
+from app.sources import browsing, linked_picture, trace_sets
 from app.state.choices import Choices
 from capsviz import data, zoo
 from capsviz.analysis.perturbation import draw
@@ -116,17 +116,17 @@ def source_of(choices: Choices, entry: zoo.Entry) -> str:
 
 def recorded_of(choices: Choices) -> str:
     """The recording to take images from: the chosen one, else the first; "" where there is none."""
-    return choices.recording or next(iter(recordings.names()), "")
+    return choices.recording or next(iter(trace_sets.names()), "")
 
 
 def count(choices: Choices, entry: zoo.Entry) -> int:
     """How many images the source holds, where it is no data set."""
     source = source_of(choices, entry)
     if source == "generated":
-        classes, each = resources.exemplars(entry.name).shape[:2]
+        classes, each = resources.exemplar_capsules(entry.name).shape[:2]
         return classes * each
     if source == "recorded":
-        return len(recordings.opened(recorded_of(choices)))
+        return len(trace_sets.opened(recorded_of(choices)))
     return 1
 
 
@@ -138,9 +138,9 @@ def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
             return browsing.indices(data_of(choices, entry), split_of(choices, entry))
         return range(count(choices, entry))
     if source == "recorded":
-        return recordings.indices_of(recorded_of(choices), choices.only)
+        return trace_sets.indices_of(recorded_of(choices), choices.only)
     if source == "generated":
-        each = resources.exemplars(entry.name).shape[1]
+        each = resources.exemplar_capsules(entry.name).shape[1]
         return range(choices.only * each, (choices.only + 1) * each)
     return browsing.indices_of(data_of(choices, entry), split_of(choices, entry), choices.only)
 
@@ -171,7 +171,7 @@ def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...
     if source == "recorded":
         return recorded(recorded_of(choices), index, entry), notices
     if choices.source == "recorded":
-        notices = (f"There is no recording in {recordings.folder()}; make one with `{recordings.COMMAND}`.", *notices)
+        notices = (f"There is no recording in {trace_sets.folder()}; make one with `{trace_sets.COMMAND}`.", *notices)
     if source == "generated":
         return generated(entry, index), notices
     name, split = data_of(choices, entry), split_of(choices, entry)
@@ -265,8 +265,8 @@ def again(picture: str, entry: zoo.Entry) -> str:
 
 def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     """Image `index` of a recording in the form that the model takes. Raises TraceError."""
-    made, shown = recordings.opened(name).recorded, recordings.labels(name)[index].flatten().tolist()
-    pixels, classes = recordings.image(name, index)
+    made, shown = trace_sets.opened(name).recorded, trace_sets.labels(name)[index].flatten().tolist()
+    pixels, classes = trace_sets.image(name, index)
     title = f"{title_of(made['data'])} {made['split']} image {index}, {kinds(shown, classes)}"
     if tuple(pixels.shape) != tuple(entry.config.image):
         fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
@@ -276,7 +276,7 @@ def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
 
 def generated(entry: zoo.Entry, index: int) -> Picture:
     """An image that the model's own decoder draws from a stored class capsule. Raises ZooError."""
-    capsules = resources.exemplars(entry.name)
+    capsules = resources.exemplar_capsules(entry.name)
     label, number = divmod(index, capsules.shape[1])
     image = draw(resources.model(entry.name), capsules[label, number][None], label)[0]
     kind = entry.classes[label]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from app.sources import linked_picture, recordings
+from app.sources import linked_picture, trace_sets
 from app.state import capsule_sets
 from capsviz.boards.decoder import OWN
 from capsviz.tracing.intervention import Intervention
@@ -209,12 +209,12 @@ DATA = Codec(_read_data, lambda random, _, catalogue: random.choice(catalogue.da
 
 
 def _read_recording(text: str, *_: Any) -> str:
-    if not recordings.is_here(text):
-        raise ValueError(f"There is no recording “{text}” in {recordings.folder()}")
+    if not trace_sets.is_here(text):
+        raise ValueError(f"There is no recording “{text}” in {trace_sets.folder()}")
     return text
 
 
-RECORDING = Codec(_read_recording, lambda random, *_: random.choice(recordings.names() or [""]))
+RECORDING = Codec(_read_recording, lambda random, *_: random.choice(trace_sets.names() or [""]))
 
 
 def _read_picture(text: str, *_: Any) -> str:

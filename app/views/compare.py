@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from app import layout, scene
-from app.comparing import confusions, distributions, drawn_wrong, many, this_image
+from app.comparing import confusions, distributions, drawn_wrong, many_images, this_image
 from app.state.choices import VIEWS
 from app.widgets import chosen
 
-PAGES = dict(zip(VIEWS, (this_image, many, distributions, confusions, drawn_wrong), strict=True))
+PAGES = dict(zip(VIEWS, (this_image, many_images, distributions, confusions, drawn_wrong), strict=True))
 TITLES = dict(zip(VIEWS, ("This image", "Many images", "Distributions", "Confusions", "Drawn wrong"), strict=True))
 
 current = scene.current()

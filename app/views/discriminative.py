@@ -10,7 +10,7 @@ from app.sources import images
 from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
 from app.widgets import chosen
 from capsviz.analysis import metrics
-from capsviz.boards import Film, agreement_film, ascent_film, coefficient_film, film_board, history_film
+from capsviz.boards import CapsuleMaps, agreement_maps, ascent_maps, coefficient_maps, history_maps, maps_board
 from capsviz.figures import discriminative
 from capsviz.figures.geometry import Geometry
 from capsviz.routing import ASCENDING
@@ -31,11 +31,11 @@ SECTIONS = {
 STARTS = {"fresh": "fresh, 0.1 + N(0, 0.01²)", "trained": "as trained"}
 
 
-def played(shown: Film, key: str) -> None:
-    """A film on the page, to be taken away as a page of its own."""
+def played(shown: CapsuleMaps, key: str) -> None:
+    """Maps on the page, to be taken away as a page of its own."""
     title = SECTIONS[choices.section]
-    layout.offer(key, lambda: film_board(shown, title, dark=current.dark), title)
-    boards.film(shown, entry, key)
+    layout.offer(key, lambda: maps_board(shown, title, dark=current.dark), title)
+    boards.maps(shown, entry, key)
 
 
 def climb_title(climb: str) -> str:
@@ -71,7 +71,7 @@ def agreement(upper: int) -> None:
         sibling, _ = current.sibling(DYNAMIC.name, of=entry)
         dynamic, whose = current.trace(sibling), sibling.name
     delta = metrics.label_signs([labels], len(trace.classes))[0]
-    played(agreement_film(trace, dynamic, signs=delta, upper=upper), "film-agreement")
+    played(agreement_maps(trace, dynamic, signs=delta, upper=upper), "maps-agreement")
     st.caption(
         f"δ is +1 for {images.names(labels, trace.classes)}, "
         + ("as this image is labelled" if truth else "as predicted, since this image has no label here")
@@ -87,7 +87,7 @@ def agreement(upper: int) -> None:
 def coefficients(upper: int) -> None:
     b = trace.layer["coefficients"][0]
     share, signs = sparsity(b[:, upper]), metrics.sign_counts(b[:, upper])
-    played(coefficient_film(trace, upper=upper), "film-coefficients")
+    played(coefficient_maps(trace, upper=upper), "maps-coefficients")
     layout.numbers(
         {
             "Predicted, from one pass": trace.classes[int(trace.predicted[0])],
@@ -107,7 +107,7 @@ def history(upper: int) -> None:
     layout.say("<b>b begins equal for every class</b>, and the labels pull it apart: some of it below zero.")
     grid = Geometry(*entry.config.grid)
     played(
-        history_film(
+        history_maps(
             kept.coefficients,
             kept.steps,
             grid,
@@ -115,7 +115,7 @@ def history(upper: int) -> None:
             classes=entry.classes,
             penalty=penalty,
         ),
-        "film-history",
+        "maps-history",
     )
 
 
@@ -166,8 +166,8 @@ def ascend(upper: int) -> None:
             choices.ascent_steps,
         )
         played(
-            ascent_film(record, Geometry(*entry.config.grid), upper=upper, classes=entry.classes),
-            "film-ascent",
+            ascent_maps(record, Geometry(*entry.config.grid), upper=upper, classes=entry.classes),
+            "maps-ascent",
         )
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.caption(

@@ -8,7 +8,7 @@ from app import boards, layout, scene, toy
 from app.state.choices import LABS
 from app.widgets import chosen
 from capsviz.analysis import metrics
-from capsviz.figures import couplings, flow
+from capsviz.figures import couplings, sankey
 from capsviz.routing.dynamic import DYNAMIC
 
 current = scene.current()
@@ -57,9 +57,9 @@ else:
         layout.show(couplings.lengths_over_iterations(trace, dark=current.dark), "lengths")
     with right:
         st.subheader("Indecision of the primary capsules", anchor=False)
-        layout.show(couplings.coupling_entropy(trace, dark=current.dark), "entropy")
+        layout.show(couplings.coupling_entropy_figure(trace, dark=current.dark), "entropy")
 
     st.subheader("Which types of capsules speak for which class", anchor=False)
-    layout.show(flow.type_flow(trace, dark=current.dark), "flow")
+    layout.show(sankey.type_flow(trace, dark=current.dark), "flow")
 
 layout.explain(algorithm.explanation.text, algorithm.explanation.formulas, algorithm.explanation.source)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import boards, layout, scene
 from capsviz.analysis import metrics
-from capsviz.figures import flow
+from capsviz.figures import sankey
 from capsviz.routing.em import EM
 
 current = scene.current()
@@ -38,7 +38,7 @@ layout.numbers(
 )
 
 st.subheader(f"Which types of capsules speak for which {trace.kind}", anchor=False)
-layout.show(flow.type_flow(trace, dark=current.dark), "flow")
+layout.show(sankey.type_flow(trace, dark=current.dark), "flow")
 
 explanation = entry.config.algorithm.explanation
 layout.explain(explanation.text, explanation.formulas, explanation.source)

@@ -39,7 +39,7 @@ QUALITIES: dict[str, Quality] = {
     "column": Quality("right", "position, to the right", "pixels", 0.1),
     "curvature": Quality("curve", "curvature, opening to the right", "per pixel", 0.005),
 }
-"""What is measured, by its field of `measures.ImageMoments`; less than `visible` is no change that anybody sees."""
+"""What is measured, by its field of `metrics.ImageMoments`; less than `visible` is no change that anybody sees."""
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from capsviz.analysis.comparison import CompareError
-from capsviz.analysis.evaluation import Measured, drawings
 from capsviz.analysis.metrics import mean_squared_error
+from capsviz.analysis.predictions import Predictions, drawings
 from capsviz.network import CapsNet
 
 MEASURES: dict[str, str] = {"mse": "MSE", "ssim": "SSIM", "drawings": "drawings"}
@@ -18,13 +18,13 @@ MEASURES: dict[str, str] = {"mse": "MSE", "ssim": "SSIM", "drawings": "drawings"
 
 
 def difference(
-    first: Measured, second: Measured, by: str, artists: tuple[CapsNet, CapsNet] | None = None
+    first: Predictions, second: Predictions, by: str, artists: tuple[CapsNet, CapsNet] | None = None
 ) -> Float[Tensor, " count"]:
     """How far two models are apart on each image.
 
     by "mse" or "ssim": the amount by which their figures differ; "drawings": the mean squared difference between what
     they draw, for which `artists` are the two models that draw. Raises CompareError where the records are of different
-    data sets, MeasuredError where nothing was drawn.
+    data sets, PredictionsError where nothing was drawn.
     """
     if (first.data, len(first)) != (second.data, len(second)):
         raise CompareError(f"{first.name} and {second.name} were measured on different images; choose one data set.")
@@ -40,10 +40,10 @@ def most(values: Float[Tensor, " count"], count: int) -> Int64[Tensor, " chosen"
     return values.argsort(descending=True, stable=True)[:count]
 
 
-def classified_right(record: Measured, count: int, *, wrong_first: bool = False) -> Int64[Tensor, " chosen"]:
+def classified_right(record: Predictions, count: int, *, wrong_first: bool = False) -> Int64[Tensor, " chosen"]:
     """Up to `count` images classified right, in the order of the set; wrong_first: those drawn as another class first.
 
-    Raises MeasuredError where they are asked for and nothing was drawn.
+    Raises PredictionsError where they are asked for and nothing was drawn.
     """
     right = torch.nonzero(record.right).flatten()
     if wrong_first:
@@ -51,16 +51,16 @@ def classified_right(record: Measured, count: int, *, wrong_first: bool = False)
     return right[:count]
 
 
-def worst_drawn(records: Sequence[Measured], by: str, count: int) -> Int64[Tensor, " chosen"]:
+def worst_drawn(records: Sequence[Predictions], by: str, count: int) -> Int64[Tensor, " chosen"]:
     """The images that the models draw worst on average: the largest mean MSE, or the smallest mean SSIM.
 
-    Raises MeasuredError where nothing of a model was drawn or `by` is neither "mse" nor "ssim".
+    Raises PredictionsError where nothing of a model was drawn or `by` is neither "mse" nor "ssim".
     """
     mean = torch.stack([record.figures(by) for record in records]).mean(dim=0)
     return most(mean if by == "mse" else -mean, count)
 
 
-def from_on(record: Measured, start: int, count: int, label: int | None = None) -> Int64[Tensor, " chosen"]:
+def from_on(record: Predictions, start: int, count: int, label: int | None = None) -> Int64[Tensor, " chosen"]:
     """The images from number `start` on, only those of a class where one is given; after the last comes the first."""
     places = torch.arange(len(record)) if label is None else torch.nonzero(record.labels == label).flatten()
     first = int((places < start).sum())

@@ -5,33 +5,33 @@ Their code is TypeScript in `frontend/`; what it builds lies here as `bundles/`,
 
 from __future__ import annotations
 
-from .board import Board, decoder_board, film_board, trace_board
+from .board import Board, decoder_board, maps_board, trace_board
 from .built import bundle
+from .capsule_maps import CapsuleMaps
+from .csv_table import board_csv
 from .decoder import Left, decoder_message, pack_weights
-from .discriminative import agreement_film, ascent_film, coefficient_film, history_film
-from .film import Film
+from .discriminative import agreement_maps, ascent_maps, coefficient_maps, history_maps
 from .message import Message
 from .page import board_page
 from .routing import describe_routing, drawn_weights, routing_message
-from .table import as_csv
 
 __all__ = [
     "Board",
-    "Film",
+    "CapsuleMaps",
     "Left",
     "Message",
-    "agreement_film",
-    "as_csv",
-    "ascent_film",
+    "agreement_maps",
+    "ascent_maps",
+    "board_csv",
     "board_page",
     "bundle",
-    "coefficient_film",
+    "coefficient_maps",
     "decoder_board",
     "decoder_message",
     "describe_routing",
     "drawn_weights",
-    "film_board",
-    "history_film",
+    "history_maps",
+    "maps_board",
     "pack_weights",
     "routing_message",
     "trace_board",

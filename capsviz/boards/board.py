@@ -9,9 +9,9 @@ from typing import Any
 
 from numpy import ndarray
 
+from capsviz.boards.capsule_maps import CapsuleMaps
 from capsviz.boards.decoder import Left, decoder_message, header
-from capsviz.boards.discriminative import coefficient_film
-from capsviz.boards.film import Film
+from capsviz.boards.discriminative import coefficient_maps
 from capsviz.boards.message import Message
 from capsviz.boards.routing import describe_routing, routing_message
 from capsviz.figures.errors import FigureError
@@ -76,7 +76,7 @@ def trace_board(
     chosen = int(trace.predicted[image]) if upper is None else upper
     title, last = f"The routing of {trace.name}", trace.at(-1)
     if "board" not in trace.config.algorithm.pictures:
-        return film_board(coefficient_film(last, upper=chosen, image=image), title, dark=dark)
+        return maps_board(coefficient_maps(last, upper=chosen, image=image), title, dark=dark)
 
     def message(upper: int) -> Message:
         shown = routing_message(last, image=image, upper=upper, base=base, more=more, dark=dark)
@@ -86,9 +86,9 @@ def trace_board(
     return Board("routing-board", title, message, len(last.classes), chosen)
 
 
-def film_board(film: Film, title: str, *, dark: bool = False) -> Board:
-    """A film of the primary capsules as a board."""
-    return Board("film", title, lambda _: film.message(dark=dark))
+def maps_board(maps: CapsuleMaps, title: str, *, dark: bool = False) -> Board:
+    """Maps over the primary capsules as a board."""
+    return Board("capsule-maps", title, lambda _: maps.message(dark=dark))
 
 
 def decoder_board(

@@ -50,9 +50,9 @@ def pack_weights(
 ) -> bytes:
     """The decoder of a model as a packed message, which goes to the browser once.
 
-    exemplars and spread: class capsules of real images and how much they vary (`zoo.exemplars`, `zoo.capsule_spread`),
-    both or none; without them there are sliders only. means: the mean capsule of each class (`Measured.class_means`);
-    without them the cells show numbers instead of standard deviations.
+    exemplars and spread: class capsules of real images and how much they vary (`zoo.exemplar_capsules`,
+    `zoo.capsule_spread`), both or none; without them there are sliders only. means: the mean capsule of each class
+    (`Predictions.class_means`); without them the cells show numbers instead of standard deviations.
     The one array holds layer by layer the weight, "input output", and the bias, then exemplars, spread and means, in
     float16 where that loses nothing. Capsules that are much longer than 1 are divided by their `perturbation.unit`, by
     which the first weights are multiplied; the fields say it (`header`).

@@ -1,4 +1,4 @@
-"""The films of discriminative routing: b as it was learned, beside what dynamic routing spends, and while it climbs."""
+"""The maps of discriminative routing: b as it was learned, beside what dynamic routing spends, and while it climbs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy import ndarray
 from torch import Tensor
 
 from capsviz.analysis.ascent import Ascent
-from capsviz.boards.film import Curve, Film, Line, Map
+from capsviz.boards.capsule_maps import CapsuleMaps, Curve, Map, NumberedLine
 from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry, view_of
 from capsviz.figures.picture import numbers
@@ -26,7 +26,7 @@ BLUE, ORANGE, GREEN, PURPLE = class_colours(4)
 _SUM = "s<sub>j</sub> = Σ<sub>i</sub> b<sub>ij</sub> û<sub>ij</sub>"
 
 
-def coefficient_film(trace: Trace, *, upper: int, image: int = 0) -> Film:
+def coefficient_maps(trace: Trace, *, upper: int, image: int = 0) -> CapsuleMaps:
     """b of one class over the primary capsules: a still, on which a capsule can be chosen.
 
     Beside it, where the capsule looks on the image and what it says for every class. Raises FigureError where the trace
@@ -41,7 +41,7 @@ def coefficient_film(trace: Trace, *, upper: int, image: int = 0) -> Film:
         given |= {",  ‖û‖ = ": sizes[None], ",  b‖û‖ = ": (chosen * sizes)[None]}
     below = int((chosen < 0).sum())
     shown = Map(f"b of class {name}", "below zero: the capsule speaks against the class", "b", chosen[None], True)
-    return Film(
+    return CapsuleMaps(
         geometry(trace),
         (shown,),
         ("",),
@@ -50,19 +50,22 @@ def coefficient_film(trace: Trace, *, upper: int, image: int = 0) -> Film:
         classes=trace.classes,
         upper=upper,
         per_class=b,
-        lines=(Line(_SUM, given), Line("v<sub>j</sub> = squash(s<sub>j</sub>)", {"‖v‖ = ": np.array([length])})),
+        lines=(
+            NumberedLine(_SUM, given),
+            NumberedLine("v<sub>j</sub> = squash(s<sub>j</sub>)", {"‖v‖ = ": np.array([length])}),
+        ),
         **_sight(trace, image),
     )
 
 
-def agreement_film(
+def agreement_maps(
     discriminative_trace: Trace,
     dynamic_trace: Trace,
     *,
     signs: Float[Tensor, "upper"],
     upper: int,
     image: int = 0,
-) -> Film:
+) -> CapsuleMaps:
     """Signed agreement δ û·s, which L2 and L1 average into b, beside the û·v that dynamic routing adds to its logits.
 
     The first stands still, the second plays through the iterations. signs: δ of this image's label, "upper". Raises
@@ -80,7 +83,7 @@ def agreement_film(
     total = dynamic_trace.layer.iterations
     title = discriminative_trace.config.algorithm.title
     frames = [f"iteration {number} of {total}" for number in range(1, total + 1)]
-    return Film(
+    return CapsuleMaps(
         geometry(dynamic_trace),
         (
             Map(
@@ -100,20 +103,20 @@ def agreement_film(
         upper=upper,
         classes=dynamic_trace.classes,
         lines=(
-            Line(
+            NumberedLine(
                 "g<sub>ij</sub> = δ<sub>j</sub> û<sub>ij</sub>·s<sub>j</sub>",
                 {"g = ": 0, ",  kept in b = ": np.broadcast_to(b, spent.shape)},
                 looped=False,
             ),
-            Line(
+            NumberedLine(
                 "c<sub>ij</sub> = softmax<sub>j</sub>(b<sub>ij</sub>)",
                 {"b = ": logits, "  →  c = ": steps(dynamic_trace, "couplings", image)[:, :, upper]},
             ),
-            Line(
+            NumberedLine(
                 "v<sub>j</sub> = squash(Σ<sub>i</sub> c<sub>ij</sub> û<sub>ij</sub>)",
                 {"‖v‖ = ": steps(dynamic_trace, "activations", image)[:, upper]},
             ),
-            Line(
+            NumberedLine(
                 "b<sub>ij</sub> ← b<sub>ij</sub> + û<sub>ij</sub>·v<sub>j</sub>",
                 {"û·v = ": spent, "  →  b = ": logits + spent},
             ),
@@ -122,7 +125,7 @@ def agreement_film(
     )
 
 
-def history_film(
+def history_maps(
     coefficients: Float[Tensor, "snapshot lower upper"],
     at: Sequence[int],
     grid: Geometry,
@@ -131,7 +134,7 @@ def history_film(
     classes: Sequence[str],
     penalty: str,
     proximal: bool = False,
-) -> Film:
+) -> CapsuleMaps:
     """b of one class over a training: the map, its histogram, and the share of negatives and zeros step by step.
 
     coefficients: the snapshots; at: after how many training steps each was taken; penalty and proximal: the ascent of
@@ -144,7 +147,7 @@ def history_film(
     shares = [sparsity(snapshot) for snapshot in coefficients.float()]
     negative = [float((snapshot < 0).float().mean()) for snapshot in coefficients]
     total = at[-1]
-    return Film(
+    return CapsuleMaps(
         grid,
         (Map(f"b of class {classes[upper]}", "while the network was trained", "b", b, True),),
         tuple(f"step {step:,} of {total:,}" for step in at),
@@ -174,17 +177,17 @@ def history_film(
         classes=tuple(classes),
         upper=upper,
         lines=(
-            Line("W ← W − η ∂L/∂W,  b fixed", {}),
-            Line(ASCENDING[penalty].updates[proximal] + ",  W fixed", {"b = ": 1, "  →  ": 0}),
+            NumberedLine("W ← W − η ∂L/∂W,  b fixed", {}),
+            NumberedLine(ASCENDING[penalty].updates[proximal] + ",  W fixed", {"b = ": 1, "  →  ": 0}),
         ),
     )
 
 
-def ascent_film(record: Ascent, grid: Geometry, *, upper: int, classes: Sequence[str]) -> Film:
+def ascent_maps(record: Ascent, grid: Geometry, *, upper: int, classes: Sequence[str]) -> CapsuleMaps:
     """A recorded ascent: b of one class step by step, objective, class lengths, error and zeros over the steps."""
     b, name = numbers(record.coefficients[:, :, upper]), classes[upper]
     value, gradient = numbers(record.objective), _before(numbers(record.gradient[:, :, upper]))
-    return Film(
+    return CapsuleMaps(
         grid,
         (Map(f"b of class {name}", "the weights stand still, b climbs", "b", b, True),),
         tuple(f"step {step} of {record.steps}" for step in range(record.steps + 1)),
@@ -220,10 +223,12 @@ def ascent_film(record: Ascent, grid: Geometry, *, upper: int, classes: Sequence
         classes=tuple(classes),
         upper=upper,
         lines=(
-            Line(_SUM, {"b = ": 1}),
-            Line("g<sub>ij</sub> = ⟨δ<sub>jk</sub> û<sub>ijk</sub>·s<sub>jk</sub>⟩<sub>k</sub>", {"g = ": gradient}),
-            Line(ASCENDING[record.penalty].updates[record.proximal], {"b = ": 1, "  →  ": 0}),
-            Line(
+            NumberedLine(_SUM, {"b = ": 1}),
+            NumberedLine(
+                "g<sub>ij</sub> = ⟨δ<sub>jk</sub> û<sub>ijk</sub>·s<sub>jk</sub>⟩<sub>k</sub>", {"g = ": gradient}
+            ),
+            NumberedLine(ASCENDING[record.penalty].updates[record.proximal], {"b = ": 1, "  →  ": 0}),
+            NumberedLine(
                 f"O<sub>j</sub> = ⟨δ<sub>jk</sub>‖s<sub>jk</sub>‖²⟩<sub>k</sub> − λ{ASCENDING[record.penalty].size}",
                 {"O = ": value[:, upper]},
             ),

@@ -172,7 +172,7 @@ def trace_set(
     half: bool,
 ) -> None:
     """Record the traces of a data set; every process that torchrun started takes its share of the shards."""
-    from capsviz.tracing.recording import record
+    from capsviz.tracing.trace_set_writer import record
 
     network, known = open_model(model)
     images = fitting(network, known["name"], data, split)

@@ -65,13 +65,13 @@ def zoo_measure(
     from rich.progress import Progress, TaskID
 
     from capsviz import zoo
-    from capsviz.analysis import evaluation
+    from capsviz.analysis import predictions
     from capsviz.data import DatasetMissing
 
     if threads:
         torch.set_num_threads(threads)
     named = [zoo.entry(name) for name in names or ()]
-    chosen = [(entry, drawer) for entry in named for drawer in evaluation.drawers(entry)] or evaluation.wanting()
+    chosen = [(entry, drawer) for entry in named for drawer in predictions.drawers(entry)] or predictions.wanting()
     if not chosen:
         print("Every model has been measured with the weights that are here.")
 
@@ -82,15 +82,15 @@ def zoo_measure(
         for entry, drawer in chosen:
             task = bar.add_task(entry.name, total=entry.test_count)
             try:
-                found = evaluation.measure(entry, drawer, progress=partial(shown, bar, task))
-            except (DatasetMissing, evaluation.MeasuredError) as error:
+                found = predictions.measure(entry, drawer, progress=partial(shown, bar, task))
+            except (DatasetMissing, predictions.PredictionsError) as error:
                 if names:
                     raise
                 bar.update(task, visible=False)
                 say(f"{entry.name} is left out: {error}")
                 continue
-            found.save(evaluation.path_of(entry, drawer))
-            print(evaluation.summary(found))
+            found.save(predictions.path_of(entry, drawer))
+            print(predictions.summary(found))
 
 
 @zoo_app.command("add")

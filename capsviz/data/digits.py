@@ -40,14 +40,14 @@ class Digits(Dataset):
         labels = torch.from_numpy(targets.astype(np.int64))
         chosen = stratified_split(labels, split)
         levels = np.rint(pixels.reshape(-1, 8, 8) * (255 / 16)).astype(np.uint8)
-        images = np.stack([enlarge(levels[index]) for index in chosen.tolist()])
+        images = np.stack([upscaled(levels[index]) for index in chosen.tolist()])
         return ImageSet(self.name, split, torch.from_numpy(images)[:, None], labels[chosen], self.classes)
 
     def fetch(self, root: Path, progress: Progress | None = None) -> None:
         """Nothing has to be fetched."""
 
 
-def enlarge(levels: np.ndarray) -> np.ndarray:
+def upscaled(levels: np.ndarray) -> np.ndarray:
     """An 8×8 digit (uint8) as 28×28: bicubic to 20×20, with a margin of 4 on every side.
 
     Pillow resamples bytes in integer arithmetic, so the result is the same on every machine.

@@ -10,7 +10,7 @@ from typing import Any
 
 from capsviz import zoo
 from capsviz.experiments import results
-from capsviz.experiments.averages import Average, averages, seeds
+from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import digits
 from capsviz.routing.discriminative import L2
 from capsviz.training.config import TrainingConfig
@@ -34,16 +34,16 @@ def configs(seeds: int) -> list[TrainingConfig]:
     ]
 
 
-def by_step(result: dict[str, Any], measure: str) -> dict[float, Average]:
+def by_step(result: dict[str, Any], measure: str) -> dict[float, SeedMean]:
     """The average over seeds by γ, b starting at its default; measure: see `_value`."""
     rows = [row for row in result["rows"] if row["training"]["coefficient_start"] == START]
-    return averages(rows, lambda row: row["training"]["ascent_step"], lambda row: _value(row, measure))
+    return seed_means(rows, lambda row: row["training"]["ascent_step"], lambda row: _value(row, measure))
 
 
-def by_start(result: dict[str, Any], measure: str) -> dict[float, Average]:
+def by_start(result: dict[str, Any], measure: str) -> dict[float, SeedMean]:
     """The average over seeds by the start of b, γ being its default; measure: see `_value`."""
     rows = [row for row in result["rows"] if row["training"]["ascent_step"] == STEP]
-    return averages(rows, lambda row: row["training"]["coefficient_start"], lambda row: _value(row, measure))
+    return seed_means(rows, lambda row: row["training"]["coefficient_start"], lambda row: _value(row, measure))
 
 
 def _value(row: dict[str, Any], measure: str) -> float:
@@ -90,7 +90,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
     if not error:
         return ["Nothing was measured here."]
     said = [
-        f"Test error by γ on the digits ({seeds(error)}): "
+        f"Test error by γ on the digits ({seed_count(error)}): "
         + ", ".join(f"{step:g} → {each.written()} %" for step, each in error.items())
         + f"; the default is {STEP:g}.",
         "By the start of b: " + ", ".join(f"{start:g} → {each.written()} %" for start, each in starts.items()) + ".",

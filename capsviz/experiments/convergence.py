@@ -17,7 +17,7 @@ from pathlib import Path
 from capsviz import zoo
 from capsviz.data import DATASETS
 from capsviz.experiments import seeds
-from capsviz.experiments.table import method_of
+from capsviz.experiments.table2 import method_of
 from capsviz.routing.discriminative import L1, L2
 from capsviz.routing.dynamic import DYNAMIC
 
@@ -27,7 +27,7 @@ LOSS_LEVELS = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
 
 
 @dataclass(frozen=True)
-class Curve:
+class TrainingCurve:
     """One training. validation: (step, error in percent) after each epoch; loss: (step, mean margin loss since)."""
 
     model: str
@@ -49,7 +49,7 @@ class Crossing:
     steps: dict[str, int]
 
 
-def curves() -> list[Curve]:
+def curves() -> list[TrainingCurve]:
     """The curves of DR, L2 and L1, each trained with a decoder where its data set has one, shipped or not."""
     trained = [
         (entry.name, entry.data, entry.routing, entry.preset, entry.command, zoo.folder() / entry.curves)
@@ -62,7 +62,7 @@ def curves() -> list[Curve]:
         if kept.decoder or not _reconstructed(kept.data)
     ]
     found = [
-        Curve(name, data, routing, *_read(path), command, preset)
+        TrainingCurve(name, data, routing, *_read(path), command, preset)
         for name, data, routing, preset, command, path in trained
         if routing in COMPARED and path.is_file()
     ]
@@ -75,9 +75,9 @@ def _reconstructed(data: str) -> bool:
     return data not in DATASETS or DATASETS[data].reconstructed
 
 
-def _alike(found: Sequence[Curve], data: str) -> list[Curve]:
+def _alike(found: Sequence[TrainingCurve], data: str) -> list[TrainingCurve]:
     """The curves of a data set that differ in the routing alone: the largest such group, only those compare."""
-    groups: dict[tuple[str, ...], list[Curve]] = {}
+    groups: dict[tuple[str, ...], list[TrainingCurve]] = {}
     for curve in found:
         if curve.data == data:
             groups.setdefault(_settings(curve.command), []).append(curve)
@@ -98,7 +98,7 @@ def _read(path: Path) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, f
     return validation, tuple((line["step"], line["margin"]) for line in lines if line["kind"] == "train")
 
 
-def data_sets(curves: Sequence[Curve]) -> list[str]:
+def data_sets(curves: Sequence[TrainingCurve]) -> list[str]:
     """The data sets on which DR and one of the others were trained, the paper's first."""
     here = {curve.data for curve in curves if curve.routing == DYNAMIC.name} & {
         curve.data for curve in curves if curve.routing != DYNAMIC.name
@@ -107,7 +107,7 @@ def data_sets(curves: Sequence[Curve]) -> list[str]:
     return sorted(here, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
-def crossings(curves: Sequence[Curve]) -> list[Crossing]:
+def crossings(curves: Sequence[TrainingCurve]) -> list[Crossing]:
     """When each method reached the first and the last level of the ladder that all of them came to.
 
     By data set and measure; a level that all had passed at their first reading tells nothing and is left out.

@@ -14,7 +14,7 @@ import torch
 from capsviz import zoo
 from capsviz.data import ImageSet, load, to_float
 from capsviz.experiments import results
-from capsviz.experiments.averages import Average, averages, seeds
+from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import digits
 from capsviz.network import CapsNet
 from capsviz.routing.dynamic import DYNAMIC
@@ -79,14 +79,14 @@ def by_iterations(model: CapsNet, test: ImageSet, count: int) -> list[tuple[floa
     return [(100 * float(each) / seen, float(total) / seen) for each, total in zip(wrong, loss, strict=True)]
 
 
-def measured(result: dict[str, Any], part: str, measure: str) -> dict[int, Average]:
+def means_of(result: dict[str, Any], part: str, measure: str) -> dict[int, SeedMean]:
     """The average over seeds by T; part "train" or "test", measure "error" (percent) or "loss"."""
-    return averages(result["rows"], lambda row: row["training"]["iterations"], lambda row: row[part][measure])
+    return seed_means(result["rows"], lambda row: row["training"]["iterations"], lambda row: row[part][measure])
 
 
 def markdown(result: dict[str, Any]) -> str:
     """Losses and errors by T, mean and range over the seeds."""
-    columns = [measured(result, part, measure) for part in ("train", "test") for measure in ("loss", "error")]
+    columns = [means_of(result, part, measure) for part in ("train", "test") for measure in ("loss", "error")]
     lines = [
         "| T | train loss | train error, % | test loss | test error, % | seeds |",
         "| ---: | ---: | ---: | ---: | ---: | ---: |",
@@ -100,13 +100,13 @@ def markdown(result: dict[str, Any]) -> str:
 def sentences(result: dict[str, Any], shipped: dict[str, Any] | None) -> list[str]:
     """Which T trained best, whether more overfit, and what asking again with another T does."""
     said = []
-    loss, test = measured(result, "train", "loss"), measured(result, "test", "loss")
+    loss, test = means_of(result, "train", "loss"), means_of(result, "test", "loss")
     if loss:
         low, best = min(loss, key=lambda T: loss[T].mean), min(test, key=lambda T: test[T].mean)
-        error = measured(result, "test", "error")
+        error = means_of(result, "test", "error")
         said.append(
-            f"Trained on the digits ({seeds(loss)}), training loss is lowest with T = {low} ({loss[low].mean:.4f}) and "
-            f"test loss with T = {best} ({test[best].mean:.4f}); test errors lie between "
+            f"Trained on the digits ({seed_count(loss)}), training loss is lowest with T = {low} ({loss[low].mean:.4f})"
+            f" and test loss with T = {best} ({test[best].mean:.4f}); test errors lie between "
             f"{min(each.mean for each in error.values()):.2f} and {max(each.mean for each in error.values()):.2f} %, "
             "where one image is 0.28 %."
         )

@@ -16,7 +16,7 @@ from capsviz import zoo
 from capsviz.data import load
 from capsviz.experiments import results, seeds
 from capsviz.experiments.seeds import steps_of
-from capsviz.experiments.table import UNSHIPPED
+from capsviz.experiments.table2 import UNSHIPPED
 from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
 

@@ -18,7 +18,7 @@ from capsviz.experiments import (
     robustness,
     sparsity,
     sweep,
-    table,
+    table2,
 )
 
 
@@ -50,15 +50,15 @@ def report(name: str) -> Report:
 
 
 def _table() -> Report:
-    lines = table.lines()
+    lines = table2.lines()
     counts = sorted({line.ours.count for line in lines if line.ours})
     seeds = f"seeds for each model: {' or '.join(map(str, counts))}" if counts else "nothing trained yet"
     return Report(
         "table",
         "Table II",
         "How far from the paper's test errors are the models trained here?",
-        tuple(table.sentences(lines)),
-        table.markdown(lines),
+        tuple(table2.sentences(lines)),
+        table2.markdown(lines),
         f"Test error, measured once, of the shipped, rounded weights (several seeds: of the float32 weights); no epoch "
         f"was chosen by it; {seeds}",
         "capsviz experiment table",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from capsviz.experiments.averages import Average, averages, seeds
+from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import digits
 from capsviz.routing.discriminative import L1
 from capsviz.training.config import TrainingConfig
@@ -29,10 +29,10 @@ def configs(seeds: int) -> list[TrainingConfig]:
     ]
 
 
-def shares(result: dict[str, Any], measure: str, proximal: bool) -> dict[float, Average]:
+def shares(result: dict[str, Any], measure: str, proximal: bool) -> dict[float, SeedMean]:
     """The average over seeds by λ of "exact_zero_share", "near_zero_share" (0..1) or "error" (percent, test)."""
     rows = [row for row in result["rows"] if row["training"]["proximal"] == proximal or not _strength(row)]
-    return averages(rows, _strength, lambda row: row["test"]["error"] if measure == "error" else _of_b(row, measure))
+    return seed_means(rows, _strength, lambda row: row["test"]["error"] if measure == "error" else _of_b(row, measure))
 
 
 def _strength(row: Mapping[str, Any]) -> float:
@@ -88,7 +88,8 @@ def sentences(result: dict[str, Any]) -> list[str]:
     at = f", at λ = {best[1]:g} with {error[1][best[1]].written()} % error" if most[1] else ""
     said = [
         f"Within {HARMLESS:g} point of the error without λ ({plain.written()} %), the paper's subgradient leaves "
-        f"{most[0]:.2f} % of b at exactly zero and the soft threshold {most[1]:.1f} %{at} ({seeds(exact[0])}, digits)."
+        f"{most[0]:.2f} % of b at exactly zero and the soft threshold {most[1]:.1f} %{at} "
+        f"({seed_count(exact[0])}, digits)."
     ]
     worst = max(error[1], key=lambda strength: error[1][strength].mean)
     if worst not in working(result, True):

@@ -6,16 +6,16 @@ No function here runs a model. Every figure carries its own alt text (`describe`
 from .blocks import image_blocks
 from .compare import error_map, reconstruction_grid
 from .confusions import confusion_matrices, confusion_matrix
-from .couplings import coupling_entropy, coupling_geometry, lengths_over_iterations
+from .couplings import coupling_entropy_figure, coupling_geometry, lengths_over_iterations
 from .describe import describe
 from .discriminative import agreement_side_by_side, coefficient_histogram, coefficient_map
 from .distributions import distribution_steps, distribution_violins
 from .errors import FigureError
-from .flow import type_flow
 from .gaussians import em_curves
-from .many import method_grid
 from .network import network_strip
 from .perturb import dimension_sheet, reconstruction_figure
+from .reconstructions import method_grid
+from .sankey import type_flow
 from .standalone import standalone_html
 from .theme import CLASS_COLOURS, DIVERGING, ROUTING_COLOURS, SEQUENTIAL, style
 
@@ -30,7 +30,7 @@ __all__ = [
     "coefficient_map",
     "confusion_matrices",
     "confusion_matrix",
-    "coupling_entropy",
+    "coupling_entropy_figure",
     "coupling_geometry",
     "describe",
     "dimension_sheet",

@@ -54,7 +54,7 @@ def lengths_over_iterations(trace: Trace, image: int = 0, dark: bool = False) ->
     return remember(style(figure, dark=dark, height=360), text)
 
 
-def coupling_entropy(trace: Trace, image: int = 0, dark: bool = False) -> Figure:
+def coupling_entropy_figure(trace: Trace, image: int = 0, dark: bool = False) -> Figure:
     """How undecided the primary capsules are, iteration by iteration: entropy of their couplings as a share of ln J.
 
     The line is the mean over all capsules, the band holds the middle 80 % of them. 1 is the maximum confusion with

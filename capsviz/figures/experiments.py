@@ -15,10 +15,10 @@ from capsviz.experiments import iterations as counts
 from capsviz.experiments import multi as doubles
 from capsviz.experiments import robustness as viewpoints
 from capsviz.experiments import sparsity as zeros
-from capsviz.experiments.averages import Average
-from capsviz.experiments.convergence import COMPARED, Curve
+from capsviz.experiments.convergence import COMPARED, TrainingCurve
 from capsviz.experiments.cost import Cost
-from capsviz.experiments.table import CALLED, OURS, UNSHIPPED, Line
+from capsviz.experiments.seed_means import SeedMean
+from capsviz.experiments.table2 import CALLED, OURS, UNSHIPPED, TableRow
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.theme import TEXT, ink, style
@@ -31,7 +31,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 DECADES = (0.001, 0.01, 0.1, 1, 10, 100)
 
 
-def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
+def table_ii(lines: Sequence[TableRow], *, dark: bool = False) -> Figure:
     """Test error of every method on every data set: the paper's as an open diamond, ours as a disc with its range.
 
     What our own encoder reached stands as a triangle, matrix capsules, which share the column of EM, as squares; what
@@ -76,12 +76,12 @@ def table_ii(lines: Sequence[Line], *, dark: bool = False) -> Figure:
     )
 
 
-def _by_look(lines: Sequence[Line]) -> dict[tuple[str, str, bool], list[Line]]:
+def _by_look(lines: Sequence[TableRow]) -> dict[tuple[str, str, bool], list[TableRow]]:
     """Our own errors by what the legend calls them, the symbol they stand as, and whether they have a range.
 
     Plotly draws the caps of a range that is none across the symbol.
     """
-    looks: dict[tuple[str, str, bool], list[Line]] = {}
+    looks: dict[tuple[str, str, bool], list[TableRow]] = {}
     for line in lines:
         if line.ours is None:
             continue
@@ -96,13 +96,13 @@ def _by_look(lines: Sequence[Line]) -> dict[tuple[str, str, bool], list[Line]]:
     return looks
 
 
-def _ours(lines: Sequence[Line], title: str, symbol: str, dark: bool) -> go.Scatter:
+def _ours(lines: Sequence[TableRow], title: str, symbol: str, dark: bool) -> go.Scatter:
     """One look of our own errors in one panel, each with the range of its seeds; every line has `ours`."""
-    averages = [line.ours for line in lines if line.ours]
+    seed_means = [line.ours for line in lines if line.ours]
     return go.Scatter(
         x=[line.method for line in lines],
-        y=[average.mean for average in averages],
-        error_y=_range(averages) | {"color": ink(dark).text},
+        y=[average.mean for average in seed_means],
+        error_y=_range(seed_means) | {"color": ink(dark).text},
         text=[f"{line.preset}, {line.steps} steps, seeds: {line.ours.count}" for line in lines if line.ours],
         name=title,
         mode="markers",
@@ -117,7 +117,7 @@ def _ours(lines: Sequence[Line], title: str, symbol: str, dark: bool) -> go.Scat
     )
 
 
-def convergence(curves: Sequence[Curve], data: str, *, dark: bool = False) -> Figure:
+def convergence(curves: Sequence[TrainingCurve], data: str, *, dark: bool = False) -> Figure:
     """Validation error after each epoch and margin loss every 50 steps, by step; raises FigureError without curves.
 
     Upwards logarithmic, but for a panel in which something is zero.
@@ -212,7 +212,7 @@ def iterations(result: dict[str, Any], shipped: dict[str, Any] | None, *, dark: 
     for column, measure in ((1, "loss"), (2, "error")):
         for place, part in enumerate(("test", "train")):
             colour = (ink(dark).accent, ink(dark).muted)[place]
-            found = counts.measured(result, part, measure)
+            found = counts.means_of(result, part, measure)
             figure.add_trace(_averaged(found, part, colour, DASHES[place], showlegend=column == 1), 1, column)
     rows = (shipped or {"rows": []})["rows"]
     for place, name in enumerate(dict.fromkeys(row["model"] for row in rows)):
@@ -221,7 +221,7 @@ def iterations(result: dict[str, Any], shipped: dict[str, Any] | None, *, dark: 
         figure.add_trace(_line(points, name, line, markers=True), 1, 3)
     figure.update_xaxes(title_text="iterations T", dtick=1)
     figure.update_yaxes(rangemode="tozero")
-    test = counts.measured(result, "test", "error")
+    test = counts.means_of(result, "test", "error")
     said = ", ".join(f"T = {key} {average.mean:.2f} %" for key, average in test.items())
     return _finish(figure, f"Error by routing iterations; trained on the digits: {said or 'nothing yet'}.", dark)
 
@@ -239,7 +239,7 @@ def sparsity(result: dict[str, Any], *, dark: bool = False) -> Figure:
             found = zeros.shares(result, measure, proximal)
             factor = 1 if measure == "error" else 100
             scaled = {
-                f"{key:g}": Average(each.mean * factor, each.low * factor, each.high * factor, each.count)
+                f"{key:g}": SeedMean(each.mean * factor, each.low * factor, each.high * factor, each.count)
                 for key, each in found.items()
             }
             points = _averaged(scaled, name, colour, DASHES[proximal], showlegend=column == 1)
@@ -363,7 +363,7 @@ def _line(
     )
 
 
-def _averaged(found: Mapping[Any, Average], name: str, colour: str, dash: str, *, showlegend: bool) -> go.Scatter:
+def _averaged(found: Mapping[Any, SeedMean], name: str, colour: str, dash: str, *, showlegend: bool) -> go.Scatter:
     """Means with the range of the seeds as bars."""
     return go.Scatter(
         x=list(found),
@@ -380,14 +380,14 @@ def _averaged(found: Mapping[Any, Average], name: str, colour: str, dash: str, *
     )
 
 
-def _range(averages: Sequence[Average]) -> dict[str, Any]:
+def _range(seed_means: Sequence[SeedMean]) -> dict[str, Any]:
     """From the lowest to the highest; where all are single values there is no range, and no cap that crosses them."""
     return {
         "type": "data",
-        "visible": any(average.count > 1 for average in averages),
+        "visible": any(average.count > 1 for average in seed_means),
         "symmetric": False,
-        "array": [average.high - average.mean for average in averages],
-        "arrayminus": [average.mean - average.low for average in averages],
+        "array": [average.high - average.mean for average in seed_means],
+        "arrayminus": [average.mean - average.low for average in seed_means],
         "thickness": 2,
         "width": 6,
     }

@@ -16,7 +16,7 @@ from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, seque
 from capsviz.network.config import CapsNetConfig
 from capsviz.tracing.trace import Trace
 
-Stage = Literal["image", "primary", "routing", "class", "reconstruction"]
+Part = Literal["image", "primary", "routing", "class", "reconstruction"]
 
 _SPANS: dict[str, Span] = {
     "image": (0.0, 0.13),
@@ -28,15 +28,15 @@ _SPANS: dict[str, Span] = {
 _LOW, _HIGH = 0.0, 0.84
 
 
-def network_strip(trace: Trace, *, image: int = 0, highlight: Stage | None = "routing", dark: bool = False) -> Figure:
+def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "routing", dark: bool = False) -> Figure:
     """Image → primary capsules → class capsules → reconstruction, drawn from the numbers of one traced image.
 
     Primary capsules as tiles, one per type, brightness = activation; class capsules as bars of their activation.
     highlight: the stage that the page is about, framed; None for none. A model without a decoder ends at its class
     capsules. Raises FigureError for an unknown stage.
     """
-    if highlight is not None and highlight not in get_args(Stage):
-        raise FigureError(f"The strip has no stage {highlight!r}; choose one of {', '.join(get_args(Stage))}.")
+    if highlight is not None and highlight not in get_args(Part):
+        raise FigureError(f"The strip has no part {highlight!r}; choose one of {', '.join(get_args(Part))}.")
     check(trace, image=image)
     grid, pen, strength = Geometry(*trace.grid), ink(dark), trace.config.algorithm.strength
     predicted = int(trace.predicted[image])

@@ -9,8 +9,8 @@ from plotly.graph_objects import Figure
 from torch import Tensor
 
 from capsviz.experiments.pairs import Drawn, Pairs
-from capsviz.figures.many import method_grid
 from capsviz.figures.picture import numbers
+from capsviz.figures.reconstructions import method_grid
 from capsviz.network import METHODS
 
 INKS = np.array([[1.0, 0.58, 0.2], [0.2, 0.58, 1.0]])

@@ -114,13 +114,13 @@ class FourierConvolution(torch.autograd.Function):
         plan, (seen, kernels) = ctx.plan, ctx.saved_tensors
         of_images, of_kernels, back = transforms(plan, gradient.dtype)
         places = gradient.permute(2, 3, 0, 1).flatten(0, 1).contiguous()
-        heard = _along(back.T, places).unflatten(0, (2, -1))
+        incoming = _along(back.T, places).unflatten(0, (2, -1))
         images = weight = None
         if ctx.needs_input_grad[0]:
-            below = _multiplied(heard, kernels, conjugated=True).flatten(0, 1)
+            below = _multiplied(incoming, kernels, conjugated=True).flatten(0, 1)
             images = _unfolded(_along(of_images.T, below), ctx.shapes[0], plan.period, plan.stride)
         if ctx.needs_input_grad[1]:
-            own = _multiplied(heard.transpose(2, 3), seen, conjugated=True).flatten(0, 1)
+            own = _multiplied(incoming.transpose(2, 3), seen, conjugated=True).flatten(0, 1)
             weight = _unfolded(_along(of_kernels.T, own), ctx.shapes[1], plan.taps, plan.stride)
         return images, weight, places.sum((0, 1)), None
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from jaxtyping import Float
 from torch import Tensor
 
-from . import blocks
+from . import vote_sums
 
 EMPTY = 1e-6
 """Data, in lower capsules, below which a Gaussian counts as empty: dividing by less makes gradients overflow."""
@@ -36,7 +36,7 @@ def weighted_moments(
     """
     amount = weights.sum(-1)
     share = weights / amount.clamp_min(EMPTY).unsqueeze(-1)
-    means, variances = blocks.moments(values, share)
+    means, variances = vote_sums.moments(values, share)
     return means, variances.clamp_min(variance_floor), amount
 
 
@@ -51,7 +51,7 @@ def log_density(
 
     Shapes: values "batch upper lower dim", means and variances "batch upper dim", returns "batch upper lower".
     """
-    distance = blocks.distances(values, means, variances.reciprocal())
+    distance = vote_sums.distances(values, means, variances.reciprocal())
     log_volume = variances.log().sum(-1) + variances.shape[-1] * math.log(2 * math.pi)
     return -0.5 * (distance + log_volume.unsqueeze(-1))
 

@@ -24,9 +24,8 @@ from capsviz.files import read_header, read_tensors
 from capsviz.network import METHODS, Network, assemble, configure
 from capsviz.routing import Ascending
 from capsviz.routing.discriminative import sparsity
-from capsviz.tracing.history import Snapshots
+from capsviz.tracing.coefficient_history import Snapshots
 from capsviz.training import losses, schedules
-from capsviz.training.averaging import Average
 from capsviz.training.checkpoint import restore_checkpoint, save_checkpoint
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
@@ -35,8 +34,9 @@ from capsviz.training.interrupt import listening
 from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
 from capsviz.training.processes import DIVERGED, agreed, launch
+from capsviz.training.running_means import RunningMeans
 from capsviz.training.runs import CHECKPOINT, check_same_run, finish, finished_summary
-from capsviz.training.window import Window
+from capsviz.training.weight_average import WeightAverage
 
 METRICS_EVERY = 50
 
@@ -126,7 +126,7 @@ def train(
     optimizer = torch.optim.AdamW(
         parameter_groups(config, model), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
     )
-    average = Average(model, config.average)
+    average = WeightAverage(model, config.average)
     state: dict[str, Any] = {"step": 0, "seconds": 0.0, "validation_error": None}
     snapshots = Snapshots(total)
     snapshots.see(0, average.model)
@@ -144,7 +144,7 @@ def train(
         folder.mkdir(parents=True, exist_ok=True)
         journal = Journal(folder, start=start, total=total, quiet=quiet, watch=watch)
         journal.say(greeting(config, model, fabric, start, total))
-    window, began = Window(), time.monotonic()
+    window, began = RunningMeans(), time.monotonic()
     saved = began
 
     with listening(time_limit) as stop:

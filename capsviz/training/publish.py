@@ -10,7 +10,7 @@ from capsviz import zoo
 from capsviz.data import MultiDigits, load
 from capsviz.files import CheckpointError
 from capsviz.network import folded
-from capsviz.tracing.history import HISTORY
+from capsviz.tracing.coefficient_history import HISTORY
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import training_sets

@@ -140,9 +140,9 @@ def table(chosen: Sequence[Recipe], out: Path) -> str:
         try:
             state = state_of(recipe, out)
         except (CheckpointError, SettingsError):
-            told = "other settings"
+            state_now = "other settings"
         else:
-            told = f"{state.test_error:.2f} %" if state.test_error is not None else f"step {state.step}"
-            told = told if state.done or state.step else "not begun"
-        lines.append(f"{recipe.name:26} {told:14} {recipe.config.command()}")
+            state_now = f"{state.test_error:.2f} %" if state.test_error is not None else f"step {state.step}"
+            state_now = state_now if state.done or state.step else "not begun"
+        lines.append(f"{recipe.name:26} {state_now:14} {recipe.config.command()}")
     return "\n".join(lines)

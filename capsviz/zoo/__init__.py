@@ -13,7 +13,7 @@ from .manifest import (
     verify_history,
 )
 from .publishing import EXEMPLARS, class_capsules, replace, save, shipped
-from .weights import capsule_spread, exemplars, history, load, load_network
+from .weights import capsule_spread, exemplar_capsules, history, load, load_network
 
 __all__ = [
     "EXEMPLARS",
@@ -23,7 +23,7 @@ __all__ = [
     "capsule_spread",
     "class_capsules",
     "entry",
-    "exemplars",
+    "exemplar_capsules",
     "folder",
     "history",
     "load",

@@ -17,7 +17,7 @@ from capsviz.network import METHODS, CapsNetConfig, NetworkConfig, NoCapsulesErr
 from capsviz.routing import Method
 
 RECORDS = "measured"
-"""Where the records of the models' answers lie in the zoo (capsviz.analysis.evaluation)."""
+"""Where the records of the models' answers lie in the zoo (capsviz.analysis.predictions)."""
 
 
 class ZooError(CapsvizError):

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from capsviz.network import CapsNet, Network, NoCapsulesError, assemble
 from capsviz.network.finite import check_finite
-from capsviz.tracing.history import CoefficientHistory, read_history
+from capsviz.tracing.coefficient_history import CoefficientHistory, read_history
 from capsviz.zoo.manifest import Entry, ZooError, entry, folder, verify, verify_history
 from capsviz.zoo.storage import unpacked
 
@@ -50,7 +50,7 @@ def load_network(name: str) -> Network:
     return network.eval().requires_grad_(False)
 
 
-def exemplars(name: str) -> Float[Tensor, "upper exemplar dim"]:
+def exemplar_capsules(name: str) -> Float[Tensor, "upper exemplar dim"]:
     """Class capsules of training images, stored with a model so that its decoder can draw without the data set.
 
     Shape "upper exemplar dim": the images of each class that the model is surest of, in falling order. Raises ZooError,

@@ -2,7 +2,7 @@
 // did, and is taken down with the element. A board knows no host.
 
 import { element } from "./dom";
-import type { Transport } from "./transport";
+import type { PlayerControls } from "./player-controls";
 
 /** What the visitor did, by a name that the board states, and with what value. */
 export type Tell = (what: string, value: unknown) => void;
@@ -22,7 +22,7 @@ export abstract class Board<Message> {
   /** What the host said last. */
   protected message: Message | undefined;
   protected tell: Tell = () => undefined;
-  protected transport: Transport | null = null;
+  protected controls: PlayerControls | null = null;
   private readonly watch = new ResizeObserver(() => this.message && this.layout());
 
   constructor({ parent, page }: Host, className: string) {
@@ -47,7 +47,7 @@ export abstract class Board<Message> {
 
   destroy(): void {
     this.watch.disconnect();
-    this.transport?.destroy();
+    this.controls?.destroy();
     this.root.remove();
   }
 }

@@ -6,7 +6,7 @@ import { Context } from "svgcanvas";
 import { panelOf, type Pen, penOf } from "./canvas";
 import { element } from "./dom";
 
-const LEFT_OUT = ".transport button, .transport input, .tools, select, .board-files";
+const LEFT_OUT = ".player-controls button, .player-controls input, .tools, select, .board-files";
 const SHARPER = 2; // pixels of a PNG for each of the board
 
 /** What is on the screen of a board, painted on another surface. */

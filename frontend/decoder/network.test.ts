@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { bytesOf, fixture } from "../core/fixtures";
 import { unpack } from "../core/message";
 import { Decoder, type Weights } from "./network";
-import { angleBetween, onTheWay } from "./walking";
+import { angleBetween, onTheWay } from "./interpolation";
 
 interface Fixture {
   packed: string;

@@ -3,10 +3,10 @@
 import { paintImage } from "../core/canvas";
 import { element } from "../core/dom";
 import { indices } from "../core/numbers";
-import { Transport } from "../core/transport";
+import { PlayerControls } from "../core/player-controls";
 import type { Capsule } from "./network";
 import { type HandPanel, OWN, type Workbench } from "./panel";
-import { angleBetween, length, onTheWay } from "./walking";
+import { angleBetween, length, onTheWay } from "./interpolation";
 
 const SHOTS = 9; // pictures in a strip
 const TENTHS = 10;
@@ -35,7 +35,7 @@ export class Walk implements HandPanel {
   private targets: Target[] = [];
   private readonly strips = [this.strip(false, "straight"), this.strip(true, "on the sphere")];
   private readonly reading = element("output", { className: "reading" });
-  private readonly player: Transport;
+  private readonly player: PlayerControls;
   private made = false;
 
   constructor(private readonly board: Workbench) {
@@ -44,7 +44,7 @@ export class Walk implements HandPanel {
       pick.onclick = (event) => this.to([label, board.state.to[1]], event);
       return pick;
     });
-    this.player = new Transport({
+    this.player = new PlayerControls({
       count: TENTHS + 1,
       unit: "tenth of the way",
       name: (index) => `${10 * index} %`,

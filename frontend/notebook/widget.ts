@@ -1,7 +1,7 @@
 // A board as the output of a notebook's cell (anywidget): Jupyter, marimo, and what else shows widgets.
 
 import { boards } from "../boards";
-import { OwnHost } from "../core/own-host";
+import { StandaloneHost } from "../core/standalone-host";
 import { element } from "../core/dom";
 
 /** What capsviz/boards/notebook.py keeps in step with the browser. */
@@ -39,7 +39,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     model.set("upper", upper);
     model.save_changes();
   };
-  const host = new OwnHost(boards[model.get("board")], root, ask, model.get("name"));
+  const host = new StandaloneHost(boards[model.get("board")], root, ask, model.get("name"));
   for (const message of model.get("first")) host.say(bytes(message));
   const say = (): void => host.say(bytes(model.get("message")));
   say();

@@ -2,7 +2,7 @@
 
 import { boards } from "../boards";
 import { element } from "../core/dom";
-import { OwnHost } from "../core/own-host";
+import { StandaloneHost } from "../core/standalone-host";
 import "./page.css";
 
 interface Content {
@@ -22,7 +22,7 @@ const root = document.getElementById("board");
 if (!root) throw new Error("The page has no place for its board.");
 const bytes = (text: string): Uint8Array => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 const say = (upper: number): void => host.say(bytes(content.messages[Math.min(upper, content.messages.length - 1)]));
-const host = new OwnHost(boards[content.board], root, say, content.name);
+const host = new StandaloneHost(boards[content.board], root, say, content.name);
 root.prepend(element("h1", { textContent: content.title }));
 for (const message of content.first) host.say(bytes(message));
 say(content.upper);

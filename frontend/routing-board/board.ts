@@ -6,9 +6,9 @@
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { button, element, topOf } from "../core/dom";
 import { Look } from "../core/look";
-import { Rounds } from "../core/rounds";
+import { IterationsSlider } from "../core/iterations-slider";
 import { SharedValue } from "../core/shared-value";
-import { Transport } from "../core/transport";
+import { PlayerControls } from "../core/player-controls";
 import { Bars, ShareLines, VoteBars } from "./charts";
 import { CLOSEST } from "./camera";
 import { Cloud } from "./cloud";
@@ -17,7 +17,7 @@ import { Retina, ShareMap, Tiles } from "./maps";
 import { Algorithm, List } from "./reading";
 import "./routing-board.css";
 import { type Routing, Run } from "./run";
-import { headings, type Options, type Scene } from "./scene";
+import { headings, type Options, type DrawState } from "./panel";
 
 const ORDINARY = 15; // pixels of the board's type on an ordinary page
 const GAP = 18; // pixels between columns
@@ -66,7 +66,7 @@ export class RoutingBoard extends Board<Message> {
   private readonly options: Options = { solid: false, mass: true, difference: true };
   private readonly sharedLook = new SharedValue();
   private readonly sharedRounds = new SharedValue();
-  private readonly rounds: Rounds;
+  private readonly rounds: IterationsSlider;
   private readonly cloud: Cloud;
   private readonly map: ShareMap;
   private readonly tiles: Tiles;
@@ -89,7 +89,7 @@ export class RoutingBoard extends Board<Message> {
     super(host, "routing");
     this.root.setAttribute("role", "group");
     Object.assign(this.root, { capsvizBoard: this, capsvizDrawings: this.drawings });
-    this.rounds = new Rounds((rounds, rest) => this.turn(rounds, rest));
+    this.rounds = new IterationsSlider((rounds, rest) => this.turn(rounds, rest));
     const select = (i: number, more: boolean): void => this.select(i, more);
     const pick = (capsules: number[], more: boolean): void => this.pick(capsules, more);
     const choose = (j: number): void => this.tell("upper", j);
@@ -134,44 +134,44 @@ export class RoutingBoard extends Board<Message> {
     this.logistic.canvas.hidden = thresholds(run) === null;
     this.root.setAttribute("aria-label", alt);
     for (const { canvas } of this.panels) canvas.setAttribute("aria-label", alt);
-    const transport = this.transportFor(run);
-    transport.group = group;
+    const controls = this.controlsFor(run);
+    controls.group = group;
     const { length } = data.lines;
-    this.algorithm.load(run, (line) => transport.go(run.iteration(transport.index) * length + line));
+    this.algorithm.load(run, (line) => controls.go(run.iteration(controls.index) * length + line));
     // Without a frame at the end: what came out is seen first, play starts at the beginning.
-    transport.stand(frame, acknowledged.frame);
+    controls.stand(frame, acknowledged.frame);
     this.tool();
     this.layout();
   }
 
-  private transportFor(run: Run): Transport {
-    if (this.transport) {
-      this.transport.resize(run.count);
-      return this.transport;
+  private controlsFor(run: Run): PlayerControls {
+    if (this.controls) {
+      this.controls.resize(run.count);
+      return this.controls;
     }
-    const transport = (this.transport = new Transport({
+    const controls = (this.controls = new PlayerControls({
       count: run.count,
       unit: "line",
       show: () => this.draw(),
       name: (index) => this.run?.name(index) ?? "",
       rest: (frame) => this.tell("frame", frame),
     }));
-    transport.root.append(this.rounds.root);
-    this.root.prepend(transport.root);
-    return transport;
+    controls.root.append(this.rounds.root);
+    this.root.prepend(controls.root);
+    return controls;
   }
 
   /** Another T, as far as it is here at once; rest: where the visitor leaves it, which the host hears. */
   private turn(rounds: number, rest: boolean): void {
-    const { run, message, transport } = this;
-    if (!run || !message || !transport) return;
+    const { run, message, controls } = this;
+    if (!run || !message || !controls) return;
     const within = message.shorter ? Math.min(rounds, message.iterations) : message.iterations;
     if (within !== run.iterations) {
       run.iterations = within;
       if (message.capsule === null) this.capsule = run.strongest();
       this.cloud.frameAll(run);
       this.tool();
-      transport.end(run.count); // what comes out now is seen
+      controls.end(run.count); // what comes out now is seen
     }
     if (rest && this.sharedRounds.sends(rounds)) this.tell("rounds", rounds);
   }
@@ -259,14 +259,14 @@ export class RoutingBoard extends Board<Message> {
   }
 
   protected layout(): void {
-    const { run, look, transport } = this;
+    const { run, look, controls } = this;
     const whole = this.root.clientWidth;
-    if (!run || !look || !transport || !whole) return;
+    if (!run || !look || !controls || !whole) return;
     look.measure();
     const wide = whole >= WIDE;
     this.root.classList.toggle("narrow", !wide);
-    // As tall as the window leaves below the transport, within what reads well.
-    const room = window.innerHeight - topOf(this.root) - transport.root.offsetHeight - 24;
+    // As tall as the window leaves below the controls, within what reads well.
+    const room = window.innerHeight - topOf(this.root) - controls.root.offsetHeight - 24;
     const tall = Math.round(Math.max(360, Math.min(0.4 * whole, 700, room)));
     const side = wide ? Math.round(Math.max(250, 0.28 * whole)) : whole;
     const answer = wide ? Math.round(Math.min(300, 0.21 * whole)) : whole;
@@ -280,7 +280,7 @@ export class RoutingBoard extends Board<Message> {
     this.retina.fit(Math.min(answer, Math.round(most) - foot), under, foot);
     const beside = wide ? 0 : this.retina.width + GAP;
     this.bars.fit(answer - beside, wide ? tall - this.retina.height - 8 : Math.max(rows, this.retina.height), under);
-    this.algorithm.draw(this.scene(run, look, transport)); // with numbers in it, it is higher
+    this.algorithm.draw(this.drawState(run, look, controls)); // with numbers in it, it is higher
     this.lines.fit(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
     const above = wide ? under : 2 * under;
     this.map.fit(whole, Math.round(wide ? Math.max(180, 0.14 * whole) : above + names + foot), above, foot);
@@ -298,20 +298,20 @@ export class RoutingBoard extends Board<Message> {
     super.destroy();
   }
 
-  private scene(run: Run, look: Look, { position }: Transport): Scene {
+  private drawState(run: Run, look: Look, { position }: PlayerControls): DrawState {
     const { capsule, picked, options } = this;
     return { run, view: run.view(position), look, capsule, picked, options };
   }
 
   private draw(): void {
-    const { run, look, transport } = this;
-    if (!run || !look || !transport || !this.cloud.width) return;
+    const { run, look, controls } = this;
+    if (!run || !look || !controls || !this.cloud.width) return;
     const began = performance.now();
-    const scene = this.scene(run, look, transport);
-    for (const panel of this.panels) panel.draw(scene);
-    this.algorithm.draw(scene);
-    this.list.draw(scene);
-    this.root.dataset.frame = String(transport.position);
+    const state = this.drawState(run, look, controls);
+    for (const panel of this.panels) panel.draw(state);
+    this.algorithm.draw(state);
+    this.list.draw(state);
+    this.root.dataset.frame = String(controls.position);
     this.drawings.push(performance.now() - began);
     if (this.drawings.length > RECORDED) this.drawings.shift();
   }

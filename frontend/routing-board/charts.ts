@@ -9,10 +9,10 @@ import { pointed } from "../core/dom";
 import { indices, shown } from "../core/numbers";
 import { fitted, line, roomFor } from "../core/shapes";
 import type { Run } from "./run";
-import { headings, type Scene, ScenePanel } from "./scene";
+import { headings, type DrawState, BoardPanel } from "./panel";
 
 /** ‖v‖ or a of every class as bars; the untouched run as an outline. */
-export class Bars extends ScenePanel {
+export class Bars extends BoardPanel {
   row = 1;
   private under = 0;
   private count = 1;
@@ -33,7 +33,7 @@ export class Bars extends ScenePanel {
     Object.assign(this, { width, height, under, row: (height - under - 2) / this.count });
   }
 
-  protected paint(pen: Pen, { run, view, look }: Scene): void {
+  protected paint(pen: Pen, { run, view, look }: DrawState): void {
     const { row } = this;
     const { classes, bars } = run.data;
     const { theme } = look;
@@ -72,12 +72,12 @@ export class Bars extends ScenePanel {
 }
 
 /** What the selected capsule gives to every class, iteration by iteration. */
-export class ShareLines extends ScenePanel {
+export class ShareLines extends BoardPanel {
   fit(width: number, height: number): void {
     Object.assign(this, { width, height });
   }
 
-  protected paint(pen: Pen, { run, view, capsule, look }: Scene): void {
+  protected paint(pen: Pen, { run, view, capsule, look }: DrawState): void {
     const { iterations } = run;
     const { classes, symbol, kind } = run.data;
     const { theme } = look;
@@ -138,12 +138,12 @@ export class ShareLines extends ScenePanel {
 }
 
 /** The selected capsule's vote, number by number, beside what its class has become, with one σ to either side. */
-export class VoteBars extends ScenePanel {
+export class VoteBars extends BoardPanel {
   fit(width: number, height: number): void {
     Object.assign(this, { width, height });
   }
 
-  protected paint(pen: Pen, { run, view, capsule, look }: Scene): void {
+  protected paint(pen: Pen, { run, view, capsule, look }: DrawState): void {
     const { classes, poses, variances, tips } = run.data;
     const { theme } = look;
     const { dim } = run;

@@ -11,7 +11,7 @@ import { indices, shown } from "../core/numbers";
 import { arrowhead, bubble, haloed, line, type Place, ring, scaleBar, within } from "../core/shapes";
 import { Camera, type Frame, type Point } from "./camera";
 import type { Run } from "./run";
-import { headings, type Pick, type Scene, type Select } from "./scene";
+import { headings, type Pick, type DrawState, type Select } from "./panel";
 
 const BORDER = { left: 46, right: 12, top: 30, bottom: 40 }; // pixels around the frame in ordinary type
 const INSET = 9; // pixels from the frame to where a far vote ends
@@ -30,7 +30,7 @@ interface Press {
   moved: boolean;
 }
 
-export class Cloud extends Panel<Scene> {
+export class Cloud extends Panel<DrawState> {
   readonly camera = new Camera();
   /** Where each vote is drawn. */
   spots: readonly Place[] = [];
@@ -86,8 +86,8 @@ export class Cloud extends Panel<Scene> {
     this.camera.fit(subject, this.frame);
   }
 
-  protected paint(pen: Pen, scene: Scene): void {
-    const { run, view } = scene;
+  protected paint(pen: Pen, state: DrawState): void {
+    const { run, view } = state;
     const [left, right] = [this.frame.left + INSET, this.frame.right - INSET];
     const [top, bottom] = [this.frame.top + INSET, this.frame.bottom - INSET];
     const origin = this.camera.screen(run.data.origin);
@@ -99,24 +99,24 @@ export class Cloud extends Panel<Scene> {
       return end;
     });
     this.outside = outside;
-    this.axes(pen, scene);
+    this.axes(pen, state);
     pen.save();
     pen.beginPath();
     pen.rect(left - WHOLE, top - WHOLE, right - left + 2 * WHOLE, bottom - top + 2 * WHOLE);
     pen.clip();
-    this.points(pen, scene);
-    if (view.covariance && view.tip) this.ellipses(pen, scene, view.covariance, view.tip);
-    this.marks(pen, scene);
-    if (this.looping) this.outline(pen, scene);
+    this.points(pen, state);
+    if (view.covariance && view.tip) this.ellipses(pen, state, view.covariance, view.tip);
+    this.marks(pen, state);
+    if (this.looping) this.outline(pen, state);
     pen.restore();
-    if (view.tip) this.arrow(pen, scene, view.tip);
-    if (!this.camera.solid) this.upright(pen, scene);
-    this.title(pen, scene);
-    if (this.outside.size) this.far(pen, scene);
-    if (this.hovered >= 0) this.say(pen, scene, this.hovered);
+    if (view.tip) this.arrow(pen, state, view.tip);
+    if (!this.camera.solid) this.upright(pen, state);
+    this.title(pen, state);
+    if (this.outside.size) this.far(pen, state);
+    if (this.hovered >= 0) this.say(pen, state, this.hovered);
   }
 
-  private axes(pen: Pen, { run, look }: Scene): void {
+  private axes(pen: Pen, { run, look }: DrawState): void {
     const { camera } = this;
     pen.font = look.type(13);
     pen.strokeStyle = look.theme.grid;
@@ -153,7 +153,7 @@ export class Cloud extends Panel<Scene> {
   }
 
   /** The name of the second axis, inside: it is read from afar, and larger type finds room. */
-  private upright(pen: Pen, { run, look }: Scene): void {
+  private upright(pen: Pen, { run, look }: DrawState): void {
     const { left, top } = this.frame;
     const text = `↑ PC 2 (${explained(run, 1)})`;
     pen.font = look.type(13);
@@ -173,7 +173,7 @@ export class Cloud extends Panel<Scene> {
     pen.fillText("drag to turn", this.frame.left, this.height - 8);
   }
 
-  private points(pen: Pen, { run, view, look }: Scene): void {
+  private points(pen: Pen, { run, view, look }: DrawState): void {
     const { cloud, gains, presence, agreement } = run.data;
     const reach = run.agreementReach ?? 1;
     const order = indices(run.lower);
@@ -204,7 +204,7 @@ export class Cloud extends Panel<Scene> {
     }
   }
 
-  private marks(pen: Pen, { run, capsule, picked, look }: Scene): void {
+  private marks(pen: Pen, { run, capsule, picked, look }: DrawState): void {
     pen.strokeStyle = look.theme.text;
     pen.lineWidth = 1.6;
     for (const i of picked) ring(pen, this.spots[i], 7);
@@ -218,7 +218,7 @@ export class Cloud extends Panel<Scene> {
   }
 
   /** One and two σ of the class's Gaussian, seen from here: a linear image of a Gaussian is a Gaussian. */
-  private ellipses(pen: Pen, { run, look }: Scene, covariance: Float32Array, mean: Float32Array): void {
+  private ellipses(pen: Pen, { run, look }: DrawState, covariance: Float32Array, mean: Float32Array): void {
     const { major, minor, angle } = this.camera.ellipse(covariance);
     const [x, y] = this.camera.screen(mean);
     const colour = look.theme.classes[run.upper];
@@ -238,7 +238,7 @@ export class Cloud extends Panel<Scene> {
   }
 
   /** From the origin to what the class has become; one that leaves the picture ends at its border, and says so. */
-  private arrow(pen: Pen, { run, view, look }: Scene, tip: Float32Array): void {
+  private arrow(pen: Pen, { run, view, look }: DrawState, tip: Float32Array): void {
     const from = this.camera.screen(run.data.origin);
     const { left, right, top, bottom } = this.frame;
     const [to, cut] = within(from, this.camera.screen(tip), left, top, right, bottom);
@@ -268,7 +268,7 @@ export class Cloud extends Panel<Scene> {
     haloed(pen, cut ? `${view.tipName} →` : view.tipName, across, down, look.theme);
   }
 
-  private title(pen: Pen, { run, look }: Scene): void {
+  private title(pen: Pen, { run, look }: DrawState): void {
     const { classes, cloud } = run.data;
     const reach = run.agreementReach;
     const title = `Votes û for ${classes[run.upper]}`;
@@ -291,7 +291,7 @@ export class Cloud extends Panel<Scene> {
   }
 
   /** What the arrowheads at the border are. */
-  private far(pen: Pen, { look }: Scene): void {
+  private far(pen: Pen, { look }: DrawState): void {
     const [x, y] = [this.frame.left + 8, this.frame.bottom - 9];
     const size = 5 * look.scale;
     const count = `${this.outside.size} ${this.outside.size === 1 ? "vote" : "votes"} farther out`;
@@ -309,7 +309,7 @@ export class Cloud extends Panel<Scene> {
     pen.stroke();
   }
 
-  private say(pen: Pen, { run, view, look }: Scene, i: number): void {
+  private say(pen: Pen, { run, view, look }: DrawState, i: number): void {
     const at = i * run.upperCount + run.upper;
     const agreement = view.agreement ? `   û·v = ${shown(view.agreement[at])}` : "";
     const lines = [run.label(i), `${run.data.symbol} = ${shown(view.shares[at])}${agreement}`];
@@ -389,7 +389,7 @@ export class Cloud extends Panel<Scene> {
     this.redraw();
   }
 
-  private outline(pen: Pen, { look }: Scene): void {
+  private outline(pen: Pen, { look }: DrawState): void {
     pen.beginPath();
     pen.moveTo(...this.path[0]);
     for (const place of this.path.slice(1)) pen.lineTo(...place);

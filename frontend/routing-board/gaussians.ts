@@ -9,7 +9,7 @@ import type { Pen } from "../core/canvas";
 import { indices, shown } from "../core/numbers";
 import { haloed, line } from "../core/shapes";
 import type { Run } from "./run";
-import { headings, type Scene, ScenePanel } from "./scene";
+import { headings, type DrawState, BoardPanel } from "./panel";
 
 const BINS = 36;
 const FAR = 0.03; // share of the votes on either side that a small chart leaves out
@@ -32,7 +32,7 @@ export function thresholds({ data }: Run): Thresholds | null {
 }
 
 /** One small chart per pose component: the votes as the M-step weighs them, all votes behind, and the density. */
-export class Curves extends ScenePanel {
+export class Curves extends BoardPanel {
   private ranges: [number, number][] = [];
 
   override load(run: Run): void {
@@ -76,7 +76,7 @@ export class Curves extends ScenePanel {
     return bins.map((value) => value / (Math.max(whole, 1e-12) * ((high - low) / BINS)));
   }
 
-  protected paint(pen: Pen, { run, view, look }: Scene): void {
+  protected paint(pen: Pen, { run, view, look }: DrawState): void {
     const { theme } = look;
     const { dim, data } = run;
     const across = Math.ceil(Math.sqrt(dim));
@@ -127,7 +127,7 @@ function bars(
 }
 
 /** Activation against cost: the logistic of this iteration's λ, every class a point on it. */
-export class Logistic extends ScenePanel {
+export class Logistic extends BoardPanel {
   private reaches: readonly number[] = []; // by T, so that every cost until then is in the picture
 
   override load(run: Run): void {
@@ -142,7 +142,7 @@ export class Logistic extends ScenePanel {
     Object.assign(this, { width, height });
   }
 
-  protected paint(pen: Pen, { run, view, look }: Scene): void {
+  protected paint(pen: Pen, { run, view, look }: DrawState): void {
     const found = thresholds(run);
     if (!found) return;
     const { theme } = look;

@@ -2,19 +2,19 @@
 
 import { paintImage, type Pen, raster } from "../core/canvas";
 import { element, pointed } from "../core/dom";
-import { type Field, own, seen } from "../core/field";
+import { type Field, own, seen } from "../core/receptive-field";
 import { indices, shown } from "../core/numbers";
 import { cross, fitted, line, roomFor, scaleBar } from "../core/shapes";
 import type { Run } from "./run";
-import { headings, type Pick, type Scene, ScenePanel, type Select } from "./scene";
+import { headings, type Pick, type DrawState, BoardPanel, type Select } from "./panel";
 
 /** What a share is measured against: the untouched run's, or the even share. */
-function compared({ view, options }: Scene): Float32Array | null {
+function compared({ view, options }: DrawState): Float32Array | null {
   return options.difference ? view.baseShares : null;
 }
 
 /** Shares of every capsule, grouped by type, for every class. */
-export class ShareMap extends ScenePanel {
+export class ShareMap extends BoardPanel {
   private run: Run | undefined;
   private order: number[] = [];
   private left = 0;
@@ -40,11 +40,11 @@ export class ShareMap extends ScenePanel {
     Object.assign(this, { width, height, top, bottom });
   }
 
-  protected paint(pen: Pen, scene: Scene): void {
-    const { run, view, capsule, look } = scene;
+  protected paint(pen: Pen, state: DrawState): void {
+    const { run, view, capsule, look } = state;
     const { theme } = look;
     const J = run.upperCount;
-    const base = compared(scene);
+    const base = compared(state);
     const values = new Float32Array(run.pairs);
     for (let x = 0; x < run.lower; x++) {
       for (let j = 0; j < J; j++) {
@@ -79,14 +79,14 @@ export class ShareMap extends ScenePanel {
     for (let kind = 0; kind < types; kind += Math.max(1, Math.ceil(types / Math.max(1, Math.min(8, fit))))) {
       pen.fillText(`type ${kind}`, this.left + (kind * across) / types, this.height - 5);
     }
-    this.title(pen, scene, values);
+    this.title(pen, state, values);
   }
 
-  private title(pen: Pen, scene: Scene, values: Float32Array): void {
-    const { run, view, look } = scene;
+  private title(pen: Pen, state: DrawState, values: Float32Array): void {
+    const { run, view, look } = state;
     const { reach } = run;
     const { share_names: names } = run.data;
-    const base = compared(scene);
+    const base = compared(state);
     pen.fillStyle = look.theme.text;
     pen.font = look.type(15, "600");
     const name = names[view.shareStep];
@@ -121,7 +121,7 @@ export class ShareMap extends ScenePanel {
 }
 
 /** The chosen class's shares in the geometry of the primary capsules: one tile of rows × columns per type. */
-export class Tiles extends ScenePanel {
+export class Tiles extends BoardPanel {
   private run: Run | undefined;
   private across = 1;
   private cell = 3;
@@ -148,12 +148,12 @@ export class Tiles extends ScenePanel {
     Object.assign(this, { width, top, height });
   }
 
-  protected paint(pen: Pen, scene: Scene): void {
-    const { run, view, capsule, picked, look } = scene;
+  protected paint(pen: Pen, state: DrawState): void {
+    const { run, view, capsule, picked, look } = state;
     const { cell } = this;
     const { reach } = run;
     const { classes, gains, symbol, grid } = run.data;
-    const base = compared(scene);
+    const base = compared(state);
     for (let i = 0; i < run.lower; i++) {
       const [x, y] = this.spot(run, i);
       const at = i * run.upperCount + run.upper;
@@ -202,7 +202,7 @@ export class Tiles extends ScenePanel {
 }
 
 /** The image, how much each place of it gives to the chosen class, and what the selected capsule sees of it. */
-export class Retina extends ScenePanel {
+export class Retina extends BoardPanel {
   private readonly picture = element("canvas");
   private shape: readonly [number, number, number] = [1, 1, 1];
   private farthest: readonly number[] = []; // by T
@@ -228,8 +228,8 @@ export class Retina extends ScenePanel {
     Object.assign(this, { width, top, foot, height: (width * rows) / columns + top + foot });
   }
 
-  protected paint(pen: Pen, scene: Scene): void {
-    const { run, capsule, look, options } = scene;
+  protected paint(pen: Pen, state: DrawState): void {
+    const { run, capsule, look, options } = state;
     const { field, symbol, classes } = run.data;
     const unit = this.width / this.shape[2];
     const mass = options.mass && field !== null;
@@ -242,7 +242,7 @@ export class Retina extends ScenePanel {
     const title = fitted(pen, short ? `Mean ${symbol}, by place` : whole, this.width);
     pen.fillText(title, 0, headings(look).heading);
     if (!field) return;
-    if (mass) this.heat(pen, scene, field, unit);
+    if (mass) this.heat(pen, state, field, unit);
     const [row, column] = run.place(capsule);
     const { top, left, bottom, right } = seen(field, this.shape, row, column);
     pen.strokeStyle = "#ff9628"; // on the image itself, which is dark on both pages
@@ -255,7 +255,7 @@ export class Retina extends ScenePanel {
     );
   }
 
-  private heat(pen: Pen, { run, view, look }: Scene, field: Field, unit: number): void {
+  private heat(pen: Pen, { run, view, look }: DrawState, field: Field, unit: number): void {
     const farthest = this.farthest[run.iterations - 1];
     const columns = run.data.grid[1];
     means(run, view.shares, run.upper).forEach((mean, p) => {

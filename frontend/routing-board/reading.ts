@@ -4,7 +4,7 @@ import { AlgorithmLines } from "../core/algorithm-lines";
 import { button, element } from "../core/dom";
 import { indices, shown } from "../core/numbers";
 import type { Run, View } from "./run";
-import type { Scene, Select } from "./scene";
+import type { DrawState, Select } from "./panel";
 
 /** The lines of the algorithm, the current one lit, with the numbers of capsule i and the chosen class j. */
 export class Algorithm extends AlgorithmLines {
@@ -17,7 +17,7 @@ export class Algorithm extends AlgorithmLines {
     );
   }
 
-  draw({ run, view, capsule }: Scene): void {
+  draw({ run, view, capsule }: DrawState): void {
     const { lines, classes } = run.data;
     this.pair.textContent = `i = capsule ${capsule}, j = ${classes[run.upper]}`;
     const texts = lines.map((_, k) => (k <= view.line ? run.written(k, view.t, capsule) : "…"));
@@ -50,8 +50,8 @@ export class List {
     this.stamp = "";
   }
 
-  draw(scene: Scene): void {
-    const { run, view, capsule } = scene;
+  draw(state: DrawState): void {
+    const { run, view, capsule } = state;
     const stamp = [view.frame, capsule, this.order].join();
     if (stamp === this.stamp) return;
     this.stamp = stamp;
@@ -62,7 +62,7 @@ export class List {
       const chosen = name === this.order;
       const sort = button(title + (chosen ? " ▾" : ""), `Sort by ${title}`, () => {
         this.order = name;
-        this.draw(scene);
+        this.draw(state);
         this.onSorted();
       });
       return element("th", { scope: "col", "aria-sort": chosen ? "descending" : "none" }, sort);

@@ -2,7 +2,7 @@
 
 import type { Shape } from "../core/canvas";
 import type { Theme } from "../core/colours";
-import type { Field } from "../core/field";
+import type { Field } from "../core/receptive-field";
 import { indices, shown } from "../core/numbers";
 
 /** A line of the algorithm, as capsviz/boards/routing.py has it. */

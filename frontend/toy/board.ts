@@ -8,9 +8,9 @@ import { inkOn, type Theme } from "../core/colours";
 import { element, topOf } from "../core/dom";
 import { Look } from "../core/look";
 import { indices, shown } from "../core/numbers";
-import { Rounds } from "../core/rounds";
+import { IterationsSlider } from "../core/iterations-slider";
 import { SharedValue } from "../core/shared-value";
-import { Transport } from "../core/transport";
+import { PlayerControls } from "../core/player-controls";
 import { Plane } from "./plane";
 import { routeByAgreement, type Step, type Votes } from "./routing";
 import "./toy.css";
@@ -69,7 +69,7 @@ export class Toy extends Board<Message> {
   private parents: Parent[] = [];
   private rows: Row[] = [];
   private notes: HTMLElement[] = [];
-  private readonly rounds = new Rounds((rounds, rest) => {
+  private readonly rounds = new IterationsSlider((rounds, rest) => {
     this.iterations = rounds;
     if (!rest) this.route();
     else if (this.sharedIterations.sends(rounds)) this.tell("iterations", rounds);
@@ -91,7 +91,7 @@ export class Toy extends Board<Message> {
     if (this.rows.length !== this.votes.length) this.build(data);
     this.rounds.offer(data.most, null, "");
     this.route();
-    this.transport?.stand(data.frame, acknowledged.frame);
+    this.controls?.stand(data.frame, acknowledged.frame);
   }
 
   private build(data: Message): void {
@@ -106,8 +106,8 @@ export class Toy extends Board<Message> {
     );
     this.parents = data.parents.map((_, j) => this.parent(j));
     this.rows = this.votes.map((_, i) => this.row(data, i));
-    this.transport?.destroy();
-    this.transport = new Transport({
+    this.controls?.destroy();
+    this.controls = new PlayerControls({
       count: this.iterations,
       show: () => this.layout(),
       unit: "iteration",
@@ -122,14 +122,14 @@ export class Toy extends Board<Message> {
       element("tbody", {}, ...this.rows.map(({ root }) => root)),
     );
     const [left, right] = this.parents;
-    this.below.replaceChildren(this.transport.root, this.rounds.root);
+    this.below.replaceChildren(this.controls.root, this.rounds.root);
     this.root.replaceChildren(
       element("div", { className: "tools" }, ...this.buttons),
       element("div", { className: "note" }, ...this.notes),
       element("div", { className: "board" }, left.root, element("div", { className: "middle" }, table), right.root),
       this.below,
     );
-    this.transport.stand(data.frame, data.acknowledged.frame);
+    this.controls.stand(data.frame, data.acknowledged.frame);
   }
 
   private parent(j: number): Parent {
@@ -171,11 +171,11 @@ export class Toy extends Board<Message> {
 
   /** Route anew, and draw at the same place among the iterations. */
   private route(): void {
-    const { transport, message } = this;
-    if (!transport || !message) return;
+    const { controls, message } = this;
+    if (!controls || !message) return;
     this.steps = routeByAgreement(this.votes, this.iterations);
-    if (transport.count !== this.iterations) transport.resize(this.iterations);
-    else transport.place(transport.position);
+    if (controls.count !== this.iterations) controls.resize(this.iterations);
+    else controls.place(controls.position);
     const text = JSON.stringify(this.votes);
     const named = Object.values(message.presets).findIndex(({ votes }) => JSON.stringify(votes) === text);
     this.buttons.forEach((made, k) => made.setAttribute("aria-pressed", String(k === named)));
@@ -215,10 +215,10 @@ export class Toy extends Board<Message> {
   // ----------------------------------------------------------------------------------------------------- the picture
 
   protected layout(): void {
-    const { transport, message, look } = this;
-    if (!this.steps.length || !transport || !message || !look || !this.root.clientWidth) return;
+    const { controls, message, look } = this;
+    if (!this.steps.length || !controls || !message || !look || !this.root.clientWidth) return;
     look.measure();
-    const position = Math.min(transport.position, this.steps.length - 1);
+    const position = Math.min(controls.position, this.steps.length - 1);
     const first = Math.floor(position);
     const from = this.steps[first];
     const to = this.steps[Math.min(first + 1, this.steps.length - 1)];

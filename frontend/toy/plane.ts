@@ -5,7 +5,7 @@ import { inkOn } from "../core/colours";
 import type { Look } from "../core/look";
 import { haloed, line } from "../core/shapes";
 
-export interface PlaneScene {
+export interface PlaneState {
   readonly look: Look;
   /** Of the lower capsules. */
   readonly colours: readonly string[];
@@ -26,7 +26,7 @@ interface Spot {
   readonly y: number;
 }
 
-export class Plane extends Panel<PlaneScene> {
+export class Plane extends Panel<PlaneState> {
   private reach = 1;
 
   fit(side: number, reach: number): void {
@@ -48,11 +48,11 @@ export class Plane extends Panel<PlaneScene> {
     return [limit(at(x)), limit(-at(y))];
   }
 
-  protected paint(pen: Pen, scene: PlaneScene): void {
-    const { votes, couplings, colours, colour, held } = scene;
-    const { theme } = scene.look;
+  protected paint(pen: Pen, state: PlaneState): void {
+    const { votes, couplings, colours, colour, held } = state;
+    const { theme } = state.look;
     const origin = this.place([0, 0]);
-    const tip = this.place(scene.pose);
+    const tip = this.place(state.pose);
     pen.strokeStyle = theme.grid;
     pen.lineWidth = 1;
     line(pen, 0, origin.y, this.width, origin.y);
@@ -66,13 +66,13 @@ export class Plane extends Panel<PlaneScene> {
     pen.setLineDash([]);
     votes.forEach((vote, i) => arrow(pen, origin, this.place(vote), 1.5 + 9 * couplings[i], colours[i]));
     arrow(pen, origin, tip, 9, colour, theme.ground);
-    votes.forEach((vote, i) => handle(pen, this.place(vote), i, i === held, scene));
-    name(pen, origin, tip, scene);
+    votes.forEach((vote, i) => handle(pen, this.place(vote), i, i === held, state));
+    name(pen, origin, tip, state);
   }
 }
 
 /** A name beside the middle of an arrow, to the side that is up. */
-function name(pen: Pen, from: Spot, tip: Spot, { look, name: text }: PlaneScene): void {
+function name(pen: Pen, from: Spot, tip: Spot, { look, name: text }: PlaneState): void {
   const [dx, dy] = [tip.x - from.x, tip.y - from.y];
   const aside = ((dx > 0 ? -24 : 24) * look.scale) / (Math.hypot(dx, dy) || 1);
   pen.font = look.type(20, "bold");
@@ -110,7 +110,7 @@ function arrow(pen: Pen, from: Spot, to: Spot, width: number, colour: string, fr
   pen.restore();
 }
 
-function handle(pen: Pen, { x, y }: Spot, i: number, held: boolean, { look, colours }: PlaneScene): void {
+function handle(pen: Pen, { x, y }: Spot, i: number, held: boolean, { look, colours }: PlaneState): void {
   pen.beginPath();
   pen.arc(x, y, (held ? 15 : 12) * look.scale, 0, 2 * Math.PI);
   pen.fillStyle = colours[i];

@@ -92,7 +92,7 @@ def test_qualities_come_in_their_order():
 
 
 def test_the_same_experiment_gives_the_same_numbers_on_a_real_model():
-    model, examples, spread = zoo.load("digits-dr"), zoo.exemplars("digits-dr"), zoo.capsule_spread("digits-dr")
+    model, examples, spread = zoo.load("digits-dr"), zoo.exemplar_capsules("digits-dr"), zoo.capsule_spread("digits-dr")
     first, second = (meanings(model, examples[3], spread[3], 3) for _ in range(2))
     assert torch.equal(first.correlation, second.correlation)
     assert first.correlation.shape == (16, len(QUALITY)) and first.correlation.abs().max() <= 1

@@ -8,8 +8,8 @@ import torch
 from capsviz import zoo
 from capsviz.analysis.comparison import CompareError
 from capsviz.analysis.disagreement import classified_right, difference, from_on, most, rows, worst_drawn
-from capsviz.analysis.evaluation import MeasuredError, drawings, recorded
-from tests.analysis.test_evaluation import record
+from capsviz.analysis.predictions import PredictionsError, drawings, recorded
+from tests.analysis.test_predictions import record
 
 
 def test_the_difference_of_a_figure_is_its_amount():
@@ -41,7 +41,7 @@ def test_records_of_different_data_do_not_compare():
 
 
 def test_an_unknown_figure_is_answered_with_the_known_ones():
-    with pytest.raises(MeasuredError, match="choose mse or ssim"):
+    with pytest.raises(PredictionsError, match="choose mse or ssim"):
         difference(record(), record(), "colour")
 
 

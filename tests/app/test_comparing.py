@@ -13,7 +13,7 @@ from app.sources import browsing, images
 from app.state.choices import VIEWS, Choices
 from capsviz import zoo
 from capsviz.analysis.disagreement import difference, most
-from capsviz.analysis.evaluation import measure, path_of, recorded
+from capsviz.analysis.predictions import measure, path_of, recorded
 from capsviz.data import MultiDigits, load
 from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit
@@ -172,7 +172,7 @@ def test_drawn_wrong_says_that_its_control_is_missing_and_how_to_make_it(visit: 
 def test_drawn_wrong_stands_beside_its_control(visit: Visit, tmp_path, monkeypatch):
     with_second_seed(tmp_path)
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
-    for cache in (resources.entries, resources.measurable, scene.catalogue):
+    for cache in (resources.entries, resources.all_entries, scene.catalogue):
         cache.clear()
     try:
         second, drawer = zoo.entry(SECOND), zoo.entry("digits-dr")
@@ -199,13 +199,13 @@ def test_drawn_wrong_stands_beside_its_control(visit: Visit, tmp_path, monkeypat
             "(d) L2/FC capsules, drawn by Dynamic routing",
         ]
     finally:
-        for cache in (resources.entries, resources.measurable, scene.catalogue):
+        for cache in (resources.entries, resources.all_entries, scene.catalogue):
             cache.clear()
 
 
 @pytest.mark.parametrize("view", VIEWS[1:])
 def test_without_records_a_view_says_which_command_makes_them(visit: Visit, monkeypatch, tmp_path, view: str):
     monkeypatch.setattr("app.resources.path_of", lambda entry, _: tmp_path / entry.name)
-    monkeypatch.setattr("capsviz.analysis.evaluation.path_of", lambda entry, _: tmp_path / entry.name)
+    monkeypatch.setattr("capsviz.analysis.predictions.path_of", lambda entry, _: tmp_path / entry.name)
     app = visit("compare", model="digits-dr", view=view)
     assert "`capsviz zoo measure digits-dr" in app.error[0].value

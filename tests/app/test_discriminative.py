@@ -8,16 +8,16 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app import coefficients as learned
-from app.components.capsule_film import is_one_of
+from app.components.capsule_maps import is_one_of
 from capsviz import data, zoo
 from capsviz.analysis import ascent
 from capsviz.boards.message import unpack
-from capsviz.tracing.history import CoefficientHistory
+from capsviz.tracing.coefficient_history import CoefficientHistory
 from tests.app.conftest import Visit
 
 
-def film(app: AppTest) -> tuple[dict, dict[str, np.ndarray]]:
-    """The film on the page as the browser gets it: fields, and arrays by name."""
+def maps(app: AppTest) -> tuple[dict, dict[str, np.ndarray]]:
+    """The maps on the page as the browser gets it: fields, and arrays by name."""
     packed = next(element.proto.bytes for element in app.get("bidi_component") if element.proto.bytes)
     message = unpack(packed)
     return dict(message.fields), dict(message.arrays)
@@ -29,7 +29,7 @@ def spoken(app: AppTest) -> str:
 
 def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit):
     app = visit("discriminative", model="digits-l2", T=4)
-    fields, arrays = film(app)
+    fields, arrays = maps(app)
     assert [shown["symbol"] for shown in fields["maps"]] == ["δ û·s", "û·v"]
     assert fields["frames"] == [f"iteration {number} of 4" for number in range(1, 5)]
     assert "the same primary capsules and the same votes of digits-l2" in spoken(app)
@@ -44,21 +44,21 @@ def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit
     app.button_group(key="votes").set_value("own").run()
     assert app.query_params["votes"] == "own"
     assert "Left digits-l2, right digits-dr, trained apart" in spoken(app)
-    assert not np.array_equal(film(app)[1]["map1"], arrays["map1"])
+    assert not np.array_equal(maps(app)[1]["map1"], arrays["map1"])
 
 
 def test_the_sign_is_that_of_the_label(visit: Visit):
     label = int(data.load("digits", "test").labels[0])
     other = (label + 1) % 10
-    fields, _ = film(visit("discriminative", model="digits-l2", **{"class": other}))
+    fields, _ = maps(visit("discriminative", model="digits-l2", **{"class": other}))
     assert "δ = −1" in fields["maps"][0]["title"]
-    fields, _ = film(visit("discriminative", model="digits-l2", **{"class": label}))
+    fields, _ = maps(visit("discriminative", model="digits-l2", **{"class": label}))
     assert "δ = +1" in fields["maps"][0]["title"]
 
 
 def test_b_is_shown_capsule_by_capsule_with_the_chosen_one_selected(visit: Visit):
     app = visit("discriminative", model="digits-l2", part="coefficients", capsule=17, **{"class": 2})
-    fields, arrays = film(app)
+    fields, arrays = maps(app)
     b = zoo.load("digits-l2").coefficients
     assert (fields["capsule"], fields["upper"]) == (17, 2)
     np.testing.assert_allclose(arrays["map0"], b[:, 2].numpy(), rtol=1e-6)
@@ -67,7 +67,7 @@ def test_b_is_shown_capsule_by_capsule_with_the_chosen_one_selected(visit: Visit
 
 
 def test_a_capsule_that_the_model_has_not_is_not_selected(visit: Visit):
-    fields, _ = film(visit("discriminative", model="digits-l2", part="coefficients", capsule=1000))
+    fields, _ = maps(visit("discriminative", model="digits-l2", part="coefficients", capsule=1000))
     assert fields["capsule"] is None
 
 
@@ -81,7 +81,7 @@ def test_a_history_is_played_over_the_steps_of_the_training(visit: Visit, monkey
     b = zoo.load("digits-l2").coefficients
     kept = CoefficientHistory([0, 50, 400], torch.stack([b.abs(), b / 2, b]).half())
     monkeypatch.setattr(learned, "history", lambda name: kept)
-    fields, arrays = film(visit("discriminative", model="digits-l2", part="history", **{"class": 4}))
+    fields, arrays = maps(visit("discriminative", model="digits-l2", part="history", **{"class": 4}))
     assert fields["frames"] == ["step 0 of 400", "step 50 of 400", "step 400 of 400"]
     np.testing.assert_array_equal(arrays["steps"], [0, 50, 400])
     np.testing.assert_array_equal(arrays["map0"].reshape(3, 288), kept.coefficients[:, :, 4].float().numpy())
@@ -91,7 +91,7 @@ def test_a_history_is_played_over_the_steps_of_the_training(visit: Visit, monkey
 def test_the_ascent_is_that_of_the_choices_in_the_link(visit: Visit):
     chosen = {"climb": "proximal", "gamma": 0.02, "regularisation": 0.1, "steps": 5, "batch": 16, "draw": 3}
     app = visit("discriminative", model="digits-l2", part="ascent", start="trained", **chosen, **{"class": 1})
-    _, arrays = film(app)
+    _, arrays = maps(app)
     model, train = zoo.load("digits-l2"), data.load("digits", "train")
     order = torch.randperm(len(train), generator=torch.Generator().manual_seed(3))[:16]
     images, labels = train.batch(order)
@@ -125,7 +125,7 @@ def test_every_choice_of_the_ascent_goes_to_the_link(visit: Visit, change, key: 
     change(app).run()
     assert app.query_params[key] == value
     assert not app.exception and not app.warning
-    assert film(app)[0]["frames"][0].startswith("step 0 of")
+    assert maps(app)[0]["frames"][0].startswith("step 0 of")
 
 
 def test_an_ascent_out_of_bounds_is_one_sentence_and_the_choices_stay(visit: Visit):
@@ -134,7 +134,7 @@ def test_an_ascent_out_of_bounds_is_one_sentence_and_the_choices_stay(visit: Vis
     assert "b has outgrown the numbers of float32" in app.error[0].value
     app.slider(key="ascent_steps").set_value(5).run()
     assert not app.error
-    assert len(film(app)[0]["frames"]) == 6
+    assert len(maps(app)[0]["frames"]) == 6
 
 
 @pytest.mark.parametrize("value", ["3", 1.5, True, -1, 288, {}])
@@ -147,7 +147,7 @@ def test_a_capsule_may_be_let_go():
 
 
 def test_the_digits_models_bring_their_history_along(visit: Visit):
-    fields, arrays = film(visit("discriminative", model="digits-l1", part="history", **{"class": 0}))
+    fields, arrays = maps(visit("discriminative", model="digits-l1", part="history", **{"class": 0}))
     kept, shipped = zoo.history("digits-l1"), zoo.load("digits-l1").coefficients
     assert len(fields["frames"]) == len(kept.steps) > 10
     np.testing.assert_array_equal(arrays["map0"].reshape(-1, 288)[-1], shipped[:, 0].numpy())

@@ -206,7 +206,7 @@ def test_all_models_stand_side_by_side_each_with_its_own_capsules_of_the_same_im
     image = data.to_float(data.load("digits", "test").images[:1])
     for decoder, routing in zip(sent["decoders"], ALGORITHMS, strict=True):
         name = f"digits-{routing}"
-        pose = zoo.load(name)(image).poses[0, 3] / perturbation.unit(zoo.exemplars(name))
+        pose = zoo.load(name)(image).poses[0, 3] / perturbation.unit(zoo.exemplar_capsules(name))
         assert decoder["poses"][3] == pytest.approx(pose.tolist(), abs=1e-5)
 
 
@@ -227,7 +227,7 @@ def test_the_sheet_has_a_cell_per_dimension_and_offset(visit: Visit):
 def test_matrix_capsules_are_moved_by_as_much_as_can_be_seen(visit: Visit):
     app = visit("perturb", model="digits-matrix")
     model, image = zoo.load("digits-matrix"), data.to_float(data.load("digits", "test").images[:1])
-    unit, poses = perturbation.unit(zoo.exemplars("digits-matrix")), model(image).poses[0]
+    unit, poses = perturbation.unit(zoo.exemplar_capsules("digits-matrix")), model(image).poses[0]
     assert f"digits-matrix are in units of {unit:g}" in spoken(app)
     for ours, theirs in zip(live(app)["decoders"][0]["poses"], poses, strict=True):
         assert ours == pytest.approx((theirs / unit).tolist(), abs=1e-5)

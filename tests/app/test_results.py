@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from capsviz.experiments import reports, results, table
+from capsviz.experiments import reports, results, table2
 from tests.app.conftest import Visit
 
 
@@ -32,7 +32,7 @@ def test_every_experiment_can_be_reached_and_names_its_command_and_source(visit:
 
 def test_table_ii_shows_the_manifest_beside_the_paper(visit: Visit):
     text = said(visit("results"))
-    line = next(line for line in table.lines() if (line.data, line.method) == ("mnist", "DR"))
+    line = next(line for line in table2.lines() if (line.data, line.method) == ("mnist", "DR"))
     assert f"| MNIST | DR | 0.34 | {line.ours.written()} |" in text
 
 

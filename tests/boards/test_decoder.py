@@ -10,8 +10,8 @@ import torch
 
 from app import resources
 from capsviz import zoo
-from capsviz.analysis.evaluation import recorded
 from capsviz.analysis.perturbation import PerturbError, unit
+from capsviz.analysis.predictions import recorded
 from capsviz.boards import Left, decoder_message, pack_weights
 from capsviz.boards.decoder import header, received
 from capsviz.boards.message import unpack
@@ -103,7 +103,11 @@ def test_one_part_that_does_not_fit_makes_it_none(part: dict):
 
 
 def test_exemplars_and_spread_follow_the_weights():
-    model, exemplars, spread = zoo.load("digits-dr"), zoo.exemplars("digits-dr"), zoo.capsule_spread("digits-dr")
+    model, exemplars, spread = (
+        zoo.load("digits-dr"),
+        zoo.exemplar_capsules("digits-dr"),
+        zoo.capsule_spread("digits-dr"),
+    )
     packed, bare = pack_weights(model, exemplars, spread), pack_weights(model)
     assert (header(packed)["exemplars"], header(bare)["exemplars"]) == (8, 0)
     assert numbers(packed).dtype == np.float16
@@ -113,7 +117,11 @@ def test_exemplars_and_spread_follow_the_weights():
 
 
 def test_the_means_of_the_classes_follow_last_and_are_those_of_the_record():
-    model, exemplars, spread = zoo.load("digits-dr"), zoo.exemplars("digits-dr"), zoo.capsule_spread("digits-dr")
+    model, exemplars, spread = (
+        zoo.load("digits-dr"),
+        zoo.exemplar_capsules("digits-dr"),
+        zoo.capsule_spread("digits-dr"),
+    )
     means = recorded(zoo.entry("digits-dr")).class_means(10)
     packed = pack_weights(model, exemplars, spread, means)
     assert header(packed)["means"] and numbers(packed).dtype == np.float16
@@ -123,7 +131,7 @@ def test_the_means_of_the_classes_follow_last_and_are_those_of_the_record():
 
 
 def test_capsules_longer_than_one_are_packed_in_their_unit_and_draw_the_same():
-    model, exemplars, spread = (of("digits-matrix") for of in (zoo.load, zoo.exemplars, zoo.capsule_spread))
+    model, exemplars, spread = (of("digits-matrix") for of in (zoo.load, zoo.exemplar_capsules, zoo.capsule_spread))
     packed = pack_weights(model, exemplars, spread)
     own, sent = header(packed), torch.from_numpy(numbers(packed).copy())
     assert own["unit"] == unit(exemplars) > 1

@@ -44,7 +44,7 @@ def test_a_capsule_of_a_pretrained_model_is_moved_every_way():
         assert state["hand"] == hand and state["state"]["upper"] == int(poses.norm(dim=-1).argmax())
         weights = unpack(widget.first[0]).fields["weights"]
         assert weights["digest"] == state["decoders"][0]["digest"]
-        assert weights["exemplars"] == zoo.exemplars("digits-dr").shape[1]
+        assert weights["exemplars"] == zoo.exemplar_capsules("digits-dr").shape[1]
 
 
 def test_a_network_without_exemplars_has_sliders_alone():

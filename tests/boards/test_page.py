@@ -16,7 +16,7 @@ from click.testing import Result
 from PIL import Image
 from typer.testing import CliRunner
 
-from capsviz.boards import as_csv, board_page, coefficient_film, drawn_weights, film_board, trace_board
+from capsviz.boards import board_csv, board_page, coefficient_maps, drawn_weights, maps_board, trace_board
 from capsviz.boards.message import unpack
 from capsviz.commands.main import app
 from capsviz.data import load
@@ -50,7 +50,7 @@ def test_the_page_loads_nothing_from_elsewhere(dr):
 
 def test_where_nothing_iterates_the_coefficients_are_shown(l2):
     inside = content(board_page(trace_board(l2, upper=3)))
-    assert inside["board"] == "film" and len(inside["messages"]) == 1
+    assert inside["board"] == "capsule-maps" and len(inside["messages"]) == 1
     message = unpack(base64.b64decode(inside["messages"][0]))
     np.testing.assert_array_equal(message.arrays["map0"], l2.layer["coefficients"][0, :, 3].numpy())
 
@@ -72,16 +72,16 @@ def test_what_cannot_be_shown_is_said_at_once(dr):
 
 
 def test_all_numbers_of_a_board_read_back_from_its_table(dr, l2):
-    rows = list(csv.DictReader(io.StringIO(as_csv(trace_board(dr, image=1, upper=3)))))
+    rows = list(csv.DictReader(io.StringIO(board_csv(trace_board(dr, image=1, upper=3)))))
     shares = [row for row in rows if row["array"] == "shares"]
     couplings = dr.layer["couplings"][:, 1]
     assert len(shares) == couplings.numel()
     for row in shares[:: len(shares) // 50]:
         assert float(row["value"]) == pytest.approx(float(couplings[tuple(map(int, row["index"].split()))]), rel=1e-6)
-    film = coefficient_film(l2, upper=0)
-    values = [float(row["value"]) for row in csv.DictReader(io.StringIO(as_csv(film_board(film, "b"))))
+    maps = coefficient_maps(l2, upper=0)
+    values = [float(row["value"]) for row in csv.DictReader(io.StringIO(board_csv(maps_board(maps, "b"))))
               if row["array"] == "map0"]  # fmt: skip
-    np.testing.assert_allclose(values, np.ravel(film.maps[0].values), rtol=1e-6)
+    np.testing.assert_allclose(values, np.ravel(maps.maps[0].values), rtol=1e-6)
 
 
 def run(*words: object) -> Result:

@@ -13,7 +13,7 @@ import torch
 
 from app.components.live_decoder import live_decoder
 from capsviz import zoo
-from capsviz.analysis.evaluation import recorded
+from capsviz.analysis.predictions import recorded
 from capsviz.boards import Left, pack_weights
 from capsviz.network import CapsNet, preset
 
@@ -31,7 +31,7 @@ def decoder(name: str, measured: bool) -> bytes:
         torch.manual_seed(ROUTINGS.index(name))
         model = CapsNet(preset("paper", "mnist", name))
     means = recorded(zoo.entry(source)).class_means(10) if measured else None
-    return pack_weights(model, zoo.exemplars(source), zoo.capsule_spread(source), means)
+    return pack_weights(model, zoo.exemplar_capsules(source), zoo.capsule_spread(source), means)
 
 
 st.session_state["runs"] = st.session_state.get("runs", 0) + 1
@@ -40,7 +40,7 @@ if several is None:
     names = {"DR": st.query_params.get("model", "digits-dr")}
 else:
     names = {name.upper(): name if several == "paper" else f"digits-{name}" for name in ROUTINGS}
-poses = {title: zoo.exemplars("digits-dr" if name in ROUTINGS else name)[:, 0] for title, name in names.items()}
+poses = {title: zoo.exemplar_capsules("digits-dr" if name in ROUTINGS else name)[:, 0] for title, name in names.items()}
 upper = st.sidebar.selectbox("Class", range(10), index=3, key="upper")
 wide = st.sidebar.toggle("Wide", key="wide")
 to = tuple(int(number) for number in st.query_params.get("to", "8,2").split(","))

@@ -52,7 +52,7 @@ def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
         visitor.window.wait_for_url(re.compile(rf"/{path}\?model=digits-dr&image=12&class=3$"))
         sync_api.expect(visitor.window.locator("h2")).to_contain_text(title.split(" ")[0])
         visitor.settle()
-        pictures = visitor.window.locator(".js-plotly-plot, .film, .routing")
+        pictures = visitor.window.locator(".js-plotly-plot, .capsule-maps, .routing")
         sync_api.expect(pictures.nth(1)).to_be_visible()
         assert visitor.window.locator(".st-key-strip .js-plotly-plot").is_visible()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.visitor import Line, Visitor
+from tests.browser.visitor import Connection, Visitor
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
@@ -23,7 +23,7 @@ def shows(visitor: Visitor, image: int) -> None:
 
 
 def test_back_and_forward_count_though_the_page_is_late(visitor: Visitor):
-    line = Line(visitor.window)
+    line = Connection(visitor.window)
     visitor.open("?model=digits-dr&image=7")
     pick(visitor, 2)
     pick(visitor, 3)
@@ -40,7 +40,7 @@ def test_back_and_forward_count_though_the_page_is_late(visitor: Visitor):
 
 
 def test_a_class_picked_on_the_page_of_before_is_picked(visitor: Visitor):
-    line = Line(visitor.window)
+    line = Connection(visitor.window)
     visitor.open("?model=digits-dr&image=7")
     pick(visitor, 2)
     with line.slow():

@@ -10,7 +10,7 @@ import pytest
 
 from capsviz import zoo
 from capsviz.analysis import perturbation
-from capsviz.analysis.evaluation import recorded
+from capsviz.analysis.predictions import recorded
 from tests.browser.visitor import Guest, visits
 from tests.serving import served
 
@@ -83,7 +83,7 @@ def visit(server, open_window):
 
 def drawn(offsets: dict[int, float], upper: int = CLASS, name: str = "digits-dr") -> np.ndarray:
     """What PyTorch draws of the page's capsule, 0 to 255."""
-    pose = zoo.exemplars(name)[upper, 0].clone()
+    pose = zoo.exemplar_capsules(name)[upper, 0].clone()
     for dimension, offset in offsets.items():
         pose[dimension] += offset
     return perturbation.draw(zoo.load(name), pose[None], upper)[0, 0].numpy() * 255
@@ -173,7 +173,7 @@ def test_python_may_move_the_sliders_change_the_class_and_take_the_component_awa
 def test_dragging_a_cell_moves_that_number_by_standard_deviations(visit):
     live = visit("?hand=cells")
     assert live.board.locator(".cell").count() == 160
-    pose, spread = zoo.exemplars("digits-dr")[CLASS, 0], zoo.capsule_spread("digits-dr")[CLASS]
+    pose, spread = zoo.exemplar_capsules("digits-dr")[CLASS, 0], zoo.capsule_spread("digits-dr")[CLASS]
     mean = recorded(zoo.entry("digits-dr")).class_means(10)[CLASS]
     deviations = ((pose - mean) / spread).tolist()
     assert max(map(abs, deviations)) < 4, "an image that is read as its class is not far from the others of it"
@@ -203,7 +203,7 @@ def test_dragging_a_cell_moves_that_number_by_standard_deviations(visit):
 def test_cells_of_a_model_that_nobody_measured_show_its_numbers(visit):
     """Without the means of the classes there is no deviation from them."""
     live = visit("?hand=cells&unmeasured=1")
-    numbers = [signs(f"{value:.1f}") for value in zoo.exemplars("digits-dr")[CLASS, 0].tolist()]
+    numbers = [signs(f"{value:.1f}") for value in zoo.exemplar_capsules("digits-dr")[CLASS, 0].tolist()]
     assert live.board.locator(".chosen .cell").all_inner_texts() == numbers
     assert "σ" not in live.board.locator(".chosen .cell").first.get_attribute("aria-valuetext")
 
@@ -225,7 +225,7 @@ def test_a_row_of_the_grid_chooses_its_class_and_keys_move_a_cell(visit):
 @pytest.mark.parametrize(("target", "path"), [((8, 2), "straight"), ((1, -1), "on the sphere")])
 def test_a_walk_draws_what_pytorch_draws(visit, target: tuple[int, int], path: str):
     live = visit(f"?hand=walk&to={target[0]},{target[1]}")
-    exemplars, model = zoo.exemplars("digits-dr"), zoo.load("digits-dr")
+    exemplars, model = zoo.exemplar_capsules("digits-dr"), zoo.load("digits-dr")
     start = perturbation.masked(exemplars[CLASS, :1], CLASS, 10)[0]
     end = perturbation.masked(exemplars[target[0], 0 if target[1] < 0 else target[1]][None], target[0], 10)[0]
     half = perturbation.walk(model, start, end, (0.5,), sphere=path != "straight")[0, 0].numpy() * 255
@@ -245,7 +245,9 @@ def test_a_walk_plays_without_the_server_and_python_hears_where_it_was_left(visi
     live.window.keyboard.press("End")
     live.until("(board) => board.querySelector('.frame').textContent === '100 %'")
     live.heard(r"to \(8, 2\) share 1\.0 sphere False")
-    end = perturbation.draw(zoo.load("digits-dr"), zoo.exemplars("digits-dr")[8, 2][None], 8)[0, 0].numpy() * 255
+    end = (
+        perturbation.draw(zoo.load("digits-dr"), zoo.exemplar_capsules("digits-dr")[8, 2][None], 8)[0, 0].numpy() * 255
+    )
     assert np.abs(live.canvas("after")[..., 0] - end).max() <= 1
     assert np.abs(live.canvas("after") - start).max() > 50
     live.board.get_by_role("button", name="on the sphere, 50 %").click()

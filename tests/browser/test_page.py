@@ -25,9 +25,11 @@ def test_a_board_from_the_command_line_plays_from_disk(chromium: sync_api.Browse
     window.goto((tmp_path / "board.html").as_uri())
     sync_api.expect(window.locator("h1")).to_have_text(f"The routing of {model}")
     if model == "digits-l2":
-        film = window.locator("section.film")
-        x, y = film.evaluate("({ capsvizFilm: film }) => [film.maps[0].tiles.left + 4, film.maps[0].tiles.label + 4]")
-        film.locator(".map canvas").click(position={"x": x, "y": y})
+        board = window.locator("section.capsule-maps")
+        x, y = board.evaluate(
+            "({ capsvizMaps: board }) => [board.maps[0].tiles.left + 4, board.maps[0].tiles.label + 4]"
+        )
+        board.locator(".map canvas").click(position={"x": x, "y": y})
         sync_api.expect(window.locator(".readout")).to_contain_text("type 0,  b = ")
     else:
         window.keyboard.press("Home")

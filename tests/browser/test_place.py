@@ -14,7 +14,7 @@ sync_api = pytest.importorskip("playwright.sync_api")
 WATCH = """
 window.heights = [];
 (function look() {
-  const keys = ['[class*="st-key-board"]', '[class*="st-key-film-"]', '.st-key-routing-toy', '.st-key-live'];
+  const keys = ['[class*="st-key-board"]', '[class*="st-key-maps-"]', '.st-key-routing-toy', '.st-key-live'];
   const at = document.querySelector(keys.join());
   const below = document.querySelector(".st-key-numbers, .st-key-explanation");
   // Streamlit loads the part of itself that brings our style as it loads all others; until then nothing has its place.
@@ -33,7 +33,10 @@ BOARDS = (
     "perturb?",
     "perturb?hand=cells&",
 )
-DRAWN = "section.routing[data-frame], section.film[data-ready], section.toy canvas, .live-decoder[data-ready='true']"
+DRAWN = (
+    "section.routing[data-frame], section.capsule-maps[data-ready], section.toy canvas, "
+    ".live-decoder[data-ready='true']"
+)
 NEAR = 60
 """Pixels by which what stands below a board may move when the board comes; it was 1100."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.visitor import Line, Visitor
+from tests.browser.visitor import Connection, Visitor
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
@@ -60,7 +60,7 @@ def test_a_fast_clicker_loses_no_press(visitor: Visitor):
 
 
 def test_a_press_that_got_lost_on_its_way_is_sent_again(visitor: Visitor):
-    line = Line(visitor.window)
+    line = Connection(visitor.window)
     visitor.open("compare?model=digits-dr&image=10")
     hearing(visitor)
     line.lose_one()
@@ -165,9 +165,9 @@ def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visito
     visitor.open("results?model=digits-dr&present=1")
     for path, place in (
         ("?", ".routing .main"),
-        ("discriminative?part=agreement&", ".film .map canvas >> nth=0"),
+        ("discriminative?part=agreement&", ".capsule-maps .map canvas >> nth=0"),
         ("em?", ".routing .main"),
-        ("discriminative?part=ascent&", ".film .map canvas >> nth=0"),
+        ("discriminative?part=ascent&", ".capsule-maps .map canvas >> nth=0"),
         ("perturb?", ".live-decoder canvas.after"),
         ("compare?view=many&", '[class*="st-key-grid-"] .js-plotly-plot'),
     ):
@@ -217,7 +217,7 @@ def test_the_key_enlarges_every_word_on_a_canvas_as_the_link_does(visitor: Visit
     window.add_init_script(WORDS)
     visitor.open(page)
     hearing(visitor)
-    board = window.locator("section.routing, section.toy, section.film").first
+    board = window.locator("section.routing, section.toy, section.capsule-maps").first
     board.locator("canvas").first.wait_for()
     before = min(size for _, size in window.evaluate("wordsOnCanvases()"))
     assert before < 20

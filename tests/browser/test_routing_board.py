@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.browser.visitor import Line, Visitor
+from tests.browser.visitor import Connection, Visitor
 from tests.serving import WAIT
 
 sync_api = pytest.importorskip("playwright.sync_api")
@@ -27,7 +27,7 @@ def at(visitor: Visitor, script: str):
 
 def press(visitor: Visitor, key: str) -> float:
     visitor.window.keyboard.press(key)
-    return at(visitor, "board.transport.position")
+    return at(visitor, "board.controls.position")
 
 
 @pytest.mark.parametrize(("page", "frames"), [("", 8), ("em", 6)])
@@ -38,10 +38,10 @@ def test_it_plays_every_line_of_every_iteration_without_asking_the_server(visito
     visitor.eventually(lambda: "frame=0" in visitor.query(), "the first frame in the link")
     visitor.settle()
     sent = visitor.messages_sent
-    at(visitor, "(board.drawings.length = 0, board.transport.hold = 0)")  # standing still draws nothing
-    at(visitor, "board.transport.root.querySelector('button').click()")
-    visitor.eventually(lambda: at(visitor, "board.transport.position") == frames - 1, "the last frame")
-    assert at(visitor, "board.transport.timer") == 0
+    at(visitor, "(board.drawings.length = 0, board.controls.hold = 0)")  # standing still draws nothing
+    at(visitor, "board.controls.root.querySelector('button').click()")
+    visitor.eventually(lambda: at(visitor, "board.controls.position") == frames - 1, "the last frame")
+    assert at(visitor, "board.controls.timer") == 0
     drawings = at(visitor, "board.drawings")
     # It glides: many more pictures than frames. The suite's machine may be busy, so the median is held to the bar.
     assert len(drawings) > 3 * frames
@@ -53,40 +53,40 @@ def test_it_plays_every_line_of_every_iteration_without_asking_the_server(visito
 
 def test_keys_step_jump_play_and_pause_but_not_while_a_field_is_typed_into(visitor: Visitor):
     visitor.open("?model=digits-dr")
-    assert at(visitor, "board.transport.position") == 11  # what came out is seen first
+    assert at(visitor, "board.controls.position") == 11  # what came out is seen first
     assert press(visitor, "Home") == 0
     assert press(visitor, "ArrowRight") == 1
     assert press(visitor, "ArrowLeft") == 0
     assert press(visitor, "End") == 11
     press(visitor, "Home")
     press(visitor, " ")
-    assert at(visitor, "board.transport.timer") > 0
+    assert at(visitor, "board.controls.timer") > 0
     press(visitor, " ")
-    assert at(visitor, "board.transport.timer") == 0
+    assert at(visitor, "board.controls.timer") == 0
     press(visitor, "Home")
     visitor.window.evaluate("document.body.append(Object.assign(document.createElement('input'), {id: 'typing'}))")
     visitor.window.locator("#typing").press("ArrowRight")
-    assert at(visitor, "board.transport.position") == 0
+    assert at(visitor, "board.controls.position") == 0
 
 
 def test_where_the_visitor_stops_goes_to_the_link_and_the_link_leads_there(visitor: Visitor):
     visitor.open("?model=digits-dr&frame=5")
-    assert at(visitor, "board.transport.position") == 5
+    assert at(visitor, "board.controls.position") == 5
     press(visitor, "ArrowRight")
     visitor.eventually(lambda: "frame=6" in visitor.query(), "the frame in the link")
     visitor.window.go_back()
-    visitor.eventually(lambda: at(visitor, "board.transport.position") == 5, "the frame of before")
+    visitor.eventually(lambda: at(visitor, "board.controls.position") == 5, "the frame of before")
 
 
 def test_a_back_that_got_lost_on_its_way_is_heard_after_all(visitor: Visitor):
-    line = Line(visitor.window)
+    line = Connection(visitor.window)
     visitor.open("?model=digits-dr&frame=5")
     press(visitor, "ArrowRight")
     visitor.eventually(lambda: "frame=6" in visitor.query(), "the frame in the link")
     visitor.settle()
     line.lose_one()
     visitor.window.go_back()
-    visitor.eventually(lambda: at(visitor, "board.transport.position") == 5, "the frame that the address says")
+    visitor.eventually(lambda: at(visitor, "board.controls.position") == 5, "the frame that the address says")
     assert b"frame=5" in line.lost[0]
     assert "frame=5" in visitor.query()
 
@@ -120,13 +120,13 @@ def test_how_the_votes_are_looked_at_is_in_the_link_and_comes_back_with_it(visit
 @pytest.mark.parametrize(
     ("page", "left", "link"),
     [
-        ("discriminative?model=digits-l2&part=history", "film", "frame=1"),
+        ("discriminative?model=digits-l2&part=history", "capsule-maps", "frame=1"),
         ("?model=digits-dr&lab=toy", "toy", "frame=1"),
     ],
 )
 def test_every_player_leaves_its_place_in_the_link(visitor: Visitor, page: str, left: str, link: str):
     visitor.open(page)
-    player = visitor.window.locator(f"section.{left} .transport input")
+    player = visitor.window.locator(f"section.{left} .player-controls input")
     visitor.press("Home")
     visitor.press("ArrowRight")
     visitor.eventually(lambda: link in visitor.query(), "the frame in the link")
@@ -189,19 +189,19 @@ def test_a_class_is_chosen_by_its_bar(visitor: Visitor):
 
 @pytest.mark.parametrize("page", ["?model=digits-dr", "em?model=digits-em"])
 def test_another_t_is_on_the_board_before_the_server_has_heard_of_it(visitor: Visitor, page: str):
-    line = Line(visitor.window)
+    line = Connection(visitor.window)
     visitor.open(page)
     at(visitor, "board.drawings.length = 0")
     with line.slow():
         for rounds in (4, 5, 6):
             press(visitor, "+")
             assert at(visitor, "board.run.iterations") == rounds
-            assert at(visitor, "board.transport.label.textContent").startswith(f"iteration {rounds} of {rounds}")
-        shown = at(visitor, "[...board.run.view(board.transport.position).lengths]")
+            assert at(visitor, "board.controls.label.textContent").startswith(f"iteration {rounds} of {rounds}")
+        shown = at(visitor, "[...board.run.view(board.controls.position).lengths]")
         assert at(visitor, "board.drawings.length") == 3, "one picture for each T"
     visitor.eventually(lambda: "T=6" in visitor.query(), "T in the link")
     visitor.settle()
-    assert at(visitor, "[...board.run.view(board.transport.position).lengths]") == shown
+    assert at(visitor, "[...board.run.view(board.controls.position).lengths]") == shown
     strip = visitor.window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
     visitor.eventually(
         lambda: (
@@ -280,7 +280,7 @@ def test_every_colour_of_the_board_has_a_scale_that_is_the_same_for_all_classes(
         visitor.open(f"?model=digits-dr&image=5&class={label}")
         reach, far = at(visitor, "[board.run.agreementReach, board.retina.farthest.at(board.run.iterations - 1)]")
         beyond = at(
-            visitor, "Math.max(...board.run.view(board.transport.position).shares) > 0.1 + board.run.reach + 1e-6"
+            visitor, "Math.max(...board.run.view(board.controls.position).shares) > 0.1 + board.run.reach + 1e-6"
         )
         end = next(word for word in written(visitor, "cloud") if word.startswith("≥ "))
         assert float(end.removeprefix("≥ ")) == pytest.approx(reach, abs=0.01)

@@ -131,12 +131,12 @@ def drag_a_vote(visitor: Visitor) -> None:
     visitor.window.mouse.up()
 
 
-def capsule_of_the_film(visitor: Visitor) -> None:
-    """A click on the first tile of the film's map."""
-    canvas = visitor.window.locator(".film .map canvas").first
+def capsule_of_the_maps(visitor: Visitor) -> None:
+    """A click on the first tile of the maps."""
+    canvas = visitor.window.locator(".capsule-maps .map canvas").first
     canvas.scroll_into_view_if_needed()
-    film = visitor.window.evaluate_handle(f"({FIND})('capsvizFilm')")
-    x, y = film.evaluate("film => [film.maps[0].tiles.left + 4, film.maps[0].tiles.label + 4]")
+    board = visitor.window.evaluate_handle(f"({FIND})('capsvizMaps')")
+    x, y = board.evaluate("board => [board.maps[0].tiles.left + 4, board.maps[0].tiles.label + 4]")
     canvas.click(position={"x": x, "y": y})
 
 
@@ -162,8 +162,8 @@ ACTIONS: dict[str, tuple[str, Sequence[tuple[Act, str]]]] = {
         "?model=digits-dr&lab=toy",
         [(button("Two clusters"), "toy="), (key("Home"), "frame=0")],
     ),
-    "film": ("discriminative?model=digits-l2", [(capsule_of_the_film, "capsule=")]),
-    "player of the film": ("discriminative?model=digits-l2&part=history", [(key("Home"), "frame=0")]),
+    "capsule maps": ("discriminative?model=digits-l2", [(capsule_of_the_maps, "capsule=")]),
+    "player of the maps": ("discriminative?model=digits-l2&part=history", [(key("Home"), "frame=0")]),
     "slider": ("perturb?model=digits-dr", [(slide("dimension 4", "ArrowRight"), "offsets=%2C%2C%2C%2C0.05")]),
     "all capsules": ("perturb?model=digits-dr&hand=cells", [(button("class capsule 3"), "class=3")]),
     "walk": (

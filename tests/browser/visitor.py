@@ -129,7 +129,7 @@ class Visitor(Guest):
         return urlsplit(self.window.url).query
 
 
-class Line:
+class Connection:
     """What a window and the server say to each other: a word can get lost, and the server's can be late.
 
     To be laid before a page is opened. lost: what the window said and the server never heard.

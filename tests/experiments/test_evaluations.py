@@ -14,9 +14,9 @@ from capsviz import zoo
 from capsviz.commands.main import app
 from capsviz.data import load, to_float
 from capsviz.data.torchvision_sets import JPEG_NOTE
-from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table
-from capsviz.experiments.averages import Average
-from capsviz.experiments.convergence import Curve
+from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table2
+from capsviz.experiments.convergence import TrainingCurve
+from capsviz.experiments.seed_means import SeedMean
 from capsviz.experiments.seeds import Spread
 from capsviz.training.evaluate import evaluate
 
@@ -98,21 +98,21 @@ def test_table_ii_takes_what_is_there_and_says_what_is_not(folder, tmp_path, mon
     other = {**one, "name": "mnist-l2-fc-1", "test_error": one["test_error"] + 0.2}
     (tmp_path / "manifest.json").write_text(json.dumps({"models": [one, other]}))
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
-    lines = table.lines()
+    lines = table2.lines()
     mine = next(line for line in lines if (line.data, line.method) == ("mnist", "L2/FC"))
     assert mine.ours.count == 2 and mine.ours.mean == pytest.approx(one["test_error"] + 0.1)
     assert mine.difference == pytest.approx(mine.ours.mean - 0.35)
     (folder / "seeds.json").parent.mkdir(exist_ok=True)
     (folder / "seeds.json").write_text(json.dumps({"rows": [spread("mnist-l2-fc", (0.4, 0.6, 0.8))]}))
-    mine = next(line for line in table.lines() if (line.data, line.method) == ("mnist", "L2/FC"))
+    mine = next(line for line in table2.lines() if (line.data, line.method) == ("mnist", "L2/FC"))
     assert (mine.ours.count, mine.ours.mean, mine.ours.high) == (3, pytest.approx(0.6), 0.8)
-    text = table.markdown(lines)
+    text = table2.markdown(lines)
     assert "| CIFAR-10 | L1/FC | 14.04 | not trained here |" in text
-    papers = [line for line in lines if line.block == table.PAPERS]
+    papers = [line for line in lines if line.block == table2.PAPERS]
     assert text.count("not trained here") == len(lines) - 1 == 2 * len(papers) - 1
     assert text.index("**The papers' network**") < text.index("**Our encoder**")
     assert "a quarter of the convolution" in text
-    said = table.sentences(lines)
+    said = table2.sentences(lines)
     assert said[0].startswith(
         "The papers' network: 0 of 1 models are at least as good as the paper's; the largest gap is"
     )
@@ -122,20 +122,20 @@ def test_table_ii_takes_what_is_there_and_says_what_is_not(folder, tmp_path, mon
 
 def test_our_encoder_is_counted_by_itself():
     ours = [
-        table.Line(data, "DR", paper, Average(error, error, error, 1), 10_000, "residual")
+        table2.TableRow(data, "DR", paper, SeedMean(error, error, error, 1), 10_000, "residual")
         for data, paper, error in (("fashion-mnist", 7.21, 5.86), ("cifar10", 15.3, 13.46))
     ]
-    theirs = table.Line("mnist", "DR", 0.34, Average(0.5, 0.5, 0.5, 1), 10_000, "compact")
-    first, second = table.sentences([theirs, *ours])
+    theirs = table2.TableRow("mnist", "DR", 0.34, SeedMean(0.5, 0.5, 0.5, 1), 10_000, "compact")
+    first, second = table2.sentences([theirs, *ours])
     assert (
         "0 of 1 models" in first and "the largest gap is +0.16 points (DR on MNIST), where one image is 0.01." in first
     )
     assert "2 of 2 models" in second and "the smallest lead is 1.35 points (DR on Fashion-MNIST)" in second
 
 
-def curve(routing: str, errors: list[float], loss: list[float]) -> Curve:
+def curve(routing: str, errors: list[float], loss: list[float]) -> TrainingCurve:
     points = [tuple((100 * (step + 1), value) for step, value in enumerate(values)) for values in (errors, loss)]
-    return Curve(f"mnist-{routing}", "mnist", routing, *points, "")
+    return TrainingCurve(f"mnist-{routing}", "mnist", routing, *points, "")
 
 
 def test_who_converges_first_is_counted_at_levels_that_all_reached():
@@ -206,7 +206,7 @@ def test_what_was_trained_and_does_not_ship_stands_in_table_ii_and_says_so(folde
     )
     (folder / "seeds.json").parent.mkdir(exist_ok=True)
     (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(given)]}))
-    lines = {(line.data, line.method): line for line in table.lines() if line.block == table.PAPERS}
+    lines = {(line.data, line.method): line for line in table2.lines() if line.block == table2.PAPERS}
     assert lines["fashion-mnist", "L2"].ours.mean == 9.4
     assert lines["fashion-mnist", "L2"].steps == 7
     assert (
@@ -221,7 +221,7 @@ def test_batches_blanked_squares_and_gradients_through_all_iterations_stand_besi
     given = Spread("cifar10-dr", "cifar10", "dr", "compact", False, 1, 40.0, None, (0,), (40.0,), 100, 7, command)
     (folder / "seeds.json").parent.mkdir(exist_ok=True)
     (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(given)]}))
-    lines = {(line.data, line.method): line for line in table.lines() if line.block == table.PAPERS}
+    lines = {(line.data, line.method): line for line in table2.lines() if line.block == table2.PAPERS}
     differs = lines["cifar10", "DR"].differs
     assert "batches of 64, a square of 8 pixels blanked at random, gradients through all iterations, " in differs
     assert "gradients" not in lines["mnist", "DR"].differs and "batches" not in lines["mnist", "DR"].differs
@@ -233,5 +233,5 @@ def test_errors_on_re_encoded_images_say_so_where_they_stand(folder):
     (folder / "seeds.json").parent.mkdir(exist_ok=True)
     for note, words in ((JPEG_NOTE, 1), ("", 0)):
         (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(replace(given, note=note))]}))
-        line = next(line for line in table.lines() if (line.data, line.method) == ("cifar10", "DR"))
+        line = next(line for line in table2.lines() if (line.data, line.method) == ("cifar10", "DR"))
         assert line.differs.count("images re-encoded as JPEG") == words

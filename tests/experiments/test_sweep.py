@@ -7,7 +7,7 @@ import json
 import pytest
 
 from capsviz.experiments import ascent, iterations, results, sparsity
-from capsviz.experiments.averages import Average, averages, seeds
+from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import conditions, digits, sweep
 
 
@@ -53,11 +53,11 @@ def test_averages_join_what_differs_in_its_seed_alone():
     rows = [made({"ascent_step": 0.005, "coefficient_start": 0.1}, error) for error in (1.0, 3.0)]
     rows.append(made({"ascent_step": 0.05, "coefficient_start": 0.1}, 7.0))
     found = ascent.by_step({"rows": rows}, "error")
-    assert found == {0.005: Average(2.0, 1.0, 3.0, 2), 0.05: Average(7.0, 7.0, 7.0, 1)}
-    assert found[0.005].written() == "2.00 (1.00\u00a0to\u00a03.00)" and seeds(found) == "1 to 2 seeds"
+    assert found == {0.005: SeedMean(2.0, 1.0, 3.0, 2), 0.05: SeedMean(7.0, 7.0, 7.0, 1)}
+    assert found[0.005].written() == "2.00 (1.00\u00a0to\u00a03.00)" and seed_count(found) == "1 to 2 seeds"
     text = ascent.markdown({"rows": rows}).replace("\u00a0", " ")
     assert "| 0.005 | 0.1 | 0.2000 (0.1000 to 0.3000) | 2.00 (1.00 to 3.00) |" in text
-    assert averages([], lambda row: 0, lambda row: 0.0) == {}
+    assert seed_means([], lambda row: 0, lambda row: 0.0) == {}
 
 
 def test_the_sentence_on_sparsity_is_what_was_counted():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from capsviz.figures import FigureError, coupling_entropy, coupling_geometry, lengths_over_iterations
+from capsviz.figures import FigureError, coupling_entropy_figure, coupling_geometry, lengths_over_iterations
 
 IMAGE, UPPER = 1, 4
 
@@ -19,7 +19,7 @@ def test_lengths_over_iterations_are_the_trace(dr):
 
 
 def test_entropy_starts_at_its_maximum(dr):
-    figure = coupling_entropy(dr, IMAGE)
+    figure = coupling_entropy_figure(dr, IMAGE)
     mean = figure.data[2].y
     assert mean[0] == pytest.approx(1, abs=1e-6)
     couplings = dr.layer["couplings"][-1, IMAGE].double()
@@ -30,7 +30,7 @@ def test_entropy_starts_at_its_maximum(dr):
 
 
 def test_the_axis_of_entropy_runs_from_decided_to_maximum_confusion_however_little_it_moves(dr):
-    figure = coupling_entropy(dr, IMAGE)
+    figure = coupling_entropy_figure(dr, IMAGE)
     low, high = figure.layout.yaxis.range
     assert low == 0 and 1 <= high < 1.2
     assert list(figure.data[2].text) == [f"{value:.4f}" for value in figure.data[2].y]

@@ -22,7 +22,7 @@ def everything(dr, em, l2):
     counts = torch.tensor([[90, 0, 3], [1, 80, 0], [0, 0, 70]])
     make = {
         "lengths": lambda dark: figures.lengths_over_iterations(dr, dark=dark),
-        "entropy": lambda dark: figures.coupling_entropy(dr, dark=dark),
+        "entropy": lambda dark: figures.coupling_entropy_figure(dr, dark=dark),
         "geometry": lambda dark: figures.coupling_geometry(dr, 0, 3, 2, dark),
         "em_curves": lambda dark: figures.em_curves(em, upper=3, dark=dark),
         "coefficient_map": lambda dark: figures.coefficient_map(b, l2.grid, upper=3, dark=dark),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from capsviz.figures import describe, network_strip
+from capsviz.figures.csv_table import figure_csv
 from capsviz.figures.enlarge import enlarge
-from capsviz.figures.table import as_csv
 from capsviz.tracing.trace import Trace
 
 
@@ -34,7 +34,7 @@ def test_every_type_size_grows_and_the_figure_itself_stays(dr: Trace):
 def test_numbers_and_description_stay_the_same(dr: Trace):
     figure = network_strip(dr)
     larger = enlarge(figure, 1.7)
-    assert as_csv(larger) == as_csv(figure)
+    assert figure_csv(larger) == figure_csv(figure)
     assert describe(larger) == describe(figure)
 
 

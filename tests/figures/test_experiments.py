@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from capsviz.experiments import convergence, cost, reports, table
-from capsviz.experiments.averages import Average
+from capsviz.experiments import convergence, cost, reports, table2
+from capsviz.experiments.seed_means import SeedMean
 from capsviz.figures import FigureError, describe
 from capsviz.figures import experiments as figures
 from capsviz.figures.theme import ROUTING_COLOURS, ink
@@ -20,8 +20,11 @@ def row(setting: dict, error: float) -> dict:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_table_ii_draws_paper_and_ours_with_their_range(dark):
-    ours = Average(0.5, 0.4, 0.7, 3)
-    lines = [table.Line("mnist", "DR", 0.34, ours, 10_000, "compact", 10), table.Line("mnist", "L2", 0.35, None)]
+    ours = SeedMean(0.5, 0.4, 0.7, 3)
+    lines = [
+        table2.TableRow("mnist", "DR", 0.34, ours, 10_000, "compact", 10),
+        table2.TableRow("mnist", "L2", 0.35, None),
+    ]
     paper, mine = figures.table_ii(lines, dark=dark).data
     assert mine.error_y.color == paper.marker.color == ink(dark).text
     assert list(paper.y) == [0.34, 0.35] and list(mine.y) == [0.5]
@@ -31,8 +34,8 @@ def test_table_ii_draws_paper_and_ours_with_their_range(dark):
 
 
 def test_table_ii_marks_matrix_capsules_apart_from_em():
-    ours = Average(0.8, 0.8, 0.8, 1)
-    lines = [table.Line("mnist", "EM", None, ours, 10_000, name, 10) for name in ("compact", "matrix-compact")]
+    ours = SeedMean(0.8, 0.8, 0.8, 1)
+    lines = [table2.TableRow("mnist", "EM", None, ours, 10_000, name, 10) for name in ("compact", "matrix-compact")]
     _, vectors, matrix = figures.table_ii(lines).data
     assert (vectors.marker.symbol, matrix.marker.symbol) == ("circle", "square")
     assert vectors.marker.color == matrix.marker.color and matrix.name == "capsviz, matrix capsules"
@@ -40,17 +43,17 @@ def test_table_ii_marks_matrix_capsules_apart_from_em():
 
 
 def test_table_ii_marks_our_encoder_apart_from_the_papers():
-    ours = Average(0.3, 0.3, 0.3, 1)
-    lines = [table.Line("mnist", "DR", 0.34, ours, 10_000, name, 10) for name in ("compact", "residual")]
+    ours = SeedMean(0.3, 0.3, 0.3, 1)
+    lines = [table2.TableRow("mnist", "DR", 0.34, ours, 10_000, name, 10) for name in ("compact", "residual")]
     _, theirs, residual = figures.table_ii(lines).data
     assert (theirs.marker.symbol, residual.marker.symbol) == ("circle", "triangle-up")
     assert residual.name == "capsviz, our encoder" and residual.showlegend
 
 
 def test_table_ii_leaves_open_what_does_not_ship():
-    ours = Average(8.3, 8.3, 8.3, 1)
+    ours = SeedMean(8.3, 8.3, 8.3, 1)
     lines = [
-        table.Line(data, "L2", 7.01, ours, shipped=shipped)
+        table2.TableRow(data, "L2", 7.01, ours, shipped=shipped)
         for data in ("fashion-mnist", "cifar10")
         for shipped in (True, False)
     ]
@@ -64,8 +67,8 @@ def test_table_ii_leaves_open_what_does_not_ship():
 
 def test_table_ii_draws_no_range_of_one_training_beside_those_of_three():
     lines = [
-        table.Line("cifar10", "DR", 15.3, Average(34.5, 34.5, 34.5, 1), shipped=False),
-        table.Line("cifar10", "L1/FC", 14.04, Average(38.5, 36.2, 41.6, 3), shipped=False),
+        table2.TableRow("cifar10", "DR", 15.3, SeedMean(34.5, 34.5, 34.5, 1), shipped=False),
+        table2.TableRow("cifar10", "L1/FC", 14.04, SeedMean(38.5, 36.2, 41.6, 3), shipped=False),
     ]
     _, one, three = figures.table_ii(lines).data
     assert (list(one.x), one.error_y.visible) == (["DR"], False)

@@ -17,8 +17,8 @@ from capsviz import Trace, TraceSet
 from capsviz.data import load, to_float
 from capsviz.network import CapsNet, preset
 from capsviz.tracing import recording
-from capsviz.tracing.recording import record
 from capsviz.tracing.trace import TraceError
+from capsviz.tracing.trace_set_writer import record
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT, SHARD = 10, 4

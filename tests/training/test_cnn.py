@@ -13,7 +13,7 @@ from capsviz import zoo
 from capsviz.commands.main import app
 from capsviz.data import load
 from capsviz.network import CNN, NoCapsulesError
-from capsviz.tracing.history import HISTORY
+from capsviz.tracing.coefficient_history import HISTORY
 from capsviz.training import loop
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.publish import publish
@@ -87,7 +87,7 @@ def test_the_zoo_holds_a_cnn_beside_capsule_networks(here):
 
 
 def test_what_only_capsule_networks_have_is_refused_in_one_sentence(here):
-    for ask in (zoo.load, zoo.exemplars, zoo.capsule_spread, lambda name: zoo.entry(name).config):
+    for ask in (zoo.load, zoo.exemplar_capsules, zoo.capsule_spread, lambda name: zoo.entry(name).config):
         with pytest.raises(NoCapsulesError, match="digits-cnn is a CNN without capsules"):
             ask("digits-cnn")
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from capsviz import data, zoo
 from capsviz.commands.main import app
 from capsviz.experiments import seeds
-from capsviz.tracing.history import HISTORY, read_history
+from capsviz.tracing.coefficient_history import HISTORY, read_history
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate

@@ -79,7 +79,7 @@ def test_a_loaded_model_is_the_rounded_one_that_was_measured():
 
 def test_exemplars_are_drawn_as_their_class():
     """A digit drawn from a stored capsule is read again as the class of the capsule, for most of them."""
-    network, capsules = zoo.load("digits-dr"), zoo.exemplars("digits-dr")
+    network, capsules = zoo.load("digits-dr"), zoo.exemplar_capsules("digits-dr")
     upper, exemplars, dim = capsules.shape
     classes = torch.arange(upper).repeat_interleave(exemplars)
     poses = torch.zeros(len(classes), upper, dim)

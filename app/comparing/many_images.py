@@ -1,0 +1,184 @@
+"""Many images, many methods: a grid of reconstructions or error maps, and the images on which two methods differ."""
+
+from __future__ import annotations
+
+import textwrap
+
+import streamlit as st
+import torch
+
+from app import layout, resources
+from app.comparing import methods
+from app.scene import Scene
+from app.state.choices import FEWEST, MEASURES, MOST, ORDERS
+from app.widgets import chosen
+from capsviz.analysis import disagreement
+from capsviz.analysis.predictions import Predictions
+from capsviz.data import ImageSet
+from capsviz.figures.network import Part
+from capsviz.figures.reconstructions import method_grid
+
+HEADLINE = "The same images through every method. <b>Click</b> a picture, and it is the image of every page."
+SUBJECT: Part = "reconstruction"
+_ORDERS = {"next": "From this image on", "different": "Most different", "worst": "Worst drawn"}
+_NARROW, _LETTERS = 9, 8
+"""From so many columns on, the name of a class has so many letters to a line."""
+_MEASURES = {"mse": "MSE", "ssim": "SSIM", "drawings": "Drawings"}
+
+
+def show(current: Scene) -> None:
+    """The controls, and the grid."""
+    records = methods.records(current, drawing=True)
+    test = methods.test_images(current)
+    pair = pair_of(current, records)
+    with st.container(key="many_choices"):
+        measure = _controls(current, records, pair, test)
+    which = images_of(current, records, pair, measure)
+    layout.show(
+        _grid(current, records, pair, measure, which, test),
+        f"grid-{current.choices.order}-{int(which[0])}",
+        choose=methods.put_on_stage if test else None,
+    )
+
+
+def pair_of(current: Scene, records: dict[str, Predictions]) -> tuple[str, str] | None:
+    """The two models whose difference counts: the chosen ones, else the first two; None where there is one only."""
+    pair = current.choices.pair
+    if pair and set(pair) <= records.keys():
+        return pair
+    names = list(records)
+    return (names[0], names[1]) if len(names) > 1 else None
+
+
+def images_of(
+    current: Scene, records: dict[str, Predictions], pair: tuple[str, str] | None, measure: str
+) -> torch.Tensor:
+    """The numbers of the test images to show."""
+    choices, first = current.choices, next(iter(records.values()))
+    if choices.order == "different" and pair:
+        return disagreement.most(resources.difference(*pair, measure), choices.count)
+    if choices.order == "worst":
+        return disagreement.worst_drawn(list(records.values()), measure, choices.count)
+    return disagreement.from_on(first, methods.on_stage(current) or 0, choices.count, choices.only)
+
+
+def _controls(
+    current: Scene, records: dict[str, Predictions], pair: tuple[str, str] | None, test: ImageSet | None
+) -> str:
+    """Which images, how many, by what measure; returns the measure."""
+    choices = current.choices
+    orders = [order for order in ORDERS if pair or order != "different"]
+    order = choices.order if choices.order in orders else "next"
+    left, middle, right, switch = st.columns([43, 25, 16, 17], vertical_alignment="bottom")
+    with left:
+        chosen(
+            st.segmented_control, "Images", "order", order, orders, format_func=_ORDERS.get, required=True,
+            read=lambda order, _: {"order": order},
+        )  # fmt: skip
+    measures = [name for name in MEASURES if name != "drawings" or order == "different"]
+    measure = choices.measure if choices.measure in measures else "mse"
+    with middle:
+        chosen(
+            st.segmented_control, "Measured by", "measure", measure, measures, format_func=_MEASURES.get, required=True
+        )
+    with right:
+        chosen(st.slider, "How many", "count", choices.count, FEWEST, MOST)
+    with switch:
+        chosen(
+            st.toggle, "Error maps", "errors", choices.errors and test is not None, disabled=test is None,
+            help="Reconstruction minus input, from −1 to 1: blue is missing, orange new.",
+        )  # fmt: skip
+    if order == "different" and pair:
+        _pair_picker(records, pair)
+    return measure
+
+
+def _pair_picker(records: dict[str, Predictions], pair: tuple[str, str]) -> None:
+    first, second, _ = st.columns([3, 3, 5], vertical_alignment="bottom")
+    with first:
+        _one_of_pair("Between", pair, 0, records)
+    with second:
+        _one_of_pair("and", pair, 1, records)
+
+
+def _one_of_pair(label: str, pair: tuple[str, str], place: int, records: dict[str, Predictions]) -> None:
+    called = methods.titles(records)
+    chosen(
+        st.selectbox, label, "pair", pair[place], list(records), key=f"pair{place}", format_func=called.get,
+        read=lambda name, _: {"pair": _with(pair, place, name)},
+    )  # fmt: skip
+
+
+def _with(pair: tuple[str, str], place: int, name: str) -> tuple[str, str]:
+    """The pair with another model in one place; the same model in both changes places instead."""
+    other = pair[1 - place] if pair[1 - place] != name else pair[place]
+    return (name, other) if place == 0 else (other, name)
+
+
+def _grid(
+    current: Scene,
+    records: dict[str, Predictions],
+    pair: tuple[str, str] | None,
+    measure: str,
+    which: torch.Tensor,
+    test: ImageSet | None,
+):
+    """Rows: the inputs and each method; of a pair these two, and what the second draws more and less than the first."""
+    choices, called = current.choices, methods.titles(records)
+    against = pair if choices.order == "different" else None
+    if against:
+        records = {name: records[name] for name in against}
+    drawn = {name: resources.drawn(name, which) for name in records}
+    maps = choices.errors and test is not None
+    inputs = {} if test is None else {"Input": methods.pixels(test, which)}
+    rows = inputs | disagreement.rows(
+        {called[name]: images for name, images in drawn.items()}, inputs.get("Input") if maps else None
+    )
+    signed = list(called.values()) if maps else []
+    figures = "ssim" if measure == "ssim" else "mse"
+    words = {called[name]: _figures(record, figures, which) for name, record in records.items()}
+    texts = {called[name]: _texts(current, called[name], record, which) for name, record in records.items()}
+    if against:
+        first, second = (called[name] for name in against)
+        last = f"{second}<br>− {first}"
+        rows |= disagreement.rows({last: drawn[against[1]]}, drawn[against[0]])
+        signed.append(last)
+        apart = resources.difference(*against, measure)[which].tolist()
+        words[last] = [f"<b>{value:.3f}</b>" for value in apart]
+        texts[last] = [f"{second} − {first}<br>difference in {_MEASURES[measure]}: {value:.4f}" for value in apart]
+    record = next(iter(records.values()))
+    classes = [current.entry.classes[label] for label in record.labels[which].tolist()]
+    numbers = which.tolist()
+    names = [_name(kind, columns=len(numbers)) for kind in classes]
+    texts["Input"] = [f"image {number}, class {kind}" for number, kind in zip(numbers, classes, strict=True)]
+    return method_grid(
+        rows,
+        heads=[f"{number}<br><b>{name}</b>" for number, name in zip(numbers, names, strict=True)],
+        chosen=numbers,
+        texts=texts,
+        words=words,
+        signed=signed,
+        on_stage=methods.on_stage(current),
+        height=layout.BELOW_STRIP if choices.present else None,
+        dark=current.dark,
+    )
+
+
+def _name(kind: str, columns: int) -> str:
+    """A class above a column; where many stand side by side, on lines that do not reach into the next one."""
+    return kind if columns < _NARROW else "<br>".join(textwrap.wrap(kind.replace("/", "/ "), _LETTERS))
+
+
+def _figures(record: Predictions, measure: str, which: torch.Tensor) -> list[str]:
+    digits = 4 if measure == "mse" else 2
+    return [f"{value:.{digits}f}" for value in record.figures(measure)[which].tolist()]
+
+
+def _texts(current: Scene, called: str, record: Predictions, which: torch.Tensor) -> list[str]:
+    assert record.mse is not None and record.ssim is not None  # the records of this view are of models that draw
+    columns = (record.predicted, record.activations, record.mse, record.ssim)
+    return [
+        f"{called}<br>image {number} is named {current.entry.classes[named]} ({sure:.2f})<br>"
+        f"MSE {mse:.4f}, SSIM {ssim:.2f}"
+        for number, named, sure, mse, ssim in zip(which.tolist(), *(c[which].tolist() for c in columns), strict=True)
+    ]

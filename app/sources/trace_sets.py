@@ -1,0 +1,106 @@
+"""Recordings on this machine: what `capsviz trace --data` left, opened as images that have been routed already."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import streamlit as st
+import torch
+from torch import Tensor
+
+from app import resources
+from capsviz.tracing.trace import Trace, with_votes
+from capsviz.tracing.trace_set import INDEX, TraceSet
+from capsviz.tracing.trace_set_writer import fingerprint
+from capsviz.zoo import Entry
+
+PLACE = "CAPSVIZ_TRACES"
+"""Names the folder of the recordings; `traces`, where the app was started, unless set."""
+COMMAND = "capsviz trace --model mnist-dr --data mnist -o traces/mnist-dr"
+"""Makes one."""
+
+
+def folder() -> Path:
+    """Where recordings lie, each in a folder of its own."""
+    return Path(os.environ.get(PLACE, "traces"))
+
+
+def names() -> tuple[str, ...]:
+    """The finished trace_sets, in alphabetical order."""
+    return tuple(sorted(index.parent.name for index in folder().glob(f"*/{INDEX}")))
+
+
+def is_here(name: str) -> bool:
+    """Whether a finished recording is called so."""
+    return name in names()
+
+
+def opened(name: str) -> TraceSet:
+    """A recording, open: its images are read from the mapped files when they are asked for. Raises TraceError."""
+    return _opened(*_version(name))
+
+
+def labels(name: str) -> Tensor:
+    """The classes of a recording's images, "count", or "count 2" where two digits overlap. Raises TraceError."""
+    return _labels(*_version(name))
+
+
+def indices_of(name: str, label: int) -> tuple[int, ...]:
+    """Where in a recording the images of one class stand, or of two classes, one of them this. Raises TraceError."""
+    found = labels(name).reshape(len(opened(name)), -1)
+    return tuple(torch.nonzero((found == label).any(1)).flatten().tolist())
+
+
+def image(name: str, index: int) -> tuple[Tensor, tuple[str, ...]]:
+    """Image `index` as it went into the network, in bytes, "channel height width"; and the names of all classes.
+
+    Raises TraceError.
+    """
+    return _image(*_version(name), index)
+
+
+def holds(name: str, entry: Entry, iterations: int | None) -> bool:
+    """Whether a recording is of this model with these weights, and of this T (None: any). Raises TraceError."""
+    made = opened(name).recorded
+    if made["model"] != entry.name or made["weights"] != _fingerprint(entry.name):
+        return False
+    return iterations in (None, made["iterations"] or entry.config.iterations)
+
+
+def trace(name: str, index: int) -> Trace:
+    """The recorded trace of image `index`, with votes; a recording of a model that is here. Raises TraceError."""
+    return _trace(*_version(name), index)
+
+
+def _version(name: str) -> tuple[str, float]:
+    # Recorded anew, it is opened anew: the time is part of what the caches know it by.
+    place = folder() / name
+    return str(place), (place / INDEX).stat().st_mtime if (place / INDEX).is_file() else 0.0
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _opened(place: str, written: float) -> TraceSet:
+    return TraceSet.open(place)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _labels(place: str, written: float) -> Tensor:
+    return _opened(place, written).labels
+
+
+@st.cache_resource(show_spinner=False, max_entries=500)
+def _image(place: str, written: float, index: int) -> tuple[Tensor, tuple[str, ...]]:
+    found = _opened(place, written)[index]
+    return (found.images[0] * 255).round().to(torch.uint8), found.classes
+
+
+@st.cache_resource(show_spinner=False)
+def _fingerprint(name: str) -> str:
+    return fingerprint(resources.model(name))
+
+
+@st.cache_resource(show_spinner="Reading the trace …", max_entries=32)
+def _trace(place: str, written: float, index: int) -> Trace:
+    recorded = _opened(place, written)
+    return with_votes(resources.model(recorded.recorded["model"]), recorded[index])

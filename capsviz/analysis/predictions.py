@@ -1,0 +1,321 @@
+"""What a shipped model does with every test image of its data set: measured once, kept as a file beside the weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from jaxtyping import Bool, Float, Float16, Int64, UInt8
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save as save_tensors
+from torch import Tensor
+
+from capsviz import zoo
+from capsviz.analysis.comparison import redraw
+from capsviz.analysis.metrics import mean_squared_error, structural_similarity
+from capsviz.data import ImageSet, load, to_float
+from capsviz.errors import CapsvizError
+from capsviz.network import CapsNet, Network
+from capsviz.routing.dynamic import DYNAMIC
+
+FORMAT = "capsviz-measured-1"
+BATCH = 128
+"""As in `capsviz evaluate`, so that no sum is taken in another order and the errors are the very same."""
+
+
+class PredictionsError(CapsvizError):
+    """A record that is missing, stale or damaged, or a model that cannot be measured."""
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """One model on its whole test set, image by image in the order of the set.
+
+    name, data: the model and its data set; weights: sha256 of the weights that were measured. drawn_by: the model whose
+    decoder drew the capsules (the model itself, or dynamic routing's where it has no decoder), empty where nothing was
+    drawn, and then the last four tensors are None; drawn_by_weights: the sha256 of that model's weights.
+    Figures are kept in float16, three significant digits.
+    """
+
+    name: str
+    data: str
+    weights: str
+    drawn_by: str
+    drawn_by_weights: str
+    labels: UInt8[Tensor, " count"]
+    predicted: UInt8[Tensor, " count"]
+    activations: Float16[Tensor, " count"]
+    """Length (EM: activation, CNN: probability) of the predicted class."""
+    capsules: Float16[Tensor, "count dim"] | None = None
+    """Pose of the predicted class capsule: from it a decoder draws the image again, without the data set."""
+    mse: Float16[Tensor, " count"] | None = None
+    ssim: Float16[Tensor, " count"] | None = None
+    reread: UInt8[Tensor, " count"] | None = None
+    """Class that the drawing model gives to the drawing."""
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def right(self) -> Bool[Tensor, " count"]:
+        """Images classified right."""
+        return self.predicted == self.labels
+
+    @property
+    def error(self) -> float:
+        """Share of images classified wrong, in percent."""
+        return 100 * int((~self.right).sum()) / len(self)
+
+    @property
+    def reconstructs(self) -> bool:
+        """Whether the model drew its capsules by its own decoder."""
+        return self.drawn_by == self.name
+
+    @property
+    def drawn_wrong(self) -> Bool[Tensor, " count"]:
+        """Images classified right whose drawing reads as another class (Yang et al. 2021). Raises PredictionsError."""
+        if self.reread is None:
+            raise PredictionsError(f"The capsules of {self.name} were drawn by no decoder; choose another model.")
+        return self.right & (self.reread != self.predicted)
+
+    def figures(self, by: str) -> Float[Tensor, " count"]:
+        """MSE or SSIM of every image in float32, by "mse" or "ssim". Raises PredictionsError where there are none."""
+        found = {"mse": self.mse, "ssim": self.ssim}.get(by)
+        if found is None:
+            raise PredictionsError(
+                f"{self.name} has no {by!r} in its record; choose mse or ssim, and a model that draws."
+            )
+        return found.float()
+
+    def median(self, by: str) -> float:
+        """The median of `figures`. Raises PredictionsError as that does."""
+        return float(self.figures(by).median())
+
+    def class_means(self, classes: int) -> Float[Tensor, "class dim"]:
+        """The mean capsule of each class over the images of it that were read rightly, to float16: "class dim".
+
+        Raises PredictionsError where no capsules were kept or a class was never read rightly.
+        """
+        if self.capsules is None:
+            raise PredictionsError(f"No capsules of {self.name} were kept; choose a model with a decoder.")
+        mine = [self.right & (self.labels == label) for label in range(classes)]
+        if not all(bool(each.any()) for each in mine):
+            raise PredictionsError(f"{self.name} reads a class never rightly, which then has no mean.")
+        return torch.stack([self.capsules[each].float().mean(dim=0) for each in mine]).half().float()
+
+    def confusion(self, classes: int) -> Int64[Tensor, "classes classes"]:
+        """Images of a class (row) that were taken for a class (column)."""
+        pairs = self.labels.long() * classes + self.predicted.long()
+        return torch.bincount(pairs, minlength=classes * classes).reshape(classes, classes)
+
+    def largest_confusions(self, classes: int, count: int) -> list[tuple[int, int, int]]:
+        """The commonest errors: class shown, class named, number of images, in falling order; only those that occur."""
+        errors = self.confusion(classes).fill_diagonal_(0).flatten()
+        order = errors.argsort(descending=True, stable=True)[:count].tolist()
+        return [(*divmod(cell, classes), int(errors[cell])) for cell in order if errors[cell]]
+
+    def taken(self, label: int, predicted: int) -> Int64[Tensor, " found"]:
+        """Which images of class `label` were taken for class `predicted`."""
+        return torch.nonzero((self.labels == label) & (self.predicted == predicted)).flatten()
+
+    def save(self, path: str | Path) -> None:
+        """Write the record as one safetensors file whose header is JSON; it opens again with `Predictions.open`."""
+        header = {name: getattr(self, name) for name in _FACTS}
+        tensors = {name: value.contiguous() for name in _TENSORS if (value := getattr(self, name)) is not None}
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        # `save_file` would make the file private.
+        Path(path).write_bytes(save_tensors(tensors, {"format": FORMAT, "measured": json.dumps(header)}))
+
+    @classmethod
+    def open(cls, path: str | Path) -> Predictions:
+        """The record in a file; raises PredictionsError, in one sentence, for a missing, truncated or foreign one."""
+        try:
+            with safe_open(str(path), "pt") as file:
+                header = file.metadata() or {}
+                if header.get("format") != FORMAT:
+                    raise PredictionsError(
+                        f"{path} is no record of this version; `capsviz zoo measure` writes it anew."
+                    )
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+        except (OSError, SafetensorError) as error:
+            raise PredictionsError(
+                f"{path} cannot be opened ({error}); `capsviz zoo measure` writes it anew."
+            ) from error
+        return cls(**json.loads(header["measured"]), **tensors)
+
+
+_TENSORS = ("labels", "predicted", "activations", "capsules", "mse", "ssim", "reread")
+_FACTS = tuple(field.name for field in fields(Predictions) if field.name not in _TENSORS)
+
+
+def path_of(entry: zoo.Entry, drawer: zoo.Entry | None = None) -> Path:
+    """Where a model's record lies: `measured/NAME.safetensors` beside the weights; drawer: as in `measure`."""
+    return zoo.folder() / zoo.RECORDS / f"{entry.name}{f'-by-{drawer.name}' if drawer else ''}.safetensors"
+
+
+def recorded(entry: zoo.Entry, drawer: zoo.Entry | None = None) -> Predictions:
+    """The record of a shipped model; drawer: as in `measure`.
+
+    Raises PredictionsError where there is none or it belongs to other weights.
+    """
+    path, command = path_of(entry, drawer), f"`capsviz zoo measure {entry.name}`"
+    if not path.is_file():
+        raise PredictionsError(f"{entry.name} has not been measured image by image; {command} does that.")
+    found = Predictions.open(path)
+    known = zoo.models().get(found.drawn_by)
+    drawn = known.sha256 if known and (drawer is None or known.name == drawer.name) else ""
+    if (found.name, found.weights, found.drawn_by_weights) != (entry.name, entry.sha256, drawn):
+        raise PredictionsError(f"{path.name} was measured with other weights than the zoo's; {command} measures again.")
+    return found
+
+
+def drawers(entry: zoo.Entry) -> list[zoo.Entry | None]:
+    """By whom a model is to be drawn, as `measure` takes it: as always (None), and as a control where it is one."""
+    control = control_drawer_of(entry)
+    return [None] if control is None else [None, control]
+
+
+def wanting() -> list[tuple[zoo.Entry, zoo.Entry | None]]:
+    """The shipped models, each with its drawer, whose record is missing, stale or damaged, in the manifest's order.
+
+    Without those that find several objects in each image: a record is of images that show one.
+    """
+
+    def wants(entry: zoo.Entry, drawer: zoo.Entry | None) -> bool:
+        if entry.objects > 1:
+            return False
+        try:
+            recorded(entry, drawer)
+        except PredictionsError:
+            return True
+        return False
+
+    every = [(entry, drawer) for entry in zoo.models().values() for drawer in drawers(entry)]
+    return [(entry, drawer) for entry, drawer in every if wants(entry, drawer)]
+
+
+def drawer_of(entry: zoo.Entry) -> zoo.Entry | None:
+    """The model that draws a model's capsules: itself, else dynamic routing's of the same data set.
+
+    None where there is none whose decoder takes such capsules, or no capsules to draw.
+    """
+    if not entry.has_capsules or entry.config.decoder:
+        return entry if entry.has_capsules else None
+    return _by_dynamic_routing(entry)
+
+
+def control_drawer_of(entry: zoo.Entry) -> zoo.Entry | None:
+    """Whose decoder also draws a model as a control: that which draws the capsules of models without a decoder.
+
+    A control is dynamic routing of another seed, otherwise trained alike: its capsules learned to be drawn, by their
+    own decoder, and the one that draws them as a control never met them either. None for every other model.
+    """
+    if not entry.has_capsules or entry.routing != DYNAMIC.name or not entry.config.decoder:
+        return None
+    drawer = _by_dynamic_routing(entry)
+    other_seed = drawer is not None and drawer.preset == entry.preset and drawer.seed != entry.seed
+    return drawer if other_seed else None
+
+
+def _by_dynamic_routing(entry: zoo.Entry) -> zoo.Entry | None:
+    """Dynamic routing whose decoder takes a model's capsules: of the same preset first, then of the first seed."""
+    size = (entry.config.classes, entry.config.class_dim)
+    able = [
+        other
+        for other in zoo.models().values()
+        if (other.data, other.routing) == (entry.data, DYNAMIC.name)
+        and other.config.decoder
+        and (other.config.classes, other.config.class_dim) == size
+    ]
+    return min(able, key=lambda other: (other.preset != entry.preset, other.seed), default=None)
+
+
+def measure(
+    entry: zoo.Entry, drawer: zoo.Entry | None = None, *, progress: Callable[[int, int], None] | None = None
+) -> Predictions:
+    """Run a shipped model over its whole test set; progress is called with the images done and their number.
+
+    drawer: whose decoder draws, `drawer_of` unless given.
+    Raises PredictionsError where the images show more than one class each, or the errors are not those of the manifest;
+    ZooError and DatasetMissing.
+    """
+    images = load(entry.data, "test")
+    if not isinstance(images, ImageSet):
+        raise PredictionsError(
+            f"{entry.name} finds two classes in each image; `capsviz evaluate` measures such models."
+        )
+    drawer = drawer or drawer_of(entry)
+    model = zoo.load_network(entry.name)
+    artist = None if drawer is None else zoo.load(drawer.name)
+    parts = []
+    for start in range(0, len(images), BATCH):
+        parts.append(columns(model, artist, images.images[start : start + BATCH]))
+        if progress is not None:
+            progress(min(start + BATCH, len(images)), len(images))
+    whole: dict[str, Any] = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+    drawn = (drawer.name, drawer.sha256) if drawer else ("", "")
+    labels = images.labels.to(torch.uint8)
+    found = Predictions(entry.name, entry.data, entry.sha256, *drawn, labels, **whole)
+    if (found.error, len(found)) != (entry.test_error, entry.test_count):
+        raise PredictionsError(
+            f"{entry.name} is wrong on {found.error:.2f} % of {len(found)} images, but the manifest says "
+            f"{entry.test_error:.2f} % of {entry.test_count}; run `capsviz zoo verify` to check the weights."
+        )
+    return found
+
+
+def summary(record: Predictions) -> str:
+    """A record in one line."""
+    wrong = int((~record.right).sum())
+    line = f"{record.name}: error {record.error:.2f} % ({wrong} of {len(record)})"
+    if record.mse is None or record.ssim is None:
+        return line
+    drawn, off, alike = int(record.drawn_wrong.sum()), float(record.mse.float().mean()), record.ssim.float().mean()
+    by = "" if record.reconstructs else f" by {record.drawn_by}"
+    return f"{line}; drawn{by} with MSE {off:.4f}, SSIM {float(alike):.3f}; {drawn} classified right and drawn wrong"
+
+
+@torch.inference_mode()
+def columns(
+    model: Network, artist: CapsNet | None, images: UInt8[Tensor, "batch channel height width"]
+) -> dict[str, Tensor]:
+    """The tensors of `Predictions`, but the labels, for one batch; artist: whose decoder draws, None for no drawing."""
+    pixels = to_float(images)
+    if artist is None:
+        output = model(pixels, reconstruct=False)
+        surest, predicted = output.activations.max(dim=1)
+        return {"predicted": predicted.to(torch.uint8), "activations": surest.half()}
+    seen = redraw(cast(CapsNet, model), artist, pixels)  # what has an artist has capsules
+    return {
+        "predicted": seen.predicted.to(torch.uint8),
+        "activations": seen.activations.amax(dim=1).half(),
+        "capsules": seen.capsules.half(),
+        "mse": mean_squared_error(seen.drawn, pixels).half(),
+        "ssim": structural_similarity(seen.drawn, pixels).half(),
+        "reread": seen.reread.to(torch.uint8),
+    }
+
+
+def drawings(
+    record: Predictions, artist: CapsNet, chosen: Int64[Tensor, " chosen"] | None = None
+) -> Float[Tensor, "chosen channel height width"]:
+    """What a decoder draws of the recorded capsules: the reconstructions again, without encoder, routing or data set.
+
+    artist: the model called `record.drawn_by`; chosen: which images, all of them unless given. Equal to the measured
+    reconstructions up to the rounding of capsules to float16. Raises PredictionsError where no capsules were kept.
+    """
+    if record.capsules is None:
+        raise PredictionsError(f"No capsules of {record.name} were kept; choose a model with a decoder.")
+    which = torch.arange(len(record)) if chosen is None else chosen
+    parts = []
+    with torch.inference_mode():
+        for part in which.split(1000):
+            classes, poses = record.predicted[part].long(), record.capsules[part].float()
+            masked = poses.new_zeros(len(part), artist.config.classes, poses.shape[1])
+            masked[torch.arange(len(part)), classes] = poses
+            parts.append(artist.decode(masked, classes))
+    return torch.cat(parts) if parts else torch.empty(0, *artist.config.image)

@@ -1,0 +1,25 @@
+"""The numbers of a board as a table, so that any other program can go on with them."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+
+from capsviz.boards.board import Board
+
+
+def board_csv(board: Board) -> str:
+    """All numbers of the class that a board shows first as CSV, one row a number.
+
+    Columns: array (as the board's message calls it), index (0 2 17: the number's place along each of the array's axes,
+    as `routing_message` and `CapsuleMaps` state them), value.
+    """
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(("array", "index", "value"))
+    for name, array in board.message(board.upper).arrays.items():
+        for index, value in np.ndenumerate(np.asarray(array, np.float32)):
+            writer.writerow((name, " ".join(map(str, index)), float(f"{value:.7g}")))
+    return file.getvalue()

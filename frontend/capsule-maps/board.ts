@@ -1,0 +1,172 @@
+// Maps over the geometry, frame by frame, and what stands beside them: all frames are here, no server is asked. The host
+// hears of a capsule that is clicked, and of the frame at which the player was left.
+
+import { Board, type Acknowledged, type Host } from "../core/board";
+import { element, roomBelow } from "../core/dom";
+import { Look } from "../core/look";
+import { shown } from "../core/numbers";
+import { PlayerControls } from "../core/player-controls";
+import { Histogram, LineChart } from "./charts";
+import { MapsData, type MapsFields } from "./data";
+import "./capsule-maps.css";
+import { Lines } from "./lines";
+import { CapsuleMap, ClassBars, Sight } from "./maps";
+import type { Part, DrawState } from "./part";
+
+const ORDINARY = 16; // pixels of the board's type on an ordinary page
+const BELOW = 110; // CSS pixels in ordinary type under a map's tiles: its key, its counts, what is said of a capsule
+const WHOLE = 9000; // milliseconds that many frames take from start to end
+
+interface Message extends MapsFields {
+  readonly capsule: number | null;
+  /** The frame at which to stand, null for the last. */
+  readonly frame: number | null;
+  readonly acknowledged: Acknowledged;
+}
+
+declare global {
+  interface HTMLElement {
+    /** For tests. */
+    capsvizMaps?: CapsuleMaps;
+  }
+}
+
+export class CapsuleMaps extends Board<Message> {
+  private data: MapsData | undefined;
+  private look: Look | undefined;
+  private chosen: number | null = null;
+  private pointed: number | null = null;
+  private best = 0;
+  private form = "";
+  private maps: CapsuleMap[] = [];
+  private parts: Part[] = [];
+  private lines: Lines | null = null;
+  private readonly player = element("div", { className: "player" });
+  private readonly readout = element("p", { className: "readout" });
+
+  constructor(host: Host) {
+    super(host, "capsule-maps");
+    this.root.capsvizMaps = this;
+  }
+
+  protected update(message: Message): void {
+    const data = (this.data = new MapsData(message));
+    const look = (this.look = new Look(message.theme, this.root, ORDINARY));
+    this.chosen = message.capsule;
+    const { maps, curves, lines, histogram, image, per_class: perClass } = message;
+    const form = JSON.stringify([maps.length, curves.length, lines.length, histogram, !!image, !!perClass]);
+    if (form !== this.form) this.build(message);
+    this.form = form;
+    for (const part of this.parts) part.update(data, look);
+    this.lines?.update(data);
+    this.best = data.strongest();
+    this.plays(message);
+    this.layout();
+  }
+
+  protected layout(): void {
+    const { look } = this;
+    if (!look) return;
+    look.measure();
+    // As high as the tiles may be, so that the numbers below them are on the screen; else one has to scroll.
+    for (const map of this.maps) {
+      const room = roomBelow(this.maps[0].tiles.canvas) - BELOW * look.scale;
+      map.tallest = room < 60 ? 260 : Math.max(160, Math.min(room, 0.44 * window.innerHeight));
+    }
+    this.redraw();
+  }
+
+  private build({ maps, curves, lines, histogram, image, per_class: perClass }: Message): void {
+    this.maps = maps.map((_, number) => {
+      return new CapsuleMap(
+        number,
+        (capsule) => this.point(capsule),
+        (capsule) => this.choose(capsule),
+      );
+    });
+    const beside: Part[] = [
+      ...(image ? [new Sight()] : []),
+      ...(perClass ? [new ClassBars()] : []),
+      ...curves.map((_, number) => new LineChart(number, (frame) => this.controls?.go(frame))),
+    ];
+    const below: Part[] = histogram ? [new Histogram()] : [];
+    this.lines = lines.length ? new Lines() : null;
+    this.parts = [...this.maps, ...beside, ...below];
+    const roots = (parts: readonly Part[]): HTMLElement[] => parts.map(({ root }) => root);
+    this.root.replaceChildren(
+      this.player,
+      ...(this.lines ? [this.lines.root] : []),
+      element("div", { className: "maps" }, ...roots(this.maps), this.readout, ...roots(below)),
+      ...(beside.length ? [element("div", { className: "beside" }, ...roots(beside))] : []),
+    );
+    this.root.classList.toggle("pair", maps.length > 1);
+    this.root.classList.toggle("charted", curves.length > 0);
+  }
+
+  /** A controls for as many frames; a still has none. It stands where the link says, else where it all leads. */
+  private plays({ frames, frame, acknowledged }: Message): void {
+    const count = frames.length;
+    if (this.controls && (this.controls.count !== count || count < 2)) {
+      this.controls.destroy();
+      this.controls.root.remove();
+      this.controls = null;
+    }
+    if (count < 2) return;
+    if (this.controls) {
+      this.controls.place(this.controls.position);
+    } else {
+      const pace = Math.min(1000, WHOLE / count);
+      this.controls = new PlayerControls({
+        count,
+        show: () => this.redraw(),
+        name: (index) => this.data?.fields.frames[index] ?? "",
+        hold: pace * 0.5,
+        glide: pace * 0.5,
+        rest: (left) => this.tell("frame", left),
+      });
+      this.player.append(this.controls.root);
+    }
+    this.controls.stand(frame, acknowledged.frame);
+  }
+
+  get position(): number {
+    return this.controls?.position ?? 0;
+  }
+
+  private redraw(): void {
+    const { data, look } = this;
+    if (!data || !look || !this.root.clientWidth) return;
+    const capsule = this.pointed ?? this.chosen ?? this.best;
+    const marked: [number, string][] = [[this.chosen ?? this.best, look.theme.accent]];
+    if (this.pointed !== null) marked.push([this.pointed, look.theme.text]);
+    const now = this.maps.map((_, number) => data.at(number, this.position));
+    const state: DrawState = { data, look, position: this.position, now, capsule, marked };
+    for (const part of this.parts) part.draw(state);
+    this.lines?.draw(data, this.position, capsule);
+    this.say(state);
+    this.root.dataset.ready = "true";
+  }
+
+  /** The capsule that is looked at, in words and numbers. */
+  private say({ data, now, capsule }: DrawState): void {
+    const [row, column, kind] = data.place(capsule);
+    const values = data.fields.maps.map(({ symbol }, number) => `${symbol} = ${shown(now[number][capsule], 4)}`);
+    const where = `capsule ${capsule}: row ${row} column ${column} type ${kind},  `;
+    const said = [where, element("b", { textContent: values.join(",  ") })];
+    if (this.pointed === null && this.chosen === null) said.push(`, the strongest. ${data.fields.hint}`);
+    this.readout.replaceChildren(...said);
+  }
+
+  private point(capsule: number | null): void {
+    if (capsule === this.pointed) return;
+    this.pointed = capsule;
+    if (!this.controls?.timer) this.redraw(); // while it plays, the next frame does
+  }
+
+  /** Select a capsule, or none where it was selected already. */
+  private choose(capsule: number): void {
+    this.chosen = capsule === this.chosen ? null : capsule;
+    this.redraw();
+    this.tell("capsule", this.chosen);
+  }
+}

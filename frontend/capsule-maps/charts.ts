@@ -1,0 +1,178 @@
+// Small charts over the frames, each with the place of the frame that is shown, and the histogram of the first
+// map at that frame.
+
+import { extent, minIndex } from "d3-array";
+import { scaleLinear } from "d3-scale";
+import { line as path } from "d3-shape";
+
+import { Panel, type Pen } from "../core/canvas";
+import { element } from "../core/dom";
+import { indices, shown } from "../core/numbers";
+import { line } from "../core/shapes";
+import type { MapsData } from "./data";
+import type { Part, DrawState } from "./part";
+
+const CHART = 78; // heights in CSS pixels
+const SPREAD = 96;
+const EDGE = 3;
+const AIR = 0.06; // of a chart's height, above and below its lines
+const BINS = 61; // odd: the middle one is zero
+
+export class LineChart extends Panel<DrawState> implements Part {
+  readonly root: HTMLElement;
+  private readonly words = element("figcaption");
+  private data: MapsData | undefined;
+  private values: HTMLElement[] = [];
+  private span: [number, number] = [0, 1];
+
+  constructor(
+    private readonly number: number,
+    private readonly go: (frame: number) => void,
+  ) {
+    super();
+    this.root = element("figure", { className: "chart" }, this.words, this.canvas);
+    this.canvas.addEventListener("pointerdown", (event) => {
+      this.canvas.setPointerCapture(event.pointerId);
+      this.scrub(event);
+    });
+    this.canvas.addEventListener("pointermove", (event) => event.buttons && this.scrub(event));
+  }
+
+  private lines(data: MapsData): Float32Array[] {
+    return data.fields.curves[this.number].lines.map((_, line) => data.curve(this.number, line));
+  }
+
+  update(data: MapsData): void {
+    this.data = data;
+    const { title, lines, percent } = data.fields.curves[this.number];
+    const all = this.lines(data).flatMap((values) => [...values].filter(Number.isFinite));
+    const [low = 0, high = 0] = extent(percent ? [0, ...all] : all);
+    const air = (high - low || Math.abs(high) || 1) * AIR;
+    this.span = [percent ? 0 : low - air, high + air];
+    const range = `from ${written(low, percent)} to ${written(high, percent)}`;
+    this.canvas.setAttribute("aria-label", `${title} over ${data.fields.frames.length} frames, ${range}`);
+    this.values = lines.map(() => element("b"));
+    const keys = lines.map(({ name, colour }, k) => {
+      const square = element("i", { className: "square", style: `background:${colour}` });
+      return element("span", {}, square, ` ${name} `, this.values[k]);
+    });
+    this.words.replaceChildren(element("strong", { textContent: title }), ...keys);
+  }
+
+  /** Where on the canvas a position lies. */
+  private x(data: MapsData, width: number): (position: number) => number {
+    const [first = 0, last = 0] = extent(data.fields.steps);
+    const scale = scaleLinear([first, last], [EDGE, width - EDGE]);
+    return (position) => scale(data.step(position));
+  }
+
+  override draw(state: DrawState): void {
+    Object.assign(this, { width: this.root.clientWidth, height: CHART });
+    super.draw(state);
+    const { percent } = state.data.fields.curves[this.number];
+    this.lines(state.data).forEach((values, k) => {
+      this.values[k].textContent = written(values[Math.round(state.position)], percent);
+    });
+  }
+
+  protected paint(pen: Pen, { data, look, position }: DrawState): void {
+    const { theme } = look;
+    const { width } = this;
+    const x = this.x(data, width);
+    const y = scaleLinear(this.span, [CHART - EDGE, EDGE]);
+    pen.strokeStyle = theme.grid;
+    pen.lineWidth = 1;
+    pen.strokeRect(0.5, 0.5, width - 1, CHART - 1);
+    if (this.span[0] < 0 && this.span[1] > 0) {
+      pen.strokeStyle = theme.muted;
+      pen.setLineDash([4, 4]);
+      line(pen, 0, y(0), width, y(0));
+      pen.setLineDash([]);
+    }
+    const draw = path<number>((_, frame) => x(frame), y)
+      .defined(Number.isFinite)
+      .context(pen);
+    this.lines(data).forEach((values, k) => {
+      pen.strokeStyle = data.fields.curves[this.number].lines[k].colour;
+      pen.lineWidth = 2.5;
+      pen.beginPath();
+      draw(values);
+      pen.stroke();
+    });
+    pen.strokeStyle = theme.accent;
+    pen.lineWidth = 2;
+    line(pen, x(position), 0, x(position), CHART);
+  }
+
+  /** Go to the frame that is nearest to the pointer. */
+  private scrub(event: PointerEvent): void {
+    const { data } = this;
+    if (!data) return;
+    const box = this.canvas.getBoundingClientRect();
+    const x = this.x(data, box.width);
+    const at = event.clientX - box.left;
+    this.go(minIndex(indices(data.fields.frames.length), (frame) => Math.abs(x(frame) - at)));
+  }
+}
+
+function written(value: number, percent: boolean): string {
+  if (percent) return `${(100 * value).toFixed(value > 0 && value < 0.0995 ? 2 : 1)} %`;
+  return shown(value, Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 3);
+}
+
+/** How the first map's numbers are spread at the frame that is shown. */
+export class Histogram extends Panel<DrawState> implements Part {
+  readonly root: HTMLElement;
+  private readonly words = element("figcaption");
+  private far = 1;
+
+  constructor() {
+    super();
+    this.root = element("figure", { className: "chart" }, this.words, this.canvas);
+  }
+
+  update({ fields }: MapsData): void {
+    const { symbol, reach, low, high } = fields.maps[0];
+    this.far = Math.min(1.6 * reach, Math.max(Math.abs(low), Math.abs(high))) || 1;
+    this.words.replaceChildren(element("strong", { textContent: `How ${symbol} is spread` }));
+    this.canvas.setAttribute("aria-label", `histogram of ${symbol} from ${shown(-this.far)} to ${shown(this.far)}`);
+  }
+
+  override draw(state: DrawState): void {
+    Object.assign(this, { width: this.root.clientWidth, height: SPREAD });
+    super.draw(state);
+  }
+
+  protected paint(pen: Pen, { look, now }: DrawState): void {
+    const { theme } = look;
+    const { width } = this;
+    const floor = SPREAD - 18 * look.scale;
+    const counts = binned(now[0], this.far);
+    const most = Math.max(...counts);
+    const middle = (BINS - 1) / 2;
+    counts.forEach((count, bin) => {
+      const high = (count / most) * (floor - 2);
+      pen.fillStyle = bin < middle ? theme.negative : bin > middle ? theme.positive : theme.muted;
+      pen.fillRect((bin * width) / BINS, floor - high, width / BINS - 1, high);
+    });
+    pen.fillStyle = theme.muted;
+    pen.fillRect(0, floor, width, 1);
+    pen.font = look.type(14);
+    const ends = [["left", 0, -this.far] as const, ["center", 0.5, 0] as const, ["right", 1, this.far] as const];
+    for (const [align, share, value] of ends) {
+      pen.textAlign = align;
+      pen.fillText(value ? shown(value, 2) : "0", share * width, SPREAD - 3);
+    }
+    pen.textAlign = "left";
+  }
+}
+
+/** How many numbers fall into each bin from −far to far; what lies beyond the ends counts there. */
+function binned(values: Float32Array, far: number): number[] {
+  const counts = new Array<number>(BINS).fill(0);
+  for (const value of values) {
+    const bin = Math.round(((value / far + 1) / 2) * (BINS - 1));
+    counts[Math.max(0, Math.min(BINS - 1, bin))]++;
+  }
+  return counts;
+}

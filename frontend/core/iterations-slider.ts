@@ -1,0 +1,96 @@
+// T, on the board itself: a slider that answers while it is moved, in step with that of other boards of the group, and
+// with the keys of the page (frontend/app/keys.ts).
+
+import { element } from "./dom";
+import "./iterations-slider.css";
+
+const REST = 250; // milliseconds without another T after which the place counts as chosen
+
+/** Another T for all boards: by so many, or, of a group, the same. */
+interface Turned {
+  readonly by?: number;
+  readonly group?: string;
+  readonly value?: number;
+  readonly from?: IterationsSlider;
+}
+
+export class IterationsSlider {
+  private readonly slider = element("input", { type: "range", min: "1", step: "1", "aria-label": "Iterations T" });
+  private readonly number = element("output");
+  readonly root = element(
+    "label",
+    { className: "rounds" },
+    element("b", { textContent: "T" }),
+    this.slider,
+    this.number,
+  );
+  private readonly listening = new AbortController();
+  private group = "";
+  private resting: number | undefined;
+
+  /** turned: hears another T, and whether the visitor leaves it there. */
+  constructor(private readonly turned: (rounds: number, rest: boolean) => void) {
+    this.slider.addEventListener("input", () => this.move(this.slider.valueAsNumber));
+    window.addEventListener("capsviz:rounds", (event) => this.follow(event as CustomEvent<Turned>), {
+      signal: this.listening.signal,
+    });
+  }
+
+  get value(): number {
+    return this.slider.valueAsNumber;
+  }
+
+  set value(rounds: number) {
+    if (this.slider.max && rounds > Number(this.slider.max)) this.slider.max = String(rounds);
+    this.slider.value = this.number.textContent = String(rounds);
+  }
+
+  /** Whether the visitor has just moved it. */
+  get moving(): boolean {
+    return this.resting !== undefined;
+  }
+
+  /** From 1 to so many, and with how many the model was trained; one only is no choice. */
+  offer(most: number, trained: number | null, group: string): void {
+    const { value } = this;
+    this.slider.max = String(most);
+    this.value = value;
+    this.group = group;
+    this.root.hidden = most < 2;
+    this.root.title =
+      trained === null
+        ? "Iterations T (+ −)"
+        : `Iterations T (+ −); trained with ${trained}; more tend to overfit (Sabour et al. 2017). Another T needs no training.`;
+  }
+
+  private move(rounds: number): void {
+    this.value = rounds;
+    this.turned(rounds, false);
+    window.clearTimeout(this.resting);
+    this.resting = window.setTimeout(() => {
+      this.resting = undefined;
+      this.turned(this.value, true);
+    }, REST);
+    if (!this.group) return;
+    const detail: Turned = { group: this.group, value: rounds, from: this };
+    window.dispatchEvent(new CustomEvent("capsviz:rounds", { detail }));
+  }
+
+  /** A key of the page: the first board takes it, and those of its group follow. */
+  private follow(event: CustomEvent<Turned>): void {
+    const { by, group, value, from } = event.detail;
+    if (this.root.hidden || !this.root.isConnected) return;
+    if (value !== undefined && from !== this && group === this.group) {
+      this.value = value;
+      this.turned(value, false);
+    } else if (by !== undefined && !event.defaultPrevented) {
+      event.preventDefault();
+      this.move(Math.max(1, Math.min(Number(this.slider.max), this.value + by)));
+    }
+  }
+
+  close(): void {
+    window.clearTimeout(this.resting);
+    this.listening.abort();
+  }
+}

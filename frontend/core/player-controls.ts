@@ -1,0 +1,287 @@
+// Play, slow motion, pause, step, scrub and keys, for whatever is drawn as a function of a position. No server is asked.
+//
+// Keys: space plays and pauses, ← → step, Home and End jump, s is slow motion. They go to the player that was touched
+// last, else to the first on the page; a field that takes typing keeps its keys, and where a place says so
+// (`data-own-keys`), only keys that are pressed in it are its players'. Players of one group move in step.
+
+import { button, element } from "./dom";
+import { Player } from "./player";
+import { SharedValue } from "./shared-value";
+import "./player-controls.css";
+
+const HOLD = 620;
+const GLIDE = 380;
+const REST = 500; // milliseconds without a move after which the place counts as chosen
+
+interface Options {
+  /** How many frames. */
+  readonly count: number;
+  /** Draws at a position. */
+  readonly show: (position: number) => void;
+  /** What a frame is called. */
+  readonly name: (index: number) => string;
+  /** Players of the same group move in step. */
+  readonly group?: string;
+  /** What a frame is, in the words of the buttons. */
+  readonly unit?: string;
+  /** Hears where the visitor left it, null for the end, half a second after the last move. */
+  readonly rest?: (frame: number | null) => void;
+  readonly hold?: number;
+  readonly glide?: number;
+}
+
+interface Moved {
+  readonly group: string;
+  readonly share: number;
+  readonly from: PlayerControls;
+}
+
+/** All players of the page, whichever board brought them, and the one that listens for keys. */
+interface Players {
+  all: PlayerControls[];
+  active: PlayerControls | null;
+}
+
+declare global {
+  interface Window {
+    capsvizPlayers?: Players;
+  }
+}
+
+export class PlayerControls {
+  readonly root: HTMLElement;
+  group: string;
+  rest: ((frame: number | null) => void) | undefined;
+  timer = 0;
+  private readonly player: Player;
+  private readonly listening = new AbortController();
+  private readonly frame = new SharedValue();
+  private readonly show: (position: number) => void;
+  private readonly name: (index: number) => string;
+  private readonly playButton: HTMLButtonElement;
+  private readonly slowButton: HTMLButtonElement;
+  private readonly slider: HTMLInputElement;
+  private readonly label = element("output", { className: "frame" });
+  private resting: number | undefined;
+
+  constructor({ count, show, name, rest, group = "", unit = "step", hold = HOLD, glide = GLIDE }: Options) {
+    this.player = new Player(count, hold, glide);
+    [this.show, this.name, this.rest, this.group] = [show, name, rest, group];
+    const control = (label: string, title: string, act: () => void): HTMLButtonElement => {
+      const made = button(label, title, act);
+      made.setAttribute("aria-label", title);
+      return made;
+    };
+    this.playButton = control("▶ Play", "Play or pause (space)", () => this.toggle());
+    this.slowButton = control("Slow", "Slow motion (s)", () => this.setSlow(!this.player.slow));
+    this.slider = element("input", { type: "range", min: "0", step: "1", "aria-label": unit });
+    this.slider.addEventListener("input", () => this.go(this.slider.valueAsNumber));
+    this.root = element(
+      "div",
+      { className: "player-controls", role: "group", "aria-label": "Player" },
+      this.playButton,
+      control("◀", `One ${unit} back (←)`, () => this.step(-1)),
+      control("▶", `One ${unit} on (→)`, () => this.step(1)),
+      this.slowButton,
+      this.slider,
+      this.label,
+    );
+    const { signal } = this.listening;
+    this.root.addEventListener("pointerdown", () => (players().active = this), { signal });
+    window.addEventListener("capsviz:position", (event) => this.follow((event as CustomEvent<Moved>).detail), {
+      signal,
+    });
+    players().all.push(this);
+    this.resize(count);
+  }
+
+  get position(): number {
+    return this.player.position;
+  }
+
+  get count(): number {
+    return this.player.count;
+  }
+
+  get index(): number {
+    return this.player.index;
+  }
+
+  get hold(): number {
+    return this.player.hold;
+  }
+
+  set hold(milliseconds: number) {
+    this.player.hold = milliseconds;
+  }
+
+  /** Other frames: another number of them, the same place among them. */
+  resize(count: number): void {
+    this.player.resize(count);
+    this.slider.max = String(count - 1);
+    this.shown();
+  }
+
+  /** Other frames, and stand at the last of them, without telling others. */
+  end(count: number): void {
+    this.stop();
+    this.player.resize(count);
+    this.slider.max = String(count - 1);
+    this.place(this.player.last);
+  }
+
+  /** Draw at a position, without telling others. */
+  place(position: number): void {
+    this.player.place(position);
+    this.shown();
+  }
+
+  private shown(): void {
+    this.slider.value = String(this.index);
+    const text = this.name(this.index);
+    this.label.textContent = text;
+    this.slider.setAttribute("aria-valuetext", text);
+    this.show(this.position);
+  }
+
+  /** The visitor moved it: players of the same group come along, and the host hears where it was left. */
+  private moved(): void {
+    this.shown();
+    window.clearTimeout(this.resting);
+    if (this.rest) this.resting = window.setTimeout(() => this.timer || this.leave(), REST);
+    if (!this.group) return;
+    const detail: Moved = { group: this.group, share: this.player.share, from: this };
+    window.dispatchEvent(new CustomEvent("capsviz:position", { detail }));
+  }
+
+  private follow({ group, share, from }: Moved): void {
+    if (!this.group || group !== this.group || from === this) return;
+    this.stop();
+    this.player.share = share;
+    this.shown();
+  }
+
+  leave(): void {
+    if (this.frame.sends(this.left)) this.rest?.(this.left);
+  }
+
+  /** Where it stands, as the link has it: null for the end. */
+  get left(): number | null {
+    return this.index === this.player.last ? null : this.index;
+  }
+
+  /**
+   * Stand where the link says, null for the end; not where it only answers, or where the visitor has moved on since.
+   * count: how often the host has acknowledged where the visitor left it.
+   */
+  stand(frame: number | null, count?: number): void {
+    const busy = this.timer !== 0 || !this.frame.isKnown(this.left);
+    if (!this.frame.takes(frame, count, busy)) return;
+    this.stop();
+    this.place(frame ?? this.player.last);
+  }
+
+  /** Stand on a frame. */
+  go(index: number): void {
+    this.stop();
+    this.player.place(index);
+    this.moved();
+  }
+
+  private step(by: number): void {
+    this.go(this.player.stepped(by));
+  }
+
+  toggle(): void {
+    if (this.timer) {
+      this.stop();
+      this.moved(); // here the visitor leaves it
+    } else {
+      this.play();
+    }
+  }
+
+  private setSlow(slow: boolean): void {
+    this.player.slow = slow;
+    this.slowButton.setAttribute("aria-pressed", String(slow));
+  }
+
+  play(): void {
+    this.player.start();
+    this.moved();
+    this.playButton.textContent = "❚❚ Pause";
+    const jumping = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    let before = performance.now();
+    const frame = (now: number): void => {
+      if (this.player.advance(now - before, jumping)) this.moved();
+      before = now;
+      if (this.player.ended) this.stop();
+      else this.timer = requestAnimationFrame(frame);
+    };
+    this.timer = requestAnimationFrame(frame);
+  }
+
+  stop(): void {
+    cancelAnimationFrame(this.timer);
+    this.timer = 0;
+    this.playButton.textContent = "▶ Play";
+  }
+
+  /** Answer a key; whether it was one of ours. */
+  key(event: KeyboardEvent): boolean {
+    const acts: Record<string, () => void> = {
+      " ": () => this.toggle(),
+      ArrowRight: () => this.step(1),
+      ArrowLeft: () => this.step(-1),
+      Home: () => this.go(0),
+      End: () => this.go(this.player.last),
+      s: () => this.setSlow(!this.player.slow),
+    };
+    if (!Object.hasOwn(acts, event.key)) return false;
+    acts[event.key]();
+    return true;
+  }
+
+  destroy(): void {
+    this.stop();
+    window.clearTimeout(this.resting);
+    this.listening.abort();
+    const known = players();
+    known.all = known.all.filter((player) => player !== this);
+    if (known.active === this) known.active = null;
+  }
+}
+
+function players(): Players {
+  if (!window.capsvizPlayers) {
+    const known: Players = (window.capsvizPlayers = { all: [], active: null });
+    document.addEventListener("keydown", (event) => {
+      const player = known.active ?? known.all.find((each) => each.root.isConnected);
+      const own = player?.root.closest("[data-own-keys]");
+      if (
+        !player ||
+        (own && !event.composedPath().includes(own)) ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        takesKeys(event)
+      )
+        return;
+      if (player.key(event)) event.preventDefault();
+    });
+  }
+  return window.capsvizPlayers;
+}
+
+/** Whether the key is meant for what has the focus: a field, a slider, or a button that space presses. */
+function takesKeys(event: KeyboardEvent): boolean {
+  const at = event.composedPath()[0];
+  if (!(at instanceof HTMLElement)) return false;
+  const fields = "input, textarea, select, [role=slider], [role=textbox], [role=combobox]";
+  if (at.isContentEditable || at.matches(fields)) return true;
+  return at.matches(
+    event.key === " "
+      ? "button, a, summary, [role=button], [role=radio], [role=tab]"
+      : "[role=radio], [role=tab], [role=option], [role=menuitem]",
+  );
+}

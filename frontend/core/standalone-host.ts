@@ -1,0 +1,74 @@
+// A host that has no page around the board and asks nobody how to show it: a file of its own, or the output of a notebook's
+// cell. What the visitor did is kept here, and comes back with the next message.
+
+import type { Host, Mount } from "./board";
+import type { Theme } from "./colours";
+import { button, element } from "./dom";
+import { unpack } from "./message";
+import "./standalone-host.css";
+import { pngOf, svgOf } from "./picture";
+
+const FIELD: Readonly<Record<string, string>> = { look: "looked", left: "state" }; // what is kept under another name
+
+export class StandaloneHost {
+  private readonly kept: Record<string, unknown> = {};
+  private readonly place = element("div", { className: "board-place" });
+  private readonly host: Host;
+  private end = (): void => undefined;
+
+  /** other: asked for the numbers of another class; name: of the files that its pictures are saved as. */
+  constructor(
+    private readonly mount: Mount,
+    private readonly root: HTMLElement,
+    private readonly other: (upper: number) => void,
+    name: string,
+  ) {
+    this.host = { parent: this.place };
+    const files = element(
+      "div",
+      { className: "board-files" },
+      button("SVG", "Save what the board shows as SVG", () => save(this.svg(), `${name}.svg`)),
+      button("PNG", "Save what the board shows as PNG", () => void this.png().then((png) => save(png, `${name}.png`))),
+    );
+    root.classList.add("board-host");
+    root.replaceChildren(this.place, files);
+  }
+
+  /** Give the board a packed message. */
+  say(packed: Uint8Array): void {
+    const message = unpack(packed);
+    const { theme } = message as { readonly theme?: Theme };
+    if (theme) this.dress(theme);
+    this.end = this.mount(this.host, { ...message, ...this.kept, acknowledged: {} }, (what, value) => {
+      if (what === "upper") this.other(value as number);
+      else this.kept[FIELD[what] ?? what] = value;
+    });
+  }
+
+  close(): void {
+    this.end();
+  }
+
+  private dress({ text, ground, accent }: Theme): void {
+    const colours = { text, ground, accent };
+    for (const [name, colour] of Object.entries(colours)) this.root.style.setProperty(`--${name}`, colour);
+  }
+
+  private get ground(): string {
+    return this.root.style.getPropertyValue("--ground");
+  }
+
+  private svg(): Blob {
+    return new Blob([svgOf(this.place, this.ground)], { type: "image/svg+xml" });
+  }
+
+  private png(): Promise<Blob> {
+    return pngOf(this.place, this.ground);
+  }
+}
+
+function save(file: Blob, name: string): void {
+  const href = URL.createObjectURL(file);
+  element("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 1000);
+}

@@ -1,0 +1,73 @@
+"""Recordings as a source: the pages show what was recorded, and say when they route anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import capsviz
+from app import resources
+from app.sources import trace_sets
+from capsviz.data import load, to_float
+from capsviz.tracing.trace_set_writer import record
+from tests.app.conftest import Visit
+from tests.app.test_pages import charts
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one recording: ten digits through digits-dr, votes left out."""
+    monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
+    model, digits = capsviz.load("digits-dr"), load("digits", "test")
+    record(model, digits, tmp_path / "ten", name="digits-dr", count=10, shard_size=4)
+    return tmp_path
+
+
+def test_a_recorded_trace_equals_the_one_that_is_routed_now_votes_included(place: Path):
+    entry = resources.entries()["digits-dr"]
+    assert trace_sets.holds("ten", entry, 3) and not trace_sets.holds("ten", entry, 4)
+    assert not trace_sets.holds("ten", resources.entries()["digits-l2"], None)
+    replayed = trace_sets.trace("ten", 7)
+    image = load("digits", "test").images[7:8]
+    now = capsviz.trace(capsviz.load("digits-dr"), to_float(image), name="digits-dr")
+    assert torch.equal(trace_sets.image("ten", 7)[0], image[0])
+    for name, tensor in now.tensors().items():
+        torch.testing.assert_close(replayed.tensors()[name], tensor, atol=1e-5, rtol=1e-5)
+
+
+def test_a_link_to_a_recording_shows_its_image_and_routes_nothing(
+    place: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
+):
+    def route(*_: object) -> None:
+        pytest.fail("the page routed what is recorded")
+
+    monkeypatch.setattr(resources, "trace", route)
+    app = visit(model="digits-dr", source="recorded", recording="ten", image=7)
+    assert any("Digits test image 7" in markdown.value for markdown in app.markdown)
+    assert any("10 images through digits-dr" in caption.value for caption in app.caption)
+    assert charts(app)
+
+
+def test_another_t_is_routed_now_and_says_so(place: Path, visit: Visit):
+    app = visit(model="digits-dr", source="recorded", recording="ten", T=5)
+    assert any("is routed now" in caption.value for caption in app.caption)
+
+
+def test_only_the_images_of_a_class_are_browsed(place: Path):
+    labels = load("digits", "test").labels[:10]
+    for label in range(10):
+        assert trace_sets.indices_of("ten", label) == tuple(torch.nonzero(labels == label).flatten().tolist())
+
+
+@pytest.mark.parametrize(("link", "sentence"), [("none", "There is no recording “none”"), ("../ten", "There is no")])
+def test_a_recording_that_is_not_here_is_answered_in_one_sentence(place: Path, visit: Visit, link: str, sentence: str):
+    app = visit(model="digits-dr", source="recorded", recording=link)
+    assert any(sentence in warning.value for warning in (*app.warning, *app.info))
+
+
+def test_where_nothing_was_recorded_a_link_says_how_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visit: Visit):
+    monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
+    app = visit(model="digits-dr", source="recorded")
+    assert any("capsviz trace" in warning.value for warning in (*app.warning, *app.info))

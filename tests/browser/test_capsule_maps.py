@@ -1,0 +1,183 @@
+"""Capsule maps in Chromium: every frame is Python's, playing asks no server, a click on a capsule reaches Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from tests.browser.maps_page import CLASS, STEPS, shown
+from tests.browser.visitor import Guest, visits
+from tests.serving import served
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[str]:
+    """The page, served: its address."""
+    with served("tests/browser/maps_page.py", tmp_path_factory.mktemp("maps")) as address:
+        yield address
+
+
+class Viewer(Guest):
+    """Somebody who watches the maps of the page."""
+
+    def __init__(self, window: sync_api.Page, address: str) -> None:
+        super().__init__(window, address)
+        self.board = window.locator(".capsule-maps")
+
+    def settle(self) -> None:
+        self.window.locator('.capsule-maps[data-ready="true"]').wait_for()
+
+    def ask(self, code: str, argument: object = None):
+        """A question to the maps of the page."""
+        return self.board.evaluate(f"(root, it) => {{ const board = root.capsvizMaps; return {code}; }}", argument)
+
+    def click(self, capsule: int) -> None:
+        """Click on a capsule of the first map."""
+        x, y = self.ask(
+            "((tiles, at, across) => [tiles.left + (at % across + 0.5) * tiles.cell,"
+            " tiles.label + (Math.floor(at / across) + 0.5) * tiles.cell])"
+            "(board.maps[0].tiles, board.message.cells.indexOf(it), board.message.shape[1])",
+            capsule,
+        )
+        self.board.locator(".map canvas").click(position={"x": x, "y": y})
+
+
+@pytest.fixture
+def visit(server, open_window):
+    """Open the page; at the end nothing may have gone wrong there."""
+    with visits(Viewer, open_window, server) as visit:
+        yield visit
+
+
+def test_every_frame_is_pythons_and_stepping_asks_no_server(visit):
+    visitor, maps = visit(), shown(still=False)
+    arrays = maps.arrays()
+    asked = visitor.messages_sent
+    # Where the visitor rests is told to Python, and on a slow machine every step is a rest.
+    visitor.ask("board.controls.rest = null")
+    assert visitor.ask("board.position") == STEPS  # it begins where it all leads
+    visitor.press("Home")
+    for frame in range(STEPS + 1):
+        assert visitor.board.locator("output").inner_text() == f"step {frame} of {STEPS}"
+        np.testing.assert_allclose(
+            visitor.ask("Array.from(board.data.at(0, board.position))"), arrays["map0"][frame], atol=1e-6
+        )
+        negative = int((arrays["map0"][frame] < 0).sum())
+        assert visitor.board.locator(".counts").inner_text().strip().startswith(f"{negative} negative (")
+        visitor.press("ArrowRight")
+    wrong = visitor.board.locator("figcaption", has_text="Error on the batch").locator("b").inner_text()
+    assert float(wrong.split()[0]) == pytest.approx(100 * arrays["curve2.0"][-1], abs=0.06)
+    assert visitor.messages_sent == asked
+
+
+def test_the_current_line_is_lit_and_carries_the_numbers_of_the_capsule(visit):
+    visitor, maps = visit(), shown(still=False)
+    b, g = maps.arrays()["map0"], maps.arrays()["line1.0"]
+    capsule = int(np.abs(b[-1]).argmax())
+    lines = visitor.board.locator(".algorithm .line")
+    assert visitor.board.locator(".algorithm .pair").inner_text().split("\n") == [f"i = capsule {capsule}", "j = 3"]
+
+    def said(position: float) -> list[str]:
+        visitor.ask("board.controls.place(it)", position)
+        return [text.replace("−", "-") for text in lines.locator(".numbers").all_inner_texts()]
+
+    def lit() -> list[int]:
+        return [k for k in range(4) if "lit" in (lines.nth(k).get_attribute("class") or "").split()]
+
+    texts = said(5)
+    assert lit() == [3]
+    assert float(texts[0].split("= ")[1]) == pytest.approx(b[4, capsule], abs=6e-4)
+    assert float(texts[1].split("= ")[1]) == pytest.approx(g[5, capsule], abs=6e-4)
+    assert float(texts[2].split("→ ")[1]) == pytest.approx(b[5, capsule], abs=6e-4)
+    assert said(4.3)[2:] == ["…", "…"] and lit() == [1]
+    assert said(0)[1] == "g = …"
+
+
+def test_it_plays_smoothly_from_the_start_to_the_end(visit):
+    visitor = visit()
+    visitor.ask(
+        "(root.drawn = [], board.maps[0].draw = new Proxy(board.maps[0].draw, { apply(draw, self, given) {"
+        " root.drawn.push(performance.now()); return draw.apply(self, given); } }))"
+    )
+    visitor.press(" ")
+    handle = visitor.board.element_handle()
+    visitor.window.wait_for_function("root => root.capsvizMaps.position > 4", arg=handle)
+    visitor.press(" ")
+    visitor.window.wait_for_timeout(300)
+    stopped = visitor.ask("board.position")
+    assert 4 < stopped < STEPS
+    apart = np.diff(visitor.ask("root.drawn"))
+    # 30 frames a second on a quiet machine; under load this only notices a player gone wrong.
+    assert np.median(apart[apart < 300]) < 120
+    visitor.press("End")
+    assert visitor.ask("board.position") == STEPS
+
+
+def test_a_frame_is_drawn_in_less_than_a_thirtieth_of_a_second(visit):
+    visitor = visit()
+    took = visitor.ask(
+        "Array.from({ length: 60 }, (_, k) => { const began = performance.now();"
+        f" board.controls.place(k * {STEPS} / 60); return performance.now() - began; }})"
+    )
+    assert np.median(took) < 1000 / 30
+
+
+def test_between_two_frames_the_numbers_glide(visit):
+    visitor, values = visit(), shown(still=False).arrays()["map0"]
+    visitor.ask("board.controls.place(3.25)")
+    np.testing.assert_allclose(
+        visitor.ask("Array.from(board.data.at(0, board.position))"), 0.75 * values[3] + 0.25 * values[4], atol=1e-6
+    )
+
+
+def test_an_older_answer_of_python_moves_nothing_and_news_do(visit):
+    visitor = visit()
+    visitor.ask("board.controls.rest = () => {}")
+
+    def leave(frame: int) -> None:
+        visitor.ask("(board.controls.place(it), board.controls.leave())", frame)
+
+    def told(frame: int | None, count: int) -> float:
+        """Where the maps stand after Python has said a frame, having heard of one so many times."""
+        return visitor.ask("(board.controls.stand(...it), board.position)", [frame, count])
+
+    leave(6)
+    leave(8)
+    assert told(6, 1) == 8, "8 is still on its way"
+    assert told(8, 2) == 8
+    assert told(3, 2) == 3, "Back"
+    visitor.ask("board.controls.place(7)")
+    assert told(3, 2) == 7, "the visitor has moved on and not rested yet"
+    leave(5)
+    assert told(3, 3) == 3, "5 was heard and undone"
+    assert told(None, 3) == STEPS
+
+
+def test_a_pause_in_a_held_frame_is_a_place_where_the_visitor_leaves_the_maps(visit):
+    visitor = visit()
+    visitor.ask("board.controls.rest = (frame) => (root.left = frame)")
+    visitor.ask("(board.controls.place(2), board.controls.play(), board.controls.toggle())")
+    visitor.eventually(lambda: visitor.ask("root.left") == 2, "frame 2 told")
+
+
+def test_a_click_selects_a_capsule_and_a_second_one_lets_it_go(visit):
+    visitor, maps = visit("?still"), shown(still=True)
+    b = maps.arrays()["per_class"]
+    strongest = int(np.abs(b[:, CLASS]).argmax())
+    unasked = visitor.board.locator(".readout").inner_text()  # no panel waits empty for a click
+    assert unasked.startswith(f"{maps.grid.label(strongest)},") and "the strongest. Click a capsule" in unasked
+    assert visitor.board.locator(".class-bars canvas").get_attribute("aria-label") is not None
+    visitor.click(101)
+    visitor.window.get_by_text("heard 101").wait_for()
+    readout = visitor.board.locator(".readout").inner_text()
+    assert readout.startswith(f"{maps.grid.label(101)},")
+    assert f"b = {b[101, 3]:.4f}".replace("-", "−") in readout
+    said = visitor.board.locator(".class-bars canvas").get_attribute("aria-label")
+    assert said == ", ".join(f"class {j} {b[101, j]:.3f}".replace("-", "−") for j in range(10))
+    visitor.click(101)
+    visitor.window.get_by_text("heard None").wait_for()
+    assert visitor.ask("board.chosen") is None

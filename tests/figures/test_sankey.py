@@ -1,0 +1,55 @@
+"""The Sankey diagram gives away exactly what the capsules of each type give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from capsviz.analysis.metrics import summarise
+from capsviz.boards import routing_message
+from capsviz.figures import describe
+from capsviz.figures.errors import FigureError
+from capsviz.figures.sankey import type_flow
+
+
+def test_every_class_receives_what_the_couplings_give_it(dr):
+    link = type_flow(dr, image=1, iteration=2).data[0].link
+    couplings, lengths = dr.layer["couplings"][1, 1], dr.layer.votes[1].norm(dim=-1)
+    expected = (couplings * lengths).sum(0)
+    sources = len(set(link.source))
+    received = [sum(v for v, t in zip(link.value, link.target, strict=True) if t == sources + j) for j in range(10)]
+    np.testing.assert_allclose(received, expected.numpy(), rtol=1e-4)
+
+
+def test_under_em_the_owned_activation_flows(em):
+    link = type_flow(em, image=0).data[0].link
+    owned = em.layer["responsibilities"][-1, 0] * em.primary_activations[0].unsqueeze(-1)
+    assert sum(link.value) == pytest.approx(float(owned.sum()), rel=1e-4)
+
+
+def test_board_flow_and_numbers_show_one_r_and_name_it(em):
+    """That of the last M-step, which made the class capsules."""
+    image, last = 1, em.layer["responsibilities"][-1, 1]
+    flow = type_flow(em, image=image)
+    links, sources = flow.data[0].link, len(set(flow.data[0].link.source))
+    received = [sum(v for v, t in zip(links.value, links.target, strict=True) if t == sources + j) for j in range(10)]
+    staged = routing_message(em, image=image, upper=0).arrays
+    on_board = (staged["shares"][-1] * staged["presence"][:, None]).sum(axis=0)
+    np.testing.assert_allclose(received, on_board, rtol=1e-4)
+    np.testing.assert_array_equal(staged["shares"][-1], last.numpy())
+    assert summarise(em, image).largest_share[-1] == pytest.approx(float(last.max()))
+    owned = last * em.primary_activations[image].unsqueeze(-1)
+    made = torch.einsum("iu,iud->ud", owned, em.layer.votes[image]) / owned.sum(0).unsqueeze(-1)
+    torch.testing.assert_close(made, em.layer["means"][-1, image], rtol=1e-3, atol=1e-4)
+    assert "R of M-step 3" in flow.layout.annotations[0].text and "R of M-step 3" in describe(flow)
+
+
+def test_the_flow_of_couplings_says_whose_they_are(dr):
+    figure = type_flow(dr, image=0, iteration=2)
+    assert figure.layout.annotations[0].text == "Σ c ‖û‖, c of iteration 2"
+
+
+def test_discriminative_routing_has_no_such_flow(l2):
+    with pytest.raises(FigureError, match="trace a model of"):
+        type_flow(l2)
