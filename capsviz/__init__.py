@@ -53,7 +53,7 @@ _PLACES = {
     "show": "notebook",
     "trace": "tracing.trace",
 }
-"""Where each name is, looked up when it is first asked for: `capsviz --help` does not wait for torch."""
+"""Where each name is, looked up when it is first asked for: importing capsviz does not wait for torch."""
 
 
 def __getattr__(name: str) -> Any:

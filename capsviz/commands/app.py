@@ -1,12 +1,11 @@
-"""The command line's `capsviz app`: the app on this machine, or for those who share its network."""
+"""The command line's `capsviz app`: the app, which comes with the library and is no part of it, started."""
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import os
 import sys
-from types import ModuleType
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -25,18 +24,17 @@ def app(
     ] = "localhost",
 ) -> None:
     """Start the app; Ctrl-C ends it. It offers the recordings in traces/, below the folder where it is started."""
-    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
-    if missing:
-        raise CapsvizError(f'The app needs {", ".join(missing)}; run `pip install "capsviz[app]"`.')
-    script = places.root() / "app" / "main.py"
-    if not script.is_file():
-        raise CapsvizError(f"{script} is not there; install capsviz again, or restore app/ with git.")
-    command = [sys.executable, "-m", "streamlit", "run", str(script)]
+    command = [sys.executable, "-m", "streamlit", "run", str(app_folder() / "main.py")]
     options = ["--server.port", str(port), "--server.address", address]
     os.execv(sys.executable, [*command, *options])
 
 
-def live_benchmark() -> ModuleType:
-    """The app's own measurement of itself, which comes with the app and not with the library."""
-    sys.path.insert(0, str(places.root()))
-    return importlib.import_module("app.benchmark")
+def app_folder() -> Path:
+    """Where the app lies; raises CapsvizError where it does not, or what it needs is not installed."""
+    missing = [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise CapsvizError(f'The app needs {", ".join(missing)}; run `pip install "capsviz[app]"`.')
+    folder = places.root() / "app"
+    if not (folder / "main.py").is_file():
+        raise CapsvizError(f"{folder / 'main.py'} is not there; install capsviz again, or restore app/ with git.")
+    return folder

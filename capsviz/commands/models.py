@@ -1,6 +1,6 @@
 """The command line's `capsviz evaluate` and `capsviz trace`: what a trained network does with images.
 
-Only typer is imported here, as in cli.py.
+Only typer is imported here, as in main.py.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The command line's `capsviz zoo`: the pretrained models, and training all of them.
 
-Only typer is imported here, as in cli.py.
+Only typer is imported here, as in main.py.
 """
 
 import sys

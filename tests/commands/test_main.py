@@ -11,12 +11,13 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from capsviz.commands import main
-from capsviz.commands.main import app, duration
+from capsviz.commands.main import app
 from capsviz.data import DatasetMissing, load
 from capsviz.errors import CapsvizError
 from capsviz.files import write_json
 from capsviz.network import METHODS
 from capsviz.routing import ALGORITHMS, shorts
+from capsviz.terminal import duration
 from capsviz.training.config import TrainingConfig
 from capsviz.training.loop import train
 
@@ -78,9 +79,27 @@ def test_main_turns_an_error_into_its_sentence(monkeypatch, capsys):
     assert capsys.readouterr().err == f"routing is 'magic'; choose one of {', '.join(METHODS)}.\n"
 
 
-def test_help_names_every_command(capsviz):
-    text = capsviz("--help").output
-    assert all(name in text for name in ("train", "evaluate", "trace", "data", "zoo"))
+@pytest.mark.parametrize("words", [[], ["data"], ["zoo"], ["experiment"]])
+def test_help_answers_before_anything_heavy_is_imported(words):
+    code = """
+import sys
+from capsviz.__main__ import main
+sys.argv[1:] += ["--help"]
+try:
+    main()
+finally:
+    print({"torch", "numpy", "torchvision", "sklearn", "streamlit", "plotly", "capsviz.routing"} & sys.modules.keys())
+"""
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    *text, heavy = done.stdout.strip().splitlines()
+    assert "Usage: " in "".join(text) and heavy == "set()"
+
+
+def test_help_names_every_command():
+    text = CliRunner().invoke(app, ["--help"]).output
+    names = ("app", "train", "evaluate", "trace", "data", "zoo", "experiment", "benchmark")
+    assert all(f"│ {name} " in text for name in names)
 
 
 def test_the_help_of_training_names_every_method_and_for_whom_its_options_are(capsviz):

@@ -1,0 +1,46 @@
+"""The command line's `capsviz benchmark`: the library measured here, the app by what comes with the app."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Annotated
+
+import typer
+
+from capsviz.commands.app import app_folder
+from capsviz.errors import CapsvizError
+from capsviz.terminal import Threads
+
+
+def benchmark(
+    what: Annotated[
+        str, typer.Argument(help="speed, or app: how soon it opens, moves and answers in a browser.")
+    ] = "speed",
+    preset: Annotated[str, typer.Option(help="Speed: paper, compact or tiny.")] = "paper",
+    batch: Annotated[int, typer.Option(min=1, help="Speed: images a step.")] = 128,
+    threads: Threads = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Also write the result as JSON.")] = None,
+) -> None:
+    """Measure step, pass, routing and trace against a plain formulation, in one process on the CPU; or the app."""
+    if what not in ("speed", "app"):
+        raise CapsvizError(f"There is no benchmark of {what!r}; choose speed or app.")
+    if what == "app":
+        live = live_benchmark()
+        result = live.measure()
+        print(live.table(result))
+    else:
+        from capsviz.benchmarks.speed import measure, table
+
+        result = measure(preset, batch, threads)
+        print(table(result))
+    if output:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def live_benchmark() -> ModuleType:
+    """The app's own measurement of itself, which comes with the app and not with the library."""
+    sys.path.insert(0, str(app_folder().parent))
+    return importlib.import_module("app.benchmark")
