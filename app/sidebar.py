@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app import resources, thumbnails
+from app import resources, thumbnails, viewpoint
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.scene import Scene, SceneError, catalogue, keep
 from app.sources import browsing, images, trace_sets
@@ -49,6 +49,7 @@ def show(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> bool:
     _models(scene, here, pages)
     _source(scene)
     _preview(scene)
+    viewpoint.sliders(scene)
     return wanted
 
 

@@ -16,6 +16,7 @@ from app import resources
 from app.components.picture_buttons import picture_buttons
 from app.scene import Scene
 from app.sources import browsing, trace_sets
+from app.state import viewpoints
 from capsviz import data
 from capsviz.boards import Board, board_csv, board_page
 from capsviz.data import exemplars
@@ -147,9 +148,9 @@ def _trace(trace: Trace, current: Scene) -> None:
 
 
 def file_name(trace: Trace, current: Scene) -> str:
-    """What the trace is called as a file: the model and the image."""
+    """What the trace is called as a file: the model, the image and its viewpoint."""
     image = re.sub(r"[^a-z0-9]+", "-", current.picture.title.split(",")[0].lower()).strip("-")
-    return f"{trace.name}-{image}.safetensors"
+    return f"{'-'.join(filter(None, (trace.name, image, viewpoints.write(current.picture.viewpoint))))}.safetensors"
 
 
 def lines(trace: Trace, current: Scene) -> str:
@@ -170,6 +171,8 @@ def lines(trace: Trace, current: Scene) -> str:
         chosen = (
             f"{image_set}.batch(torch.tensor([{place}]))[0]" if pairs else f"{image_set}.images[{place}:{place + 1}]"
         )
+        if current.picture.viewpoint:
+            chosen = f"capsviz.data.{current.picture.viewpoint!r}({chosen})"
         images = f"capsviz.data.to_float({chosen})"
     arguments = [f'capsviz.load("{trace.name}")', "images"]
     if entry.method.iterates:

@@ -59,7 +59,7 @@ def images_of(
         return disagreement.most(resources.difference(*pair, measure), choices.count)
     if choices.order == "worst":
         return disagreement.worst_drawn(list(records.values()), measure, choices.count)
-    return disagreement.from_on(first, methods.on_stage(current) or 0, choices.count, choices.only)
+    return disagreement.from_on(first, methods.test_image(current) or 0, choices.count, choices.only)
 
 
 def _controls(

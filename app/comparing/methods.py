@@ -82,6 +82,9 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
             f"No {images.title_of(current.entry.data)} model{what} has been measured image by image yet; "
             f"`capsviz zoo measure {' '.join(missing)}` does that."
         )
+    if current.picture.viewpoint:
+        turned = current.picture.viewpoint
+        st.caption(f":material/3d_rotation: The test images are shown and measured as they are, without {turned}.")
     if missing:
         st.caption(f"Not measured yet: {', '.join(missing)} (`capsviz zoo measure`).")
     return found
@@ -109,7 +112,12 @@ def pixels(test: ImageSet, chosen: torch.Tensor) -> torch.Tensor:
 
 
 def on_stage(current: Scene) -> int | None:
-    """Which test image of the chosen model's data set is on stage; None where it is another picture."""
+    """Which test image of the chosen model's data set is on stage as it was recorded; None for any other picture."""
+    return None if current.picture.viewpoint else test_image(current)
+
+
+def test_image(current: Scene) -> int | None:
+    """Which test image of the chosen model's data set is on stage, whatever its viewpoint; None where it is none."""
     choices, entry = current.choices, current.entry
     is_data = images.source_of(choices, entry) == "data" and images.split_of(choices, entry) == "test"
     if not is_data or images.data_of(choices, entry) != entry.data:

@@ -15,7 +15,7 @@ from app.sources import browsing, linked_picture, trace_sets
 from app.state.choices import Choices
 from capsviz import data, zoo
 from capsviz.analysis.perturbation import draw
-from capsviz.data import DATASETS, DIGITS, ImageError, VisitorImage
+from capsviz.data import DATASETS, DIGITS, ImageError, Viewpoint, VisitorImage
 from capsviz.figures.picture import png
 
 PAD = "pad"
@@ -26,6 +26,10 @@ keeps the `Upload` that it was made from, under `given-` and the source's name."
 EMPTY = (
     "To the model this picture is black: nothing stands out from its background, so the class that it names means "
     "nothing. Draw something large and dark on bright paper, or give another picture."
+)
+OUT_OF_SIGHT = (
+    "At this viewpoint nothing of the picture is left on the canvas; bring it back by the sliders of *Viewpoint* in "
+    "the sidebar."
 )
 MOST_ORIGINALS = 20
 """Uploads that a session keeps, so that another model, or the way back, finds the picture as it was given."""
@@ -42,9 +46,31 @@ class Picture:
     """What it shows, among the model's classes; empty where that is not known."""
     notes: tuple[str, ...] = ()
     origin: tuple[str, str, int] | None = None
-    """Data set, split and index, where the pixels are exactly these."""
+    """Data set, split and index, where the pixels are exactly these, under the viewpoint."""
     recording: tuple[str, int] | None = None
     """Recording and index, where a trace of it was recorded."""
+    viewpoint: Viewpoint = Viewpoint()
+    """T, where the pixels are Tx."""
+    plain: UInt8[Tensor, "channel height width"] | None = None
+    """x, where a viewpoint is changed."""
+
+    def seen(self, viewpoint: Viewpoint) -> Picture:
+        """The picture under a viewpoint; its labels stay, and no trace of it was recorded."""
+        if not viewpoint:
+            return self
+        return replace(
+            self,
+            pixels=viewpoint(self.pixels),
+            title=f"{self.title}, {viewpoint}",
+            recording=None,
+            viewpoint=viewpoint,
+            plain=self.pixels,
+        )
+
+    @property
+    def before(self) -> UInt8[Tensor, "channel height width"]:
+        """x: the pixels, whatever the viewpoint."""
+        return self.pixels if self.plain is None else self.plain
 
     @property
     def key(self) -> bytes:
@@ -159,6 +185,15 @@ def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...
 
     Raises DatasetMissing, ImageError, TraceError, ZooError.
     """
+    picture, notices = _as_it_is(choices, entry)
+    seen = picture.seen(choices.viewpoint)
+    if picture.pixels.any() and not seen.pixels.any():
+        notices = (*notices, OUT_OF_SIGHT)
+    return seen, notices
+
+
+def _as_it_is(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...]]:
+    """As `resolve`, whatever the viewpoint."""
     source = source_of(choices, entry)
     if source in GIVEN and choices.picture:
         given = _linked(choices, entry)

@@ -18,6 +18,7 @@ from app.state.codecs import (
     PICTURE,
     RECORDING,
     TARGET,
+    VIEWPOINT,
     Codec,
     between,
     flag,
@@ -30,6 +31,7 @@ from app.state.codecs import (
     whole,
 )
 from capsviz.boards.decoder import HANDS, WIDE
+from capsviz.data import Viewpoint
 from capsviz.experiments import reports
 from capsviz.routing import ASCENDING
 from capsviz.tracing.intervention import Intervention
@@ -149,6 +151,8 @@ class Choices:
     """Name of the recording to take images and traces from; empty: the first one."""
     image: int | None = choice(place("image"), None, "the image to begin with", resets=("upper",))
     """Its place among the images of the source; None: the one to begin with."""
+    viewpoint: Viewpoint = choice(VIEWPOINT, Viewpoint(), "the image as it is")
+    """How the image on stage is turned, shifted, scaled, sheared and brightened; it stays from image to image."""
     only: int | None = choice(CLASS, None, "all classes", resets=("image", "upper"))
     """Class to browse; None: all of them."""
     upper: int | None = choice(CLASS, None, "the class that the model predicts", key="class", resets=("offsets",))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from app.sources import linked_picture, trace_sets
-from app.state import capsule_sets
+from app.state import capsule_sets, viewpoints
 from capsviz.boards.decoder import OWN
 from capsviz.tracing.intervention import Intervention
 from capsviz.zoo import EXEMPLARS
@@ -275,4 +275,10 @@ def _an_intervention(random: Random, *_: Any) -> Intervention:
 
 INTERVENTION = Codec(
     lambda text, *_: capsule_sets.read_intervention(text), _an_intervention, capsule_sets.write_intervention
+)
+VIEWPOINT = Codec(
+    lambda text, *_: viewpoints.read(text),
+    lambda random, *_: viewpoints.draw(random),
+    viewpoints.write,
+    viewpoints.normal,
 )

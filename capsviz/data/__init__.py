@@ -8,6 +8,7 @@ from capsviz.data.images import ImageSet, to_float
 from capsviz.data.loading import available, download, load
 from capsviz.data.multi import MultiDigits
 from capsviz.data.torchvision_sets import MNIST, data_root
+from capsviz.data.viewpoint import Viewpoint
 from capsviz.data.visitor import Prepared, VisitorImage, prepare, read_image
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "MultiDigits",
     "Prepared",
     "UnknownDataset",
+    "Viewpoint",
     "VisitorImage",
     "available",
     "data_root",

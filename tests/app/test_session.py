@@ -155,6 +155,17 @@ def test_a_link_to_a_model_that_left_opens_its_successor_and_says_so(key: str, f
         ({"walk": "far"}, "“far” is no share of a walk; showing the start of the walk instead."),
         ({"path": "arc"}, "There is no value of path “arc” (sphere); showing the straight walk instead."),
         ({"present": "yes"}, "There is no value of present “yes” (1); showing the page with its sidebar instead."),
+        (
+            {"viewpoint": "tilt_3"},
+            "There is no change of viewpoint “tilt” (rotation, right, down, scale, shear, brightness); "
+            "showing the image as it is instead.",
+        ),
+        ({"viewpoint": "scale_nan"}, "Scale goes from 0.6 to 1.6; showing the image as it is instead."),
+        ({"viewpoint": "rotation_61"}, "Rotation goes from −60 to 60; showing the image as it is instead."),
+        (
+            {"viewpoint": "rotation"},
+            "The rotation in the link, “”, is no number; showing the image as it is instead.",
+        ),
         ({"range": "huge"}, "There is no slider range “huge” (wide); showing the paper's range instead."),
     ],
 )

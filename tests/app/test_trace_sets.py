@@ -10,7 +10,7 @@ import torch
 import capsviz
 from app import resources
 from app.sources import trace_sets
-from capsviz.data import load, to_float
+from capsviz.data import Viewpoint, load, to_float
 from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts
@@ -53,6 +53,13 @@ def test_a_link_to_a_recording_shows_its_image_and_routes_nothing(
 def test_another_t_is_routed_now_and_says_so(place: Path, visit: Visit):
     app = visit(model="digits-dr", source="recorded", recording="ten", T=5)
     assert any("is routed now" in caption.value for caption in app.caption)
+
+
+def test_a_recorded_image_from_another_viewpoint_is_routed_now_and_says_so(place: Path, visit: Visit):
+    app = visit(model="digits-dr", source="recorded", recording="ten", image=7, viewpoint="rotation_30")
+    assert any("is routed now" in caption.value for caption in app.caption)
+    seen = Viewpoint(rotation=30.0)(load("digits", "test").images[7])
+    assert torch.equal(app.session_state["shown"].trace.images[0], to_float(seen))
 
 
 def test_only_the_images_of_a_class_are_browsed(place: Path):
