@@ -8,7 +8,7 @@ import streamlit as st
 import torch
 from numpy import ndarray
 
-from capsviz import boards, data, zoo
+from capsviz import boards, data, device, zoo
 from capsviz.analysis import disagreement, perturbation
 from capsviz.analysis.comparison import Comparison, compare
 from capsviz.analysis.dimensions import Meanings
@@ -51,10 +51,17 @@ def kind(entry: zoo.Entry) -> str:
     return f"{called}, seed {entry.seed}" if entry.seed else called
 
 
-@st.cache_resource(show_spinner="Loading the model …")
 def model(name: str) -> CapsNet:
-    """A pretrained model in evaluation mode; it is never written to. Raises ZooError."""
-    return zoo.load(name)
+    """A pretrained model in evaluation mode, where `CAPSVIZ_DEVICE` says, and on the CPU once that is out of memory.
+
+    It is never written to. Raises ZooError, DeviceError.
+    """
+    return _model(name, str(device.chosen()))
+
+
+@st.cache_resource(show_spinner="Loading the model …")
+def _model(name: str, place: str) -> CapsNet:
+    return zoo.load(name, place)
 
 
 def drawn_weights(name: str, layer: int, position: int, upper: int) -> dict[str, ndarray]:

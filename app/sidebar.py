@@ -16,7 +16,7 @@ from app.sources import browsing, images, trace_sets
 from app.state import session
 from app.state.choices import Choices
 from app.widgets import chosen
-from capsviz import data
+from capsviz import data, device
 from capsviz.data import DATASETS, DIGITS, ImageError
 from capsviz.errors import CapsvizError
 from capsviz.routing import ALGORITHMS
@@ -108,8 +108,11 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
         help="Another algorithm leads to the page that is about it." if here in about else None,
     )
     st.caption(
-        f"{entry.name}: {entry.preset}, {entry.parameters / 1e6:.1f} M weights, error on {entry.test_count} images"
+        f"{entry.name}: {entry.preset}, {entry.parameters / 1e6:.1f} M weights, error on {entry.test_count} images; "
+        f"runs on {device.title(device.chosen())}"
     )
+    if device.gave_up():
+        st.caption(device.gave_up())
 
 
 def _label(entry: Entry) -> str:

@@ -10,6 +10,9 @@ import typer
 from capsviz.errors import CapsvizError
 
 Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores unless given.")]
+Device = Annotated[
+    str | None, typer.Option(help="auto, cpu, cuda, cuda:1 or mps; unless given what CAPSVIZ_DEVICE says, else auto.")
+]
 
 
 def duration(text: str) -> float:

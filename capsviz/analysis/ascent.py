@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from capsviz import device
 from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet
 from capsviz.routing import ASCENDING, LinearVotes, discriminative_routing
@@ -31,7 +32,7 @@ class AscentError(CapsvizError):
 
 @dataclass(frozen=True)
 class FixedVotes:
-    """What stays as it is while b climbs: the primary capsules of a batch, the weights, the labels' signs.
+    """What stays as it is while b climbs, on the model's device: a batch's primary capsules, weights, labels' signs.
 
     Shapes: poses u "batch lower d"; weight W "lower d upper dim"; signs δ "batch upper", +1 at the label.
     """
@@ -39,6 +40,15 @@ class FixedVotes:
     poses: Float[Tensor, "batch lower d"]
     weight: Float[Tensor, "lower d upper dim"]
     signs: Float[Tensor, "batch upper"]
+
+    @property
+    def device(self) -> torch.device:
+        """Where b climbs."""
+        return self.poses.device
+
+    def to(self, place: torch.device) -> FixedVotes:
+        """The same on another device."""
+        return FixedVotes(self.poses.to(place), self.weight.to(place), self.signs.to(place))
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,7 @@ class Ascent:
         return len(self.coefficients) - 1
 
 
+@device.or_cpu
 def fix(
     model: CapsNet, images: Float[Tensor, "batch channel height width"], labels: Int[Tensor, "batch"]
 ) -> FixedVotes:
@@ -106,7 +117,9 @@ def fix(
         raise AscentError(f"A label is outside 0 to {model.config.classes - 1}; give labels of the model's classes.")
     targets = torch.nn.functional.one_hot(labels.long(), model.config.classes).bool()
     with torch.inference_mode():
-        return FixedVotes(model.encode(images).poses, model.weight.detach(), signs(targets))
+        place = device.of(model)
+        poses = model.encode(images.to(place)).poses
+        return FixedVotes(poses, model.weight.detach(), signs(targets).to(place))
 
 
 def starting_point(model: CapsNet, start: Start, seed: int = 0) -> Float[Tensor, "lower upper"]:
@@ -118,7 +131,7 @@ def starting_point(model: CapsNet, start: Start, seed: int = 0) -> Float[Tensor,
     if start not in get_args(Start):
         raise AscentError(f"b starts “trained” or “fresh”; got “{start}”.")
     if start == "trained":
-        return model.get_buffer("coefficients").clone()
+        return device.results(model.get_buffer("coefficients")).clone()
     generator = torch.Generator().manual_seed(seed)
     return initial_coefficients(model.config.lower, model.config.classes, generator=generator)
 
@@ -142,7 +155,8 @@ def ascent(
     """
     _check(fixed, start, step, regularisation, penalty, proximal, steps)
     algorithm = ASCENDING[penalty]
-    votes, coefficients, count = LinearVotes(fixed.poses, fixed.weight), start, len(fixed.poses)
+    votes, count = LinearVotes(fixed.poses, fixed.weight), len(fixed.poses)
+    coefficients = start.to(fixed.device)
     with torch.inference_mode():
         for number in range(steps + 1):
             routed = next(discriminative_routing(votes, coefficients))
@@ -158,6 +172,7 @@ def ascent(
                 )
 
 
+@device.or_cpu
 def climb(
     fixed: FixedVotes,
     start: Float[Tensor, "lower upper"],
@@ -183,9 +198,9 @@ def _measured(
     wrong = ~present.gather(1, activations.argmax(1, keepdim=True)).squeeze(1)
     return AscentStep(
         step=number,
-        coefficients=coefficients,
-        gradient=gradient,
-        objective=value,
+        coefficients=device.results(coefficients),
+        gradient=device.results(gradient),
+        objective=device.results(value),
         exact=share.exact,
         near=share.near,
         negative=float((coefficients < 0).float().mean()),

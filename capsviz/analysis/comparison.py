@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from capsviz import device
 from capsviz.analysis.metrics import mean_squared_error, structural_similarity
 from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet, strongest
@@ -57,6 +58,7 @@ class Comparison:
         return {name: answer.drawing for name, answer in self.answers.items() if answer.drawing is not None}
 
 
+@device.or_cpu
 @torch.inference_mode()
 def compare(
     models: Mapping[str, CapsNet],
@@ -74,13 +76,14 @@ def compare(
 
 def _answer(name: str, model: CapsNet, images: Tensor, objects: int) -> Answer:
     _check_shape(name, model, images)
-    output = model(images, reconstruct=False)
-    named = strongest(output.activations, objects)
+    output = model(images.to(device.of(model)), reconstruct=False)
+    activations = device.results(output.activations)
+    named = strongest(activations, objects)
     if model.decoder is None:
-        return Answer(named, output.activations, None)
-    drawn = model.reconstruct(output.poses, output.activations, objects)
+        return Answer(named, activations, None)
+    drawn = device.results(model.reconstruct(output.poses, output.activations, objects))
     mse, ssim = mean_squared_error(drawn, images), structural_similarity(drawn, images)
-    return Answer(named, output.activations, Drawing(drawn, mse, ssim))
+    return Answer(named, activations, Drawing(drawn, mse, ssim))
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class Redrawing:
     """Class that the drawing model gives to its drawing."""
 
 
+@device.or_cpu
 @torch.inference_mode()
 def redraw(encoder: CapsNet, decoder: CapsNet, images: Float[Tensor, "batch channel height width"]) -> Redrawing:
     """Give the longest class capsule of `encoder` to the decoder of `decoder`, which then classifies its own drawing.
@@ -118,12 +122,13 @@ def redraw(encoder: CapsNet, decoder: CapsNet, images: Float[Tensor, "batch chan
         raise CompareError(
             "The class capsules of the two models differ in number or size; choose models of one data set."
         )
-    output = encoder(images, reconstruct=False)
-    predicted = output.activations.argmax(dim=1)
-    drawn = decoder.decode(output.poses, predicted)
-    reread = decoder(drawn, reconstruct=False).activations.argmax(dim=1)
-    capsules = output.poses[torch.arange(len(predicted)), predicted]
-    return Redrawing(predicted, output.activations, capsules, drawn, reread)
+    output = encoder(images.to(device.of(encoder)), reconstruct=False)
+    poses, activations = device.results(output.poses), device.results(output.activations)
+    predicted, place = activations.argmax(dim=1), device.of(decoder)
+    drawn = decoder.decode(poses.to(place), predicted.to(place))
+    reread = device.results(decoder(drawn, reconstruct=False).activations).argmax(dim=1)
+    capsules = poses[torch.arange(len(predicted)), predicted]
+    return Redrawing(predicted, activations, capsules, device.results(drawn), reread)
 
 
 def _check_shape(name: str, model: CapsNet, images: Tensor) -> None:

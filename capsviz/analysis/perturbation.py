@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from capsviz import device
 from capsviz.errors import CapsvizError
 from capsviz.network.capsnet import CapsNet
 
@@ -58,6 +59,7 @@ def shift(pose: Float[Tensor, " dim"], offsets: Sequence[float]) -> Float[Tensor
     return pose + torch.tensor(offsets, dtype=pose.dtype, device=pose.device)
 
 
+@device.or_cpu
 @torch.inference_mode()
 def draw(model: CapsNet, poses: Float[Tensor, "batch dim"], label: int) -> Float[Tensor, "batch channel height width"]:
     """Images that the model's decoder draws when class `label` has these poses and every other capsule is zero.
@@ -68,10 +70,9 @@ def draw(model: CapsNet, poses: Float[Tensor, "batch dim"], label: int) -> Float
         raise PerturbError(NO_DECODER)
     if not 0 <= label < model.config.classes:
         raise PerturbError(f"The model has no class {label}; choose one from 0 to {model.config.classes - 1}.")
-    return model.decode(
-        masked(poses, label, model.config.classes),
-        torch.full((poses.shape[0],), label, dtype=torch.long, device=poses.device),
-    )
+    place = device.of(model)
+    capsules = masked(poses.to(place), label, model.config.classes)
+    return device.results(model.decode(capsules, torch.full((len(poses),), label, device=place)))
 
 
 def masked(poses: Float[Tensor, "batch dim"], label: int, classes: int) -> Float[Tensor, "batch upper dim"]:
@@ -109,6 +110,7 @@ def slerp(start: Float[Tensor, "*shape"], end: Float[Tensor, "*shape"], share: f
     return direction * ((1 - share) * lengths[0] + share * lengths[1])
 
 
+@device.or_cpu
 @torch.inference_mode()
 def walk(
     model: CapsNet,
@@ -128,7 +130,8 @@ def walk(
         raise PerturbError(NO_DECODER)
     step = slerp if sphere else lerp
     capsules = torch.stack([step(start, end, share) for share in shares])
-    return model.decoder.layers(capsules.flatten(1)).float().unflatten(1, model.config.image)
+    drawn = model.decoder.layers(capsules.flatten(1).to(device.of(model)))
+    return device.results(drawn).unflatten(1, model.config.image)
 
 
 def sheet(

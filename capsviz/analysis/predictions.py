@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from capsviz import zoo
+from capsviz import device, zoo
 from capsviz.analysis.comparison import redraw
 from capsviz.analysis.metrics import mean_squared_error, structural_similarity
 from capsviz.data import ImageSet, load, to_float
@@ -24,7 +24,7 @@ from capsviz.routing.dynamic import DYNAMIC
 
 FORMAT = "capsviz-measured-1"
 BATCH = 128
-"""As in `capsviz evaluate`, so that no sum is taken in another order and the errors are the very same."""
+"""On the CPU as in `capsviz evaluate`, so that no sum is taken in another order and the errors are the very same."""
 
 
 class PredictionsError(CapsvizError):
@@ -251,21 +251,32 @@ def measure(
     drawer = drawer or drawer_of(entry)
     model = zoo.load_network(entry.name)
     artist = None if drawer is None else zoo.load(drawer.name)
-    parts = []
-    for start in range(0, len(images), BATCH):
-        parts.append(columns(model, artist, images.images[start : start + BATCH]))
-        if progress is not None:
-            progress(min(start + BATCH, len(images)), len(images))
-    whole: dict[str, Any] = {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+    whole: dict[str, Any] = _all_columns(model, artist, images.images, progress)
     drawn = (drawer.name, drawer.sha256) if drawer else ("", "")
     labels = images.labels.to(torch.uint8)
     found = Predictions(entry.name, entry.data, entry.sha256, *drawn, labels, **whole)
     if (found.error, len(found)) != (entry.test_error, entry.test_count):
+        remedy = "run `capsviz zoo verify` to check the weights"
+        if (place := device.of(model)) != device.CPU:
+            remedy = f"{device.title(place)} rounds otherwise, {device.VARIABLE}=cpu measures as the manifest did"
         raise PredictionsError(
             f"{entry.name} is wrong on {found.error:.2f} % of {len(found)} images, but the manifest says "
-            f"{entry.test_error:.2f} % of {entry.test_count}; run `capsviz zoo verify` to check the weights."
+            f"{entry.test_error:.2f} % of {entry.test_count}; {remedy}."
         )
     return found
+
+
+@device.or_cpu
+def _all_columns(
+    model: Network, artist: CapsNet | None, images: Tensor, progress: Callable[[int, int], None] | None
+) -> dict[str, Tensor]:
+    """`columns` of all images, taken a batch at a time."""
+    parts: list[dict[str, Tensor]] = []
+    for part in device.parts(model, len(images), BATCH, lambda due: columns(model, artist, images[due])):
+        parts.append(part)
+        if progress is not None:
+            progress(sum(len(each["predicted"]) for each in parts), len(images))
+    return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
 
 
 def summary(record: Predictions) -> str:
@@ -286,8 +297,8 @@ def columns(
     """The tensors of `Predictions`, but the labels, for one batch; artist: whose decoder draws, None for no drawing."""
     pixels = to_float(images)
     if artist is None:
-        output = model(pixels, reconstruct=False)
-        surest, predicted = output.activations.max(dim=1)
+        output = model(pixels.to(device.of(model)), reconstruct=False)
+        surest, predicted = device.results(output.activations).max(dim=1)
         return {"predicted": predicted.to(torch.uint8), "activations": surest.half()}
     seen = redraw(cast(CapsNet, model), artist, pixels)  # what has an artist has capsules
     return {
@@ -300,6 +311,7 @@ def columns(
     }
 
 
+@device.or_cpu
 def drawings(
     record: Predictions, artist: CapsNet, chosen: Int64[Tensor, " chosen"] | None = None
 ) -> Float[Tensor, "chosen channel height width"]:
@@ -311,11 +323,15 @@ def drawings(
     if record.capsules is None:
         raise PredictionsError(f"No capsules of {record.name} were kept; choose a model with a decoder.")
     which = torch.arange(len(record)) if chosen is None else chosen
-    parts = []
-    with torch.inference_mode():
-        for part in which.split(1000):
-            classes, poses = record.predicted[part].long(), record.capsules[part].float()
-            masked = poses.new_zeros(len(part), artist.config.classes, poses.shape[1])
-            masked[torch.arange(len(part)), classes] = poses
-            parts.append(artist.decode(masked, classes))
+    capsules, place = record.capsules, device.of(artist)
+
+    @torch.inference_mode()
+    def drawn(part: slice) -> Tensor:
+        mine = which[part]
+        classes, poses = record.predicted[mine].long(), capsules[mine].float()
+        masked = poses.new_zeros(len(mine), artist.config.classes, poses.shape[1])
+        masked[torch.arange(len(mine)), classes] = poses
+        return device.results(artist.decode(masked.to(place), classes.to(place)))
+
+    parts = list(device.parts(artist, len(which), 1000, drawn))
     return torch.cat(parts) if parts else torch.empty(0, *artist.config.image)

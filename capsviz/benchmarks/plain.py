@@ -24,7 +24,7 @@ class PlainCapsNet(torch.nn.Module):
 
     def __init__(self, network: CapsNet) -> None:
         super().__init__()
-        copy = CapsNet(network.config)
+        copy = CapsNet(network.config).to(network.transform.device)
         copy.load_state_dict(network.state_dict())
         self.config, self.network = network.config, copy.to(memory_format=torch.contiguous_format)
         self.weight = torch.nn.Parameter(network.weight.detach().clone(memory_format=torch.contiguous_format))
@@ -38,7 +38,7 @@ class PlainCapsNet(torch.nn.Module):
     def route(self, primary: Float[Tensor, "batch lower d"]) -> Float[Tensor, "batch upper dim"]:
         """Votes and all iterations of dynamic routing (*Encapsulating Capsule Networks*, eq. 7-11)."""
         votes = torch.einsum("bid,idjh->bijh", primary, self.weight)
-        logits = torch.zeros(votes.shape[:3])
+        logits = votes.new_zeros(votes.shape[:3])
         for iteration in range(self.config.iterations):
             couplings = logits.softmax(dim=2)
             poses = plain_squash((couplings.unsqueeze(-1) * votes).sum(dim=1))

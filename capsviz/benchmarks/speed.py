@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 from torch.utils.benchmark import Timer
 
+from capsviz import device as devices
+from capsviz.benchmarks import traffic
 from capsviz.benchmarks.plain import PlainCapsNet
 from capsviz.network import CapsNet, PrimaryCapsules, preset
 from capsviz.routing import ASCENDING, Ascending, lengths
@@ -41,64 +43,84 @@ class Bar:
     met: bool
 
 
-def measure(preset_name: str = "paper", batch: int = 128, threads: int | None = None) -> dict[str, Any]:
-    """Measure every bar for a preset on MNIST's size, on the CPU; returns what `benchmarks/speed.json` holds.
+def measure(
+    preset_name: str = "paper", batch: int = 128, threads: int | None = None, device: str | None = None
+) -> dict[str, Any]:
+    """Measure every bar for a preset on MNIST's size; returns what `benchmarks/results/speed-PRESET.json` holds.
 
-    Times are medians in seconds per batch. Images are noise: no time here depends on what they show.
+    device: as `capsviz.device.chosen` takes it. Times are medians in seconds per batch. Images are noise: no time here
+    depends on what they show.
     """
     if threads:
         torch.set_num_threads(threads)
+    place = devices.chosen(device)
     torch.manual_seed(0)
-    networks = {name: CapsNet(preset(preset_name, "mnist", name)) for name in (DYNAMIC.name, *ASCENDING)}
+    networks = {name: CapsNet(preset(preset_name, "mnist", name)).to(place) for name in (DYNAMIC.name, *ASCENDING)}
     plain = PlainCapsNet(networks[DYNAMIC.name])
-    images, labels = torch.rand(batch, 1, 28, 28), torch.randint(10, (batch,))
-    laid_out = images.to(memory_format=torch.channels_last)
+    images, labels = torch.rand(batch, 1, 28, 28, device=place), torch.randint(10, (batch,), device=place)
 
     # The yardstick first, while memory is still handled as PyTorch finds it.
     with torch.inference_mode():
         stored = networks[DYNAMIC.name].encode(images).poses.contiguous()
-    times = _times(
-        {
-            "plain step": _plain_step(plain, images, labels),
-            "plain forward": _pass(lambda: plain(images)),
-            "plain routing": _pass(lambda: plain.route(stored)),
-        }
-    )
-    keep_freed_memory()
-    network = networks[DYNAMIC.name]
-    with torch.inference_mode():
-        primary = network.encode(laid_out)
     calls = {
-        "encoder both ways": _encoding(network, laid_out),
-        "encoder forward": _pass(lambda: network.encode(laid_out), _bfloat16),
-        "dr pass in float32": _pass(lambda: network(laid_out)),
-        "dr trace": _pass(lambda: trace(network, laid_out, votes=False)),
+        "plain step": _plain_step(plain, images, labels),
+        "plain forward": _pass(lambda: plain(images)),
+        "plain routing": _pass(lambda: plain.route(stored)),
     }
-    for name, each in networks.items():
-        calls[f"{name} step"] = _step(each, laid_out, labels)
-        calls[f"{name} forward"] = _pass(partial(each, laid_out, reconstruct=False), _bfloat16)
-        calls[f"{name} routing"] = _pass(partial(_route, each, primary))
+    times, moved = _times(calls), {name: traffic.moved(call) for name, call in calls.items()}
+    keep_freed_memory()
+    calls = _calls(networks, images.to(memory_format=torch.channels_last), labels)
     times |= _times(calls)
-
-    bars = [
-        _faster(times, "dr step", "plain step", 4),
-        _faster(times, "dr forward", "plain forward", 5),
-        _faster(times, "dr routing", "plain routing", 6),
-        _faster(times, "l2 routing", "dr routing", 25),
-        _faster(times, "l1 routing", "dr routing", 25),
-        _at_most(times, "l2 step", "dr step", 0.8),
-        _at_most(times, "l1 step", "dr step", 0.8),
-        _at_most(times, "dr trace", "dr pass in float32", 1.15),
-    ]
+    moved |= {name: traffic.moved(call) for name, call in calls.items()}
+    copy, copied = traffic.copying(place)
+    one = images[:1].cpu()
+    choices = {name: partial(trace, each, one, iterations=10, votes="all") for name, each in networks.items()}
     return {
         "preset": preset_name,
         "batch": batch,
         "threads": torch.get_num_threads(),
         "machine": f"{platform.machine()}, {torch.backends.cpu.get_cpu_capability()}",
+        "device": devices.title(place),
         "torch": torch.__version__,
         "images_per_second": {name: round(batch / seconds, 1) for name, seconds in times.items()},
-        "bars": [asdict(bar) for bar in bars],
+        "bytes_moved": moved,
+        "copy_bytes_per_second": round(copied / _times({"copy": copy})["copy"]),
+        "milliseconds_from_choice_to_trace": {
+            name: round(1e3 * seconds, 2) for name, seconds in _times(choices).items()
+        },
+        "bars": [asdict(bar) for bar in _bars(times)],
     }
+
+
+def _calls(networks: Mapping[str, CapsNet], images: Tensor, labels: Tensor) -> dict[str, Callable[[], Any]]:
+    """What is measured of capsviz, by name."""
+    network = networks[DYNAMIC.name]
+    with torch.inference_mode():
+        primary = network.encode(images)
+    calls: dict[str, Callable[[], Any]] = {
+        "encoder both ways": _encoding(network, images),
+        "encoder forward": _pass(lambda: network.encode(images), partial(_bfloat16, images.device)),
+        "dr pass in float32": _pass(lambda: network(images)),
+        "dr trace": _pass(lambda: trace(network, images, votes=False)),
+    }
+    for name, each in networks.items():
+        calls[f"{name} step"] = _step(each, images, labels)
+        calls[f"{name} forward"] = _pass(partial(each, images, reconstruct=False), partial(_bfloat16, images.device))
+        calls[f"{name} routing"] = _pass(partial(_route, each, primary))
+    return calls
+
+
+def _bars(times: dict[str, float]) -> list[Bar]:
+    return [
+        _faster(times, "dr step", "plain step", 4.0),
+        _faster(times, "dr forward", "plain forward", 5.0),
+        _faster(times, "dr routing", "plain routing", 6.0),
+        _faster(times, "l2 routing", "dr routing", 25.0),
+        _faster(times, "l1 routing", "dr routing", 25.0),
+        _at_most(times, "l2 step", "dr step", 0.8),
+        _at_most(times, "l1 step", "dr step", 0.8),
+        _at_most(times, "dr trace", "dr pass in float32", 1.15),
+    ]
 
 
 def table(result: dict[str, Any]) -> str:
@@ -112,7 +134,8 @@ def table(result: dict[str, Any]) -> str:
             f"| {bar['what']} | {1e3 * bar['seconds']:.1f} | {bar['against']} | {1e3 * bar['against_seconds']:.1f} "
             f"| {bar['ratio']:.2f} | {bar['asked']} | {'met' if bar['met'] else 'missed'} |"
         )
-    return "\n".join([*lines, "", _rates(result), _floor(result)])
+    more = ["", traffic.table(result)] if "bytes_moved" in result else []
+    return "\n".join([*lines, "", _rates(result), _floor(result), *more])
 
 
 def _rates(result: dict[str, Any]) -> str:
@@ -165,9 +188,13 @@ def _pass(
     return through
 
 
-def _bfloat16() -> AbstractContextManager[Any]:
-    """The precision that training takes on this CPU."""
-    return torch.autocast("cpu", torch.bfloat16) if torch.backends.mkldnn.is_available() else nullcontext()
+def _bfloat16(device: torch.device) -> AbstractContextManager[Any]:
+    """The precision that training takes on a device that has bfloat16."""
+    if device.type == "cuda":
+        able = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        able = device.type == "cpu" and torch.backends.mkldnn.is_available()
+    return torch.autocast(device.type, torch.bfloat16) if able else nullcontext()
 
 
 def _route(network: CapsNet, primary: PrimaryCapsules) -> None:
@@ -179,7 +206,7 @@ def _encoding(network: CapsNet, images: Tensor) -> Callable[[], None]:
     """The part of a training step that no routing changes."""
 
     def both_ways() -> None:
-        with _bfloat16():
+        with _bfloat16(images.device):
             poses = network.encode(images).poses
         network.zero_grad()
         poses.sum().backward()
@@ -207,7 +234,7 @@ def _step(network: CapsNet, images: Tensor, labels: Tensor) -> Callable[[], None
     targets = multi_hot(labels.unsqueeze(1), 10)
 
     def step() -> None:
-        with _bfloat16():
+        with _bfloat16(images.device):
             output = network(images, labels)
         loss = network.config.algorithm.loss(output.scores, targets)
         loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(output.reconstruction, images)

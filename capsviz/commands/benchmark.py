@@ -11,7 +11,7 @@ import typer
 
 from capsviz.commands.app import app_folder
 from capsviz.errors import CapsvizError
-from capsviz.terminal import Threads
+from capsviz.terminal import Device, Threads
 
 
 def benchmark(
@@ -20,10 +20,11 @@ def benchmark(
     ] = "speed",
     preset: Annotated[str, typer.Option(help="Speed: paper, compact or tiny.")] = "paper",
     batch: Annotated[int, typer.Option(min=1, help="Speed: images a step.")] = 128,
+    device: Device = None,
     threads: Threads = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Also write the result as JSON.")] = None,
 ) -> None:
-    """Measure step, pass, routing and trace against a plain formulation, in one process on the CPU; or the app."""
+    """Measure step, pass, routing and trace against a plain formulation, in one process on one device; or the app."""
     if what not in ("speed", "app"):
         raise CapsvizError(f"There is no benchmark of {what!r}; choose speed or app.")
     if what == "app":
@@ -33,7 +34,7 @@ def benchmark(
     else:
         from capsviz.benchmarks.speed import measure, table
 
-        result = measure(preset, batch, threads)
+        result = measure(preset, batch, threads, device)
         print(table(result))
     if output:
         output.parent.mkdir(parents=True, exist_ok=True)

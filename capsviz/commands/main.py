@@ -5,6 +5,8 @@ Beside typer nothing is imported before a command runs, so that `--help` answers
 
 import os
 import sys
+import warnings
+from typing import Any
 
 import typer
 
@@ -36,6 +38,7 @@ app.add_typer(experiment_app, name="experiment")
 
 def main() -> None:
     """Run the command line; an error that a user can meet is one sentence on stderr and exit code 1."""
+    warnings.showwarning = _shown
     try:
         app()
     except CapsvizError as error:
@@ -45,3 +48,9 @@ def main() -> None:
         # The reader (head, less) has seen enough; closing stdout now keeps Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+
+
+def _shown(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+    """A warning of ours is a sentence; any other says where it comes from."""
+    ours = category.__module__.startswith("capsviz.")
+    print(message if ours else warnings.formatwarning(message, category, *where[:2]).rstrip(), file=sys.stderr)

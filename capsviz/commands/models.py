@@ -10,26 +10,27 @@ from typing import Annotated, Any
 import typer
 
 from capsviz.errors import CapsvizError, needed
-from capsviz.terminal import Threads, error_of, say
+from capsviz.terminal import Device, Threads, error_of, say
 
 PAGES = (".html", ".htm")
 """Endings of a file that is a board instead of a trace."""
 Model = Annotated[str, typer.Option(help="A pretrained model's name, or a run's folder or weights file.")]
 
 
-def open_model(name: str) -> tuple[Any, dict[str, Any]]:
-    """A network, the CNN baseline too, in eval mode, and what is known of it.
+def open_model(name: str, device: str | None = None) -> tuple[Any, dict[str, Any]]:
+    """A network, the CNN baseline too, in eval mode on a device (`capsviz.device.chosen`), and what is known of it.
 
     That is name and data; of a pretrained one also test_error and test_count.
     """
     from capsviz import zoo
+    from capsviz.device import chosen
     from capsviz.training.runs import open_run
 
     path = Path(name)
     if name not in zoo.models() and (path.exists() or path.suffix or len(path.parts) > 1):
         model, header = open_run(path)
-        return model, {"name": header["name"], "data": header["training"]["data"]}
-    model = zoo.load_network(name)
+        return model.to(chosen(device)), {"name": header["name"], "data": header["training"]["data"]}
+    model = zoo.load_network(name, device)
     entry = zoo.models()[name]
     return model, {
         "name": name,
@@ -43,22 +44,20 @@ def evaluate(
     model: Model,
     data: Annotated[str | None, typer.Option(help="The data set; by default what the model was trained on.")] = None,
     split: Annotated[str, typer.Option(help="test or train.")] = "test",
-    batch: Annotated[int, typer.Option(min=1, help="Images at a time.")] = 128,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "cpu",
+    batch: Annotated[int, typer.Option(min=1, help="Images at a time, on the CPU.")] = 128,
+    device: Device = None,
     threads: Threads = None,
 ) -> None:
     """Measure a model's error, and say whether it agrees with the manifest (exit code 1 when it does not)."""
     import torch
 
     from capsviz.training.evaluate import evaluate as measure
-    from capsviz.training.processes import find
 
     if threads:
         torch.set_num_threads(threads)
-    network, known = open_model(model)
+    network, known = open_model(model, device)
     images = fitting(network, known["name"], data or known["data"], split)
-    where = find(device)
-    result = measure(network.to(where), images.to(where), batch)
+    result = measure(network, images, batch)
     print(f"{known['name']} on {images.name} ({split}): error {error_of(result.error, result.count)}")
     if images.note:
         say(images.note)
@@ -97,6 +96,7 @@ def trace(
     half: Annotated[
         bool, typer.Option("--float16", help="With --data: iterations, votes and primary capsules in float16.")
     ] = False,
+    device: Device = None,
     threads: Threads = None,
 ) -> None:
     """Record every iteration of the routing: of a picture in one file, of a data set in shards that open as one.
@@ -116,19 +116,24 @@ def trace(
 
         model = f"{data}-dr" if f"{data}-dr" in zoo.models() else "digits-dr"
     if data is not None:
-        trace_set(model, data, split, output, count, batch, iterations, bool(votes), half)
+        trace_set(open_model(model, device), data, split, output, count, batch, iterations, bool(votes), half)
     elif image is not None:
-        trace_picture(model, image, output, iterations, invert, votes is not False)
+        trace_picture(open_model(model, device), image, output, iterations, invert, votes is not False)
 
 
 def trace_picture(
-    model: str, image: Path, output: Path, iterations: int | None, invert: bool | None, votes: bool
+    model: tuple[Any, dict[str, Any]],
+    image: Path,
+    output: Path,
+    iterations: int | None,
+    invert: bool | None,
+    votes: bool,
 ) -> None:
-    """Run a model on a picture and record every iteration of its routing in one file."""
+    """Run a model, as `open_model` gives it, on a picture and record every iteration of its routing in one file."""
     from capsviz.data import DATASETS, prepare, read_image, to_float
     from capsviz.tracing.trace import trace as record
 
-    network, known = open_model(model)
+    network, known = model
     info = DATASETS.get(known["data"])
     prepared = prepare(read_image(image), network.config.image, layout=info.layout if info else None, invert=invert)
     for note in prepared.notes:
@@ -161,7 +166,7 @@ def page(recorded: Any, network: Any) -> str:
 
 
 def trace_set(
-    model: str,
+    model: tuple[Any, dict[str, Any]],
     data: str,
     split: str,
     output: Path,
@@ -174,7 +179,7 @@ def trace_set(
     """Record the traces of a data set; every process that torchrun started takes its share of the shards."""
     from capsviz.tracing.trace_set_writer import record
 
-    network, known = open_model(model)
+    network, known = model
     images = fitting(network, known["name"], data, split)
     recorded = record(
         network,

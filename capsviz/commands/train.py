@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from capsviz.terminal import Threads, duration, error_of, say
+from capsviz.terminal import Device, Threads, duration, error_of, say
 
 
 def train(
@@ -54,7 +54,7 @@ def train(
     coefficient_start: Annotated[
         float | None, typer.Option(help="{learned}: around which b is drawn; 0.1 unless given.")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    device: Device = None,
     threads: Threads = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop with a checkpoint after, say, 9m.")] = None,
 ) -> None:

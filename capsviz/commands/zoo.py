@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from capsviz.terminal import Threads, duration, error_of, say
+from capsviz.terminal import Device, Threads, duration, error_of, say
 
 zoo_app = typer.Typer(no_args_is_help=True, help="The pretrained models, and training all of them.")
 
@@ -130,7 +130,7 @@ def zoo_train(
     preset: Preset = None,
     seeds: Annotated[int, typer.Option(min=1, help="Train each model with seeds 0 to SEEDS - 1.")] = 1,
     out: Out = Path("runs"),
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or mps.")] = "auto",
+    device: Device = None,
     threads: Threads = None,
     time_limit: Annotated[
         str | None, typer.Option(help="Stop with a checkpoint after, say, 9m, all models together.")

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
-from capsviz import zoo
-from capsviz.data import ImageSet, load, to_float
+from capsviz import device, zoo
+from capsviz.data import ImageSet, load
 from capsviz.experiments import results
 from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import digits
@@ -20,7 +21,7 @@ from capsviz.network import CapsNet
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.losses import margin_loss
 from capsviz.training.config import TrainingConfig
-from capsviz.training.evaluate import batches
+from capsviz.training.evaluate import BATCH, batches
 from capsviz.training.feed import multi_hot
 
 NAME, SHIPPED = "iterations", "iterations-shipped"
@@ -63,20 +64,24 @@ def ask_shipped(
     return result
 
 
+@device.or_cpu
 @torch.inference_mode()
 def by_iterations(model: CapsNet, test: ImageSet, count: int) -> list[tuple[float, float]]:
     """Error in percent and mean margin loss after 1 … 10 iterations of DR, all from one walk."""
-    wrong, loss, seen = torch.zeros(ASKED), torch.zeros(ASKED, dtype=torch.float64), 0
-    for images, labels in batches(test, 128):
-        images, labels = images[: count - seen], labels[: count - seen]
-        if not len(images):
-            break
+
+    def asked(images: Tensor, labels: Tensor) -> list[tuple[int, float]]:
         targets = multi_hot(labels.unsqueeze(1), model.config.classes)
-        for place, step in enumerate(model.route(model.encode(to_float(images)), ASKED)):
-            wrong[place] += (step.activations.argmax(1) != labels).sum()
-            loss[place] += float(margin_loss(step.activations, targets)) * len(labels)
-        seen += len(images)
-    return [(100 * float(each) / seen, float(total) / seen) for each, total in zip(wrong, loss, strict=True)]
+        return [
+            (
+                int((step.activations.argmax(1) != labels).sum()),
+                float(margin_loss(step.activations, targets)) * len(labels),
+            )
+            for step in model.route(model.encode(images), ASKED)
+        ]
+
+    parts = list(batches(model, test, BATCH, asked, most=count))
+    totals = [[sum(values) for values in zip(*each, strict=True)] for each in zip(*parts, strict=True)]
+    return [(100 * wrong / count, loss / count) for wrong, loss in totals]
 
 
 def means_of(result: dict[str, Any], part: str, measure: str) -> dict[int, SeedMean]:

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
-from capsviz import zoo
+from capsviz import device, zoo
 from capsviz.data import load, to_float
 from capsviz.experiments import results, seeds
 from capsviz.experiments.multi import NAME
@@ -110,6 +110,7 @@ def run(
     write_tensors(path(), tensors, {"models": [asdict(one.by) for one in kept.values()]})
 
 
+@device.or_cpu
 @torch.inference_mode()
 def draw(
     network: CapsNet, images: Float[Tensor, "image channel height width"], labels: Int64[Tensor, "image 2"]
@@ -118,10 +119,10 @@ def draw(
 
     Raises ValueError for a network without a decoder.
     """
-    output = network(images, reconstruct=False)
-    classes = named(output.activations, labels)
-    drawings = [network.decode(output.poses, which) for which in classes.unbind(1)]
-    return classes, (torch.stack(drawings, dim=1) * 255).round().to(torch.uint8)
+    output = network(images.to(device.of(network)), reconstruct=False)
+    classes = named(device.results(output.activations), labels)
+    drawings = [network.decode(output.poses, which.to(output.poses.device)) for which in classes.unbind(1)]
+    return classes, (device.results(torch.stack(drawings, dim=1)) * 255).round().to(torch.uint8)
 
 
 def named(activations: Float[Tensor, "image upper"], labels: Int64[Tensor, "image 2"]) -> Int64[Tensor, "image 2"]:
@@ -141,6 +142,6 @@ def _networks(runs: Path | None) -> Iterator[tuple[Drawer, CapsNet]]:
     for file in sorted(runs.glob(f"*/{SUMMARY}")) if runs else ():
         config = TrainingConfig.from_dict(json.loads(file.read_text(encoding="utf-8"))["training"])
         spread = told.get((file.parent.name, config.command()))
-        network = open_run(file.parent)[0] if spread else None
+        network = open_run(file.parent)[0].to(device.chosen()) if spread else None
         if spread and isinstance(network, CapsNet) and network.decoder is not None:
             yield Drawer(spread.name, spread.routing, spread.steps, spread.command), network

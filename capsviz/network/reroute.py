@@ -18,7 +18,7 @@ def rerouted(model: CapsNet, routing: str) -> CapsNet:
     first, second = model.config.algorithm, ALGORITHMS[routing]
     weights = model.state_dict()
     if first.matrix == second.matrix:
-        other = CapsNet(replace(model.config, routing=routing))
+        other = CapsNet(replace(model.config, routing=routing)).to(model.transform.device)
         wanted = other.state_dict().keys()
         if wanted <= weights.keys():
             other.load_state_dict({name: value for name, value in weights.items() if name in wanted})

@@ -15,6 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
+from capsviz.device import of, or_cpu, results
 from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet, CapsNetConfig, CapsuleLayer, NoCapsulesError, PrimaryCapsules, strongest
 from capsviz.network.finite import check_finite
@@ -221,13 +222,14 @@ class Trace:
             return assemble(header, {name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
 
 
+@or_cpu
 def with_votes(model: CapsNet, recorded: Trace) -> Trace:
     """A trace with all its votes: those that it was recorded without are cast anew from the capsules in it.
 
     model: the one that was recorded. Votes are a product of recorded poses and weights, so that nothing is
     routed again.
     """
-    device = next(model.parameters()).device
+    device = of(model)
     layers = []
     for number, layer in enumerate(recorded.layers):
         votes = layer.votes
@@ -235,7 +237,7 @@ def with_votes(model: CapsNet, recorded: Trace) -> Trace:
             poses = recorded.lower_poses(number).to(device)
             below = PrimaryCapsules(poses, recorded.lower_activations(number).to(device))
             with torch.inference_mode():
-                votes = model.votes(below, number).materialise().float().cpu()
+                votes = results(model.votes(below, number).materialise())
         layers.append(replace(layer, votes=votes))
     return replace(recorded, layers=tuple(layers))
 
@@ -311,6 +313,7 @@ def _stack(steps: list[Step]) -> dict[str, Tensor]:
     }
 
 
+@or_cpu
 def trace(
     model: CapsNet,
     images: Float[Tensor, "batch channel height width"],
@@ -323,7 +326,7 @@ def trace(
     classes: tuple[str, ...] | None = None,
     objects: int = 1,
 ) -> Trace:
-    """Run a model once and record every iteration of its routing.
+    """Run a model once, on its device, and record every iteration of its routing.
 
     images: "batch channel height width" in 0..1. iterations T and, for EM, the schedule of λ: the model's own unless
     given. intervention: primary capsules to mute, boost or isolate before they vote. votes: also keep the votes for the
@@ -340,7 +343,7 @@ def trace(
     if inverse_temperature is not None:
         config = replace(config, inverse_temperature=inverse_temperature)
     gains = intervention.gains(config.lower) if intervention else None
-    device = next(model.parameters()).device
+    device = of(model)
     with torch.inference_mode():
         images = images.to(device)
         primary = model.encode(images)
@@ -352,7 +355,7 @@ def trace(
                 model.route(lower, iterations, layer=number, record=True, inverse_temperature=inverse_temperature)
             )
             kept = votes == "all" or (votes and number == model.depth - 1)
-            cast = model.votes(lower, number).materialise().float().cpu() if kept else None
+            cast = results(model.votes(lower, number).materialise()) if kept else None
             layers.append(LayerTrace(config.routing, _stack(steps), cast, *_geometry(config, number)))
             last = steps[-1]
             lower = PrimaryCapsules(last.poses, last.activations)
@@ -361,13 +364,13 @@ def trace(
             config=config,
             name=name,
             classes=classes or tuple(str(number) for number in range(config.classes)),
-            images=images.float().cpu(),
-            primary_poses=primary.poses.float().cpu(),
-            primary_activations=primary.activations.float().cpu(),
+            images=results(images),
+            primary_poses=results(primary.poses),
+            primary_activations=results(primary.activations),
             layers=tuple(layers),
-            poses=last.poses.float().cpu(),
-            activations=last.activations.float().cpu(),
-            reconstruction=None if drawn is None else drawn.float().cpu(),
+            poses=results(last.poses),
+            activations=results(last.activations),
+            reconstruction=None if drawn is None else results(drawn),
             gains=gains,
             objects=objects,
         )
@@ -378,6 +381,7 @@ def contains_shorter(config: CapsNetConfig) -> bool:
     return len(config.grids) == 1
 
 
+@or_cpu
 def shorter(model: CapsNet, recorded: Trace, iterations: int) -> Trace:
     """The routing of fewer iterations with which a recorded one begins, as `trace` gives it; only drawing is done anew.
 
@@ -393,8 +397,8 @@ def shorter(model: CapsNet, recorded: Trace, iterations: int) -> Trace:
     poses, activations = steps[layer.algorithm.pose][-1].clone(), steps["activations"][-1].clone()
     drawn = None
     if model.decoder is not None:
-        device = next(model.parameters()).device
+        device = of(model)
         with torch.inference_mode():
-            drawn = model.reconstruct(poses.to(device), activations.to(device), recorded.objects).float().cpu()
+            drawn = results(model.reconstruct(poses.to(device), activations.to(device), recorded.objects))
     layers = (replace(layer, steps=steps),)
     return replace(recorded, layers=layers, poses=poses, activations=activations, reconstruction=drawn)

@@ -1,15 +1,20 @@
 """How many images a network gets wrong."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
+from capsviz import device
 from capsviz.data import ImageSet, MultiDigits, to_float
 from capsviz.network import METHODS, Network
 from capsviz.training.feed import multi_hot
+
+BATCH = 128
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -29,37 +34,52 @@ class Evaluation:
     confusion: Int64[Tensor, "upper upper"]
 
 
+@device.or_cpu
 @torch.inference_mode()
-def evaluate(model: Network, data: ImageSet | MultiDigits, batch: int = 128) -> Evaluation:
+def evaluate(model: Network, data: ImageSet | MultiDigits, batch: int = BATCH) -> Evaluation:
     """Classify every image of a set by the most active class, in float32 and in order: the same answer each time.
 
-    model: left in the mode it came in. data: an ImageSet on the model's device.
+    model: left in the mode it came in, and on its device. batch: images at a time on the CPU; on a GPU as many as
+    `capsviz.device` finds room for.
     """
     was_training = model.training
     model.eval()
-    classes = model.config.classes
     wrong, count, loss = 0, 0, 0.0
-    confusion = torch.zeros(classes, classes, dtype=torch.int64)
+    confusion = torch.zeros(model.config.classes, model.config.classes, dtype=torch.int64)
     try:
-        for images, labels in batches(data, batch):
-            output = model(to_float(images), reconstruct=False)
-            targets = multi_hot(labels.unsqueeze(1) if labels.ndim == 1 else labels, classes)
-            found = most_active(output.activations.float(), targets)
-            wrong += int((found != targets).any(dim=1).sum())
-            count += len(targets)
-            mean = METHODS[model.config.routing].loss(output.scores.float(), targets)
-            loss += float(mean) * len(targets)
-            confusion += confusions(found, targets).cpu()
+        for part in batches(model, data, batch, lambda images, labels: _part(model, images, labels)):
+            wrong, count, loss = wrong + part[0], count + part[1], loss + part[2]
+            confusion += part[3]
     finally:
         model.train(was_training)
     return Evaluation(100 * wrong / count, count, loss / count, confusion)
 
 
-def batches(data: ImageSet | MultiDigits, size: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Images and labels of a whole set in order; of a virtual set of pairs, one image for each digit of its base."""
-    count = len(data.base) if isinstance(data, MultiDigits) else len(data)
-    for indices in torch.arange(count).split(size):
-        yield data.batch(indices)
+def _part(model: Network, images: Tensor, labels: Tensor) -> tuple[int, int, float, Tensor]:
+    """Of a batch: images answered wrongly, images, summed loss, confusion."""
+    output = model(images, reconstruct=False)
+    targets = multi_hot(labels.unsqueeze(1) if labels.ndim == 1 else labels, model.config.classes)
+    found = most_active(output.activations.float(), targets)
+    wrong = int((found != targets).any(dim=1).sum())
+    mean = METHODS[model.config.routing].loss(output.scores.float(), targets)
+    return wrong, len(targets), float(mean) * len(targets), confusions(found, targets).cpu()
+
+
+def batches(
+    model: Network, data: ImageSet | MultiDigits, size: int, work: Callable[[Tensor, Tensor], T], *, most: int = 0
+) -> Iterator[T]:
+    """Do work on the images of a whole set in order, and their labels, on the model's device.
+
+    work: called with images in 0..1 and labels, again with fewer where memory runs out. size: images at a time on the
+    CPU. most: the first so many, all unless given; of a virtual set of pairs, one image for each digit of its base.
+    """
+    place, count = device.of(model), len(data.base) if isinstance(data, MultiDigits) else len(data)
+
+    def due(part: slice) -> T:
+        images, labels = data.batch(torch.arange(part.start, part.stop))
+        return work(to_float(images.to(place)), labels.to(place))
+
+    return device.parts(model, min(most or count, count), size, due)
 
 
 def most_active(

@@ -94,7 +94,7 @@ def train(
     folder: Path,
     *,
     resume: bool = False,
-    device: str = "auto",
+    device: str | None = None,
     threads: int | None = None,
     time_limit: float | None = None,
     checkpoint_seconds: float = 60,
@@ -108,8 +108,9 @@ def train(
     for bit on the same machine. It stops between two steps on Ctrl-C, SIGTERM or after `time_limit` seconds, leaving a
     checkpoint. Validation images are held out of the training set; the test set is looked at once, at the end.
     `watch` is called with every line of metrics.
-    Raises SettingsError, CheckpointError, an error of capsviz.data, or Diverged at the first loss that is not finite
-    (on a GPU within METRICS_EVERY steps of it), each in one sentence.
+    device: as `capsviz.device.chosen` takes it.
+    Raises SettingsError, DeviceError, CheckpointError, an error of capsviz.data, or Diverged at the first loss that is
+    not finite (on a GPU within METRICS_EVERY steps of it), each in one sentence.
     """
     finished = finished_summary(folder, config, resume)
     if finished:

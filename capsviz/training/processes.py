@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from capsviz.device import chosen
 from capsviz.training.config import SettingsError
 
 # A later reason outranks an earlier one when processes disagree.
@@ -17,11 +18,11 @@ DIVERGED = "the loss is not finite"
 REASONS = ("", "time limit", "SIGTERM", "Ctrl-C", DIVERGED)
 
 
-def launch(device: str, precision: str) -> Any:
+def launch(device: str | None, precision: str) -> Any:
     """A Fabric on the chosen device, joined to the other processes where torchrun started several.
 
-    device: "auto", "cpu", "cuda" or "mps". precision: Fabric's name for it, or "auto".
-    Raises SettingsError when the device is not there.
+    device: as `capsviz.device.chosen` takes it. precision: Fabric's name for it, or "auto". Raises DeviceError where
+    there is no such device, SettingsError where Fabric is not installed.
     """
     try:
         from lightning_fabric import Fabric
@@ -29,39 +30,30 @@ def launch(device: str, precision: str) -> Any:
         raise SettingsError("Training needs lightning-fabric; run `pip install lightning-fabric`.") from error
 
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
-    device = find(device)
-    allow_tf32(device)
+    place = chosen(device)
+    allow_tf32(place.type)
     here, everywhere = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), int(os.environ.get("WORLD_SIZE", "1"))
     fabric = Fabric(
-        accelerator=device,
-        devices=here,
+        accelerator=place.type,
+        # One process takes the device that was named, several take the first so many.
+        devices=[place.index or 0] if here == 1 and place.type == "cuda" else here,
         num_nodes=everywhere // here,
         strategy="ddp" if everywhere > 1 else "auto",
-        precision=precision_on(device) if precision == "auto" else precision,
+        precision=precision_on(place.type) if precision == "auto" else precision,
     )
     fabric.launch()
     return fabric
 
 
 def allow_tf32(device: str) -> None:
-    """Let a GPU multiply what stays in float32 (votes and routing) on its tensor cores, with 10 bits of mantissa.
+    """Let a GPU multiply what stays in float32 on its tensor cores, with 10 bits of mantissa.
 
     For the whole process; other devices are left alone. What is measured afterwards on the GPU is, too: the zoo
     measures its models again on the CPU.
     """
     if device == "cuda":
         torch.set_float32_matmul_precision("high")
-
-
-def find(device: str) -> str:
-    """The device that a name stands for, "auto" being the fastest; raises SettingsError when it is not there."""
-    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    if device == "auto":
-        return "cuda" if available["cuda"] else "cpu"
-    if not available.get(device):
-        usable = ", ".join(name for name, there in available.items() if there)
-        raise SettingsError(f"There is no device {device!r} here; choose one of {usable}.")
-    return device
+        torch.backends.cudnn.allow_tf32 = True
 
 
 def precision_on(device: str) -> str:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from capsviz.data import DatasetMissing
+from capsviz.device import chosen as place_of
 from capsviz.files import CheckpointError, read_header
 from capsviz.training.config import SettingsError
 from capsviz.training.loop import train
-from capsviz.training.processes import find
 from capsviz.training.recipes import Recipe
 from capsviz.training.runs import CHECKPOINT, SUMMARY, check_same_run
 
@@ -80,7 +80,7 @@ def train_series(
     chosen: Sequence[Recipe],
     out: Path,
     *,
-    device: str = "auto",
+    device: str | None = None,
     threads: int | None = None,
     time_limit: float | None = None,
     data_root: Path | None = None,
@@ -91,9 +91,9 @@ def train_series(
 
     time_limit: in seconds, for all of them together; each training gets what those before it have left. A model whose
     data set is missing, or whose folder holds a run with other settings, is left out and named in `failed`. `say` is
-    called with one sentence for each model. Raises SettingsError where nothing can be trained: no such device.
+    called with one sentence for each model. Raises DeviceError where nothing can be trained.
     """
-    find(device)
+    place_of(device)
     began, stopped, failed = time.monotonic(), "", {}
     for number, recipe in enumerate(chosen, start=1):
         left = None

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
+from capsviz import device
 from capsviz.network import CapsNet, Network, assemble
 from capsviz.network.finite import check_finite
 from capsviz.zoo.manifest import RECORDS, Entry, ZooError, entry, folder, read_manifest, write_manifest
@@ -18,6 +19,7 @@ EXEMPLARS = 8
 """Class capsules of real training images kept with each model, per class."""
 
 
+@device.or_cpu
 def class_capsules(
     network: CapsNet, images: Tensor, labels: Tensor, *, batch: int = 250
 ) -> tuple[Float[Tensor, "upper exemplar dim"], Float[Tensor, "upper dim"]]:
@@ -25,14 +27,14 @@ def class_capsules(
 
     Only rightly classified images count; every class needs at least `EXEMPLARS` of them, else ValueError.
     """
-    device = next(network.parameters()).device
-    poses, activations = [], []
-    with torch.inference_mode():
-        for part in images.split(batch):
-            output = network(part.to(device).float() / 255, reconstruct=False)
-            poses.append(output.poses.float().cpu())
-            activations.append(output.activations.float().cpu())
-    pose, activation = torch.cat(poses), torch.cat(activations)
+    place = device.of(network)
+
+    @torch.inference_mode()
+    def seen(part: slice) -> tuple[Tensor, Tensor]:
+        output = network(images[part].to(place).float() / 255, reconstruct=False)
+        return device.results(output.poses), device.results(output.activations)
+
+    pose, activation = map(torch.cat, zip(*device.parts(network, len(images), batch, seen), strict=True))
     right = activation.argmax(1) == labels
     chosen, spread = [], []
     for label in range(network.config.classes):

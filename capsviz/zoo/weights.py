@@ -7,6 +7,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
 
+from capsviz import device as devices
 from capsviz.network import CapsNet, Network, NoCapsulesError, assemble
 from capsviz.network.finite import check_finite
 from capsviz.tracing.coefficient_history import CoefficientHistory, read_history
@@ -23,22 +24,24 @@ def _tensors(name: str) -> tuple[Entry, dict[str, Tensor]]:
         raise ZooError(f"{model.file} is no safetensors file ({error}); restore it with git.") from error
 
 
-def load(name: str) -> CapsNet:
-    """A pretrained capsule network by name, in float32 on the CPU and in evaluation mode.
+def load(name: str, device: str | None = None) -> CapsNet:
+    """A pretrained capsule network by name, in float32 and in evaluation mode.
 
-    Raises ZooError, and NoCapsulesError for the CNN baseline, which `load_network` opens.
+    device: where it runs, such as "cpu" or "cuda:1"; that of `CAPSVIZ_DEVICE` unless given (`capsviz.device`). Raises
+    ZooError, DeviceError, and NoCapsulesError for the CNN baseline, which `load_network` opens.
     """
-    network = load_network(name)
+    network = load_network(name, device)
     if not isinstance(network, CapsNet):
         raise NoCapsulesError(name)
     return network
 
 
-def load_network(name: str) -> Network:
-    """A pretrained model by name, the CNN baseline too, in float32 on the CPU and in evaluation mode.
+def load_network(name: str, device: str | None = None) -> Network:
+    """A pretrained model by name, the CNN baseline too, in float32 and in evaluation mode.
 
-    Raises ZooError, and NotFinite for weights of a training that diverged.
+    device: as of `load`. Raises ZooError, DeviceError, and NotFinite for weights of a training that diverged.
     """
+    place = devices.chosen(device)
     model, tensors = _tensors(name)
     network = assemble(model.network)
     try:
@@ -47,7 +50,7 @@ def load_network(name: str) -> Network:
         network.load_state_dict(weights)
     except RuntimeError as error:
         raise ZooError(f"{model.file} does not fit the config in the manifest ({error}); restore both.") from error
-    return network.eval().requires_grad_(False)
+    return network.eval().requires_grad_(False).to(place)
 
 
 def exemplar_capsules(name: str) -> Float[Tensor, "upper exemplar dim"]:

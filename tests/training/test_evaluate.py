@@ -35,4 +35,7 @@ def test_an_evaluation_is_the_same_twice_and_counts_every_image_once():
 
 def test_a_virtual_set_is_measured_on_one_pair_for_each_digit_of_its_base():
     pairs = MultiDigits(load("digits", "test"))
-    assert sum(len(labels) for _, labels in batches(pairs, 50)) == 360
+    model = CapsNet(preset("tiny", "multi-mnist", "dr"))
+    counts = list(batches(model, pairs, 50, lambda images, labels: (len(images), len(labels))))
+    assert counts == [(50, 50)] * 7 + [(10, 10)]
+    assert sum(batches(model, pairs, 50, lambda images, _: len(images), most=70)) == 70

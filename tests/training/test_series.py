@@ -11,9 +11,10 @@ import torch
 from typer.testing import CliRunner
 
 from capsviz.commands.main import app
+from capsviz.device import DeviceError
 from capsviz.errors import CapsvizError
 from capsviz.training import loop, recipes
-from capsviz.training.config import SettingsError, TrainingConfig
+from capsviz.training.config import TrainingConfig
 from capsviz.training.recipes import Recipe
 from capsviz.training.runs import open_run
 from capsviz.training.series import State, state_of, table, train_series
@@ -89,7 +90,7 @@ def test_a_run_with_other_settings_is_left_alone_and_named(tmp_path):
 
 
 def test_a_missing_device_stops_the_whole_list(tmp_path):
-    with pytest.raises(SettingsError, match="choose one of"):
+    with pytest.raises(DeviceError, match="choose one of"):
         train_series([DR, CNN], tmp_path, device="abacus", quiet=True)
 
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from capsviz.data import load
+from capsviz.device import DeviceError
 from capsviz.files import CheckpointError
 from capsviz.routing import discriminative
 from capsviz.training import loop
@@ -186,7 +187,7 @@ def test_a_time_limit_leaves_a_checkpoint_that_goes_on(tmp_path):
 
 
 def test_a_missing_device_gets_one_sentence(tmp_path):
-    with pytest.raises(SettingsError, match=r"choose one of .*cpu"):
+    with pytest.raises(DeviceError, match=r"choose one of .*cpu"):
         loop.train(tiny(), tmp_path / "run", device="abacus", quiet=True)
 
 
