@@ -41,7 +41,8 @@ def show(routing: str) -> None:
     entry, _ = current.sibling(routing)
     second = current.second(entry)
     if second is None:
-        _board(current, entry, current.picture, "board", partial(acted, entry))
+        with layout.errors_as_sentences():
+            _board(current, entry, current.picture, "board", partial(acted, entry))
         return
     for column, (model, picture), key in zip(
         st.columns(2, gap="medium"), [(entry, current.picture), second], ["board", "board-second"], strict=True

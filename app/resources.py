@@ -20,6 +20,7 @@ from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.trace import Trace, contains_shorter, shorter
 from capsviz.tracing.trace import trace as record
 
+ABSENT = "The network of {name} is not on this machine, so that only what was recorded can be shown"
 MAX_ITERATIONS = 10
 """Of the routing on the pages: so many are recorded at once, where they contain those of fewer."""
 
@@ -56,6 +57,8 @@ def model(name: str) -> CapsNet:
 
     It is never written to. Raises ZooError, DeviceError.
     """
+    if name not in all_entries():
+        raise zoo.ZooError(f"{ABSENT.format(name=name)}; choose another source, and with it a model.")
     return _model(name, str(device.chosen()))
 
 
@@ -65,8 +68,8 @@ def _model(name: str, place: str) -> CapsNet:
 
 
 def drawn_weights(name: str, layer: int, position: int, upper: int) -> dict[str, ndarray]:
-    """The weights that a board draws, of the `upper` capsules at a position of a routed layer."""
-    return boards.drawn_weights(model(name), upper, layer, position)
+    """The weights that a board draws, of the `upper` capsules at a position of a routed layer; none without a model."""
+    return boards.drawn_weights(model(name), upper, layer, position) if name in entries() else {}
 
 
 @st.cache_resource(show_spinner=False)

@@ -53,6 +53,11 @@ class Scene:
             and entry.config.image == base.config.image
         ]
         title, own = ALGORITHMS[routing].title, images.title_of(base.data)
+        if not able and base.name not in resources.entries():
+            raise SceneError(
+                f"{resources.ABSENT.format(name=base.name)}, and no {title} model here takes its images; see the page "
+                f"about {base.method.title}."
+            )
         command = f"`capsviz train --data {base.data} --routing {routing}`"
         if not able:
             wanted = "takes these images and has a decoder" if decoder else "takes these images"
@@ -61,11 +66,13 @@ class Scene:
             raise SceneError(f"No {title} model that {wanted} is in pretrained/; {remedy}.")
         near = (base.data, DIGITS.name)
         entry = min(able, key=lambda entry: (*(entry.data != name for name in near), not entry.config.decoder))
-        if entry.data != base.data:
+        if entry.data != base.data and base.name in resources.entries():
             return entry, (
                 f"There is no {title} model of {own} in pretrained/ yet, so **{entry.name}** runs on the same image "
                 f"({command} trains one)."
             )
+        if base.name not in resources.entries():
+            return entry, f"{resources.ABSENT.format(name=base.name)}; here **{entry.name}** runs on the same image."
         why = "has no decoder" if base.routing == routing else f"is {base.method.title}"
         return entry, f"{base.name} {why}; here **{entry.name}** runs on the same image."
 
@@ -96,7 +103,9 @@ class Scene:
             iterations = MAX_ITERATIONS
         intervention = self.intervention(entry) if touched else UNTOUCHED
         if picture.recording and not intervention and self.replays(entry, picture):
-            return trace_sets.trace(*picture.recording)
+            return trace_sets.trace(*picture.recording, iterations)
+        if entry.name not in resources.entries():
+            raise SceneError(f"{resources.ABSENT.format(name=entry.name)}; take back T, λ and what you changed.")
         temperature = self.choices.temperature if entry.config.algorithm.tempered else None
         return resources.trace(entry.name, picture.key, iterations, intervention, temperature)
 
@@ -185,9 +194,15 @@ def choices() -> Choices:
     return session.parse(st.query_params, catalogue())[0]
 
 
+def recorded_network(choices: Choices) -> Entry | None:
+    """What is known of the network of the chosen recording, where that is not here. Raises TraceError."""
+    name = images.recorded_of(choices) if choices.source == "recorded" else ""
+    return trace_sets.network_of(name) if name else None
+
+
 def current() -> Scene:
     """The scene that the URL stands for. Raises ZooError, DatasetMissing, SceneError."""
     wanted, notices = session.parse(st.query_params, catalogue())
-    entry = resources.entries()[wanted.model]
+    entry = recorded_network(wanted) or resources.entries()[wanted.model]
     picture, more = images.resolve(wanted, entry)
     return Scene(wanted, entry, picture, (*notices, *more), st.context.theme.type == "dark")

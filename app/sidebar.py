@@ -76,6 +76,9 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
     """Which model; the algorithm is the one that the page runs, and another leads to the page that is about it."""
     entries = resources.entries()
     entry = scene.entry
+    if entry.name not in entries:
+        st.caption(f"{resources.ABSENT.format(name=entry.name)}: {entry.method.title}, {entry.config.lower} capsules.")
+        return
     with suppress(SceneError):  # the page says that it has no model
         running, _ = scene.on_page(here)
         entry = running if running.data == entry.data else entry
@@ -173,7 +176,7 @@ def _source_changes(source: str, choices: Choices, scene: Scene) -> dict[str, ob
     return {
         "source": source,
         "picture": picture,
-        "data": DIGITS.name if source == "data" and not browsing.here(_wanted(scene)) else "",
+        "data": DIGITS.name if source == "data" and not _is_here(scene) else "",
     }
 
 
@@ -190,10 +193,13 @@ def _recording(scene: Scene) -> None:
     )
     made, total = trace_sets.opened(name).recorded, len(trace_sets.opened(name))
     if scene.replays(scene.entry):
-        kept = "as they were recorded" if made["votes"] else "as they were recorded; votes are cast anew from them"
-        st.caption(f"{total} images through {made['model']}. The pages show the numbers {kept}.")
+        cast = made["votes"] or scene.entry.name not in resources.entries()
+        kept = "as they were recorded" if cast else "as they were recorded; votes are cast anew from them"
+        st.caption(f"{images.counted(total)} through {made['model']}. The pages show the numbers {kept}.")
     else:
-        st.caption(f"{total} images through {made['model']}; what the pages show of {scene.entry.name} is routed now.")
+        st.caption(
+            f"{images.counted(total)} through {made['model']}; what the pages show of {scene.entry.name} is routed now."
+        )
 
 
 def _recording_changes(name: str) -> dict[str, object]:
@@ -201,7 +207,9 @@ def _recording_changes(name: str) -> dict[str, object]:
     made = trace_sets.opened(name).recorded
     entry = resources.entries().get(made["model"])
     changes: dict[str, object] = {"source": "recorded", "recording": name}
-    if entry is not None:
+    if trace_sets.network_of(name) is not None:
+        changes |= {"iterations": None}
+    elif entry is not None:
         changes |= {"model": entry.name, "iterations": made["iterations"]}
     return changes
 
@@ -285,6 +293,10 @@ def _data_set(scene: Scene) -> None:
         )
     with right:
         chosen(st.selectbox, "Split", "split", images.split_of(scene.choices, scene.entry), browsing.splits(name))
+
+
+def _is_here(scene: Scene) -> bool:
+    return _wanted(scene) in DATASETS and browsing.here(_wanted(scene))
 
 
 def _wanted(scene: Scene) -> str:

@@ -155,6 +155,9 @@ def file_name(trace: Trace, current: Scene) -> str:
 
 def lines(trace: Trace, current: Scene) -> str:
     """Three lines of Python that record the trace again: from the data set or the recording, else from its own file."""
+    if current.picture.recording and trace.name not in resources.entries():
+        name, index = current.picture.recording
+        return f'import capsviz\ntrace = capsviz.TraceSet.open("{trace_sets.folder() / name}")[{index}]'
     entry, origin = resources.entries()[trace.name], current.picture.origin
     if current.picture.recording:
         name, index = current.picture.recording

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .errors import CapsvizError
     from .network import CapsNet, CapsNetConfig, preset
     from .notebook import perturb, show
+    from .tracing.adopting import record
     from .tracing.intervention import Intervention
     from .tracing.trace import LayerTrace, Trace, trace
     from .tracing.trace_set import TraceSet
@@ -34,6 +35,7 @@ __all__ = [
     "models",
     "perturb",
     "preset",
+    "record",
     "show",
     "trace",
 ]
@@ -50,6 +52,7 @@ _PLACES = {
     "models": "zoo",
     "perturb": "notebook",
     "preset": "network",
+    "record": "tracing.adopting",
     "show": "notebook",
     "trace": "tracing.trace",
 }

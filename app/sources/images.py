@@ -251,6 +251,11 @@ def names(labels: Sequence[int], classes: Sequence[str]) -> str:
     return " and ".join(classes[label] for label in labels)
 
 
+def counted(count: int) -> str:
+    """“1 image”, “10 images”."""
+    return f"{count} image{'s' * (count != 1)}"
+
+
 def _linked(choices: Choices, entry: zoo.Entry) -> Picture:
     """The visitor's picture: its pixels are the link's, here and elsewhere; a session may know their origin."""
     notes: tuple[str, ...] = ()
@@ -303,6 +308,8 @@ def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     made, shown = trace_sets.opened(name).recorded, trace_sets.labels(name)[index].flatten().tolist()
     pixels, classes = trace_sets.image(name, index)
     title = f"{title_of(made['data'])} {made['split']} image {index}, {kinds(shown, classes)}"
+    if not shown:
+        title = f"{name}, image {index}"
     if tuple(pixels.shape) != tuple(entry.config.image):
         fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
         return Picture(fitted.pixels, title, (), fitted.notes)

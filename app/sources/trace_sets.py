@@ -1,8 +1,13 @@
-"""Recordings on this machine: what `capsviz trace --data` left, opened as images that have been routed already."""
+"""Recordings on this machine: what `capsviz trace --data` left, and trace files, as images that are routed already.
+
+Where the network of a recording is not here, what was recorded can be shown, and nothing else.
+"""
 
 from __future__ import annotations
 
+import math
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
@@ -10,25 +15,27 @@ import torch
 from torch import Tensor
 
 from app import resources
-from capsviz.tracing.trace import Trace, with_votes
+from capsviz.tracing.trace import Trace, shorter, with_votes
 from capsviz.tracing.trace_set import INDEX, TraceSet
 from capsviz.tracing.trace_set_writer import fingerprint
 from capsviz.zoo import Entry
 
 PLACE = "CAPSVIZ_TRACES"
 """Names the folder of the recordings; `traces`, where the app was started, unless set."""
+FILE = ".safetensors"
 COMMAND = "capsviz trace --model mnist-dr --data mnist -o traces/mnist-dr"
-"""Makes one."""
+"""Makes one of a data set."""
 
 
 def folder() -> Path:
-    """Where recordings lie, each in a folder of its own."""
+    """Where recordings lie: trace files, and data sets each in a folder of its own."""
     return Path(os.environ.get(PLACE, "traces"))
 
 
 def names() -> tuple[str, ...]:
-    """The finished trace_sets, in alphabetical order."""
-    return tuple(sorted(index.parent.name for index in folder().glob(f"*/{INDEX}")))
+    """The finished recordings, in alphabetical order."""
+    files = (file.name for file in folder().glob(f"*{FILE}"))
+    return tuple(sorted([*(index.parent.name for index in folder().glob(f"*/{INDEX}")), *files]))
 
 
 def is_here(name: str) -> bool:
@@ -48,8 +55,8 @@ def labels(name: str) -> Tensor:
 
 def indices_of(name: str, label: int) -> tuple[int, ...]:
     """Where in a recording the images of one class stand, or of two classes, one of them this. Raises TraceError."""
-    found = labels(name).reshape(len(opened(name)), -1)
-    return tuple(torch.nonzero((found == label).any(1)).flatten().tolist())
+    found = labels(name)
+    return tuple(torch.nonzero((found if found.ndim > 1 else found.unsqueeze(1)).eq(label).any(1)).flatten().tolist())
 
 
 def image(name: str, index: int) -> tuple[Tensor, tuple[str, ...]]:
@@ -62,15 +69,35 @@ def image(name: str, index: int) -> tuple[Tensor, tuple[str, ...]]:
 
 def holds(name: str, entry: Entry, iterations: int | None) -> bool:
     """Whether a recording is of this model with these weights, and of this T (None: any). Raises TraceError."""
-    made = opened(name).recorded
+    made, own = opened(name).recorded, network_of(name)
+    if own is not None:
+        return entry == own and (iterations is None or iterations <= own.config.iterations)
     if made["model"] != entry.name or made["weights"] != _fingerprint(entry.name):
         return False
     return iterations in (None, made["iterations"] or entry.config.iterations)
 
 
-def trace(name: str, index: int) -> Trace:
-    """The recorded trace of image `index`, with votes; a recording of a model that is here. Raises TraceError."""
-    return _trace(*_version(name), index)
+def network_of(name: str) -> Entry | None:
+    """What is known of the network of a recording, where that is not here; None where a model of that name is.
+
+    A trace file does not say with which weights it was made, so that its network always counts as absent.
+    Raises TraceError.
+    """
+    made = opened(name).recorded
+    if made["weights"] and made["model"] in resources.entries():
+        return None
+    return _network_of(name, *_version(name))
+
+
+def trace(name: str, index: int, iterations: int | None = None) -> Trace:
+    """The recorded trace of image `index`, with votes where they were recorded or the model is here.
+
+    iterations: only the first so many, of a network that is not here. Raises TraceError.
+    """
+    whole = _trace(*_version(name), index, network_of(name) is None)
+    if network_of(name) is None or iterations in (None, whole.layer.iterations):
+        return whole
+    return shorter(None, whole, iterations)
 
 
 def _version(name: str) -> tuple[str, float]:
@@ -100,7 +127,28 @@ def _fingerprint(name: str) -> str:
     return fingerprint(resources.model(name))
 
 
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _network_of(name: str, place: str, written: float) -> Entry:
+    first = _opened(place, written)[0]
+    return Entry(
+        name=name,
+        data=name,
+        classes=first.classes,
+        routing=first.config.routing,
+        preset="",
+        network=replace(first.config, decoder=()),
+        test_error=math.nan,
+        test_count=0,
+        command="",
+        sha256="",
+        file="",
+        bytes=0,
+        parameters=0,
+        curves="",
+    )
+
+
 @st.cache_resource(show_spinner="Reading the trace …", max_entries=32)
-def _trace(place: str, written: float, index: int) -> Trace:
+def _trace(place: str, written: float, index: int, model: bool) -> Trace:
     recorded = _opened(place, written)
-    return with_votes(resources.model(recorded.recorded["model"]), recorded[index])
+    return with_votes(resources.model(recorded.recorded["model"]), recorded[index]) if model else recorded[index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import boards, layout, scene
+from app import boards, layout, resources, scene
 from app import coefficients as learned
 from app.sources import images
 from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
@@ -65,7 +65,9 @@ def agreement(upper: int) -> None:
         )
     with right:
         layout.iterations_picker(current, entry)
-    if choices.votes == "same":
+    if choices.votes == "same" and entry.name not in resources.entries():
+        dynamic, whose = learned.recorded_dynamically(trace, current.rounds(entry)), entry.name
+    elif choices.votes == "same":
         dynamic, whose = learned.routed_dynamically(entry.name, current.picture.key, current.rounds(entry)), entry.name
     else:
         sibling, _ = current.sibling(DYNAMIC.name, of=entry)
@@ -210,7 +212,8 @@ section = chosen(
     required=True,
     label_visibility="collapsed",
 )
-{"agreement": agreement, "coefficients": coefficients, "history": history, "ascent": ascend}[choices.section](upper)
+with layout.errors_as_sentences():
+    {"agreement": agreement, "coefficients": coefficients, "history": history, "ascent": ascend}[choices.section](upper)
 
 explanation = entry.config.algorithm.explanation
 layout.explain(explanation.text, explanation.formulas, explanation.source)

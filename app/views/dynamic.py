@@ -60,6 +60,7 @@ else:
         layout.show(couplings.coupling_entropy_figure(trace, dark=current.dark), "entropy")
 
     st.subheader("Which types of capsules speak for which class", anchor=False)
-    layout.show(sankey.type_flow(trace, dark=current.dark), "flow")
+    with layout.errors_as_sentences():
+        layout.show(sankey.type_flow(trace, dark=current.dark), "flow")
 
 layout.explain(algorithm.explanation.text, algorithm.explanation.formulas, algorithm.explanation.source)

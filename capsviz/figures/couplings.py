@@ -11,6 +11,7 @@ from plotly.graph_objects import Figure
 
 from capsviz.analysis import metrics
 from capsviz.figures.describe import iterations, remember
+from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import receptive_field
 from capsviz.figures.picture import image_axes, picture, rounded
 from capsviz.figures.reading import check, geometry, share_of, steps
@@ -132,6 +133,8 @@ def coupling_geometry(trace: Trace, image: int, upper: int, iteration: int, dark
     """
     check(trace, "couplings", image=image, upper=upper, iteration=iteration)
     grid, name = geometry(trace), trace.classes[upper]
+    if not trace.config.view(0).stride:
+        raise FigureError("The trace does not say what its capsules see; record side and step of their field as well.")
     couplings = steps(trace, "couplings", image)[..., upper].reshape(-1, grid.rows, grid.columns, grid.types)
     masses, even = couplings.mean(axis=-1), 1 / len(trace.classes)
     mass = masses[iteration - 1]

@@ -14,6 +14,7 @@ from capsviz.figures.picture import image_axes, numbers, on, picture, rounded, w
 from capsviz.figures.reading import check
 from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style
 from capsviz.network.config import CapsNetConfig
+from capsviz.network.recorded import RecordedConfig
 from capsviz.tracing.trace import Trace
 
 Part = Literal["image", "primary", "routing", "class", "reconstruction"]
@@ -105,6 +106,8 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
 
 
 def _convolutions(config: CapsNetConfig) -> str:
+    if isinstance(config, RecordedConfig):
+        return "not<br>recorded"
     if config.stages:
         return f"{len(config.windows(0))} conv<br>residual"
     first, second = config.kernel, config.primary_kernel or config.kernel

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from capsviz.routing import InverseTemperature, LayerSizes, Step, Votes
 
 from .capsules import ConvolutionalCapsules, PrimaryCapsules, strongest
-from .config import CapsNetConfig
+from .config import CapsNetConfig, ConfigError
+from .recorded import RecordedConfig
 from .residual import ResidualEncoder
 from .table1 import ConvolutionalEncoder
 
@@ -79,6 +80,10 @@ class CapsNet(nn.Module):
 
     def __init__(self, config: CapsNetConfig) -> None:
         super().__init__()
+        if isinstance(config, RecordedConfig):
+            raise ConfigError(
+                "A network that another program ran cannot be built; load its weights by what wrote them."
+            )
         self.config = config
         self.encoder = ResidualEncoder(config) if config.stages else ConvolutionalEncoder(config)
         self.decoder = Decoder(config) if config.decoder else None

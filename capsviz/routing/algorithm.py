@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -130,6 +130,8 @@ class Algorithm(Method, ABC):
     """The fields of its steps whose last axis is the upper capsules."""
     share: Share | None = None
     """What a lower capsule gives to an upper one, where every image has its own."""
+    played: tuple[str, ...] = ()
+    """The fields of its steps that a board reads beside poses, activations and shares."""
     strength: Strength = LENGTH
     program: Program | None = None
     """Its lines, where a board can play them."""
@@ -166,6 +168,21 @@ class Algorithm(Method, ABC):
         activations: of the lower capsules. record: also what the algorithm does not need and a trace shows. progress:
         0..1, how far training is.
         """
+
+    @property
+    def shares(self) -> str:
+        """The field of its steps that says what a lower capsule gives to an upper one."""
+        return self.share.field if self.share else "coefficients"
+
+    def complete(
+        self, steps: Mapping[str, Tensor], votes: Float[Tensor, "batch lower upper dim"] | None, presence: Tensor
+    ) -> dict[str, Tensor]:
+        """Steps that another program took, with the numbers of a step that follow from those that it recorded.
+
+        steps: fields of this algorithm's step, the iterations stacked in front, `shares` and `pose` among them. votes:
+        None where they were not recorded; presence: activations of the lower capsules, "batch lower".
+        """
+        return dict(steps)
 
     def drawn_weights(self, owner: Any, upper: slice) -> dict[str, Tensor]:
         """Weights that a board draws beside the steps, of these upper capsules, by what they are called."""

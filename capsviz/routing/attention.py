@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
+from . import completing
 from .algorithm import Algorithm, LayerSizes, Settings
 from .gradients import Through
 from .losses import cross_entropy
@@ -89,6 +90,7 @@ class Attention(Algorithm):
     iterates = True
     share = Share("couplings", "r", "Couplings r")
     pairs = ("logits", "couplings", "agreement", "scores", "activations")
+    played = ("logits", "sums", "agreement", "scores")
     strength = Strength("probability", "p", "Probability p")
     program = Program(
         (
@@ -179,6 +181,26 @@ class Attention(Algorithm):
             through=settings.through,
             final_agreement=record,
         )
+
+    def complete(
+        self, steps: Mapping[str, Tensor], votes: Float[Tensor, "batch lower upper dim"] | None, presence: Tensor
+    ) -> dict[str, Tensor]:
+        """p from w·v, or w·v up to a constant from p; with votes s, û·v, and the logits as the û·v before."""
+        couplings, poses = steps["couplings"], steps["poses"]
+        found: dict[str, Tensor] = {}
+        if "scores" in steps:
+            found["activations"] = steps["scores"].softmax(-1)
+        elif "activations" in steps:
+            found["scores"] = completing.logits(steps["activations"], steps["activations"])
+        if votes is not None:
+            agreement = completing.agreement(votes, poses)
+            before = torch.cat([torch.zeros_like(agreement[:1]), agreement[:-1]])
+            found |= {
+                "logits": completing.logits(couplings, before),
+                "sums": completing.sums(couplings, votes),
+                "agreement": agreement,
+            }
+        return found | dict(steps)
 
     def scores(self, step: AttentionStep) -> Float[Tensor, "batch upper"]:
         """The logits of the classes."""

@@ -6,7 +6,7 @@ trained with b fixed, then b climbs its own objective with the weights fixed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,9 +14,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from . import completing
 from .algorithm import Ascending, LayerSizes, Settings
 from .program import Explanation
-from .squash import lengths, squash
+from .squash import lengths, squash, unsquash
 from .votes import Votes
 
 Penalty = Literal["l2", "l1"]
@@ -193,6 +194,20 @@ class Discriminative(Ascending):
     ) -> Iterator[DiscriminativeStep]:
         """`discriminative_routing`, one step whatever `iterations` says."""
         return discriminative_routing(votes, owner.coefficients, agreement=record)
+
+    def complete(
+        self, steps: Mapping[str, Tensor], votes: Float[Tensor, "batch lower upper dim"] | None, presence: Tensor
+    ) -> dict[str, Tensor]:
+        """‖v‖ and s; with votes û·s."""
+        poses, found = steps["poses"], {"activations": lengths(steps["poses"])}
+        if votes is not None:
+            found["sums"] = torch.einsum("tij,bijh->tbjh", steps["coefficients"], votes)
+        elif (sums := unsquash(poses)) is not None:
+            found["sums"] = sums
+        found |= steps
+        if votes is not None:
+            found.setdefault("agreement", completing.agreement(votes, found["sums"]))
+        return found
 
     def gradient(
         self,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor
 
+from . import completing
 from .algorithm import Algorithm, Settings
 from .gradients import Through
 from .program import Explanation, Line, Number, Program, Share, Tip
-from .squash import lengths, squash
+from .squash import lengths, squash, unsquash
 from .votes import Votes
 
 
@@ -76,6 +77,7 @@ class Dynamic(Algorithm):
     iterates = True
     share = Share("couplings", "c", "Couplings c")
     pairs = ("logits", "couplings", "agreement", "activations")
+    played = ("logits", "sums", "agreement")
     program = Program(
         (
             Line(
@@ -140,6 +142,24 @@ class Dynamic(Algorithm):
     ) -> Iterator[DynamicStep]:
         """`dynamic_routing`; what a lower capsule is sure of is the length of its votes."""
         return dynamic_routing(votes, iterations, through=settings.through, final_agreement=record)
+
+    def complete(
+        self, steps: Mapping[str, Tensor], votes: Float[Tensor, "batch lower upper dim"] | None, presence: Tensor
+    ) -> dict[str, Tensor]:
+        """‖v‖; with votes s, û·v and the logits, these as the sum of all û·v before where that makes the couplings."""
+        couplings, poses = steps["couplings"], steps["poses"]
+        found = {"activations": lengths(poses)}
+        if votes is not None:
+            agreement = completing.agreement(votes, poses)
+            supposed = (agreement.cumsum(0) - agreement) if "logits" not in steps else steps["logits"]
+            found |= {
+                "logits": completing.logits(couplings, supposed),
+                "sums": completing.sums(couplings, votes),
+                "agreement": agreement,
+            }
+        elif (sums := unsquash(poses)) is not None:
+            found["sums"] = sums
+        return found | dict(steps)
 
 
 DYNAMIC = Dynamic()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ from .program import ACTIVATION, Explanation, Line, Number, Program, Share, Tip
 from .votes import MatrixVotes, Votes
 
 SPREAD_MARGIN_START, SPREAD_MARGIN_END = 0.2, 0.9
+FLOOR = 1e-4
+"""Of a variance."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ def em_routing(
     progress: float = 1.0,
     through: Through = "last",
     final_posteriors: bool = False,
-    variance_floor: float = 1e-4,
+    variance_floor: float = FLOOR,
 ) -> Iterator[EMStep]:
     """Fit one Gaussian per upper capsule to the votes and yield every iteration.
 
@@ -157,6 +159,7 @@ class ExpectationMaximisation(Algorithm):
     pose = "means"
     share = Share("responsibilities", "R", "Responsibilities R", of="M-step")
     pairs = ("responsibilities", "posteriors", "activations")
+    played = ("variances", "cost", "inverse_temperature")
     strength = ACTIVATION
     program = Program(
         (
@@ -257,6 +260,19 @@ class ExpectationMaximisation(Algorithm):
             through=settings.through,
             final_posteriors=record,
         )
+
+    def complete(
+        self, steps: Mapping[str, Tensor], votes: Float[Tensor, "batch lower upper dim"] | None, presence: Tensor
+    ) -> dict[str, Tensor]:
+        """With votes σ², of the votes weighted by R and by what their capsules are sure of."""
+        if votes is None:
+            return dict(steps)
+        values, weights = votes.transpose(1, 2), presence.unsqueeze(1)
+        variances = [
+            mixture.weighted_moments(values, owned.transpose(1, 2) * weights, variance_floor=FLOOR)[1]
+            for owned in steps["responsibilities"]
+        ]
+        return {"variances": torch.stack(variances), **steps}
 
     def drawn_weights(self, owner: Any, upper: slice) -> dict[str, Tensor]:
         """`beta_a`, the cost at which a capsule is half on."""

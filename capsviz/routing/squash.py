@@ -16,6 +16,15 @@ def lengths(vectors: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch"]:
     return (vectors * vectors).sum(-1).clamp_min(torch.finfo(vectors.dtype).tiny).sqrt()
 
 
+def unsquash(poses: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch dim"] | None:
+    """The vectors of which `squash` makes these; None where one is as long as 1 or longer, which it makes of none.
+
+    Shapes: "... dim" in and out. ‖v‖ = ‖s‖² / (1 + ‖s‖²), hence ‖s‖ = √(‖v‖ / (1 − ‖v‖)).
+    """
+    length = lengths(poses).unsqueeze(-1)
+    return None if bool((length >= 1).any()) else poses * (1 / (length * (1 - length)).sqrt())
+
+
 def squash(sums: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch dim"]:
     """Shrink each vector to a length below 1 and keep its direction: ‖s‖² / (1 + ‖s‖²) · s / ‖s‖.
 

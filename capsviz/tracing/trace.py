@@ -19,7 +19,9 @@ from capsviz.device import of, or_cpu, results
 from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet, CapsNetConfig, CapsuleLayer, NoCapsulesError, PrimaryCapsules, strongest
 from capsviz.network.finite import check_finite
+from capsviz.network.recorded import traced_config
 from capsviz.routing import ALGORITHMS, Algorithm, InverseTemperature, Step, Windows
+from capsviz.tracing.adopting import from_steps
 from capsviz.tracing.intervention import Intervention, intervene
 
 FORMAT = "capsviz-trace-1"
@@ -27,6 +29,12 @@ FORMAT = "capsviz-trace-1"
 
 class TraceError(CapsvizError):
     """A trace file that cannot be opened."""
+
+
+class NotRecorded(TraceError, KeyError):
+    """A number that a trace does not hold."""
+
+    __str__ = Exception.__str__  # a KeyError would put the sentence into quotes
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,8 @@ class LayerTrace(Mapping[str, Tensor]):
         return len(self.steps["activations"])
 
     def __getitem__(self, name: str) -> Tensor:
+        if name not in self.steps:
+            raise NotRecorded(f"The trace does not hold the {name}; record them as well.")
         return self.steps[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -199,6 +209,11 @@ class Trace:
             "objects": self.objects,
         }
 
+    @classmethod
+    def from_steps(cls, routing: str, shares: Tensor, poses: Tensor, **more: Any) -> Trace:
+        """The trace of a routing that another program recorded: see `capsviz.tracing.adopting.from_steps`."""
+        return from_steps(routing, shares, poses, **more)
+
     def save(self, path: str | Path) -> None:
         """Write the trace as one safetensors file whose header is JSON; opens again with `Trace.open`."""
         Path(path).write_bytes(self.to_bytes())  # safetensors' own `save_file` would make the file private
@@ -268,7 +283,7 @@ def read_header(metadata: Mapping[str, str] | None, path: Path) -> dict[str, Any
 def assemble(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Trace:
     """The trace of a header and the tensors that belong to it, in float32 whatever they were kept in."""
     tensors = {name: tensor.float() if tensor.dtype == torch.float16 else tensor for name, tensor in tensors.items()}
-    config = CapsNetConfig.from_dict(header["config"])
+    config = traced_config(header["config"])
     return Trace(
         config,
         header["name"],
@@ -304,7 +319,7 @@ def _geometry(
     return grids[number], grids[number + 1], window
 
 
-def _stack(steps: list[Step]) -> dict[str, Tensor]:
+def stacked(steps: list[Step]) -> dict[str, Tensor]:
     """The numbers of all steps by their field's name, stacked in front."""
     names = [field.name for field in fields(steps[0]) if field.name != "iteration"]
     return {
@@ -356,7 +371,7 @@ def trace(
             )
             kept = votes == "all" or (votes and number == model.depth - 1)
             cast = results(model.votes(lower, number).materialise()) if kept else None
-            layers.append(LayerTrace(config.routing, _stack(steps), cast, *_geometry(config, number)))
+            layers.append(LayerTrace(config.routing, stacked(steps), cast, *_geometry(config, number)))
             last = steps[-1]
             lower = PrimaryCapsules(last.poses, last.activations)
         drawn = None if model.decoder is None else model.reconstruct(last.poses, last.activations, objects)
@@ -382,10 +397,11 @@ def contains_shorter(config: CapsNetConfig) -> bool:
 
 
 @or_cpu
-def shorter(model: CapsNet, recorded: Trace, iterations: int) -> Trace:
+def shorter(model: CapsNet | None, recorded: Trace, iterations: int) -> Trace:
     """The routing of fewer iterations with which a recorded one begins, as `trace` gives it; only drawing is done anew.
 
-    model: the one that was recorded. Raises TraceError where the trace has fewer, or more than one routed layer.
+    model: the one that was recorded; None where it is not at hand, and nothing is drawn. Raises TraceError where the
+    trace has fewer, or more than one routed layer.
     """
     if not contains_shorter(recorded.config) or not 1 <= iterations <= recorded.layer.iterations:
         raise TraceError(
@@ -396,7 +412,7 @@ def shorter(model: CapsNet, recorded: Trace, iterations: int) -> Trace:
     # Numbers of their own: a file of tensors holds none that share memory.
     poses, activations = steps[layer.algorithm.pose][-1].clone(), steps["activations"][-1].clone()
     drawn = None
-    if model.decoder is not None:
+    if model is not None and model.decoder is not None:
         device = of(model)
         with torch.inference_mode():
             drawn = results(model.reconstruct(poses.to(device), activations.to(device), recorded.objects))

@@ -46,8 +46,12 @@ class TraceSet:
 
     @classmethod
     def open(cls, folder: str | Path) -> TraceSet:
-        """The set in a folder; raises TraceError, in one sentence, where it is missing, unfinished or damaged."""
+        """The set in a folder, or the traces in one file as a set; raises TraceError, in one sentence, where it is
+        missing, unfinished or damaged.
+        """
         folder = Path(folder)
+        if folder.is_file():
+            return cls._of_file(folder)
         index = folder / INDEX
         if not index.is_file():
             begun = len(list(folder.glob(SHARDS))) if folder.is_dir() else 0
@@ -69,6 +73,18 @@ class TraceSet:
             if not path.is_file() or path.stat().st_size != shard.bytes:
                 raise TraceError(f"{path} is missing or was cut short; delete {index} and repeat the recording.")
         return cls(folder, recorded, shards)
+
+    @classmethod
+    def _of_file(cls, path: Path) -> TraceSet:
+        """One trace file as a set of one shard; nobody says with which weights it was recorded, nor of what data."""
+        with damage_as_sentences(path), safe_open(str(path), framework="pt") as file:
+            header = read_header(file.metadata(), path)
+            count, *_ = file.get_slice("activations").get_shape()
+            votes = f"layer{len(header['layers']) - 1}.votes" in file.keys()  # noqa: SIM118 - not a mapping
+            iterations = int(header["config"]["iterations"])
+        recorded = {"model": header["name"], "weights": "", "data": "", "split": "", "count": count}
+        recorded |= {"iterations": iterations, "votes": votes, "float16": False}
+        return cls(path.parent, recorded, (Shard(path.name, 0, count, path.stat().st_size),))
 
     def __len__(self) -> int:
         return self.shards[-1].first + self.shards[-1].count if self.shards else 0
@@ -99,7 +115,9 @@ class TraceSet:
 
     @property
     def labels(self) -> Int64[Tensor, "count *present"]:
-        """The class of each image, or its two classes, as the data set says."""
+        """The class of each image, or its two classes, as the data set says; "count 0" where nobody said."""
+        if not self.recorded["data"]:
+            return torch.zeros(len(self), 0, dtype=torch.int64)
         return torch.cat([self._read(shard, slice(None), only="labels")[1]["labels"] for shard in self.shards])
 
     @property

@@ -1,0 +1,104 @@
+"""Traces whose network is not here: pages that need none show what was recorded, the others say what is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import capsviz
+from app import resources
+from app.sources import trace_sets
+from capsviz import Trace
+from capsviz.data import load, to_float
+from tests.app.conftest import Visit
+from tests.app.test_pages import charts
+
+BESIDE = ("activations", "cost", "inverse_temperature")
+ABSENT = "is not on this machine, so that only what was recorded can be shown"
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the traces of two digits by three routings: with votes (dr.…), without (bare.…), of b (l2.…)."""
+    monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
+    images = to_float(load("digits", "test").images[:2])
+    traces = {name: capsviz.trace(capsviz.load(f"digits-{name}"), images) for name in ("dr", "em", "l2")}
+    for name, trace in traces.items():
+        shares, algorithm = trace.layer[trace.layer.algorithm.shares], trace.layer.algorithm
+        more = {
+            field: trace.layer[field]
+            for field in ("activations", "cost", "inverse_temperature")
+            if field in trace.layer
+        }
+        adopted = Trace.from_steps(
+            name,
+            shares if algorithm.share else shares[0],
+            trace.layer.poses,
+            votes=trace.layer.votes,
+            images=images,
+            lower_activations=trace.primary_activations,
+            grid=trace.grid,
+            name=f"their {name}",
+            **more,
+        )
+        adopted.save(tmp_path / f"{name}.safetensors")
+    dr = traces["dr"]
+    Trace.from_steps("dr", dr.layer["couplings"], dr.layer.poses, images=images).save(tmp_path / "bare.safetensors")
+    return tmp_path
+
+
+def said(app) -> list[str]:
+    elements = (*app.markdown, *app.caption, *app.warning, *app.error, *app.info)
+    return [element.value for element in elements]
+
+
+@pytest.mark.parametrize(("page", "name"), [("dynamic", "dr"), ("em", "em"), ("discriminative", "l2")])
+def test_the_page_about_its_routing_shows_what_was_recorded(page: str, name: str, place: Path, visit: Visit):
+    app = visit(page, source="recorded", recording=f"{name}.safetensors", image=1)
+    assert not app.exception and not app.error
+    assert any(ABSENT in text for text in said(app))
+    recorded = Trace.open(place / f"{name}.safetensors")
+    predicted = recorded.classes[int(recorded.predicted[1])]
+    assert any(metric.value.startswith(predicted) for metric in app.metric) or name == "l2"
+    assert charts(app)
+    assert "not<br>recorded" in str(charts(app)["strip"]), "nobody said what made the capsules"
+
+
+def test_fewer_iterations_are_its_beginning_and_more_are_answered_by_a_sentence(place: Path, visit: Visit):
+    entry = trace_sets.network_of("dr.safetensors")
+    assert entry is not None and trace_sets.holds("dr.safetensors", entry, 2)
+    assert not trace_sets.holds("dr.safetensors", entry, 4)
+    assert trace_sets.trace("dr.safetensors", 0, 2).layer.iterations == 2
+    app = visit("dynamic", source="recorded", recording="dr.safetensors", T=5)
+    assert any(ABSENT in error.value and "take back T" in error.value for error in app.error)
+
+
+def test_without_votes_the_board_says_so_and_the_other_pictures_stand(place: Path, visit: Visit):
+    app = visit("dynamic", source="recorded", recording="bare.safetensors")
+    assert any("without votes" in error.value for error in app.error)
+    whole = visit("dynamic", source="recorded", recording="dr.safetensors")
+    assert not whole.error and charts(app).keys() == charts(whole).keys() - {"flow"}
+    assert any("Source" in caption.value for caption in app.caption), "the page goes on to its end"
+
+
+@pytest.mark.parametrize("page", ["perturb", "compare", "results", "discriminative"])
+def test_pages_that_need_a_network_run_another_one_or_say_what_is_missing(page: str, place: Path, visit: Visit):
+    app = visit(page, source="recorded", recording="dr.safetensors")
+    assert not app.exception
+    if page != "results":
+        assert any(ABSENT in text for text in said(app)) or any("runs on the same image" in text for text in said(app))
+
+
+def test_a_recording_of_an_image_of_another_size_names_what_is_missing(place: Path, visit: Visit):
+    odd = capsviz.record(torch.rand(1, 3, 40, 50), torch.randn(1, 12, 7, 4), "dr", grid=(2, 3, 2), field=(10, 8))
+    odd.save(place / "odd.safetensors")
+    assert not visit("dynamic", source="recorded", recording="odd.safetensors").error
+    app = visit("perturb", source="recorded", recording="odd.safetensors")
+    assert any(ABSENT in error.value for error in app.error) and not app.exception
+
+
+def test_a_model_that_is_not_here_is_one_sentence(place: Path):
+    with pytest.raises(capsviz.CapsvizError, match=r"^The network of dr\.safetensors .*; choose another source"):
+        resources.model("dr.safetensors")

@@ -1,0 +1,188 @@
+"""Votes and steps of other programs become traces: with the same numbers, or with one sentence on what is wrong."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+import capsviz
+from capsviz import Trace
+from capsviz.boards import trace_board
+from capsviz.figures.errors import FigureError
+from capsviz.network import CapsNet, preset
+from capsviz.network.config import ConfigError, Window
+from capsviz.routing import ALGORITHMS, squash
+from capsviz.routing.squash import unsquash
+from capsviz.tracing.adopting import AdoptError
+from capsviz.tracing.trace import NotRecorded, TraceError
+
+BESIDE = ("transform", "encoder", "decoder")
+"""Where the weights of a network lie that are not the routing's own."""
+
+
+@pytest.fixture(params=ALGORITHMS)
+def ours(request) -> tuple[Trace, dict[str, Tensor]]:
+    """A trace of a network of ours, and what its routing has learned beside the votes."""
+    torch.manual_seed(0)
+    model = CapsNet(preset("tiny", "digits", request.param)).eval()
+    own = {name: value for name, value in model.state_dict().items() if not name.startswith(BESIDE)}
+    return capsviz.trace(model, torch.rand(2, 1, 28, 28), name="ours"), own
+
+
+def again(trace: Trace, votes: bool = True, **changes) -> Trace:
+    """The trace from what another program would have recorded of it."""
+    algorithm, layer = trace.config.algorithm, trace.layer
+    shares = layer[algorithm.shares] if algorithm.share else layer[algorithm.shares][0]
+    needed = ("activations", "cost", "inverse_temperature", "scores")
+    given = {
+        "shares": shares,
+        "poses": layer.poses,
+        "votes": layer.votes if votes else None,
+        "images": trace.images,
+        "lower_activations": trace.primary_activations,
+        "grid": trace.grid,
+        **{name: layer[name] for name in needed if name in layer},
+    }
+    return Trace.from_steps(trace.config.routing, **{**given, **changes})
+
+
+def test_bare_votes_are_routed_as_in_the_network_that_cast_them(ours):
+    trace, weights = ours
+    routed = capsviz.record(
+        trace.images,
+        trace.layer.votes,
+        trace.config.routing,
+        weights=weights,
+        activations=trace.primary_activations,
+        grid=trace.grid,
+        field=(trace.config.view(0).kernel, trace.config.view(0).stride),
+        classes=trace.classes,
+    )
+    assert routed.layer.keys() == trace.layer.keys()
+    for name, value in trace.layer.items():
+        torch.testing.assert_close(routed.layer[name], value, atol=2e-4, rtol=2e-4)
+    assert torch.equal(routed.predicted, trace.predicted) and routed.grid == trace.grid
+    assert routed.config.iterations == trace.config.iterations
+    assert routed.config.receptive_field(1, 2) == trace.config.receptive_field(1, 2)
+    assert routed.reconstruction is None and routed.primary_poses.shape[-1] == 0
+
+
+def test_what_follows_from_recorded_steps_is_what_our_routing_computes(ours):
+    trace, _ = ours
+    found = again(trace)
+    for name in {*trace.layer} - {"posteriors"}:
+        torch.testing.assert_close(found.layer[name], trace.layer[name], atol=2e-4, rtol=2e-4)
+    if "board" in trace.config.algorithm.pictures:
+        assert trace_board(found).message(0) is not None
+
+
+def test_logits_that_are_nobodys_sum_of_agreement_are_told_up_to_a_constant():
+    couplings = torch.rand(2, 1, 5, 3).softmax(-1)
+    votes, poses = torch.randn(1, 5, 3, 4), squash(torch.randn(2, 1, 3, 4))
+    found = Trace.from_steps("dr", couplings, poses, votes=votes)
+    torch.testing.assert_close(found.layer["logits"].softmax(-1), couplings)
+    torch.testing.assert_close(found.layer["logits"].mean(-1), torch.zeros(2, 1, 5), atol=1e-5, rtol=0)
+
+
+def test_without_votes_what_needs_none_is_there_and_the_rest_says_so(ours):
+    trace, _ = ours
+    found = again(trace, votes=False)
+    assert found.layer.votes is None
+    torch.testing.assert_close(found.activations, trace.activations, atol=1e-5, rtol=1e-4)
+    if trace.config.algorithm.share is None or "agreement" in trace.layer:
+        with pytest.raises(NotRecorded, match=r"^The trace does not hold the agreement; record them as well\.$"):
+            found.layer["agreement"]
+    if "board" in trace.config.algorithm.pictures:
+        with pytest.raises(FigureError, match="without votes"):
+            trace_board(found)
+
+
+def test_an_adopted_trace_survives_the_way_through_a_file(ours, tmp_path):
+    trace, _ = ours
+    found = again(trace, field=(5, 2), images=torch.rand(2, 3, 40, 30), name="theirs")
+    found.save(tmp_path / "theirs.safetensors")
+    opened = Trace.open(tmp_path / "theirs.safetensors")
+    assert opened.config == found.config and opened.name == "theirs"
+    assert all(torch.equal(value, opened.tensors()[name]) for name, value in found.tensors().items())
+    one = capsviz.TraceSet.open(tmp_path / "theirs.safetensors")
+    assert len(one) == 2 and torch.equal(one[1].poses, found.poses[1:]) and one.labels.shape == (2, 0)
+    assert one.recorded["votes"] and one.recorded["iterations"] == trace.config.iterations
+    with pytest.raises(ConfigError, match="cannot be built"):
+        CapsNet(opened.config)
+
+
+def test_a_decoder_sees_the_most_active_capsule_alone():
+    couplings, poses = torch.full((1, 2, 4, 3), 1 / 3), squash(torch.randn(1, 2, 3, 2))
+
+    def decoder(capsules: Tensor) -> Tensor:
+        assert ((capsules.norm(dim=-1) > 0).sum(1) == 1).all()
+        return capsules.sum((1, 2)).sigmoid()[:, None, None, None].expand(-1, 1, 28, 28)
+
+    found = Trace.from_steps("dr", couplings, poses, decoder=decoder, images=torch.zeros(2, 1, 28, 28))
+    longest = poses[0].gather(1, found.predicted[:, None, None].expand(-1, 1, 2)).sum((1, 2)).sigmoid()
+    torch.testing.assert_close(found.reconstruction[:, 0, 0, 0], longest)
+
+
+def test_where_nobody_says_what_capsules_see_they_see_the_whole_image():
+    found = Trace.from_steps("dr", torch.full((1, 1, 6, 2), 0.5), torch.zeros(1, 1, 2, 3), grid=(2, 3, 1))
+    assert found.config.receptive_field(1, 2) == (0, 0, 28, 28) and found.config.view(0) == Window(28, 0)
+
+
+def test_unsquash_is_the_way_back():
+    sums = torch.randn(3, 5, 4) * 3
+    torch.testing.assert_close(unsquash(squash(sums)), sums, atol=1e-4, rtol=1e-4)
+    assert unsquash(torch.ones(1, 4)) is None
+    assert torch.equal(unsquash(torch.zeros(2, 3)), torch.zeros(2, 3))
+
+
+C, V = torch.full((2, 1, 4, 2), 0.5), torch.zeros(2, 1, 2, 3)
+STEPS_WRONG = {
+    "no routing": ({"routing": "abacus"}, r"No routing is called 'abacus'; choose one of dr, "),
+    "sums": ({"shares": C * 0.9}, "add up over the upper ones to 1 within 0.1, not 0.001; give shares"),
+    "other axis": ({"shares": torch.full((2, 1, 4, 2), 0.25)}, "normalised over the last axis, the upper capsules"),
+    "not finite": ({"poses": V / 0}, "The poses hold numbers that are not finite"),
+    "iterations": ({"shares": C[:1]}, "The couplings are 1 × 1 × 4 × 2 and 2 × 1 × any × 2 is wanted"),
+    "votes": ({"votes": torch.zeros(1, 4, 2, 5)}, "The votes are 1 × 4 × 2 × 5 and 1 × 4 × 2 × 3 is wanted"),
+    "images": ({"images": torch.full((1, 1, 8, 8), 7.0)}, "not gray or colour in 0..1"),
+    "grid": ({"grid": (2, 2, 2)}, "The grid 2 × 2 × 2 is not that of 4 lower capsules"),
+    "field": ({"grid": (2, 2, 1), "field": (28, 2)}, "2 positions that see 28 pixels, 2 apart, do not fit into 28"),
+    "names": ({"classes": ("one",)}, "There are 2 upper capsules and 1 names; give one for each"),
+    "further": ({"logits": torch.zeros(2, 3)}, "The logits are 2 × 3 and 2 × 1 × 4 × 2 is wanted"),
+}
+
+
+@pytest.mark.parametrize("case", STEPS_WRONG)
+def test_steps_that_make_no_trace_are_answered_in_one_sentence(case, unchecked_types):
+    changes, says = STEPS_WRONG[case]
+    with pytest.raises(AdoptError, match=says) as caught:
+        Trace.from_steps(**{"routing": "dr", "shares": C, "poses": V, **changes})
+    assert str(caught.value).count(". ") == 0 and str(caught.value).endswith(".")
+
+
+def test_votes_that_make_no_trace_are_answered_in_one_sentence(unchecked_types):
+    votes = torch.randn(1, 4, 2, 3)
+    with pytest.raises(AdoptError, match=r"takes weights=\{…\} with beta_u \(2,\), beta_a \(2,\)"):
+        capsviz.record(None, torch.randn(1, 4, 2, 16), "em")
+    with pytest.raises(AdoptError, match="takes no weights; give those"):
+        capsviz.record(None, votes, "dr", weights={"b": votes})
+    with pytest.raises(AdoptError, match="The votes are 4 × 2 × 3 and any × any × any × any is wanted"):
+        capsviz.record(None, votes[0], "dr")
+    with pytest.raises(AdoptError, match="hold numbers that are not finite"):
+        capsviz.record(None, votes / 0, "dr")
+    steps = {"shares": C[:1], "poses": V[:1], "votes": votes, "activations": torch.full((1, 1, 2), 0.5)}
+    with pytest.raises(AdoptError, match="EM routing with votes needs cost and inverse_temperature"):
+        Trace.from_steps("em", **steps)
+    with pytest.raises(AdoptError, match="needs the activations of every iteration"):
+        Trace.from_steps("em", C[:1], torch.zeros(1, 1, 2, 3))
+
+
+def test_of_a_trace_whose_network_is_away_a_beginning_is_cut_and_nothing_drawn():
+    from capsviz.tracing.trace import shorter
+
+    whole = capsviz.record(None, torch.randn(1, 4, 2, 3), "dr", iterations=4)
+    begun = shorter(None, whole, 2)
+    assert begun.layer.iterations == 2 and begun.reconstruction is None
+    assert torch.equal(begun.poses, whole.layer.poses[1])
+    with pytest.raises(TraceError, match="no part of this trace"):
+        shorter(None, whole, 5)
