@@ -16,7 +16,7 @@ import capsviz
 from capsviz import Trace, TraceSet
 from capsviz.data import load, to_float
 from capsviz.network import CapsNet, preset
-from capsviz.tracing import recording
+from capsviz.tracing import trace_set_writer
 from capsviz.tracing.trace import TraceError
 from capsviz.tracing.trace_set_writer import record
 
@@ -91,8 +91,8 @@ def test_a_recording_that_was_cut_off_says_so_and_goes_on_where_it_was(tmp_path,
         written.append(arguments[3])
         return write(*arguments)
 
-    write = recording.write_shard
-    monkeypatch.setattr(recording, "write_shard", cut_off)
+    write = trace_set_writer.write_shard
+    monkeypatch.setattr(trace_set_writer, "write_shard", cut_off)
     with pytest.raises(KeyboardInterrupt):
         recorded(tmp_path)
     with pytest.raises(TraceError, match="cut off after 2 shards; repeat its command"):
