@@ -32,6 +32,7 @@ PAGES = [
     st.Page("views/perturb.py", title="Perturb", icon=":material/tune:", url_path="perturb"),
     st.Page("views/compare.py", title="Compare", icon=":material/compare:", url_path="compare"),
     st.Page("views/results.py", title="Results", icon=":material/table_chart:", url_path="results"),
+    st.Page("views/basics.py", title="Basics", icon=":material/category:", url_path="basics"),
 ]
 by_name = first(url_path="dynamic", visibility="hidden")  # the first page has the empty address, and this one as well
 page = st.navigation([*PAGES, by_name], position="hidden")

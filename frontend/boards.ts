@@ -1,5 +1,7 @@
 // All boards, by the names that capsviz.boards calls them.
 
+import { MarginBoard } from "./basics/margin-board";
+import { SquashBoard } from "./basics/squash";
 import { type Mount, mounting } from "./core/board";
 import { mountDecoder } from "./decoder/board";
 import { CapsuleMaps } from "./capsule-maps/board";
@@ -10,5 +12,7 @@ export const boards: Readonly<Record<string, Mount>> = {
   "routing-board": mounting(RoutingBoard),
   "capsule-maps": mounting(CapsuleMaps),
   toy: mounting(Toy),
+  squash: mounting(SquashBoard),
+  "margin-loss": mounting(MarginBoard),
   "live-decoder": mountDecoder,
 };

@@ -20,6 +20,8 @@ const parts = [
   "app/capsule-maps",
   "app/live-decoder",
   "app/toy",
+  "app/squash",
+  "app/margin-loss",
   "page/page",
   "notebook/widget",
 ];

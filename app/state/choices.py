@@ -13,6 +13,7 @@ from app.state.codecs import (
     CLASS,
     DATA,
     INTERVENTION,
+    LENGTHS,
     MODEL,
     PAIR,
     PICTURE,
@@ -30,6 +31,7 @@ from app.state.codecs import (
     steps,
     whole,
 )
+from capsviz.boards.basics import LONGEST, MARGINS
 from capsviz.boards.decoder import HANDS, WIDE
 from capsviz.data import Viewpoint
 from capsviz.experiments import reports
@@ -39,6 +41,8 @@ from capsviz.tracing.intervention import Intervention
 SOURCES = ("data", "upload", "camera", "pad", "generated", "recorded")
 SPLITS = ("test", "train")
 LABS = ("network", "toy")
+EXHIBITS = ("squash", "loss")
+"""Of Basics."""
 ANOTHER_IMAGE = "image"
 TEMPERATURES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0)
 """What EM's λ may rise to, beside the model's own: finer steps where λ is small."""
@@ -74,8 +78,9 @@ CLOSEST = 6
 
 _OF_A_MODEL = (
     *("data", "only", "upper", "penalty", "layer", "position", "capsule", "touched"),
-    *("pair", "method", "cell", "to", "image", "frame", "offsets"),
+    *("pair", "method", "cell", "to", "image", "frame", "offsets", "lengths"),
 )
+_OF_AN_IMAGE = ("upper", "lengths")
 _TURNED = f"The votes are turned by two angles from −{FARTHEST_TURN:g} to {FARTHEST_TURN:g}, not by “{{text}}”"
 _TOY = numbers(
     TOY_REACH,
@@ -94,6 +99,10 @@ _OFFSETS = numbers(
     f"Capsule offsets go from −{WIDE:g} to {WIDE:g}",
     sparse=True,
 )
+
+
+def _margin(what: str) -> Codec:
+    return between(0, 1, f"{what} cannot be “{{text}}”", f"{what} goes from 0 to 1", places=2)
 
 
 @dataclass(frozen=True)
@@ -138,22 +147,22 @@ class Choices:
         resets=_OF_A_MODEL,
     )
     source: str = choice(
-        one_of(SOURCES, "source of images"), "data", "images of a data set", resets=("picture", "image", "upper")
+        one_of(SOURCES, "source of images"), "data", "images of a data set", resets=("picture", "image", *_OF_AN_IMAGE)
     )
     """`data` (a data set on this machine), `upload`, `camera`, `pad` (drawn by hand), `generated` (by the model), or
     `recorded` (images and traces that `capsviz trace` left)."""
-    picture: str = choice(PICTURE, "", "an image of a data set", resets=("upper",))
+    picture: str = choice(PICTURE, "", "an image of a data set", resets=_OF_AN_IMAGE)
     """What the visitor sent, photographed or drew, as `linked_picture` writes it; empty: nothing yet."""
-    data: str = choice(DATA, "", "the model's own data set", resets=("image", "upper"))
+    data: str = choice(DATA, "", "the model's own data set", resets=("image", *_OF_AN_IMAGE))
     """Data set to take the image from; empty: the model's own where it is on this machine, else the embedded digits."""
-    split: str = choice(one_of(SPLITS, "split"), "test", resets=("image", "upper"))
-    recording: str = choice(RECORDING, "", "the first recording", resets=("image", "upper"))
+    split: str = choice(one_of(SPLITS, "split"), "test", resets=("image", *_OF_AN_IMAGE))
+    recording: str = choice(RECORDING, "", "the first recording", resets=("image", *_OF_AN_IMAGE))
     """Name of the recording to take images and traces from; empty: the first one."""
-    image: int | None = choice(place("image"), None, "the image to begin with", resets=("upper",))
+    image: int | None = choice(place("image"), None, "the image to begin with", resets=_OF_AN_IMAGE)
     """Its place among the images of the source; None: the one to begin with."""
     viewpoint: Viewpoint = choice(VIEWPOINT, Viewpoint(), "the image as it is")
     """How the image on stage is turned, shifted, scaled, sheared and brightened; it stays from image to image."""
-    only: int | None = choice(CLASS, None, "all classes", resets=("image", "upper"))
+    only: int | None = choice(CLASS, None, "all classes", resets=("image", *_OF_AN_IMAGE))
     """Class to browse; None: all of them."""
     upper: int | None = choice(CLASS, None, "the class that the model predicts", key="class", resets=("offsets",))
     """Class capsule to look at; None: the one that the model predicts."""
@@ -292,6 +301,27 @@ class Choices:
     """How far the walk is, 0 to 1."""
     sphere: bool = choice(flag("sphere", "value of path"), False, "the straight walk", key="path")
     """The walk goes along the sphere, not straight on."""
+    exhibit: str = choice(one_of(EXHIBITS, "exhibit"), "squash", resets=("frame",))
+    """What Basics shows: `squash`, or the margin `loss`."""
+    vector_length: float = choice(
+        between(0, LONGEST, "The length of s cannot be “{text}”", f"s is 0 to {LONGEST:g} long", places=2),
+        1.5,
+        "‖s‖ = {vector_length:g}",
+        key="s",
+    )
+    """‖s‖ of the vector that is squashed on Basics."""
+    vector_angle: int = choice(
+        steps(180, "The direction of s cannot be “{text}” (−180 to 180 degrees)"), 40, "{vector_angle}°", key="angle"
+    )
+    """Its direction in degrees."""
+    present_margin: float = choice(_margin("m⁺"), MARGINS[0], "m⁺ = {present_margin:g}", key="mplus")
+    """m⁺ of the margin loss on Basics."""
+    absent_margin: float = choice(_margin("m⁻"), MARGINS[1], "m⁻ = {absent_margin:g}", key="mminus")
+    """Its m⁻."""
+    absent_weight: float = choice(_margin("The weight of an absent class"), MARGINS[2], "{absent_weight:g}", key="down")
+    """What it counts an absent class."""
+    lengths: tuple[tuple[int, float], ...] = choice(LENGTHS, (), "the class capsules as they are")
+    """Class capsules there, each with the length that the visitor gave it; empty: none."""
     present: bool = choice(flag("1", "value of present"), False, "the page with its sidebar")
     """Presenter mode: no sidebar, large type, keys."""
 

@@ -241,6 +241,26 @@ def _a_class(random: Random, choices: Choices, catalogue: Catalogue) -> int:
 CLASS = Codec(_read_class, _a_class)
 
 
+_LENGTH = between(0, 1, "“{text}” is no length of a class capsule", "A class capsule is 0 to 1 long", places=2)
+
+
+def _read_lengths(text: str, choices: Choices, catalogue: Catalogue) -> tuple[tuple[int, float], ...]:
+    pairs = (part.partition(":") for part in text.split(","))
+    found = {
+        _read_class(label, choices, catalogue): _LENGTH.read(length, choices, catalogue) for label, _, length in pairs
+    }
+    return tuple(sorted(found.items()))
+
+
+LENGTHS = Codec(
+    _read_lengths,
+    lambda *given: ((_a_class(*given), _LENGTH.draw(*given)),),
+    lambda lengths: ",".join(f"{label}:{_LENGTH.write(length)}" for label, length in lengths),
+    lambda lengths: tuple((label, _LENGTH.normal(length)) for label, length in lengths),
+)
+"""Classes, each with a length that was given to its capsule."""
+
+
 def _read_cell(text: str, choices: Choices, catalogue: Catalogue) -> tuple[int, int]:
     shown, _, named = text.partition("-")
     return _read_class(shown, choices, catalogue), _read_class(named, choices, catalogue)

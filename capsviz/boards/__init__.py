@@ -5,6 +5,7 @@ Their code is TypeScript in `frontend/`; what it builds lies here as `bundles/`,
 
 from __future__ import annotations
 
+from .basics import margin_message, squash_message
 from .board import Board, decoder_board, maps_board, trace_board
 from .built import bundle
 from .capsule_maps import CapsuleMaps
@@ -32,7 +33,9 @@ __all__ = [
     "drawn_weights",
     "history_maps",
     "maps_board",
+    "margin_message",
     "pack_weights",
     "routing_message",
+    "squash_message",
     "trace_board",
 ]

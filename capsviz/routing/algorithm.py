@@ -126,6 +126,8 @@ class Algorithm(Method, ABC):
     """Whether an inverse temperature λ, on a schedule of its own, makes its decisions stricter."""
     pose: str = "poses"
     """The field of its steps that has the poses of the upper capsules."""
+    squashed: str = ""
+    """The field of its steps that `squash` makes the poses of, whose length the margin loss reads; empty for none."""
     pairs: tuple[str, ...] = ()
     """The fields of its steps whose last axis is the upper capsules."""
     share: Share | None = None

@@ -75,6 +75,7 @@ class Dynamic(Algorithm):
     name, title, short = "dr", "Dynamic routing", "DR"
     colour = "#0072b2"
     iterates = True
+    squashed = "sums"
     share = Share("couplings", "c", "Couplings c")
     pairs = ("logits", "couplings", "agreement", "activations")
     played = ("logits", "sums", "agreement")

@@ -11,15 +11,29 @@ ABSENT_MARGIN = 0.1
 ABSENT_WEIGHT = 0.5
 
 
+def margin_losses(
+    lengths: Float[Tensor, "batch upper"],
+    targets: Bool[Tensor, "batch upper"],
+    *,
+    present: float = PRESENT_MARGIN,
+    absent: float = ABSENT_MARGIN,
+    weight: float = ABSENT_WEIGHT,
+) -> Float[Tensor, "batch upper"]:
+    """The margin loss of each class: that of a present one shorter than m⁺, or of an absent one longer than m⁻.
+
+    present: m⁺; absent: m⁻; weight: what an absent class counts. Source: Sabour, Frosst & Hinton 2017, eq. 4.
+    """
+    missing = (present - lengths).clamp(min=0).square()
+    excess = (lengths - absent).clamp(min=0).square()
+    return torch.where(targets, missing, weight * excess)
+
+
 def margin_loss(lengths: Float[Tensor, "batch upper"], targets: Bool[Tensor, "batch upper"]) -> Float[Tensor, ""]:
     """Punish a present class whose capsule is shorter than 0.9 and an absent one longer than 0.1.
 
-    Sum over classes, mean over the batch; absent classes count half. Any number of classes may be present.
-    Source: Sabour, Frosst & Hinton 2017, eq. 4.
+    The sum of `margin_losses` over classes, mean over the batch. Any number of classes may be present.
     """
-    missing = (PRESENT_MARGIN - lengths).clamp(min=0).square()
-    excess = (lengths - ABSENT_MARGIN).clamp(min=0).square()
-    return torch.where(targets, missing, ABSENT_WEIGHT * excess).sum(dim=1).mean()
+    return margin_losses(lengths, targets).sum(dim=1).mean()
 
 
 def spread_loss(

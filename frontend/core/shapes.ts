@@ -6,6 +6,11 @@ import type { Look } from "./look";
 
 export type Place = readonly [number, number];
 
+export interface Spot {
+  readonly x: number;
+  readonly y: number;
+}
+
 export function line(pen: Pen, x0: number, y0: number, x1: number, y1: number): void {
   pen.beginPath();
   pen.moveTo(x0, y0);
@@ -41,6 +46,36 @@ export function within(
   if (y1 > bottom) share = Math.min(share, (bottom - y0) / (y1 - y0));
   if (y1 < top) share = Math.min(share, (top - y0) / (y1 - y0));
   return [[x0 + share * (x1 - x0), y0 + share * (y1 - y0)], share < 1];
+}
+
+/** An arrow; frame: of which colour its outline is, empty for none. */
+export function arrow(pen: Pen, from: Spot, to: Spot, width: number, colour: string, frame = ""): void {
+  const far = Math.hypot(to.x - from.x, to.y - from.y);
+  const head = Math.min(far, 9 + 1.6 * width);
+  const [stop, half, wing] = [far - head, width / 2, width / 2 + head * 0.38];
+  pen.save();
+  pen.translate(from.x, from.y);
+  pen.rotate(Math.atan2(to.y - from.y, to.x - from.x));
+  pen.beginPath();
+  pen.moveTo(0, -half);
+  for (const [x, y] of [
+    [stop, -half],
+    [stop, -wing],
+    [far, 0],
+    [stop, wing],
+    [stop, half],
+    [0, half],
+  ])
+    pen.lineTo(x, y);
+  pen.closePath();
+  if (frame) {
+    pen.strokeStyle = frame;
+    pen.lineWidth = 4;
+    pen.stroke();
+  }
+  pen.fillStyle = colour;
+  pen.fill();
+  pen.restore();
 }
 
 /** The path of a triangle of about the area of a disc of this radius, its tip at a point that it is turned towards. */

@@ -3,7 +3,7 @@
 import { Panel, type Pen } from "../core/canvas";
 import { inkOn } from "../core/colours";
 import type { Look } from "../core/look";
-import { haloed, line } from "../core/shapes";
+import { arrow, haloed, line, type Spot } from "../core/shapes";
 
 export interface PlaneState {
   readonly look: Look;
@@ -19,11 +19,6 @@ export interface PlaneState {
   readonly pose: readonly number[];
   /** The vote that is held. */
   readonly held: number | null;
-}
-
-interface Spot {
-  readonly x: number;
-  readonly y: number;
 }
 
 export class Plane extends Panel<PlaneState> {
@@ -79,35 +74,6 @@ function name(pen: Pen, from: Spot, tip: Spot, { look, name: text }: PlaneState)
   pen.textBaseline = "middle";
   haloed(pen, text, from.x + 0.55 * dx - aside * dy, from.y + 0.55 * dy + aside * dx, look.theme, 5);
   pen.textBaseline = "alphabetic";
-}
-
-function arrow(pen: Pen, from: Spot, to: Spot, width: number, colour: string, frame = ""): void {
-  const far = Math.hypot(to.x - from.x, to.y - from.y);
-  const head = Math.min(far, 9 + 1.6 * width);
-  const [stop, half, wing] = [far - head, width / 2, width / 2 + head * 0.38];
-  pen.save();
-  pen.translate(from.x, from.y);
-  pen.rotate(Math.atan2(to.y - from.y, to.x - from.x));
-  pen.beginPath();
-  pen.moveTo(0, -half);
-  for (const [x, y] of [
-    [stop, -half],
-    [stop, -wing],
-    [far, 0],
-    [stop, wing],
-    [stop, half],
-    [0, half],
-  ])
-    pen.lineTo(x, y);
-  pen.closePath();
-  if (frame) {
-    pen.strokeStyle = frame;
-    pen.lineWidth = 4;
-    pen.stroke();
-  }
-  pen.fillStyle = colour;
-  pen.fill();
-  pen.restore();
 }
 
 function handle(pen: Pen, { x, y }: Spot, i: number, held: boolean, { look, colours }: PlaneState): void {

@@ -1,5 +1,7 @@
 // Dynamic routing of votes in the plane, as capsviz/routing/dynamic.py does it; the unit test holds it to those numbers.
 
+import { dot, squash } from "../core/vectors";
+
 /** By lower capsule, parent and coordinate. */
 export type Votes = [number, number][][];
 
@@ -10,17 +12,6 @@ export interface Step {
   readonly sums: number[][];
   readonly poses: number[][];
   readonly agreement: number[][];
-}
-
-/** Σ_k a_k b_k. */
-function dot(a: readonly number[], b: readonly number[]): number {
-  return a.reduce((sum, value, k) => sum + value * b[k], 0);
-}
-
-/** ‖s‖² / (1 + ‖s‖²) · s / ‖s‖, and 0 at 0. */
-function squash(s: readonly number[]): number[] {
-  const length = Math.sqrt(dot(s, s));
-  return s.map((value) => (value * length) / (1 + length * length));
 }
 
 /** exp(b_j) / Σ_k exp(b_k): a lower capsule shares itself out over its parents. */

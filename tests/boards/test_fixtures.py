@@ -16,9 +16,11 @@ from torch import nn
 
 from capsviz.analysis.perturbation import lerp, masked, slerp
 from capsviz.boards import pack_weights
+from capsviz.boards.basics import MARGINS
 from capsviz.boards.message import pack
 from capsviz.network import CapsNet
-from capsviz.routing import DenseVotes, dynamic_routing
+from capsviz.routing import DenseVotes, dynamic_routing, squash
+from capsviz.routing.losses import margin_losses
 
 FOLDER = Path(__file__).parents[2] / "frontend" / "fixtures"
 CLASSES, DIM, EXEMPLARS, IMAGE = 3, 4, 2, (1, 3, 2)
@@ -92,7 +94,25 @@ def routing() -> list[dict[str, Any]]:
     return cases
 
 
-WRITTEN = {"message": message, "decoder": decoder, "routing": routing}
+def basics() -> dict[str, Any]:
+    """Vectors squashed, and the margin loss of each class with its gradient, the margins of training first."""
+    generator = torch.Generator().manual_seed(9)
+    vectors = 3 * torch.randn(24, 2, generator=generator, dtype=torch.float64)
+    vectors[0] = 0
+    squashed = [{"s": s.tolist(), "v": v.tolist()} for s, v in zip(vectors, squash(vectors), strict=True)]
+    cases = []
+    for number in range(16):
+        margins = MARGINS if number < 4 else tuple(torch.rand(3, generator=generator, dtype=torch.float64).tolist())
+        lengths = torch.rand(1, 10, generator=generator, dtype=torch.float64).requires_grad_()
+        targets = torch.rand(1, 10, generator=generator) < 0.3
+        losses = margin_losses(lengths, targets, present=margins[0], absent=margins[1], weight=margins[2])
+        (gradients,) = torch.autograd.grad(losses.sum(), lengths)
+        found = {"lengths": lengths, "targets": targets, "losses": losses, "gradients": gradients}
+        cases.append({"margins": list(margins), **{name: value[0].tolist() for name, value in found.items()}})
+    return {"squash": squashed, "margin": cases}
+
+
+WRITTEN = {"message": message, "decoder": decoder, "routing": routing, "basics": basics}
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -131,6 +131,16 @@ def drag_a_vote(visitor: Visitor) -> None:
     visitor.window.mouse.up()
 
 
+def drag_s(visitor: Visitor) -> None:
+    """The vector of squash, moved to below the axis."""
+    box = visitor.window.locator("section.squash canvas").first.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    visitor.window.mouse.move(x + 60, y - 40)
+    visitor.window.mouse.down()
+    visitor.window.mouse.move(x + 70, y + 50, steps=4)
+    visitor.window.mouse.up()
+
+
 def capsule_of_the_maps(visitor: Visitor) -> None:
     """A click on the first tile of the maps."""
     canvas = visitor.window.locator(".capsule-maps .map canvas").first
@@ -166,6 +176,15 @@ ACTIONS: dict[str, tuple[str, Sequence[tuple[Act, str]]]] = {
     "player of the maps": ("discriminative?model=digits-l2&part=history", [(key("Home"), "frame=0")]),
     "slider": ("perturb?model=digits-dr", [(slide("dimension 4", "ArrowRight"), "offsets=%2C%2C%2C%2C0.05")]),
     "all capsules": ("perturb?model=digits-dr&hand=cells", [(button("class capsule 3"), "class=3")]),
+    "vector": ("basics?model=digits-dr", [(drag_s, "angle="), (slide("Length of s", "ArrowRight"), "s=")]),
+    "margin loss": (
+        "basics?model=digits-dr&exhibit=loss",
+        [
+            (slide("m⁺", "ArrowLeft"), "mplus=0.89"),
+            (slide("Length of class 3", "ArrowRight"), "lengths=3"),
+            (button("As trained"), "-lengths="),
+        ],
+    ),
     "walk": (
         "perturb?model=digits-dr&hand=walk",
         [(button("walk to class 3"), "to=3"), (button("on the sphere, 50 %"), "walk=0.5")],

@@ -7,7 +7,7 @@ import torch
 
 from capsviz.network import METHODS
 from capsviz.routing.em import spread_margin
-from capsviz.routing.losses import cross_entropy, margin_loss, spread_loss
+from capsviz.routing.losses import cross_entropy, margin_loss, margin_losses, spread_loss
 
 
 def test_margin_loss_of_one_image_is_that_worked_out_by_hand():
@@ -33,6 +33,19 @@ def test_margin_loss_leaves_alone_what_is_beyond_its_margins():
     lengths = torch.tensor([[0.95, 0.05]], requires_grad=True)
     margin_loss(lengths, torch.tensor([[True, False]])).backward()
     assert lengths.grad is not None and not lengths.grad.any()
+
+
+def test_the_losses_of_the_classes_are_those_that_margin_loss_sums():
+    lengths, targets = torch.rand(5, 10), torch.rand(5, 10) < 0.2
+    each = margin_losses(lengths, targets)
+    assert each.shape == (5, 10)
+    torch.testing.assert_close(each.sum(1).mean(), margin_loss(lengths, targets))
+
+
+def test_margins_and_weight_are_those_that_are_asked_for():
+    lengths, targets = torch.tensor([[0.5, 0.5]]), torch.tensor([[True, False]])
+    found = margin_losses(lengths, targets, present=0.7, absent=0.2, weight=0.25)
+    torch.testing.assert_close(found, torch.tensor([[0.04, 0.25 * 0.09]]))
 
 
 def test_spread_loss_of_one_image_is_that_worked_out_by_hand():

@@ -1,0 +1,60 @@
+"""Basics: the parts of a capsule network one at a time, in the hand and on the image on stage."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import exhibits, layout, scene
+from app.state.choices import EXHIBITS
+from app.widgets import chosen
+
+TITLES = {"squash": "Squash", "loss": "Margin loss"}
+SENTENCES = {
+    "squash": "<b>Squash</b> turns a length into a probability: short vectors vanish, long ones end just below 1, "
+    "and the direction stays.",
+    "loss": "The <b>margin loss</b> wants the class that is there longer than m⁺ and all others shorter than m⁻; "
+    "beyond that it lets go.",
+}
+SHOWN = {"squash": exhibits.squash, "loss": exhibits.loss}
+EXPLAINED = {
+    "squash": (
+        "The class capsule s is a weighted sum of votes and may have any length; squash shrinks it below 1 along its "
+        "own direction, so that its length can be read as the probability that the class is there. Near 0 the "
+        "length is squared, so that weak evidence nearly vanishes; a long s comes to 1 − 1/(1 + ‖s‖²).",
+        r"v=\frac{\lVert s\rVert^2}{1+\lVert s\rVert^2}\,\frac{s}{\lVert s\rVert}",
+        "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017, equation 1; *Encapsulating Capsule "
+        "Networks*, equation 10.",
+    ),
+    "loss": (
+        "Every class has a loss of its own, so that an image may show several. An absent class counts λ = 0.5: most "
+        "classes are absent, and at the start they would else shrink all capsules. An arrow points against the "
+        "gradient: where training would push the length, as far as the gradient is large.",
+        r"L_k=T_k\max(0,\,m^+-\lVert v_k\rVert)^2+\lambda\,(1-T_k)\max(0,\,\lVert v_k\rVert-m^-)^2",
+        "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017, equation 4; the spread loss: Hinton, "
+        "Sabour & Frosst, *Matrix Capsules with EM Routing*, 2018, equation 3.",
+    ),
+}
+
+
+@st.fragment(key=exhibits.FRAGMENT)
+def exhibit() -> None:
+    """The chosen exhibit, which runs again alone where only it has changed."""
+    current = scene.current()
+    SHOWN[current.choices.exhibit](current)
+
+
+current = scene.current()
+which = current.choices.exhibit
+layout.headline("Basics", SENTENCES[which])
+chosen(
+    st.segmented_control,
+    "Exhibit",
+    "exhibit",
+    which,
+    EXHIBITS,
+    format_func=TITLES.get,
+    required=True,
+    label_visibility="collapsed",
+)
+exhibit()
+layout.explain(*EXPLAINED[which])

@@ -1,0 +1,69 @@
+"""Two small exhibits on the class capsules of an image: what squash makes of them, and what the margin loss asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from capsviz.boards.message import Message
+from capsviz.boards.theme import theme
+from capsviz.figures.errors import FigureError
+from capsviz.figures.reading import check, steps
+from capsviz.routing import ALGORITHMS, shorts
+from capsviz.routing.losses import ABSENT_MARGIN, ABSENT_WEIGHT, PRESENT_MARGIN
+from capsviz.tracing.trace import Trace
+
+LONGEST = 3.0
+"""Of the vector s that the visitor moves."""
+MARGINS = (PRESENT_MARGIN, ABSENT_MARGIN, ABSENT_WEIGHT)
+"""m⁺, m⁻ and what an absent class counts, as every model here was trained."""
+
+
+def squash_message(
+    trace: Trace, *, length: float, angle: int, image: int = 0, title: str = "", dark: bool = False
+) -> Message:
+    """A vector s beside v = squash(s), and the class capsules of an image before and after squash.
+
+    length: of s, up to `LONGEST`; angle: of s in degrees; title: what the image is called. Arrays: sums ‖s‖ and lengths
+    ‖v‖ "upper", of the last iteration. Raises FigureError where the trace's routing squashes nothing, or lacks the
+    image.
+    """
+    return Message({"vector": [length, angle], "longest": LONGEST, **_fields(trace, title, dark)}, _sizes(trace, image))
+
+
+def margin_message(
+    trace: Trace,
+    labels: Iterable[int],
+    *,
+    margins: Sequence[float] = MARGINS,
+    moved: Sequence[tuple[int, float]] = (),
+    image: int = 0,
+    title: str = "",
+    dark: bool = False,
+) -> Message:
+    """The margin loss of every class of an image: its two branches, and the class capsules on them.
+
+    labels: the classes that are there; margins: m⁺, m⁻ and what an absent class counts; moved: classes, each with the
+    length that the visitor gave it. Arrays as in `squash_message`. Raises FigureError as that does.
+    """
+    more = {"margins": list(margins), "usual": list(MARGINS), "moved": [list(each) for each in moved]}
+    there = set(labels)
+    targets = [upper in there for upper in range(len(trace.classes))]
+    return Message({**more, "targets": targets, **_fields(trace, title, dark)}, _sizes(trace, image))
+
+
+def _fields(trace: Trace, title: str, dark: bool) -> dict[str, Any]:
+    return {"classes": list(trace.classes), "title": title, "theme": theme(dark, len(trace.classes))}
+
+
+def _sizes(trace: Trace, image: int) -> dict[str, ndarray]:
+    check(trace, image=image)
+    squashed = trace.config.algorithm.squashed
+    if not squashed:
+        able = shorts(each for each in ALGORITHMS.values() if each.squashed)
+        raise FigureError(f"{trace.config.algorithm.title} squashes nothing; trace a model of {able}.")
+    sums = np.linalg.norm(steps(trace, squashed, image)[-1], axis=-1)
+    return {"sums": sums, "lengths": steps(trace, "activations", image)[-1]}

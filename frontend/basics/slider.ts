@@ -1,0 +1,75 @@
+// A slider with its name and its number, and when what it says is left alone.
+
+import { element } from "../core/dom";
+
+const REST = 300; // milliseconds without another move after which the place counts as chosen
+
+interface Range {
+  readonly least: number;
+  readonly most: number;
+  readonly step: number;
+  /** How the number is written. */
+  readonly written: (value: number) => string;
+  /** What it is called where it stands without a name. */
+  readonly label: string;
+}
+
+export class Slider {
+  readonly input: HTMLInputElement;
+  private readonly output = element("output");
+  readonly root: HTMLElement;
+
+  constructor(
+    name: string,
+    private readonly range: Range,
+    moved: (value: number) => void,
+  ) {
+    const { least, most, step, label } = range;
+    this.input = element("input", {
+      type: "range",
+      min: String(least),
+      max: String(most),
+      step: String(step),
+      "aria-label": label,
+    });
+    this.input.addEventListener("input", () => {
+      this.value = this.input.valueAsNumber;
+      moved(this.input.valueAsNumber);
+    });
+    const named = name ? [element("b", { textContent: name })] : [];
+    this.root = element("label", { className: "slide" }, ...named, this.input, this.output);
+  }
+
+  set value(value: number) {
+    this.input.value = String(value);
+    this.output.textContent = this.range.written(value);
+    this.input.setAttribute("aria-valuetext", this.output.textContent);
+  }
+}
+
+/** Does something once nothing has moved for a moment. */
+export class Later {
+  private timer: number | undefined;
+
+  constructor(private readonly act: () => void) {}
+
+  /** Whether something has just moved. */
+  get waiting(): boolean {
+    return this.timer !== undefined;
+  }
+
+  soon(): void {
+    this.stop();
+    this.timer = window.setTimeout(() => this.now(), REST);
+  }
+
+  now(): void {
+    this.stop();
+    this.act();
+  }
+
+  stop(): void {
+    window.clearTimeout(this.timer);
+    this.timer = undefined;
+  }
+}

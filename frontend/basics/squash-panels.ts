@@ -1,0 +1,149 @@
+// s and v in the plane, and the curve of their lengths.
+
+import { scaleLinear } from "d3-scale";
+
+import { Panel, type Pen } from "../core/canvas";
+import type { Look } from "../core/look";
+import { indices, shown } from "../core/numbers";
+import { arrow, haloed, line, type Spot } from "../core/shapes";
+import { squash, squashed } from "../core/vectors";
+import { fanOut } from "./names";
+
+export interface SquashState {
+  readonly look: Look;
+  readonly length: number;
+  /** In radians. */
+  readonly angle: number;
+  readonly longest: number;
+  readonly held: boolean;
+  readonly classes: readonly string[];
+  readonly sums: Float32Array;
+  readonly lengths: Float32Array;
+}
+
+export class VectorPlane extends Panel<SquashState> {
+  private reach = 1;
+
+  fit(side: number, longest: number): void {
+    this.width = this.height = side;
+    this.reach = 1.08 * longest;
+  }
+
+  place([x, y]: readonly number[]): Spot {
+    const { reach, width } = this;
+    return { x: ((x + reach) / (2 * reach)) * width, y: ((reach - y) / (2 * reach)) * width };
+  }
+
+  /** Length and angle of the vector whose tip is at a place. */
+  polar(x: number, y: number, longest: number): [length: number, angle: number] {
+    const { reach, width } = this;
+    const at = (pixels: number): number => (pixels / width) * 2 * reach - reach;
+    return [Math.min(longest, Math.hypot(at(x), at(y))), Math.atan2(-at(y), at(x))];
+  }
+
+  protected paint(pen: Pen, { look, length, angle, held }: SquashState): void {
+    const { theme, scale } = look;
+    const vector = [length * Math.cos(angle), length * Math.sin(angle)];
+    const [origin, tip, end] = [this.place([0, 0]), this.place(vector), this.place(squash(vector))];
+    pen.strokeStyle = theme.grid;
+    pen.lineWidth = 1;
+    line(pen, 0, origin.y, this.width, origin.y);
+    line(pen, origin.x, 0, origin.x, this.width);
+    const unit = this.width / (2 * this.reach);
+    pen.strokeStyle = theme.muted;
+    pen.setLineDash([5, 5]);
+    pen.beginPath();
+    pen.arc(origin.x, origin.y, unit, 0, 2 * Math.PI);
+    pen.stroke();
+    pen.setLineDash([]);
+    arrow(pen, origin, tip, 4 * scale, theme.classes[0]);
+    arrow(pen, origin, end, 9 * scale, theme.accent, theme.ground);
+    pen.fillStyle = theme.classes[0];
+    pen.beginPath();
+    pen.arc(tip.x, tip.y, (held ? 13 : 10) * scale, 0, 2 * Math.PI);
+    pen.fill();
+    const aside = 22 * scale;
+    const beside = ({ x, y }: Spot, turn: number): [number, number] => [
+      x + aside * Math.cos(angle + turn),
+      y - aside * Math.sin(angle + turn) + 6 * scale,
+    ];
+    pen.font = look.type(20, "bold");
+    haloed(pen, "s", ...beside(tip, 1.3), theme, 5);
+    haloed(pen, "v", ...beside(end, -1.6), theme, 5);
+    pen.font = look.type(14);
+    // The word stands where the arrows are not.
+    haloed(pen, "length 1", origin.x, origin.y + (angle > 0 ? 1 : -1) * (unit + 12 * scale) + 5 * scale, theme);
+  }
+}
+
+export class SquashCurve extends Panel<SquashState> {
+  fit(width: number, height: number): void {
+    Object.assign(this, { width, height });
+  }
+
+  protected paint(pen: Pen, scene: SquashState): void {
+    const { look, length, longest, classes, sums, lengths } = scene;
+    const { theme, scale } = look;
+    const most = Math.max(longest, 1.06 * Math.max(...sums));
+    const frame = { left: 44 * scale, right: this.width - 10, top: 30 * scale, bottom: this.height - 44 * scale };
+    const x = scaleLinear([0, most], [frame.left, frame.right]);
+    const y = scaleLinear([0, 1], [frame.bottom, frame.top]);
+    pen.font = look.type(14);
+    pen.lineWidth = 1;
+    pen.strokeStyle = theme.grid;
+    pen.fillStyle = theme.muted;
+    pen.textAlign = "right";
+    for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
+      line(pen, frame.left, y(tick), frame.right, y(tick));
+      pen.fillText(String(tick), frame.left - 6, y(tick) + 5 * scale);
+    }
+    pen.textAlign = "center";
+    for (const tick of x.ticks(Math.min(8, Math.floor(this.width / (60 * scale))))) {
+      pen.fillText(String(tick), x(tick), frame.bottom + 17 * scale);
+    }
+    pen.fillStyle = theme.text;
+    pen.font = look.type(15, "600");
+    pen.fillText("‖s‖, before", (frame.left + frame.right) / 2, frame.bottom + 38 * scale);
+    pen.textAlign = "left";
+    pen.fillText("‖v‖, after", 0, 14 * scale);
+    pen.strokeStyle = theme.muted;
+    pen.setLineDash([5, 5]);
+    line(pen, x(0), y(0), x(1), y(1));
+    pen.setLineDash([]);
+    pen.font = look.type(14);
+    pen.fillText("as it was", x(1) + 8 * scale, y(1) - 6 * scale);
+    pen.strokeStyle = theme.text;
+    pen.lineWidth = 3;
+    pen.beginPath();
+    for (const k of indices(161)) pen.lineTo(x((most * k) / 160), y(squashed((most * k) / 160)));
+    pen.stroke();
+    pen.font = look.type(15, "bold");
+    const named = classes.map((text, j) => ({ x: x(sums[j]), y: y(lengths[j]), text }));
+    // Over the short ones the curve leaves room; a long one has its name below the curve.
+    const short = named.filter((_, j) => lengths[j] < 0.5);
+    fanOut(pen, short, y(0.78), [frame.left + 4, x(Math.min(most, 2))], look);
+    named.forEach(({ x, y, text }, j) => {
+      pen.beginPath();
+      pen.arc(x, y, 6 * scale, 0, 2 * Math.PI);
+      pen.fillStyle = theme.classes[j];
+      pen.fill();
+      pen.strokeStyle = theme.ground;
+      pen.lineWidth = 1.5;
+      pen.stroke();
+      const half = pen.measureText(text).width / 2;
+      if (lengths[j] >= 0.5) haloed(pen, text, Math.min(x, frame.right - half), y + 25 * scale, theme);
+    });
+    const [across, down] = [x(length), y(squashed(length))];
+    pen.strokeStyle = theme.accent;
+    pen.lineWidth = 2;
+    pen.setLineDash([3, 4]);
+    line(pen, across, frame.bottom, across, down);
+    line(pen, frame.left, down, across, down);
+    pen.setLineDash([]);
+    pen.fillStyle = theme.accent;
+    pen.beginPath();
+    pen.arc(across, down, 9 * scale, 0, 2 * Math.PI);
+    pen.fill();
+    pen.canvas.setAttribute("aria-label", `Length ${shown(length, 2)} becomes ${shown(squashed(length), 2)}`);
+  }
+}

@@ -1,0 +1,152 @@
+// Squash in the hand: a vector s that is dragged, v = squash(s), and where the class capsules of an image lie.
+
+import { Board, type Acknowledged, type Host } from "../core/board";
+import type { Theme } from "../core/colours";
+import { element, pointed, topOf } from "../core/dom";
+import { Look } from "../core/look";
+import { indices, shown } from "../core/numbers";
+import { SharedValue } from "../core/shared-value";
+import { squashed } from "../core/vectors";
+import "./basics.css";
+import { Later, Slider } from "./slider";
+import { SquashCurve, VectorPlane, type SquashState } from "./squash-panels";
+
+const ORDINARY = 16; // pixels of the board's type on an ordinary page
+const GAP = 25; // CSS pixels between the pictures, and one that widths are rounded by
+const SMALLEST = 260; // CSS pixels of the plane
+const DEGREES = 180 / Math.PI;
+
+interface Message {
+  /** Length of s, and its angle in degrees. */
+  readonly vector: readonly [number, number];
+  readonly longest: number;
+  readonly classes: readonly string[];
+  /** What the image is called. */
+  readonly title: string;
+  readonly theme: Theme;
+  /** ‖s‖ and ‖v‖ of its class capsules. */
+  readonly sums: Float32Array;
+  readonly lengths: Float32Array;
+  readonly acknowledged: Acknowledged;
+}
+
+export class SquashBoard extends Board<Message> {
+  private length = 0;
+  private angle = 0; // in degrees
+  private held = false;
+  private look: Look | undefined;
+  private readonly shared = new SharedValue();
+  private readonly later = new Later(() => this.leave());
+  private readonly plane = new VectorPlane("held");
+  private readonly curve = new SquashCurve();
+  private readonly says = element("p", { className: "says", "aria-live": "polite" });
+  private readonly capsules = element("p", { className: "capsules" });
+  private sliders: Slider[] = [];
+  private readonly sliderRow = element("div", { className: "controls" });
+
+  constructor(host: Host) {
+    super(host, "basics squash");
+    const { canvas } = this.plane;
+    canvas.onpointerdown = (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      event.preventDefault();
+      this.held = true;
+      this.drag(event);
+    };
+    canvas.onpointermove = (event) => this.held && this.drag(event);
+    canvas.onpointerup = canvas.onpointercancel = () => {
+      this.held = false;
+      this.layout();
+      this.later.now();
+    };
+    this.root.append(
+      element("div", { className: "pictures" }, this.plane.canvas, this.curve.canvas),
+      this.sliderRow,
+      this.says,
+      this.capsules,
+    );
+  }
+
+  protected update(data: Message, before: Message | undefined): void {
+    this.look = new Look(data.theme, this.root, ORDINARY);
+    if (before?.longest !== data.longest) this.offer(data.longest);
+    const busy = this.held || this.later.waiting;
+    if (this.shared.takes(data.vector, data.acknowledged.vector, busy)) this.take(...data.vector);
+    const order = indices(data.classes.length).sort((a, b) => data.lengths[b] - data.lengths[a]);
+    const told = order.slice(0, 3).map((j) => {
+      return `${data.classes[j]}: ${shown(data.sums[j], 2)} → ${shown(data.lengths[j], 2)}`;
+    });
+    this.capsules.textContent = `Small circles: the class capsules of ${data.title}. Longest ${told.join(",  ")}.`;
+    this.layout();
+  }
+
+  private offer(longest: number): void {
+    const length = { least: 0, most: longest, step: 0.01, label: "Length of s" };
+    const angle = { least: -180, most: 180, step: 1, label: "Direction of s in degrees" };
+    this.sliders = [
+      new Slider("‖s‖", { ...length, written: (value) => shown(value, 2) }, (to) => this.move(to, this.angle)),
+      new Slider("direction", { ...angle, written: (value) => `${shown(value, 0)}°` }, (to) =>
+        this.move(this.length, to),
+      ),
+    ];
+    this.sliderRow.replaceChildren(...this.sliders.map(({ root }) => root));
+  }
+
+  private drag(event: PointerEvent): void {
+    if (!this.message) return;
+    const [length, angle] = this.plane.polar(...pointed(this.plane.canvas, event), this.message.longest);
+    this.take(Math.round(100 * length) / 100, Math.round(angle * DEGREES));
+    this.layout();
+  }
+
+  private move(length: number, angle: number): void {
+    this.take(length, angle);
+    this.layout();
+    this.later.soon();
+  }
+
+  private take(length: number, angle: number): void {
+    [this.length, this.angle] = [length, angle];
+    const [far, turn] = this.sliders;
+    [far.value, turn.value] = [length, angle];
+  }
+
+  private leave(): void {
+    const vector = [this.length, this.angle];
+    if (this.shared.sends(vector)) this.tell("vector", vector);
+  }
+
+  protected layout(): void {
+    const { look, message, length, angle } = this;
+    const whole = this.root.clientWidth;
+    if (!look || !message || !whole) return;
+    look.measure();
+    const wide = whole > 640;
+    const below = this.sliderRow.offsetHeight + this.says.offsetHeight + this.capsules.offsetHeight + 60;
+    const room = window.innerHeight - topOf(this.root) - below;
+    const side = wide ? Math.round(Math.max(SMALLEST, Math.min(0.42 * whole, room))) : Math.min(whole, 330);
+    this.plane.fit(side, message.longest);
+    this.curve.fit(wide ? whole - side - GAP : whole, side);
+    const { longest, classes, sums, lengths } = message;
+    const scene: SquashState = {
+      ...{ look, length, longest, classes, sums, lengths },
+      angle: angle / DEGREES,
+      held: this.held,
+    };
+    const after = shown(squashed(length), 2);
+    this.plane.canvas.setAttribute("aria-label", `s of length ${shown(length, 2)} and v of length ${after}`);
+    this.plane.draw(scene);
+    this.curve.draw(scene);
+    const end =
+      length < 0.5 ? "a short vector nearly vanishes" : length > 2 ? "a long one ends just below 1" : "in between";
+    this.says.replaceChildren(
+      element("b", { textContent: `‖s‖ = ${shown(length, 2)} → ‖v‖ = ${after}` }),
+      `: ${end}. Both point to ${shown(angle, 0)}°: squash keeps the direction.`,
+    );
+  }
+
+  override destroy(): void {
+    this.later.stop();
+    super.destroy();
+  }
+}

@@ -1,0 +1,89 @@
+"""Basics in Chromium: what is dragged is answered at once, with the library's numbers, and stands in the link."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import torch
+
+from capsviz.data import load, to_float
+from capsviz.routing import squash
+from capsviz.routing.losses import margin_losses
+from capsviz.zoo import load as load_model
+from tests.browser.visitor import Visitor
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+
+def numbers(text: str) -> list[float]:
+    """All numbers of a text."""
+    return [float(found.replace("−", "-")) for found in re.findall(r"[−-]?\d+\.?\d*", text)]
+
+
+def test_a_dragged_vector_is_squashed_without_the_server_as_the_library_squashes_it(visitor: Visitor):
+    visitor.open("basics?model=digits-dr")
+    plane, says = visitor.window.locator("section.squash canvas").first, visitor.window.locator("section.squash .says")
+    box = plane.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    asked, unit = visitor.messages_sent, box["width"] / (2 * 1.08 * 3)
+    visitor.window.mouse.move(x + unit, y)
+    visitor.window.mouse.down()
+    visitor.window.mouse.move(x, y - 2 * unit, steps=6)
+    length, after, angle = numbers(says.inner_text())[:2] + numbers(says.inner_text())[-1:]
+    assert visitor.messages_sent == asked
+    assert (length, angle) == (pytest.approx(2, abs=0.02), pytest.approx(90, abs=1))
+    assert after == pytest.approx(float(squash(torch.tensor([0.0, length])).norm()), abs=0.006)
+    visitor.window.mouse.up()
+    visitor.eventually(lambda: "angle=" in visitor.query(), "the direction in the link")
+    assert f"s={length:g}" in visitor.query()
+
+
+def test_each_class_costs_what_the_library_says_and_their_sum_is_its_loss(visitor: Visitor):
+    visitor.open("basics?model=digits-dr&image=17&exhibit=loss")
+    window = visitor.window
+    shown = load("digits", "test")
+    with torch.no_grad():
+        lengths = load_model("digits-dr")(to_float(shown.images[17:18])).activations
+    targets = torch.arange(10)[None] == shown.labels[17]
+
+    def told() -> tuple[list[float], float]:
+        rows = window.locator("section.margin tbody tr").all()
+        total = numbers(window.locator("section.margin .sum").inner_text())[-1]
+        return [float(row.locator("td").nth(1).inner_text()) for row in rows], total
+
+    each, total = told()
+    expected = margin_losses(lengths, targets)
+    assert each == pytest.approx(expected[0].tolist(), abs=6e-5) and total == pytest.approx(
+        float(expected.sum()), abs=6e-5
+    )
+    other = next(upper for upper in range(10) if not targets[0, upper])
+    slider = window.get_by_role("slider", name=f"Length of class {other}")
+    slider.focus()
+    slider.press("End")
+    true = window.get_by_role("slider", name=f"Length of class {int(shown.labels[17])}")
+    true.focus()
+    true.press("Home")
+    lengths[0, other], lengths[0, int(shown.labels[17])] = 1, 0
+    each, total = told()
+    assert total == pytest.approx(float(margin_losses(lengths, targets).sum()), abs=6e-5)
+    pushed = window.locator("section.margin tbody tr td:last-child").all_inner_texts()
+    assert pushed[other] == "← shorter" and pushed[int(shown.labels[17])] == "longer →"
+    visitor.eventually(lambda: "lengths=" in visitor.query(), "the lengths in the link")
+    window.get_by_role("button", name="As trained").click()
+    visitor.eventually(lambda: "lengths=" not in visitor.query(), "the lengths as they were")
+    assert told()[1] == pytest.approx(float(expected.sum()), abs=6e-5)
+
+
+def test_a_class_capsule_is_dragged_along_its_branch(visitor: Visitor):
+    visitor.open("basics?model=digits-dr&image=17&exhibit=loss&lengths=3:0.5")
+    window = visitor.window
+    chart = window.locator("section.margin canvas")
+    at = chart.evaluate("canvas => canvas.closest('section').capsvizMargin.chart.spot(3)")
+    box = chart.bounding_box()
+    window.mouse.move(box["x"] + at["x"], box["y"] + at["y"])
+    window.mouse.down()
+    window.mouse.move(box["x"] + at["x"] + 80, box["y"] + 10, steps=5)
+    window.mouse.up()
+    visitor.eventually(lambda: "lengths=3" in visitor.query() and "0.5&" not in visitor.query() + "&", "another length")
+    assert float(window.locator("section.margin tbody tr").nth(3).locator("output").inner_text()) > 0.6
