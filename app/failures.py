@@ -15,7 +15,8 @@ def answer(error: Exception) -> bool:
 
     True: Streamlit shows nothing of its own.
     """
-    from capsviz.errors import CapsvizError  # the server starts without capsviz
+    from capsviz.errors import CapsvizError, of_system  # the server starts without capsviz
 
-    st.error(str(error) if isinstance(error, CapsvizError) else SENTENCE, icon=":material/error:")
+    said = str(error) if isinstance(error, CapsvizError) else SENTENCE
+    st.error(of_system(error) if isinstance(error, OSError) else said, icon=":material/error:")
     return True

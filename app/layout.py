@@ -16,7 +16,7 @@ from app.scene import Scene
 from app.state.choices import MAX_ITERATIONS, Choices
 from app.widgets import chosen
 from capsviz.boards import Board
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, of_system
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Part, network_strip
 from capsviz.tracing.trace import Trace
@@ -35,6 +35,8 @@ def errors_as_sentences() -> Iterator[None]:
         yield
     except CapsvizError as error:
         st.error(str(error), icon=":material/error:")
+    except OSError as error:
+        st.error(of_system(error), icon=":material/error:")
 
 
 def headline(title: str, sentence: str) -> None:

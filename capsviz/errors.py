@@ -3,9 +3,24 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+LONGEST = 600
+"""Letters of an error's line: what a damaged file says of itself is cut."""
+
 
 class CapsvizError(Exception):
     """One sentence that says what is wrong and what to do next."""
+
+
+def line(text: str) -> str:
+    """A sentence that quotes what a file, a name or the system says, on one line, its control characters left out."""
+    plain = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    return plain if len(plain) <= LONGEST else f"{plain[: LONGEST // 2]} … {plain[-LONGEST // 2 :]}"
+
+
+def of_system(error: OSError) -> str:
+    """What is said of a file that the system refuses, where nobody said it better."""
+    where = f" ({error.filename})" if error.filename else ""
+    return line(f"The system refused{where}: {error.strerror or error}; see the file, its folder and the room left.")
 
 
 @contextmanager

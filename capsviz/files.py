@@ -1,47 +1,199 @@
-"""Files of tensors with a JSON header, and JSON files: written as a whole or not at all."""
+"""The one writer and the one reader of files: whole or not at all, and every mistake one sentence on one line."""
 
+from __future__ import annotations
+
+import errno
 import json
 import os
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, line
 
 HEADER = "capsviz"
+LOCK = ".capsviz-lock"
+"""What lies in a folder that was locked; the system knows who holds it, so that a killed process holds nothing."""
+UNFINISHED = ".tmp"
 
 
 class CheckpointError(CapsvizError):
     """A checkpoint cannot be used."""
 
 
-def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, Any]) -> None:
-    """Write tensors and a JSON header to one file that is either the old one or the new one, never half.
+class WriteError(CapsvizError):
+    """A file cannot be written."""
+
+
+class Busy(CapsvizError):
+    """Another process writes in a folder."""
+
+
+def write(path: str | Path, content: bytes | str) -> None:
+    """Write a file that is either the old one or the new one, never half, and on the disk when this returns.
+
+    Raises WriteError, and leaves what was there as it was: on a full or read-only disk, where the folder is missing, or
+    where a folder is in the file's place.
+    """
+    write_together({Path(path): content})
+
+
+def write_together(contents: Mapping[Path, bytes | str]) -> None:
+    """Write several files, the last of which says what the others are: all of them, or none.
+
+    Only when every byte is on the disk are the files moved into place, in the order given. Raises WriteError, as
+    `write` does.
+    """
+    unfinished: dict[Path, Path] = {}
+    try:
+        for path, content in contents.items():
+            with _sentences(path):
+                unfinished[path] = _written_beside(path, content)
+        for path in contents:
+            with _sentences(path):
+                os.replace(unfinished[path], path)
+        for folder in {path.parent for path in contents}:
+            _sync_folder(folder)
+    finally:
+        for left in unfinished.values():
+            left.unlink(missing_ok=True)
+
+
+def _written_beside(path: Path, content: bytes | str) -> Path:
+    """The content in a file of the same folder, its bytes on the disk; nothing is left where that fails."""
+    if path.exists() and not path.is_file():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    number, name = tempfile.mkstemp(UNFINISHED, f"{path.name[:100]}.", path.parent)
+    try:
+        with open(number, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(number)
+        os.chmod(name, 0o644)  # what mkstemp makes is private
+    except BaseException:
+        os.unlink(name)
+        raise
+    return Path(name)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Bring a rename to the disk, where the system can."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it; raises WriteError where that cannot be."""
+    with _sentences(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def locked(folder: Path, doing: str, *, wait: bool) -> Iterator[None]:
+    """Hold a folder against every other process and thread that locks it; what killed writers left in it is removed.
+
+    doing: what the others do, "trains", for the sentence of Busy, which is raised at once unless one is to wait. A
+    folder that was made for it and stayed empty goes again.
+    Raises WriteError where the folder cannot be made or written to.
+    """
+    made = not folder.exists()
+    make_folder(folder)
+    lock = FileLock(folder / LOCK, blocking=wait, is_singleton=False, mode=0o644)
+    with _sentences(folder):
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise Busy(
+                f"Another process {doing} in {folder}; wait until it is done, or choose another folder."
+            ) from error
+    try:
+        for left in folder.glob(f"*{UNFINISHED}"):
+            left.unlink(missing_ok=True)
+        yield
+    finally:
+        if made and os.listdir(folder) == [LOCK]:
+            (folder / LOCK).unlink()
+        lock.release()
+        if made:
+            with suppress(OSError):
+                folder.rmdir()  # nothing was written
+
+
+@contextmanager
+def _sentences(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise WriteError(unwritable(path, error)) from error
+
+
+_REMEDIES = {
+    errno.ENOSPC: "make room and try again",
+    errno.EDQUOT: "make room and try again",
+    errno.EFBIG: "make room and try again",
+    errno.ENOENT: "make its folder first, or give another path",
+    errno.ENOTDIR: "a part of the path is no folder; give another path",
+    errno.EISDIR: "something else than a file is there; give another path",
+}
+
+
+def unwritable(path: Path, error: OSError) -> str:
+    """What is said of a file that cannot be written."""
+    remedy = _REMEDIES.get(error.errno or 0, "give another path, or see who may write there")
+    return line(f"{path} could not be written ({error.strerror or error}); {remedy}.")
+
+
+def write_json(path: Path, values: Mapping[str, Any], indent: int = 2) -> None:
+    """Write a JSON file, as `write` does."""
+    write(path, json_text(values, indent))
+
+
+def json_text(values: Mapping[str, Any], indent: int = 2) -> str:
+    """How JSON files are written."""
+    return json.dumps(values, indent=indent) + "\n"
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:
+    """Write tensors and a JSON header to one file, as `write` does.
 
     The JSON lives in the safetensors header, so that weights and position cannot come from different steps.
     """
+    write(path, pack(tensors, {HEADER: json.dumps(header)}))
+
+
+CHECKSUM = "checksum"
+LENGTH = 8
+"""Bytes that say how long the header of a safetensors file is."""
+BLANK = "crc32:00000000"
+
+
+def pack(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
+    """A safetensors file whose metadata holds a checksum of all of it: the same bytes for the same content.
+
+    The checksum is that of the file with the checksum's own digits at zero.
+    """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    unfinished = path.with_name(path.name + ".tmp")
-    save_file(plain, unfinished, metadata={HEADER: json.dumps(header)})
-    unfinished.chmod(0o644)  # safetensors makes its files private
-    replace_durably(unfinished, path)
-
-
-def replace_durably(unfinished: Path, path: Path) -> None:
-    """Move a finished file into place after its bytes have reached the disk."""
-    with open(unfinished, "rb") as file:
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
-
-
-def write_json(path: Path, values: dict[str, Any]) -> None:
-    """Write a JSON file as a whole or not at all."""
-    unfinished = path.with_name(path.name + ".tmp")
-    unfinished.write_text(json.dumps(values, indent=2) + "\n", encoding="utf-8")
-    replace_durably(unfinished, path)
+    whole = memoryview(save_tensors(plain))
+    start = LENGTH + int.from_bytes(whole[:LENGTH], "little")
+    # safetensors writes metadata in an order that differs from process to process.
+    said = {"__metadata__": {CHECKSUM: BLANK, **metadata}, **json.loads(bytes(whole[LENGTH:start]))}
+    header = json.dumps(said, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % LENGTH)
+    head = len(header).to_bytes(LENGTH, "little") + header
+    found = f"crc32:{zlib.crc32(whole[start:], zlib.crc32(head)):08x}"
+    return b"".join([head.replace(BLANK.encode(), found.encode(), 1), whole[start:]])
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

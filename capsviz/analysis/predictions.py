@@ -11,7 +11,6 @@ from typing import Any, cast
 import torch
 from jaxtyping import Bool, Float, Float16, Int64, UInt8
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from capsviz import device, zoo
@@ -19,6 +18,7 @@ from capsviz.analysis.comparison import redraw
 from capsviz.analysis.metrics import mean_squared_error, structural_similarity
 from capsviz.data import ImageSet, load, to_float
 from capsviz.errors import CapsvizError
+from capsviz.files import make_folder, pack, write
 from capsviz.network import CapsNet, Network
 from capsviz.routing.dynamic import DYNAMIC
 
@@ -125,10 +125,9 @@ class Predictions:
     def save(self, path: str | Path) -> None:
         """Write the record as one safetensors file whose header is JSON; it opens again with `Predictions.open`."""
         header = {name: getattr(self, name) for name in _FACTS}
-        tensors = {name: value.contiguous() for name in _TENSORS if (value := getattr(self, name)) is not None}
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        # `save_file` would make the file private.
-        Path(path).write_bytes(save_tensors(tensors, {"format": FORMAT, "measured": json.dumps(header)}))
+        tensors = {name: value for name in _TENSORS if (value := getattr(self, name)) is not None}
+        make_folder(Path(path).parent)
+        write(path, pack(tensors, {"format": FORMAT, "measured": json.dumps(header)}))
 
     @classmethod
     def open(cls, path: str | Path) -> Predictions:

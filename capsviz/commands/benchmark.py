@@ -1,7 +1,6 @@
 """The command line's `capsviz benchmark`: the library measured here, the app by what comes with the app."""
 
 import importlib
-import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +24,8 @@ def benchmark(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Also write the result as JSON.")] = None,
 ) -> None:
     """Measure step, pass, routing and trace against a plain formulation, in one process on one device; or the app."""
+    from capsviz.files import make_folder, write_json
+
     if what not in ("speed", "app"):
         raise CapsvizError(f"There is no benchmark of {what!r}; choose speed or app.")
     if what == "app":
@@ -37,8 +38,8 @@ def benchmark(
         result = measure(preset, batch, threads, device)
         print(table(result))
     if output:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        make_folder(output.parent)
+        write_json(output, result, indent=1)
 
 
 def live_benchmark() -> ModuleType:

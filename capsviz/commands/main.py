@@ -18,7 +18,7 @@ from capsviz.commands.models import evaluate, trace
 from capsviz.commands.naming import NamingCommand
 from capsviz.commands.train import train
 from capsviz.commands.zoo import zoo_app
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, of_system
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -47,6 +47,9 @@ def main() -> None:
     except BrokenPipeError:
         # The reader (head, less) has seen enough; closing stdout now keeps Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except OSError as error:
+        print(of_system(error), file=sys.stderr)
         sys.exit(1)
 
 

@@ -131,6 +131,7 @@ def trace_picture(
 ) -> None:
     """Run a model, as `open_model` gives it, on a picture and record every iteration of its routing in one file."""
     from capsviz.data import DATASETS, prepare, read_image, to_float
+    from capsviz.files import write
     from capsviz.tracing.trace import trace as record
 
     network, known = model
@@ -148,7 +149,7 @@ def trace_picture(
         objects=info.objects if info else 1,
     )
     if output.suffix.lower() in PAGES:
-        output.write_text(page(recorded, network), encoding="utf-8")
+        write(output, page(recorded, network))
     else:
         recorded.save(output)
     seen = (

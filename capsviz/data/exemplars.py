@@ -6,6 +6,7 @@ they are; `python -m tools.exemplars` makes them.
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,7 @@ from capsviz.data.datasets import describe
 from capsviz.data.errors import DatasetMissing
 from capsviz.data.images import ImageSet
 from capsviz.data.multi import MultiDigits, overlaid
+from capsviz.files import make_folder, write_together
 
 FOLDER = places.root() / "pretrained" / "exemplars"
 PER_CLASS = 20
@@ -106,13 +108,13 @@ def write(name: str, data: ImageSet | MultiDigits, start: int, folder: Path = FO
         parts, labels = images[:, None], each[:, None]
     flat = parts.flatten(0, 1)
     rows = flat.unflatten(0, (-1, ACROSS)).permute(0, 3, 1, 4, 2).flatten(0, 1).flatten(1, 2)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{name}.png"
-    Image.fromarray(rows.squeeze(-1).numpy()).save(path, optimize=True)
+    make_folder(folder)
+    path, picture = folder / f"{name}.png", io.BytesIO()
+    Image.fromarray(rows.squeeze(-1).numpy()).save(picture, "PNG", optimize=True)
     file = folder / "index.json"
     index = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
     index[name] = {"start": start, "note": data.note, "indices": indices.tolist(), "labels": labels.tolist()}
-    file.write_text(json.dumps(index) + "\n", encoding="utf-8")
+    write_together({path: picture.getvalue(), file: json.dumps(index) + "\n"})
     return path
 
 

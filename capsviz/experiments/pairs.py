@@ -21,7 +21,7 @@ from capsviz.data import load, to_float
 from capsviz.experiments import results, seeds
 from capsviz.experiments.multi import NAME
 from capsviz.experiments.seeds import steps_of
-from capsviz.files import CheckpointError, read_tensors, write_tensors
+from capsviz.files import CheckpointError, make_folder, read_tensors, write_tensors
 from capsviz.network import CapsNet
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import most_active
@@ -106,7 +106,7 @@ def run(
     tensors = {"images": pixels, "labels": labels}
     for name, one in kept.items():
         tensors |= {f"{name}.classes": one.classes, f"{name}.drawings": one.drawings}
-    path().parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path().parent)
     write_tensors(path(), tensors, {"models": [asdict(one.by) for one in kept.values()]})
 
 

@@ -13,7 +13,7 @@ import torch
 
 from capsviz import places
 from capsviz.errors import CapsvizError
-from capsviz.files import write_json
+from capsviz.files import make_folder, write_json
 
 
 class ResultError(CapsvizError):
@@ -39,8 +39,8 @@ def read(name: str) -> dict[str, Any] | None:
 
 
 def write(name: str, result: Mapping[str, Any]) -> Path:
-    """Write a result file whole or not at all, and say where it is."""
-    folder().mkdir(parents=True, exist_ok=True)
+    """Write a result file whole or not at all, and say where it is; raises WriteError."""
+    make_folder(folder())
     path = folder() / f"{name}.json"
     write_json(path, dict(result))
     return path

@@ -7,7 +7,6 @@ capsviz zoo seeds digits
 from __future__ import annotations
 
 import json
-import shutil
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,6 +15,7 @@ from pathlib import Path
 from capsviz import zoo
 from capsviz.errors import CapsvizError
 from capsviz.experiments import results
+from capsviz.files import make_folder, write
 from capsviz.training.journal import METRICS
 from capsviz.training.recipes import Recipe
 from capsviz.training.runs import SUMMARY, check_same_run
@@ -115,8 +115,8 @@ def keep_curves(spreads: Sequence[Spread], out: Path) -> list[Path]:
         metrics = out / (spread.name + f"-seed{spread.seeds[0]}" * (spread.seeds[0] > 0)) / METRICS
         if metrics.is_file():
             path = curves_of(spread.name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(metrics, path)
+            make_folder(path.parent)
+            write(path, metrics.read_bytes())
             kept.append(path)
     return kept
 
@@ -127,8 +127,8 @@ def keep_record(entry: zoo.Entry) -> None:
     What is recorded of its very command stays; else the error of its rounded weights is kept. Raises ResultError.
     """
     path = curves_of(entry.name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(zoo.folder() / entry.curves, path)
+    make_folder(path.parent)
+    write(path, (zoo.folder() / entry.curves).read_bytes())
     before = recorded().get(entry.name)
     if before is not None and before.command == entry.command:
         return

@@ -12,11 +12,11 @@ from typing import Any, Literal
 import torch
 from jaxtyping import Float, Int
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from capsviz.device import of, or_cpu, results
 from capsviz.errors import CapsvizError
+from capsviz.files import pack, write
 from capsviz.network import CapsNet, CapsNetConfig, CapsuleLayer, NoCapsulesError, PrimaryCapsules, strongest
 from capsviz.network.finite import check_finite
 from capsviz.network.recorded import traced_config
@@ -215,14 +215,15 @@ class Trace:
         return from_steps(routing, shares, poses, **more)
 
     def save(self, path: str | Path) -> None:
-        """Write the trace as one safetensors file whose header is JSON; opens again with `Trace.open`."""
-        Path(path).write_bytes(self.to_bytes())  # safetensors' own `save_file` would make the file private
+        """Write the trace as one safetensors file whose header is JSON; opens again with `Trace.open`.
+
+        The same trace gives the same bytes. Raises WriteError, and leaves a file that is there as it was.
+        """
+        write(path, self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """What `save` writes."""
-        metadata = {"format": FORMAT, "trace": json.dumps(self.header())}
-        contiguous = {name: tensor.contiguous() for name, tensor in self.tensors().items()}
-        return save_tensors(contiguous, metadata)
+        return pack(self.tensors(), {"format": FORMAT, "trace": json.dumps(self.header())})
 
     @classmethod
     def open(cls, path: str | Path) -> Trace:

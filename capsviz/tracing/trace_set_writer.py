@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -21,10 +21,10 @@ from typing import Any
 
 import torch
 from safetensors import safe_open
-from safetensors.torch import save as save_tensors
 from torch import Tensor, distributed
 
 from capsviz.data import ImageSet, MultiDigits, to_float
+from capsviz.files import json_text, locked, pack, write
 from capsviz.network import CapsNet
 from capsviz.tracing.trace import FORMAT as TRACE_FORMAT
 from capsviz.tracing.trace import TraceError, damage_as_sentences, trace
@@ -66,7 +66,8 @@ def record(
 
     model: in eval mode, on the device where it is to run. float16: keep iterations, votes and primary capsules in half
     precision, which halves the files (relative error below 0.05 %). Under torchrun every rank writes its own shards.
-    Shards that are there already are kept. Raises TraceError where they belong to another recording.
+    Shards that are there already are kept. Raises TraceError where they belong to another recording, Busy where another
+    process records in the folder, WriteError where it cannot be written to.
     """
     available = len(data.base) if isinstance(data, MultiDigits) else len(data)
     count = available if count is None else count
@@ -74,12 +75,9 @@ def record(
         raise TraceError(f"{data.name} has {available} images in {data.split}; give a count from 1 to {available}.")
     plan = Recording(name, fingerprint(model), data.name, data.split, count, shard_size, iterations, votes, float16)
     shards = range(0, count, shard_size)
-    folder.mkdir(parents=True, exist_ok=True)
-    with together() as (rank, ranks):
+    with together() as (rank, ranks), locked(folder, "records", wait=False) if rank == 0 else nullcontext():
         check_same(plan, folder)
         missing = [first for first in shards if not path_of(folder, first, shard_size).is_file()]
-        for left_over in folder.glob("shard-*.tmp") if rank == 0 else ():
-            left_over.unlink()
         barrier(ranks)  # all have looked before the first of them writes
         (folder / INDEX).unlink(missing_ok=True)
         for number, first in enumerate(missing[rank::ranks], start=1):
@@ -118,16 +116,7 @@ def write_shard(model: CapsNet, data: ImageSet | MultiDigits, indices: Tensor, p
         "recording": json.dumps(asdict(plan)),
     }
     tensors["labels"] = labels.cpu()
-    contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        unfinished.write_bytes(save_tensors(contiguous, metadata))
-        unfinished.replace(path)
-    except OSError as error:
-        unfinished.unlink(missing_ok=True)
-        raise TraceError(
-            f"{path} could not be written ({error.strerror}); make room and repeat the command."
-        ) from error
+    write(path, pack(tensors, metadata))
 
 
 def write_index(plan: Recording, folder: Path, shards: range) -> None:
@@ -137,9 +126,7 @@ def write_index(plan: Recording, folder: Path, shards: range) -> None:
         path = path_of(folder, first, plan.shard_size)
         parts.append(Shard(path.name, first, min(plan.shard_size, plan.count - first), path.stat().st_size))
     content = {"format": FORMAT, "recorded": asdict(plan), "shards": [asdict(part) for part in parts]}
-    unfinished = folder / f"{INDEX}.tmp"
-    unfinished.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    unfinished.replace(folder / INDEX)
+    write(folder / INDEX, json_text(content, indent=1))
 
 
 def check_same(plan: Recording, folder: Path) -> None:

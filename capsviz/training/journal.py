@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from capsviz.files import replace_durably
+from capsviz.files import write
 
 METRICS = "metrics.jsonl"
 PLAIN_LINE_SECONDS = 10
@@ -64,9 +64,7 @@ class Journal:
         self.bar: Any = None
         self.task: Any = None
         kept = [line for line in read_metrics(folder) if line["step"] <= start]
-        unfinished = folder / (METRICS + ".tmp")
-        unfinished.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
-        replace_durably(unfinished, folder / METRICS)
+        write(folder / METRICS, "".join(json.dumps(line) + "\n" for line in kept))
         self.file = open(folder / METRICS, "a", encoding="utf-8", buffering=1)  # noqa: SIM115
         self.board = self._tensorboard(start)
         self.last_line = time.monotonic()

@@ -35,7 +35,7 @@ from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
 from capsviz.training.processes import DIVERGED, agreed, launch
 from capsviz.training.running_means import RunningMeans
-from capsviz.training.runs import CHECKPOINT, check_same_run, finish, finished_summary
+from capsviz.training.runs import CHECKPOINT, alone, check_same_run, finish, finished_summary
 from capsviz.training.weight_average import WeightAverage
 
 METRICS_EVERY = 50
@@ -89,6 +89,7 @@ class ForwardPass(nn.Module):
         return Outputs(output.scores, drawn, None, None)
 
 
+@alone
 def train(
     config: TrainingConfig,
     folder: Path,
@@ -109,8 +110,9 @@ def train(
     checkpoint. Validation images are held out of the training set; the test set is looked at once, at the end.
     `watch` is called with every line of metrics.
     device: as `capsviz.device.chosen` takes it.
-    Raises SettingsError, DeviceError, CheckpointError, an error of capsviz.data, or Diverged at the first loss that is
-    not finite (on a GPU within METRICS_EVERY steps of it), each in one sentence.
+    Raises SettingsError, DeviceError, CheckpointError, Busy where another process trains in the folder, WriteError, an
+    error of capsviz.data, or Diverged at the first loss that is not finite (on a GPU within METRICS_EVERY steps of it),
+    each in one sentence.
     """
     finished = finished_summary(folder, config, resume)
     if finished:
@@ -142,7 +144,6 @@ def train(
 
     journal = None
     if fabric.is_global_zero:
-        folder.mkdir(parents=True, exist_ok=True)
         journal = Journal(folder, start=start, total=total, quiet=quiet, watch=watch)
         journal.say(greeting(config, model, fabric, start, total))
     window, began = RunningMeans(), time.monotonic()

@@ -1,7 +1,6 @@
 """From a finished run to a model of the zoo."""
 
 import json
-import shutil
 from pathlib import Path
 
 import torch
@@ -43,6 +42,10 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
         images, labels = parts[:, 0], pair[:, 0]
     else:
         images, labels = train.batch(torch.arange(min(EXEMPLAR_IMAGES, len(train))))
+    curves, history = f"curves/{name}.jsonl", f"histories/{name}.safetensors"
+    files = {curves: "".join(json.dumps(line) + "\n" for line in abridged(read_metrics(run))).encode()}
+    if (run / HISTORY).is_file():
+        files[history] = (run / HISTORY).read_bytes()
     return zoo.save(
         network,
         name=name,
@@ -52,30 +55,11 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
         test_error=result.error,
         test_count=result.count,
         command=summary["command"],
-        curves=_abridged(run, f"curves/{name}.jsonl"),
+        curves=curves,
         images=images,
         labels=labels,
         note=test.note,
-        history=_copied(run / HISTORY, f"histories/{name}.safetensors") if (run / HISTORY).is_file() else "",
+        history=history if history in files else "",
+        files=files,
         bits=bits,
     )
-
-
-def _abridged(run: Path, place: str) -> str:
-    """The place below `pretrained/` where a run's curves now lie."""
-    lines = "".join(json.dumps(line) + "\n" for line in abridged(read_metrics(run)))
-    _room(place).write_text(lines, encoding="utf-8")
-    return place
-
-
-def _copied(file: Path, place: str) -> str:
-    """The place of a run's file below `pretrained/`, where it now lies."""
-    shutil.copyfile(file, _room(place))
-    return place
-
-
-def _room(place: str) -> Path:
-    """A path below `pretrained/`, its folder made."""
-    path = zoo.folder() / place
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path

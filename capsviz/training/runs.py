@@ -1,15 +1,19 @@
 """A run's folder: how a run is gone on with, what it leaves when it is finished, and the network that lies there."""
 
 import json
+import os
 import platform
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import torch
 
 from capsviz.data import load
-from capsviz.files import CheckpointError, read_tensors, write_json, write_tensors
+from capsviz.files import CheckpointError, locked, read_tensors, write_json, write_tensors
 from capsviz.network import Network, assemble, config_from_dict
 from capsviz.network.finite import check_finite
 from capsviz.training.checkpoint import model_tensors, restore_model
@@ -17,6 +21,27 @@ from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 
 CHECKPOINT, WEIGHTS, SUMMARY = "checkpoint.safetensors", "model.safetensors", "summary.json"
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def alone(
+    train: Callable[Concatenate[TrainingConfig, Path, P], T],
+) -> Callable[Concatenate[TrainingConfig, Path, P], T]:
+    """A training that holds its folder while it runs: a second one in it raises Busy at once, and changes nothing.
+
+    Of several processes that torchrun started, the first holds it for all.
+    """
+
+    @wraps(train)
+    def guarded(config: TrainingConfig, folder: Path, *args: P.args, **options: P.kwargs) -> T:
+        first = os.environ.get("RANK", "0") == "0"
+        with locked(folder, "trains", wait=False) if first else nullcontext():
+            return train(config, folder, *args, **options)
+
+    return guarded
 
 
 def open_run(path: Path) -> tuple[Network, dict[str, Any]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from capsviz.data import DatasetMissing
 from capsviz.device import chosen as place_of
-from capsviz.files import CheckpointError, read_header
+from capsviz.files import Busy, CheckpointError, read_header
 from capsviz.training.config import SettingsError
 from capsviz.training.loop import train
 from capsviz.training.recipes import Recipe
@@ -90,8 +90,9 @@ def train_series(
     """Train every recipe that is not done, in order, each in OUT/NAME, until the list or the time is at its end.
 
     time_limit: in seconds, for all of them together; each training gets what those before it have left. A model whose
-    data set is missing, or whose folder holds a run with other settings, is left out and named in `failed`. `say` is
-    called with one sentence for each model. Raises DeviceError where nothing can be trained.
+    data set is missing, or whose folder holds a run with other settings or is held by another training, is left out and
+    named in `failed`. `say` is called with one sentence for each model. Raises DeviceError where nothing can be
+    trained.
     """
     place_of(device)
     began, stopped, failed = time.monotonic(), "", {}
@@ -119,7 +120,7 @@ def train_series(
                 data_root=data_root,
                 quiet=quiet,
             )
-        except (DatasetMissing, CheckpointError) as error:
+        except (DatasetMissing, CheckpointError, Busy) as error:
             failed[recipe.name] = str(error)
             say(f"{place}: {recipe.name} is left out. {error}")
             continue

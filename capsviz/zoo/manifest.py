@@ -6,16 +6,21 @@ import hashlib
 import json
 import os
 import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from capsviz import places
 from capsviz.data import DATASETS
 from capsviz.errors import CapsvizError
+from capsviz.files import json_text, locked, make_folder, write_together
 from capsviz.network import METHODS, CapsNetConfig, NetworkConfig, NoCapsulesError, config_from_dict
 from capsviz.routing import Method
 
+MANIFEST = "manifest.json"
 RECORDS = "measured"
 """Where the records of the models' answers lie in the zoo (capsviz.analysis.predictions)."""
 
@@ -104,7 +109,7 @@ def successors() -> dict[str, str]:
 
 def read_manifest() -> tuple[dict[str, Entry], dict[str, str]]:
     """The models by name, and the successors of those that left; raises ZooError where it cannot be read."""
-    manifest = folder() / "manifest.json"
+    manifest = folder() / MANIFEST
     if not manifest.is_file():
         return {}, {}
     try:
@@ -114,15 +119,29 @@ def read_manifest() -> tuple[dict[str, Entry], dict[str, str]]:
         raise ZooError(f"{manifest} is damaged ({error}); restore it with `git checkout {manifest.name}`.") from error
 
 
-def write_manifest(entries: dict[str, Entry], successors: dict[str, str]) -> None:
-    """Write the models and their successors, in one step, in the order of their names."""
+@contextmanager
+def changing(files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[tuple[dict[str, Entry], dict[str, str]]]:
+    """The models and the successors, to be changed in place; they are written where the block ends without an error.
+
+    files: what is written before the manifest, by its place below `pretrained/`: all of it or none, so that a full disk
+    leaves every model as it was. Another process that changes the manifest is waited for. Raises ZooError as `models`
+    does, WriteError.
+    """
+    with locked(folder(), "changes models", wait=True):
+        entries, moved = read_manifest()
+        yield entries, moved
+        for place in files:
+            make_folder((folder() / place).parent)
+        contents: dict[Path, bytes | str] = {folder() / place: content for place, content in files.items()}
+        write_together(contents | {folder() / MANIFEST: _written(entries, moved)})
+
+
+def _written(entries: Mapping[str, Entry], successors: Mapping[str, str]) -> str:
+    """The manifest: the models and their successors in the order of their names."""
     said: dict[str, Any] = {"models": [_row(entries[name]) for name in sorted(entries)]}
     if successors:
         said["successors"] = dict(sorted(successors.items()))
-    manifest = folder() / "manifest.json"
-    temporary = manifest.with_suffix(".tmp")
-    temporary.write_text(json.dumps(said, indent=1) + "\n")
-    temporary.replace(manifest)
+    return json_text(said, indent=1)
 
 
 def entry(name: str) -> Entry:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import torch
 from jaxtyping import Float
@@ -12,7 +14,7 @@ from torch import Tensor
 from capsviz import device
 from capsviz.network import CapsNet, Network, assemble
 from capsviz.network.finite import check_finite
-from capsviz.zoo.manifest import RECORDS, Entry, ZooError, entry, folder, read_manifest, write_manifest
+from capsviz.zoo.manifest import RECORDS, Entry, ZooError, changing, entry, folder
 from capsviz.zoo.storage import packed, unpacked
 
 EXEMPLARS = 8
@@ -69,22 +71,23 @@ def save(
     labels: Tensor,
     note: str = "",
     history: str = "",
+    files: Mapping[str, bytes] = MappingProxyType({}),
     bits: int = 16,
 ) -> Entry:
     """Write a model's weights, its exemplars and its line in the manifest; a line of that name is replaced.
 
     test_error: measured on `shipped(network, bits)`. images (uint8) and labels: training images for the exemplars,
     which a network without capsules has not. curves: the metrics file, history: the snapshots of b, both below
-    `pretrained/`. Raises NotFinite, and writes nothing, where a weight is not finite, or is not in float16.
+    `pretrained/`, and files: what is to be written there with the weights. Raises NotFinite where a weight is not
+    finite, or is not in float16, and WriteError where there is no room; then nothing of the zoo has changed.
     """
     tensors = packed(network, bits)
     check_finite(tensors, f"The model {name} as it is rounded")
     if isinstance(rounded := shipped(network, bits), CapsNet):
         chosen, spread = class_capsules(rounded, images, labels)
         tensors |= {"capsules.exemplars": chosen.half().contiguous(), "capsules.spread": spread.half().contiguous()}
-    folder().mkdir(parents=True, exist_ok=True)
-    path = folder() / f"{name}.safetensors"
-    path.write_bytes(save_tensors(tensors))  # `save_file` would make the file private
+    file, weights = f"{name}.safetensors", save_tensors(tensors)
+    snapshots = b"" if not history else files[history] if history in files else (folder() / history).read_bytes()
     written = Entry(
         name=name,
         data=data,
@@ -95,34 +98,37 @@ def save(
         test_error=test_error,
         test_count=test_count,
         command=command,
-        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
-        file=path.name,
-        bytes=path.stat().st_size,
+        sha256=hashlib.sha256(weights).hexdigest(),
+        file=file,
+        bytes=len(weights),
         parameters=sum(value.numel() for value in network.state_dict().values()),
         curves=curves,
         note=note,
         history=history,
-        history_sha256=hashlib.sha256((folder() / history).read_bytes()).hexdigest() if history else "",
+        history_sha256=hashlib.sha256(snapshots).hexdigest() if history else "",
         bits=bits,
     )
-    entries, moved = read_manifest()
-    moved.pop(name, None)
-    write_manifest(entries | {name: written}, moved)
+    with changing({**files, file: weights}) as (entries, moved):
+        moved.pop(name, None)
+        entries[name] = written
     return written
 
 
 def replace(name: str, successor: str) -> None:
     """Take a model out of the zoo, with all its files; whoever asks for it is told of its successor.
 
-    Raises ZooError where either is not in the manifest, or both are the same.
+    Raises ZooError where either is not in the manifest, or both are the same; WriteError.
     """
     leaving = entry(name)
     if entry(successor) == leaving:
         raise ZooError(f"{name} cannot take its own place; name another model as its successor.")
-    entries, moved = read_manifest()
-    del entries[name]
+    with changing() as (entries, moved):
+        if name not in entries or successor not in entries:
+            raise ZooError(f"{name} or {successor} left the zoo meanwhile; see `capsviz zoo list`.")
+        del entries[name]
+        followed = {old: successor if new == name else new for old, new in moved.items()}
+        moved |= followed | {name: successor}
+    # The manifest first: it never names a file that is not there.
     for file in (leaving.file, leaving.curves, leaving.history, f"{RECORDS}/{name}.safetensors"):
         if file:
             (folder() / file).unlink(missing_ok=True)
-    moved = {old: successor if new == name else new for old, new in moved.items()}
-    write_manifest(entries, moved | {name: successor})

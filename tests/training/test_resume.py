@@ -1,5 +1,6 @@
 """Runs that are cut off, in processes of their own, and what --resume makes of them."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 import torch
 
 from capsviz.data import load
-from capsviz.files import CheckpointError, read_tensors, write_tensors
+from capsviz.files import CheckpointError, WriteError, read_tensors, write_tensors
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
@@ -129,13 +130,13 @@ def test_a_write_that_fails_midway_leaves_the_checkpoint_of_before(tmp_path, mon
     path = tmp_path / "checkpoint.safetensors"
     write_tensors(path, {"model/x": torch.ones(3)}, {"step": 1})
 
-    def full_disk(*_, **__):
-        (tmp_path / "checkpoint.safetensors.tmp").write_bytes(b"half")
-        raise OSError("No space left on device")
+    def full_disk(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("capsviz.files.save_file", full_disk)
-    with pytest.raises(OSError, match="space"):
+    monkeypatch.setattr("capsviz.files.os.fsync", full_disk)
+    with pytest.raises(WriteError, match=r"No space left on device.*make room and try again"):
         write_tensors(path, {"model/x": torch.zeros(3)}, {"step": 2})
+    assert list(tmp_path.iterdir()) == [path]
     tensors, header = read_tensors(path)
     assert header["step"] == 1 and tensors["model/x"].tolist() == [1, 1, 1]
 
