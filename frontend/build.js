@@ -65,7 +65,9 @@ if (process.argv.includes("--check")) {
 
 /** What packages the inputs of a bundle come from, with their licences, each text once. */
 async function licences(inputs) {
-  const names = [...new Set(inputs.flatMap((input) => input.match(/(?:^|\/)node_modules\/([^/]+)\//)?.[1] ?? []))].sort();
+  const names = [
+    ...new Set(inputs.flatMap((input) => input.match(/(?:^|\/)node_modules\/([^/]+)\//)?.[1] ?? [])),
+  ].sort();
   const texts = new Map();
   for (const name of names) {
     const at = (file) => readFile(path.join(here, "node_modules", name, file), "utf8");
