@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from app import benchmark as live
 from app.serving import ServingError
 from capsviz import device
-from capsviz.benchmarks import speed, traffic
+from capsviz.benchmarks import peak, speed, traffic
 from capsviz.benchmarks.plain import PlainCapsNet
 from capsviz.benchmarks.speed import table
 from capsviz.commands.main import app
@@ -80,6 +80,15 @@ def test_the_whole_benchmark_runs_on_the_cpu_and_names_it(monkeypatch):
     assert "| plain step |" in table(result) and table(result).endswith(" ms.")
     with pytest.raises(device.DeviceError, match="abacus"):
         speed.measure(device="abacus")
+
+
+def test_memory_is_what_the_process_held_and_a_wrong_size_is_one_sentence():
+    result = peak.measure("tiny", None, "3x20x24", 7, 2)
+    assert result["lower"] > 0 and result["bytes"] >= result["bytes_before"] > 2**20
+    assert "--image 3x20x24 --classes 7 --batch 2" in result["command"]
+    assert " GB at the most, of which " in peak.table(result)
+    with pytest.raises(CapsvizError, match=r"^'64' is no size of an image; write .* like 3x64x64\.$"):
+        peak.measure("tiny", None, "64", 7, 2)
 
 
 def test_a_latency_beyond_its_bar_is_written_as_missed():

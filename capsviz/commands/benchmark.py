@@ -15,10 +15,14 @@ from capsviz.terminal import Device, Threads
 
 def benchmark(
     what: Annotated[
-        str, typer.Argument(help="speed, or app: how soon it opens, moves and answers in a browser.")
+        str,
+        typer.Argument(help="speed; memory: what training takes; app: how soon it opens, moves and answers."),
     ] = "speed",
-    preset: Annotated[str, typer.Option(help="Speed: paper, compact or tiny.")] = "paper",
-    batch: Annotated[int, typer.Option(min=1, help="Speed: images a step.")] = 128,
+    preset: Annotated[str, typer.Option(help="Speed, memory: paper, compact, tiny, …")] = "paper",
+    batch: Annotated[int, typer.Option(min=1, help="Speed, memory: images a step.")] = 128,
+    routing: Annotated[str | None, typer.Option(help="Memory: the algorithm; dynamic routing unless given.")] = None,
+    image: Annotated[str, typer.Option(help="Memory: channels, rows and columns of an image.")] = "1x28x28",
+    classes: Annotated[int, typer.Option(min=2, help="Memory: class capsules.")] = 10,
     device: Device = None,
     threads: Threads = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Also write the result as JSON.")] = None,
@@ -26,12 +30,17 @@ def benchmark(
     """Measure step, pass, routing and trace against a plain formulation, in one process on one device; or the app."""
     from capsviz.files import make_folder, write_json
 
-    if what not in ("speed", "app"):
-        raise CapsvizError(f"There is no benchmark of {what!r}; choose speed or app.")
+    if what not in ("speed", "memory", "app"):
+        raise CapsvizError(f"There is no benchmark of {what!r}; choose speed, memory or app.")
     if what == "app":
         live = live_benchmark()
         result = live.measure()
         print(live.table(result))
+    elif what == "memory":
+        from capsviz.benchmarks import peak
+
+        result = peak.measure(preset, routing, image, classes, batch, threads)
+        print(peak.table(result))
     else:
         from capsviz.benchmarks.speed import measure, table
 

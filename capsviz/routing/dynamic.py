@@ -10,11 +10,15 @@ from jaxtyping import Float
 from torch import Tensor
 
 from . import completing
+from . import parts as in_parts
 from .algorithm import Algorithm, Settings
 from .gradients import Through
 from .program import Explanation, Line, Number, Program, Share, Tip
 from .squash import lengths, squash, unsquash
-from .votes import Votes
+from .votes import LinearVotes, Votes
+
+PAIRS = 8
+"""Numbers of each capsule pair that a training step keeps at once: logits, couplings, agreement, their gradients."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +27,13 @@ class DynamicStep:
 
     Shapes: logits b, couplings c and agreement û·v "batch lower upper"; sums s and poses v "batch upper dim";
     activations ‖v‖ "batch upper". The logits are those the couplings of this iteration were made from; the
-    agreement is what the next iteration adds to them, None where there is no next one and nobody asked.
+    agreement is what the next iteration adds to them, None where there is no next one and nobody asked. Logits and
+    couplings are None where the votes were routed in parts (parts.py).
     """
 
     iteration: int
-    logits: Float[Tensor, "batch lower upper"]
-    couplings: Float[Tensor, "batch lower upper"]
+    logits: Float[Tensor, "batch lower upper"] | None
+    couplings: Float[Tensor, "batch lower upper"] | None
     sums: Float[Tensor, "batch upper dim"]
     poses: Float[Tensor, "batch upper dim"]
     activations: Float[Tensor, "batch upper"]
@@ -67,6 +72,33 @@ def dynamic_routing(
         yield DynamicStep(iteration, logits, couplings, sums, poses, lengths(poses), agreement)
         if agreement is not None and not last:
             logits = logits + agreement
+
+
+def dynamic_routing_in_parts(
+    votes: LinearVotes, iterations: int = 3, *, through: Through = "last"
+) -> Iterator[DynamicStep]:
+    """`dynamic_routing` to rounding, in bounded memory: b_ij = û_ij · (the sum of all v_j before) is not kept.
+
+    votes, iterations, through: as there. Raises ValueError for fewer than one iteration.
+    """
+    if iterations < 1:
+        raise ValueError(f"routing takes at least one iteration; got iterations={iterations}")
+    parts = in_parts.split(votes, PAIRS)
+    detached = [(part.detach(),) for (part,) in parts] if through == "last" else parts
+    batch, _, upper, dim = votes.shape
+    stood = votes.poses.new_zeros(batch, upper, dim)
+    for iteration in range(1, iterations + 1):
+        (sums,) = in_parts.added(_part_of_sums, parts if iteration == iterations else detached, stood)
+        poses = squash(sums)
+        yield DynamicStep(iteration, None, None, sums, poses, lengths(poses), None)
+        stood = stood + (poses.detach() if through == "last" else poses)
+
+
+def _part_of_sums(votes: LinearVotes, stood: Float[Tensor, "batch upper dim"]) -> tuple[Tensor]:
+    """What some lower capsules add to s."""
+    logits = votes.agreement(stood) if stood.requires_grad else votes.detach().agreement(stood)
+    couplings = logits.permute(2, 0, 1).softmax(dim=0).permute(1, 2, 0)
+    return (votes.weighted_sum(couplings),)
 
 
 class Dynamic(Algorithm):
@@ -141,7 +173,9 @@ class Dynamic(Algorithm):
         record: bool = False,
         progress: float = 1.0,
     ) -> Iterator[DynamicStep]:
-        """`dynamic_routing`; what a lower capsule is sure of is the length of its votes."""
+        """`dynamic_routing`, in parts where pairs are many; the length of its votes is what a capsule is sure of."""
+        if isinstance(votes, LinearVotes) and not record and in_parts.too_large(votes, PAIRS):
+            return dynamic_routing_in_parts(votes, iterations, through=settings.through)
         return dynamic_routing(votes, iterations, through=settings.through, final_agreement=record)
 
     def complete(

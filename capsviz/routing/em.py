@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
 from . import mixture
+from . import parts as in_parts
 from .algorithm import Algorithm, LayerSizes, Settings
 from .gradients import Through
 from .losses import spread_loss
@@ -46,14 +48,15 @@ class EMStep:
     """One iteration of EM routing: an M-step, then an E-step.
 
     Shapes: responsibilities R (those this M-step used, before they are multiplied by a_i) and posteriors (R after this
-    E-step; None in the last iteration unless asked for) "batch lower upper"; means μ, variances σ² and cost_j^h
+    E-step; None in the last iteration unless asked for) "batch lower upper", both None where the votes were routed in
+    parts (parts.py); means μ, variances σ² and cost_j^h
     "batch upper dim"; activations a_j "batch upper". inverse_temperature is λ. In a convolutional layer "lower" counts
     the capsules in the window of an upper capsule.
     """
 
     iteration: int
     inverse_temperature: float
-    responsibilities: Float[Tensor, "batch lower upper"]
+    responsibilities: Float[Tensor, "batch lower upper"] | None
     means: Float[Tensor, "batch upper dim"]
     variances: Float[Tensor, "batch upper dim"]
     cost: Float[Tensor, "batch upper dim"]
@@ -132,6 +135,71 @@ def em_routing(
         )
         if posteriors is not None:
             owned = posteriors
+
+
+def em_routing_in_parts(
+    votes: MatrixVotes,
+    activations: Float[Tensor, "batch lower"],
+    beta_u: Float[Tensor, "upper"],
+    beta_a: Float[Tensor, "upper"],
+    iterations: int = 3,
+    *,
+    inverse_temperature: InverseTemperature = InverseTemperature(),
+    progress: float = 1.0,
+    through: Through = "last",
+    variance_floor: float = FLOOR,
+) -> Iterator[EMStep]:
+    """`em_routing` to rounding, in bounded memory: votes and R are made anew for some lower capsules at a time.
+
+    Everything is as there, in the votes' precision; the steps hold no R. Raises ValueError for fewer than one
+    iteration.
+    """
+    if iterations < 1:
+        raise ValueError(f"routing takes at least one iteration; got iterations={iterations}")
+    parts, scale = in_parts.split(votes, votes.shape[3], activations), votes.connections.data_scale
+    gaussians: tuple[Tensor, ...] = ()
+    for iteration in range(1, iterations + 1):
+        last = iteration == iterations
+        strictness = inverse_temperature.at(iteration, progress)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and (last or through == "all")):
+            amount, first = in_parts.added(partial(_part_of_means, gaussians), parts)
+            data = amount.clamp_min(mixture.EMPTY).unsqueeze(-1)
+            means = first / data
+            (second,) = in_parts.added(partial(_part_of_variances, gaussians), parts, means)
+            variances = (second / data).clamp_min(variance_floor)
+            cost = (beta_u.unsqueeze(-1) + 0.5 * variances.log()) * (amount * scale).unsqueeze(-1)
+            strength = strictness * (beta_a - cost.sum(-1))
+        yield EMStep(iteration, strictness, None, means, variances, cost, strength.sigmoid(), None)
+        gaussians = (means, variances, logsigmoid(strength))
+
+
+def _owned(gaussians: tuple[Tensor, ...], values: Float[Tensor, "batch upper lower dim"]) -> Tensor:
+    """R of some lower capsules "batch upper lower", by where the Gaussians stood; even where they stood nowhere yet."""
+    if not gaussians:
+        return torch.full_like(values[..., 0], 1 / values.shape[1])
+    means, variances, priors = gaussians
+    return mixture.responsibilities(mixture.log_density(values, means, variances), priors)
+
+
+def _part_of_means(
+    gaussians: tuple[Tensor, ...], votes: MatrixVotes, presence: Float[Tensor, "batch lower"]
+) -> tuple[Tensor, Tensor]:
+    values = votes.materialise().transpose(1, 2)
+    weights = _owned(gaussians, values if _follows(gaussians) else values.detach()) * presence.unsqueeze(1)
+    return weights.sum(-1), (weights.unsqueeze(-2) @ values).squeeze(-2)
+
+
+def _part_of_variances(
+    gaussians: tuple[Tensor, ...], votes: MatrixVotes, presence: Float[Tensor, "batch lower"], means: Tensor
+) -> tuple[Tensor]:
+    values = votes.materialise().transpose(1, 2)
+    weights = _owned(gaussians, values if _follows(gaussians) else values.detach()) * presence.unsqueeze(1)
+    return ((weights.unsqueeze(-2) @ (values - means.unsqueeze(-2)).square()).squeeze(-2),)
+
+
+def _follows(gaussians: tuple[Tensor, ...]) -> bool:
+    """Whether gradients flow through the iterations before, and hence through R."""
+    return any(each.requires_grad for each in gaussians)
 
 
 def spread_margin(progress: float) -> float:
@@ -249,7 +317,17 @@ class ExpectationMaximisation(Algorithm):
         record: bool = False,
         progress: float = 1.0,
     ) -> Iterator[EMStep]:
-        """`em_routing`."""
+        """`em_routing`, in parts where the votes of everyone for everyone are many."""
+        if isinstance(votes, MatrixVotes) and not record and in_parts.too_large(votes, votes.shape[3]):
+            return em_routing_in_parts(
+                votes,
+                activations,
+                *self.betas(owner, votes.shape[2]),
+                iterations,
+                inverse_temperature=settings.inverse_temperature,
+                progress=progress,
+                through=settings.through,
+            )
         return em_routing(
             votes,
             activations,

@@ -155,6 +155,11 @@ class LinearVotes:
         """The votes themselves: batch × lower × upper × dim numbers."""
         return torch.einsum("bid,idjh->bijh", self.poses, self.weight)
 
+    def split(self, size: int) -> list[LinearVotes]:
+        """The votes of so many lower capsules at a time."""
+        parts = zip(self.poses.split(size, dim=1), self.weight.split(size), strict=True)
+        return [LinearVotes(poses, weight) for poses, weight in parts]
+
     def detach(self) -> LinearVotes:
         """The same votes, through which no gradient flows."""
         return LinearVotes(self.poses.detach(), self.weight.detach())
@@ -220,6 +225,11 @@ class MatrixVotes:
         poses = torch.cat([self.poses.flatten(2), self.poses.new_ones(batch, lower, 1)], dim=2)
         votes = (poses.transpose(0, 1) @ weight).unflatten(2, (upper, dim))
         return votes.permute(1, 2, 0, 3).contiguous().transpose(1, 2)
+
+    def split(self, size: int) -> list[MatrixVotes]:
+        """The votes of so many lower capsules at a time."""
+        parts = zip(self.poses.split(size, dim=1), self.weight.split(size), self.coordinates.split(size), strict=True)
+        return [MatrixVotes(*each) for each in parts]
 
     def detach(self) -> MatrixVotes:
         """The same votes, through which no gradient flows."""

@@ -1,0 +1,94 @@
+"""How much memory training takes: one step of a network that need not ship, and the most that the process ever held.
+
+capsviz benchmark memory --routing em --preset compact --image 3x64x64 --classes 200 --batch 32
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from typing import Any
+
+import torch
+
+from capsviz.errors import CapsvizError
+from capsviz.network import METHODS, assemble, configure
+from capsviz.network.finite import check_finite
+from capsviz.routing.dynamic import DYNAMIC
+from capsviz.training import losses
+from capsviz.training.feed import multi_hot
+from capsviz.training.memory import keep_freed_memory
+from capsviz.training.processes import precision_on
+
+STEPS = 2
+"""Of training: Adam has its moments from the first one on, and the second meets them."""
+
+
+def measure(
+    preset: str, routing: str | None, image: str, classes: int, batch: int, threads: int | None = None
+) -> dict[str, Any]:
+    """Train on noise on the CPU for `STEPS` steps, in this process, and say what it took.
+
+    routing: dynamic routing unless given. image: "3x64x64", channels, rows and columns. Images are noise: no size here
+    depends on what they show. Raises CapsvizError for another form, ConfigError for a network that cannot be built.
+    """
+    if threads:
+        torch.set_num_threads(threads)
+    routing = routing or DYNAMIC.name
+    keep_freed_memory()
+    torch.manual_seed(0)
+    shape, before = _shape(image), held()
+    network = assemble(configure(preset, "digits", routing, image=shape, classes=classes))
+    optimizer = torch.optim.AdamW(network.parameters(), lr=1e-3, fused=True)
+    images, labels = torch.rand(batch, *shape), torch.randint(classes, (batch,))
+    kinds = {"bf16-mixed": torch.bfloat16}
+    precision = kinds.get(precision_on("cpu"), torch.float32)
+    seconds = []
+    for _ in range(STEPS):
+        began = time.perf_counter()
+        with torch.autocast("cpu", precision, enabled=precision != torch.float32):
+            output = network(images, reconstruct=False)
+            drawn = None if network.decoder is None else network.decode(output.poses, labels)
+        loss = METHODS[routing].loss(output.scores, multi_hot(labels.unsqueeze(1), classes), 1.0)
+        if drawn is not None:
+            loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(drawn, images)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        optimizer.step()
+        seconds.append(time.perf_counter() - began)
+    check_finite(network.state_dict(), "The network")
+    return {
+        "command": f"capsviz benchmark memory --routing {routing} --preset {preset} --image {image} "
+        f"--classes {classes} --batch {batch}",
+        "parameters": sum(weight.numel() for weight in network.parameters()),
+        "lower": getattr(network.config, "lower", 0),
+        "bytes_before": before,
+        "bytes": held(),
+        "seconds_per_step": round(min(seconds), 2),
+        "threads": torch.get_num_threads(),
+    }
+
+
+def held() -> int:
+    """Bytes that this process held at the most so far, all that it imported included."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def table(result: dict[str, Any]) -> str:
+    """The result in a sentence."""
+    most, before = (result[name] / 1e9 for name in ("bytes", "bytes_before"))
+    threads = f"{result['threads']} thread{'s' * (result['threads'] > 1)}"
+    return (
+        f"{result['parameters'] / 1e6:.1f} M weights, {result['lower']:,} primary capsules: {most:.2f} GB at the most, "
+        f"of which {before:.2f} GB before that network; {result['seconds_per_step']:.2f} s a step on {threads}."
+    )
+
+
+def _shape(image: str) -> tuple[int, int, int]:
+    sizes = image.split("x")
+    if len(sizes) != 3 or not all(size.isdigit() and int(size) for size in sizes):
+        raise CapsvizError(f"{image!r} is no size of an image; write channels, rows and columns like 3x64x64.")
+    channels, rows, columns = map(int, sizes)
+    return channels, rows, columns

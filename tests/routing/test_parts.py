@@ -1,0 +1,96 @@
+"""Routing in parts gives what routing at once gives, and its gradients, in memory that a large layer does not fill."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from capsviz import memory
+from capsviz.network import CapsNet, CapsNetConfig, preset
+from capsviz.routing import ALGORITHMS, parts
+
+BOUNDED = ("dr", "em")
+"""What can be routed in parts."""
+
+
+def small(routing: str, **overrides) -> CapsNet:
+    torch.manual_seed(0)
+    config = preset("tiny", "digits", routing, image=(3, 20, 24), classes=7)
+    return CapsNet(replace(config, conv_channels=6, primary_types=4, decoder=(), **overrides))
+
+
+def step(model: CapsNet, images: torch.Tensor) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+    """Poses and activations of a forward pass, and the gradients of something that depends on both."""
+    model.zero_grad()
+    output = model(images)
+    (output.activations.square().sum() + (output.poses * torch.arange(16.0)).sum()).backward()
+    gradients = {name: weight.grad.clone() for name, weight in model.named_parameters() if weight.grad is not None}
+    return [output.poses.detach(), output.activations.detach()], gradients
+
+
+@pytest.mark.parametrize("through", ["last", "all"])
+@pytest.mark.parametrize("routing", BOUNDED)
+@pytest.mark.parametrize("iterations", [1, 3])
+def test_results_and_gradients_are_those_of_routing_at_once(routing, through, iterations, monkeypatch):
+    model, images = small(routing, through=through, iterations=iterations), torch.rand(3, 3, 20, 24)
+    at_once, gradients = step(model, images)
+    monkeypatch.setattr(parts, "LIMIT", 0)
+    monkeypatch.setattr(parts, "PART", 2**13)
+    assert len(parts.split(model.votes(model.encode(images)), 16)) > 5
+    in_parts, again = step(model, images)
+    for whole, pieced in zip(at_once, in_parts, strict=True):
+        torch.testing.assert_close(pieced, whole, atol=1e-5, rtol=1e-4)
+    assert gradients.keys() == again.keys()
+    for name, gradient in gradients.items():
+        scale = float(gradient.abs().max())
+        torch.testing.assert_close(again[name], gradient, atol=1e-4 * scale, rtol=1e-3, msg=f"the gradient of {name}")
+
+
+@pytest.mark.parametrize("routing", BOUNDED)
+def test_a_trace_holds_every_pair_whatever_their_number(routing, monkeypatch):
+    monkeypatch.setattr(parts, "LIMIT", 0)
+    model = small(routing)
+    lower = model.encode(torch.rand(2, 3, 20, 24))
+    shares = ALGORITHMS[routing].shares
+    assert all(getattr(each, shares) is not None for each in model.route(lower, record=True))
+    assert all(getattr(each, shares) is None for each in model.route(lower))
+
+
+@pytest.mark.parametrize("data", ["mnist", "cifar10", "multi-mnist"])
+@pytest.mark.parametrize("routing", BOUNDED)
+def test_what_ships_is_routed_at_once_at_every_batch_that_it_is_trained_and_measured_with(routing, data):
+    from capsviz.zoo import models
+
+    configs: list[CapsNetConfig] = [
+        entry.config for entry in models().values() if (entry.data, entry.routing) == (data, routing)
+    ]
+    for config in configs:
+        numbers = 16 if config.algorithm.matrix else 8
+        assert 128 * config.lower * config.classes * numbers * 4 <= parts.LIMIT
+
+
+@pytest.mark.parametrize("routing", BOUNDED)
+def test_a_step_takes_a_share_of_the_memory_of_routing_at_once(routing, monkeypatch):
+    """Of a layer with 256 × 64 pairs, whose parts are a sixteenth of what a batch keeps of them."""
+    images = torch.rand(16 if ALGORITHMS[routing].matrix else 256, 1, 24, 24)
+    torch.manual_seed(0)
+    config = replace(
+        preset("tiny", "digits", routing, image=(1, 24, 24), classes=64),
+        conv_channels=4,
+        primary_types=16,
+        decoder=(),
+    )
+    model = CapsNet(config)
+
+    def taken() -> int:
+        model.zero_grad(set_to_none=True)
+        return memory.peak_of(lambda: model(images).activations.square().sum().backward())
+
+    at_once = taken()
+    pairs = len(images) * config.lower * 64 * 4
+    monkeypatch.setattr(parts, "LIMIT", 0)
+    monkeypatch.setattr(parts, "PART", pairs * (16 if config.algorithm.matrix else 8) // 16)
+    weights = sum(weight.nbytes for weight in model.parameters())
+    assert taken() - 3 * weights < 0.5 * (at_once - weights)
