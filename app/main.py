@@ -1,10 +1,11 @@
-"""capsviz, the app: `streamlit run app/main.py` from the repository root.
+"""capsviz, the app: `streamlit run app/main.py` from the repository root; `-- --tour talk.toml` brings a talk along.
 
 The server that Streamlit starts; what its visitors see, app/script.py does.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
 
@@ -15,5 +16,14 @@ if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
     sys.path.insert(0, str(ROOT))
 
 from app import failures, startup  # noqa: E402
+from app.tours import shelf  # noqa: E402
+
+parser = argparse.ArgumentParser(prog="streamlit run app/main.py --", description=__doc__)
+parser.add_argument("--tour", metavar="FILE", help="a talk, as the page Tours saves it; that page lists it first")
+if tour := parser.parse_args().tour:
+    try:
+        shelf.start_with(tour)
+    except shelf.TourError as error:
+        sys.exit(str(error))
 
 app = st.App("script.py", lifespan=startup.lifespan, on_script_error=failures.answer)

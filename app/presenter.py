@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -12,6 +13,7 @@ from app.components import keys
 from app.sources import images
 from app.state import session
 from app.state.choices import MAX_ITERATIONS, Choices
+from app.tours import stage
 from capsviz.figures.enlarge import enlarge
 
 KEYS = "keys"
@@ -57,10 +59,18 @@ def listen() -> None:
         st.html(STYLE)
 
 
-def run_command(command: str) -> None:
-    """Do what a key stands for: change the choices, as a widget would."""
+def run_command(command: str) -> Callable[[], None] | None:
+    """Do what a key stands for: change the choices, as a widget would. Returns what is to be called at the end."""
     choices = scene.choices()
+    if command.startswith("page") and not choices.tour:
+        command = command.replace("page", "image")
     match command:
+        case "page-1" | "page+1":
+            return stage.moved(choices, int(command[-2:]))
+        case "step":
+            return stage.moved(choices, 0)
+        case _ if command == "end" or command.startswith("step="):
+            return stage.commanded(choices, command)
         case "present":
             session.update(choices, present=not choices.present)
         case "image-1" | "image+1":
@@ -73,6 +83,7 @@ def run_command(command: str) -> None:
                 wanted = (choices.iterations or shown) + int(command[-2:])
                 within = max(1, min(MAX_ITERATIONS, wanted))
                 session.update(choices, iterations=scene.own_or(within, resources.entries()[choices.model]))
+    return None
 
 
 def _leaf(choices: Choices, step: int) -> None:

@@ -13,6 +13,7 @@ startup.wait()
 from app import layout, presenter, scene, sidebar, takeaway  # noqa: E402
 from app.components.address import address  # noqa: E402
 from app.state import session  # noqa: E402
+from app.tours import notes, path, stage  # noqa: E402
 
 st.set_page_config(
     page_title="capsviz",
@@ -33,6 +34,7 @@ PAGES = [
     st.Page("views/compare.py", title="Compare", icon=":material/compare:", url_path="compare"),
     st.Page("views/results.py", title="Results", icon=":material/table_chart:", url_path="results"),
     st.Page("views/basics.py", title="Basics", icon=":material/category:", url_path="basics"),
+    st.Page("views/tours.py", title="Tours", icon=":material/co_present:", url_path="tours"),
 ]
 by_name = first(url_path="dynamic", visibility="hidden")  # the first page has the empty address, and this one as well
 page = st.navigation([*PAGES, by_name], position="hidden")
@@ -51,6 +53,7 @@ def links() -> None:
 
 
 with layout.errors_as_sentences():
+    path.remember(page.url_path or by_name.url_path)
     presenter.listen()
     links()
     current = scene.current()  # where this fails, keys and links lead on
@@ -60,6 +63,11 @@ with layout.errors_as_sentences():
     for sentence in current.notices:
         st.warning(sentence, icon=":material/link_off:")
     takeaway.begin()
-    page.run()
+    if notes.wanted(current.choices):
+        notes.show(current.choices)
+    else:
+        with layout.errors_as_sentences():
+            stage.show(current.choices, page.url_path or by_name.url_path, dark=current.dark)
+        page.run()
     if take_away:
         takeaway.take_away(current)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -15,6 +16,7 @@ from app.scene import Scene, SceneError, catalogue, keep
 from app.sources import browsing, images, trace_sets
 from app.state import session
 from app.state.choices import Choices
+from app.tours import talk
 from app.widgets import chosen
 from capsviz import data, device
 from capsviz.data import DATASETS, DIGITS, ImageError
@@ -32,8 +34,12 @@ _SOURCES = {
 }
 
 
-MEASURED = "results"
-"""The page that shows what was measured, with no model and no image of the visitor's choice."""
+TOURS = "tours"
+STILL = {
+    "results": "Models and images are chosen on the other pages; what was measured is the same for all of them.",
+    TOURS: "Models and images are chosen on the other pages, and each step of a tour brings its own.",
+}
+"""The pages that show no model and no image of the visitor's choice, and what the sidebar says there."""
 
 
 def show(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> bool:
@@ -42,9 +48,9 @@ def show(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> bool:
     here: the page on which it stands, by its name in the link. pages: all of them.
     """
     st.html('<p class="brand">capsviz<span>capsules, routed in sight</span></p>')
-    wanted = _actions(scene)
-    if here == MEASURED:
-        st.caption("Models and images are chosen on the other pages; what was measured is the same for all of them.")
+    wanted = here != TOURS and _actions(scene, here, pages)
+    if here in STILL:
+        st.caption(STILL[here])
         return wanted
     _models(scene, here, pages)
     _source(scene)
@@ -53,7 +59,7 @@ def show(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> bool:
     return wanted
 
 
-def _actions(scene: Scene) -> bool:
+def _actions(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> bool:
     with st.container(horizontal=True, key="actions"):
         st.button(
             "Present",
@@ -63,13 +69,25 @@ def _actions(scene: Scene) -> bool:
             help="Presenter mode: no sidebar, large type, keys (p; ? shows all keys).",
             width="stretch",
         )
-        return st.button(
+        wanted = st.button(
             "Take away",
             icon=":material/download:",
             key="take_away",
             help="The page's figures as SVG, PNG, HTML and CSV, the trace, and the Python that records it again.",
             width="stretch",
         )
+    st.button(
+        "Add this view",
+        icon=":material/playlist_add:",
+        key="add_view",
+        on_click=partial(talk.add, here, f"{pages[here].title}: {scene.picture.title}"),
+        help="What is on screen becomes a step of your own talk, which the page Tours edits, saves and presents.",
+        width="stretch",
+    )
+    if collected := talk.own(scene.choices):
+        label = f"Your own talk: {len(collected.steps)} views"
+        st.page_link(pages[TOURS], label=label, query_params=session.to_query(scene.choices))
+    return wanted
 
 
 def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None:

@@ -22,6 +22,8 @@ const parts = [
   "app/toy",
   "app/squash",
   "app/margin-loss",
+  "app/tour",
+  "app/notes",
   "page/page",
   "notebook/widget",
 ];

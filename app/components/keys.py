@@ -11,7 +11,10 @@ from app.components.hosting import built
 
 SHEET: tuple[tuple[str, str, str], ...] = (
     ("1 … 9", "the pages, in their order", ""),
-    ("[  ]  or  Page Up  Page Down", "previous, next image", "image"),
+    ("Page Down  Page Up", "next, previous step of the tour", "step"),
+    ("b  or  Backspace", "back to the tour's step, after a question", "step"),
+    ("[  ]", "previous, next image", "image step"),
+    ("[  ]  or  Page Up  Page Down", "previous, next image", "image !step"),
     (",  .", "previous, next class capsule", "class"),
     ("+  −", "one routing iteration T more, less", "T"),
     ("Space", "play or pause the player", "player"),
@@ -21,11 +24,15 @@ SHEET: tuple[tuple[str, str, str], ...] = (
     ("p", "presenter mode on, off", ""),
     ("?", "this sheet on, off", ""),
 )
-"""Keys, what they do, and what of the page they move; a key that has nothing to move is not on the sheet, and idle.
+"""Keys, what they do, and what of the page they move, or with a ! what it must not have; a key that has nothing to move
+is not on the sheet, and idle.
 
 Space, arrows, Home, End and s are the players' own."""
+TOUR, IMAGES = ".st-key-tour, .st-key-notes", '[class*="st-key-image_thumbs"]'
 MOVED = {
-    "image": '[class*="st-key-image_thumbs"]',
+    "image": IMAGES,
+    "step": TOUR,
+    "page": f"{TOUR}, {IMAGES}",
     "class": '[class*="st-key-upper"]',
     "T": '[class*="st-key-iterations"], [class*="st-key-board-"], .st-key-routing-toy',
 }
@@ -46,12 +53,13 @@ _HTML = f"""
 """
 
 
-def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> None:
+def keys(*, key: str, presenting: bool, on_command: Callable[[str], Callable[[], None] | None]) -> None:
     """Listen on the whole document, and call `on_command` before the script runs again.
 
-    Commands: "present", and "image", "class" or "T" with "-1" or "+1". A digit follows the page's link in the browser,
-    "?" shows the sheet of keys there; a command that would move nothing on the page is not sent. presenting: a small
-    bar shows how to leave, and the browser tells how large its window is.
+    Commands: "present", "step" (back to that of the tour), and "page", "image", "class" or "T" with "-1" or "+1". A
+    digit follows the page's link in the browser, "?" shows the sheet of keys there; a command that would move nothing
+    on the page is not sent. presenting: a small bar shows how to leave, and the browser tells how large its window is.
+    What `on_command` returns is called last: it may lead to another page, which ends what else there is to do.
     """
     mount = built("keys", html=_HTML)
     acknowledged, trail = f"{key}-acknowledged", f"{key}-trail"
@@ -64,9 +72,12 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], None]) -> No
         # Streamlit has forgotten what was told where the last run ended before it came here: the key is sent again.
         told = st.session_state.get(key) or {}
         for number, command in received(told.get("commands"), st.session_state.get(acknowledged, 0)):
-            on_command(command)  # Streamlit ends this callback where a newer message waits: then the key is sent again
+            leads = on_command(command)  # ended by Streamlit where a newer message waits: then the key is sent again
             st.session_state[acknowledged] = number
             left.append(st.query_params.to_dict())
+            if leads:
+                st.session_state[trail] = left
+                leads()
         st.session_state[trail] = left
 
     here = st.query_params.to_dict()

@@ -12,6 +12,7 @@ from app.state.codecs import (
     CELL,
     CLASS,
     DATA,
+    DRAFT,
     INTERVENTION,
     LENGTHS,
     MODEL,
@@ -19,6 +20,7 @@ from app.state.codecs import (
     PICTURE,
     RECORDING,
     TARGET,
+    TOUR,
     VIEWPOINT,
     Codec,
     between,
@@ -32,6 +34,7 @@ from app.state.codecs import (
     whole,
 )
 from capsviz.boards.basics import LONGEST, MARGINS
+from app.tours.tour import MOST_STEPS
 from capsviz.boards.decoder import HANDS, WIDE
 from capsviz.data import Viewpoint
 from capsviz.experiments import reports
@@ -324,6 +327,14 @@ class Choices:
     """Class capsules there, each with the length that the visitor gave it; empty: none."""
     present: bool = choice(flag("1", "value of present"), False, "the page with its sidebar")
     """Presenter mode: no sidebar, large type, keys."""
+    tour: str = choice(TOUR, "", "no tour", resets=("step",))
+    """Name of the tour that is under way, as `app.tours.shelf` knows it; empty: none."""
+    step: int = choice(whole(1, MOST_STEPS, f"A tour has no step “{{text}}” (1 to {MOST_STEPS})"), 1, "step {step}")
+    """Step of that tour, counted from 1; beyond the last one it is the last."""
+    notes: bool = choice(flag("1", "value of notes"), False, "the page")
+    """The speaker's notes on the tour in the place of the page."""
+    talk: str = choice(DRAFT, "", "no views of your own")
+    """Name of the tour into which views are collected; empty: none yet."""
 
 
 def _declared(name: str, key: str, codec: Codec, instead: str, *rest: Any) -> Declaration:

@@ -11,6 +11,8 @@ import torch
 
 from app.sources import linked_picture, trace_sets
 from app.state import capsule_sets, viewpoints
+from app.tours import shelf
+from app.tours.tour import TourError
 from capsviz.boards.decoder import OWN
 from capsviz.tracing.intervention import Intervention
 from capsviz.zoo import EXEMPLARS
@@ -302,3 +304,18 @@ VIEWPOINT = Codec(
     viewpoints.write,
     viewpoints.normal,
 )
+
+
+def _tour(find: Callable[[str], object]) -> Codec:
+    def read(text: str, *_: Any) -> str:
+        try:
+            find(text)
+        except TourError as error:
+            raise ValueError(str(error).removesuffix(".")) from error
+        return text
+
+    return Codec(read, lambda random, *_: random.choice(shelf.names()))
+
+
+TOUR, DRAFT = _tour(shelf.find), _tour(shelf.draft)
+"""The name of a tour, and of one that is still being written."""

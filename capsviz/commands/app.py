@@ -22,11 +22,15 @@ def app(
     address: Annotated[
         str, typer.Option(help="Who is answered: localhost, this machine; 0.0.0.0, everybody who can reach it.")
     ] = "localhost",
+    tour: Annotated[
+        Path | None, typer.Option(help="The file of a talk, as the app saves it; its page Tours lists it first.")
+    ] = None,
 ) -> None:
     """Start the app; Ctrl-C ends it. It offers the recordings in traces/, below the folder where it is started."""
     command = [sys.executable, "-m", "streamlit", "run", str(app_folder() / "main.py")]
     options = ["--server.port", str(port), "--server.address", address]
-    os.execv(sys.executable, [*command, *options])
+    talk = [] if tour is None else ["--", "--tour", str(tour.resolve())]
+    os.execv(sys.executable, [*command, *options, *talk])
 
 
 def app_folder() -> Path:

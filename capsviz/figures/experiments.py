@@ -38,6 +38,7 @@ def table_ii(lines: Sequence[TableRow], *, dark: bool = False) -> Figure:
     does not ship is open.
     """
     data = list(dict.fromkeys(line.data for line in lines))
+    methods = [method for method in CALLED if any(line.method == method for line in lines)]
     figure = _panels([DATASETS[name].title for name in data], dark)
     for column, name in enumerate(data, start=1):
         mine = [line for line in lines if line.data == name]
@@ -63,9 +64,9 @@ def table_ii(lines: Sequence[TableRow], *, dark: bool = False) -> Figure:
     figure.update_xaxes(
         type="category",
         categoryorder="array",
-        categoryarray=list(CALLED),
-        tickvals=list(CALLED),
-        ticktext=[method.replace("/", "<br>") for method in CALLED],
+        categoryarray=methods,
+        tickvals=methods,
+        ticktext=[method.replace("/", "<br>") for method in methods],
         tickangle=0,
     )
     figure.update_yaxes(rangemode="tozero")

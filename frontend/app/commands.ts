@@ -2,9 +2,11 @@
 
 const COMMANDS: Readonly<Record<string, string>> = {
   "]": "image+1",
-  PageDown: "image+1",
   "[": "image-1",
-  PageUp: "image-1",
+  PageDown: "page+1",
+  PageUp: "page-1",
+  b: "step",
+  Backspace: "step",
   ".": "class+1",
   ",": "class-1",
   "+": "T+1",

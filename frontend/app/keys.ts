@@ -32,6 +32,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (commands.waiting.length) again = window.setTimeout(flush, Commands.PATIENCE);
   };
   const send = (command: string): void => {
+    if (/^(page|step)/.test(command) && moves("step"))
+      for (const player of window.capsvizPlayers?.all ?? []) player.halt();
     commands.add(command, Date.now());
     flush();
   };
@@ -47,7 +49,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const sheet = found(parentElement, "dialog", HTMLDialogElement);
   const bar = found(parentElement, ".bar", HTMLElement);
   const showSheet = (): void => {
-    for (const row of sheet.querySelectorAll<HTMLElement>("[data-moves]")) row.hidden = !moves(row.dataset.moves ?? "");
+    for (const row of sheet.querySelectorAll<HTMLElement>("[data-moves]"))
+      row.hidden = !(row.dataset.moves ?? "")
+        .split(" ")
+        .every((what) => moves(what.replace("!", "")) !== what.startsWith("!"));
     if (sheet.open) sheet.close();
     else sheet.showModal();
   };
@@ -76,6 +81,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     event.stopImmediatePropagation();
   };
   window.addEventListener("keydown", press, { signal, capture: true });
+  window.addEventListener("capsviz:command", (event) => send((event as CustomEvent<string>).detail), { signal });
   if (data.presenting) tellSize(data.screen, signal, (size) => setStateValue("screen", size));
   return () => listening.abort();
 }

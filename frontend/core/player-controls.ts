@@ -55,7 +55,7 @@ export class PlayerControls {
   timer = 0;
   private readonly player: Player;
   private readonly listening = new AbortController();
-  private readonly frame = new SharedValue();
+  private frame = new SharedValue();
   private readonly show: (position: number) => void;
   private readonly name: (index: number) => string;
   private readonly playButton: HTMLButtonElement;
@@ -178,6 +178,19 @@ export class PlayerControls {
     const busy = this.timer !== 0 || !this.frame.isKnown(this.left);
     if (!this.frame.takes(frame, count, busy)) return;
     this.stop();
+    this.place(frame ?? this.player.last);
+  }
+
+  /** Stop, and leave it to what comes next where it stands: nobody hears of it. */
+  halt(): void {
+    this.stop();
+    window.clearTimeout(this.resting);
+    this.frame = new SharedValue();
+  }
+
+  /** Stand on a frame, null for the end, whatever it was doing; nobody hears of it. */
+  reset(frame: number | null): void {
+    this.halt();
     this.place(frame ?? this.player.last);
   }
 

@@ -100,7 +100,8 @@ export class ShareLines extends BoardPanel {
     pen.fillStyle = theme.muted;
     pen.textAlign = "right";
     const written = y.tickFormat(3);
-    for (const tick of y.ticks(3)) {
+    const apart = (ticks: number[]): boolean => ticks.length < 2 || y(ticks[0]) - y(ticks[1]) > 17 * look.scale;
+    for (const tick of [3, 2, 1].map((count) => y.ticks(count)).find(apart) ?? []) {
       line(pen, frame.left, y(tick), right, y(tick));
       pen.fillText(written(tick), frame.left - 6, y(tick) + 4);
     }

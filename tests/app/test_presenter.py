@@ -30,7 +30,9 @@ def press(app: AppTest, command: str) -> AppTest:
 
         from app import presenter
 
-        presenter.run_command(st.session_state["command"])
+        leads = presenter.run_command(st.session_state["command"])
+        if leads:
+            leads()
 
     alone = AppTest.from_function(script, default_timeout=60)
     alone.session_state["command"] = command

@@ -1,0 +1,65 @@
+"""The view of a step: which page it is, and the choices that its link stands for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from app.state import session
+from app.state.choices import Catalogue, Choices
+from app.tours.tour import Step, Tour, TourError
+
+_VIEWS = Path(__file__).resolve().parents[1] / "views"
+
+
+@cache
+def pages() -> tuple[str, ...]:
+    """The names of the app's pages in a link."""
+    return tuple(sorted(path.stem for path in _VIEWS.glob("*.py")))
+
+
+def script_of(page: str) -> str:
+    """What Streamlit knows a page by."""
+    return f"views/{page}.py"
+
+
+def view_of(page: str, choices: Choices) -> str:
+    """A page and choices as a step says them."""
+    return f"{page}?{urlencode(session.to_query(alone(choices)), safe=',;:~/')}"
+
+
+def plain(text: str) -> str:
+    """A text for where Markdown is read, so that it stands there as it is."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
+
+
+def alone(choices: Choices) -> Choices:
+    """The choices of a view by itself: what it shows, not how or in which tour."""
+    return replace(choices, present=False, tour="", step=1, notes=False, talk="")
+
+
+def opened(step: Step, catalogue: Catalogue) -> tuple[str, Choices, tuple[str, ...]]:
+    """The page that a step leads to, its choices, and a sentence for each part of the link that means nothing here.
+
+    Of an address that was copied whole, the machine does not count. Raises TourError where it names no page.
+    """
+    parts = urlsplit(step.view)
+    page = parts.path.rsplit("/", 1)[-1]
+    if page not in pages():
+        raise TourError(f"“{page[:40]}” is no page; begin the link with one of {', '.join(pages())}")
+    choices, notices = session.parse(dict(parse_qsl(parts.query, keep_blank_values=True)), catalogue)
+    return page, alone(choices), notices
+
+
+def check(tour: Tour, catalogue: Catalogue) -> None:
+    """Raises TourError with the first step whose view cannot be shown as its link says."""
+    for number, step in enumerate(tour.steps, start=1):
+        try:
+            _, _, notices = opened(step, catalogue)
+        except TourError as error:
+            raise TourError(f"Step {number}, view: {error}.") from error
+        if notices:
+            raise TourError(f"Step {number}, view: {notices[0]}")

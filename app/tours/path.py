@@ -1,0 +1,76 @@
+"""The way through a tour: where a visitor is on it, and the links that lead on, back, and back to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from app import scene
+from app.state import session
+from app.state.choices import Choices
+from app.tours import links, shelf
+from app.tours.tour import Step, Tour
+
+ARRIVALS = "tour-arrivals"
+"""Key of how often a visitor was led to a step: one led to again is arrived at again."""
+_HERE = "tour-here"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A step of a tour, counted from 1."""
+
+    name: str
+    tour: Tour
+    number: int
+
+    @property
+    def step(self) -> Step:
+        """What the tour says of it."""
+        return self.tour.steps[self.number - 1]
+
+    @property
+    def next(self) -> Step | None:
+        """The step after it; None at the end."""
+        return self.tour.steps[self.number] if self.number < len(self.tour.steps) else None
+
+    def moved(self, by: int) -> Place:
+        """The step so many on, or the first or last one where there are not so many."""
+        return replace(self, number=max(1, min(len(self.tour.steps), self.number + by)))
+
+
+def place(choices: Choices) -> Place | None:
+    """Where the choices stand on a tour; None where none is under way. Raises TourError."""
+    if not choices.tour:
+        return None
+    tour = shelf.find(choices.tour)
+    return Place(choices.tour, tour, min(choices.step, len(tour.steps)))
+
+
+def remember(page: str) -> None:
+    """The page that this visitor is on, by its name in a link, for what keys do before the next one is drawn."""
+    st.session_state[_HERE] = page
+
+
+def target(to: Place, choices: Choices) -> tuple[str, dict[str, str]]:
+    """The page and the query of a step of a tour, for somebody with these choices. Raises TourError."""
+    page, view, _ = links.opened(to.step, scene.catalogue())
+    there = replace(view, present=choices.present, talk=choices.talk, tour=to.name, step=to.number)
+    return page, session.to_query(there)
+
+
+def away(at: Place, choices: Choices, page: str) -> bool:
+    """Whether the visitor has left the view of the step; where a player stands does not count. Raises TourError."""
+    own, wanted, _ = links.opened(at.step, scene.catalogue())
+    return (page, replace(links.alone(choices), frame=None)) != (own, replace(wanted, frame=None))
+
+
+def lead(to: Place, choices: Choices) -> None:
+    """Go to a step of a tour; to be called last in a callback, for another page ends it. Raises TourError."""
+    page, query = target(to, choices)
+    st.session_state[ARRIVALS] = st.session_state.get(ARRIVALS, 0) + 1
+    if page == st.session_state.get(_HERE):
+        st.query_params.from_dict(query)
+    else:
+        st.switch_page(links.script_of(page), query_params=query)

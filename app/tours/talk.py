@@ -1,0 +1,149 @@
+"""A visitor's own talk: views collected while they work, then edited; its name is in the link, so that Back undoes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from app import scene
+from app.state import session
+from app.state.choices import Choices
+from app.tours import links, shelf
+from app.tours import tour as tours
+from app.tours.tour import LONGEST_TITLE, Step, Tour, TourError
+from app.widgets import chosen
+
+UNNAMED = "My talk"
+_SAID = "talk-problem"
+
+
+def own(choices: Choices) -> Tour | None:
+    """The talk that the visitor collects; None where there is none yet."""
+    return shelf.draft(choices.talk) if choices.talk else None
+
+
+def add(page: str, title: str) -> None:
+    """Add what is on screen as the last step; to be called from a callback. title: what the step is called at first."""
+    choices = scene.choices()
+    talk = own(choices) or Tour(UNNAMED, ())
+    if len(talk.steps) < tours.MOST_STEPS:
+        step = Step(" ".join(title.split())[:LONGEST_TITLE], links.view_of(page, choices))
+        scene.keep(talk=shelf.keep(replace(talk, steps=(*talk.steps, step))))
+
+
+def opened(choices: Choices, name: str, content: bytes) -> None:
+    """Open a file in the place of the talk; what is wrong with it is said on the page."""
+    try:
+        found = tours.read(content.decode())
+    except (UnicodeDecodeError, TourError) as error:
+        said = str(error) if isinstance(error, TourError) else "It is no text; choose the TOML file of a tour."
+        st.session_state[_SAID] = f"{name}: {said}"
+        return
+    st.session_state.pop(_SAID, None)
+    session.update(choices, talk=shelf.keep(found))
+
+
+def problem() -> str:
+    """What was wrong with the file that was opened last; empty where nothing was."""
+    return st.session_state.get(_SAID, "")
+
+
+def editor(choices: Choices, talk: Tour) -> None:
+    """Title, order and words of the talk, step by step."""
+
+    def change(**changes: Any) -> dict[str, object]:
+        return {"talk": shelf.keep(replace(talk, **changes))}
+
+    def field(kind: Callable[..., object], label: str, of: Tour | Step, name: str, number: int, **options: Any) -> None:
+        def read(text: str, _: Choices) -> dict[str, object]:
+            said: dict[str, Any] = {name: text.strip()}
+            return change(**said) if isinstance(of, Tour) else change(steps=_with(talk, number, replace(of, **said)))
+
+        chosen(kind, label, "talk", getattr(of, name), key=f"talk-{name}-{number}", read=read, **options)
+
+    field(st.text_input, "Title of the talk", talk, "title", 0)
+    for number, step in enumerate(talk.steps, start=1):
+        with st.container(border=True, key=f"talk-step-{number}"):
+            left, right = st.columns([5, 2], vertical_alignment="bottom")
+            with left:
+                field(st.text_input, f"Step {number}", step, "title", number)
+            with right, st.container(horizontal=True):
+                _buttons(choices, talk, number)
+            field(st.text_area, "Caption: Markdown, formulas between dollar signs", step, "caption", number, height=90)
+            with st.container(horizontal=True, vertical_alignment="center"):
+                _view(step)
+            for sentence in tours.step_problems(number, step):
+                st.error(sentence, icon=":material/edit:")
+
+
+def _with(talk: Tour, number: int, step: Step) -> tuple[Step, ...]:
+    return (*talk.steps[: number - 1], step, *talk.steps[number:])
+
+
+def _buttons(choices: Choices, talk: Tour, number: int) -> None:
+    """Up, down, out."""
+    steps, count = talk.steps, len(talk.steps)
+
+    def order(places: list[int]) -> Callable[[], None]:
+        return lambda: session.update(
+            scene.choices(),
+            talk=shelf.keep(replace(talk, steps=tuple(steps[place - 1] for place in places))) if places else "",
+        )
+
+    def swapped(other: int) -> list[int]:
+        return [{number: other, other: number}.get(place, place) for place in range(1, count + 1)]
+
+    without = [place for place in range(1, count + 1) if place != number]
+    for icon, does, act, able in (
+        ("arrow_upward", "up", order(swapped(number - 1)), number > 1),
+        ("arrow_downward", "down", order(swapped(number + 1)), number < count),
+        ("delete", "out", order(without), True),
+    ):
+        label = f"Step {number}: {'take it out' if does == 'out' else f'move it {does}'}"
+        st.button(
+            "", icon=f":material/{icon}:", help=label, key=f"talk-{does}-{number}", on_click=act, disabled=not able
+        )
+
+
+def _view(step: Step) -> None:
+    """The step's view to look at, and what of its link means nothing here."""
+    try:
+        page, view, notices = links.opened(step, scene.catalogue())
+    except TourError as error:
+        st.error(f"{error}.", icon=":material/link_off:")
+        return
+    query = session.to_query(replace(view, talk=scene.choices().talk))
+    st.page_link(links.script_of(page), label="Look at its view", icon=":material/visibility:", query_params=query)
+    st.code(step.view, language=None)
+    for sentence in notices:
+        st.warning(sentence, icon=":material/link_off:")
+
+
+def take_away(choices: Choices, talk: Tour) -> None:
+    """The talk as a file, and as a link where it is short enough for one."""
+    right = not any(talk.problems())
+    st.download_button(
+        "Save as a file",
+        lambda: tours.write(talk),
+        f"{re.sub(r'[^a-z0-9]+', '-', talk.title.lower()).strip('-') or 'talk'}.toml",
+        "application/toml",
+        icon=":material/download:",
+        key="talk-file",
+        on_click="ignore",
+        disabled=not right,
+        help="TOML: edit it with any editor, open it here again, or give it to `capsviz app --tour`.",
+    )
+    if not right:
+        return
+    name = shelf.packed(talk)
+    if name is None:
+        st.caption("The talk is too long for a link: hand over its file.")
+        return
+    address = (st.context.url or "").split("?")[0]
+    st.caption("The whole talk as a link:")
+    st.code(f"{address}?{urlencode({'model': choices.model, 'talk': name})}", language=None)

@@ -1,0 +1,137 @@
+"""A talk in a file: steps, each a link to a view with the words that are said to it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import Any
+
+from app.tours import caption, toml
+from capsviz.errors import CapsvizError
+
+MOST_STEPS = 100
+LONGEST_TITLE, LONGEST_LINK = 120, 4000
+MOST_CHARACTERS = 400_000
+"""Of a whole file."""
+PANEL = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+"""Characters that control a terminal or break a line, but for tab and newline."""
+
+
+class TourError(CapsvizError):
+    """A tour that cannot be read: one sentence that names the step and the field."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One view of a tour, as its file says it."""
+
+    title: str
+    """Plain text, one line."""
+    view: str
+    """A link without the app's address: the page's name, and a query with the choices."""
+    caption: str = ""
+    """Markdown without links, pictures and HTML; formulas stand between dollar signs."""
+    play: bool = False
+    """Whether the view's player starts on arrival."""
+    panel: str = ""
+    """Key of what is brought to the top and marked, as `strip`, `board`, `entropy`; empty: nothing."""
+
+
+@dataclass(frozen=True)
+class Tour:
+    """A talk: what it is called, a sentence on it, and its steps in order."""
+
+    title: str
+    steps: tuple[Step, ...]
+    about: str = ""
+
+    def checked(self) -> Tour:
+        """This very tour. Raises TourError with the first thing that is wrong with it, whatever its views show."""
+        for sentence in self.problems():
+            raise TourError(sentence)
+        return self
+
+    def problems(self) -> Iterator[str]:
+        """One sentence for each thing that is wrong, in the order of the file."""
+        yield from _wrong_line("The tour's title", self.title)
+        if self.about:
+            yield from _wrong_line("The tour's about", self.about, 3 * LONGEST_TITLE)
+        if not 1 <= len(self.steps) <= MOST_STEPS:
+            yield f"A tour has 1 to {MOST_STEPS} steps, and this one has {len(self.steps)}: add some, or take some out."
+        for number, step in enumerate(self.steps, start=1):
+            yield from step_problems(number, step)
+
+
+def step_problems(number: int, step: Step) -> Iterator[str]:
+    """One sentence for each field of a step that is wrong; number: its place, counted from 1."""
+    yield from _wrong_line(f"Step {number}, title", step.title)
+    if not step.view or len(step.view) > LONGEST_LINK or _UNSEEN.search(step.view) or re.search(r"\s", step.view):
+        yield f"Step {number}, view: copy the address of a page of the app, as dynamic?model=mnist-dr&image=7."
+    if _UNSEEN.search(step.caption):
+        yield f"Step {number}, caption: it has a character that cannot be seen; type it again."
+    elif wrong := caption.wrong(step.caption):
+        yield f"Step {number}, caption: {wrong}"
+    if step.panel and not PANEL.fullmatch(step.panel):
+        yield f"Step {number}, panel: “{step.panel[:40]}” names no panel; write one like board, strip or entropy."
+
+
+def _wrong_line(what: str, text: str, most: int = LONGEST_TITLE) -> Iterator[str]:
+    if not text.strip() or len(text) > most or "\n" in text or _UNSEEN.search(text):
+        yield f"{what}: write one line of 1 to {most} characters."
+
+
+def of_mapping(said: Mapping[str, Any]) -> Tour:
+    """The tour that a table says, of a file or of a link. Raises TourError."""
+    steps = said.get("step", [])
+    if not isinstance(steps, list) or not all(isinstance(step, Mapping) for step in steps):
+        raise TourError("The tour's step: write each step below a line [[step]].")
+    top = _fields(Tour, {name: value for name, value in said.items() if name != "step"}, "The tour's ", {"steps": ()})
+    found = [_fields(Step, step, f"Step {number}, ") for number, step in enumerate(steps, start=1)]
+    return Tour(**{**top, "steps": tuple(Step(**each) for each in found)}).checked()
+
+
+def _fields(kind: type, said: Mapping[str, Any], where: str, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The fields of a dataclass that a table says, of the right type, none missing and none beyond."""
+    given = dict(known or {})
+    own = {each.name: each for each in fields(kind) if each.name not in given}
+    for name, value in said.items():
+        if name not in own:
+            raise TourError(f"{where}{name}: there is no such field; choose among {', '.join(own)}.")
+        wanted = bool if own[name].type == "bool" else str
+        if not isinstance(value, wanted):
+            raise TourError(f"{where}{name}: write {'true or false' if wanted is bool else 'text in quotes'}.")
+        given[name] = value.strip() if isinstance(value, str) else value
+    for name, each in own.items():
+        if name not in given and each.default is MISSING:
+            raise TourError(f'{where}{name}: it is missing; write {name} = "…".')
+    return given
+
+
+def to_mapping(tour: Tour) -> dict[str, Any]:
+    """The table that `of_mapping` turns back; what is as it would be anyway is left out."""
+    top = {"title": tour.title, **({"about": tour.about} if tour.about else {})}
+    return {**top, "step": [_said(step) for step in tour.steps]}
+
+
+def _said(step: Step) -> dict[str, Any]:
+    return {each.name: value for each in fields(Step) if (value := getattr(step, each.name)) != each.default}
+
+
+def read(text: str) -> Tour:
+    """The tour that a TOML file holds. Raises TourError."""
+    if len(text) > MOST_CHARACTERS:
+        raise TourError(f"The file has more than {MOST_CHARACTERS} characters; a tour holds words and links only.")
+    try:
+        said = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise TourError(f"The file is no TOML ({error}); mend it there, or save the tour again.") from error
+    return of_mapping(said)
+
+
+def write(tour: Tour) -> str:
+    """The TOML file that `read` turns back."""
+    top = to_mapping(tour)
+    return toml.document({name: value for name, value in top.items() if name != "step"}, "step", top["step"])

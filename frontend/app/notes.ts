@@ -1,0 +1,64 @@
+// The clock of the speaker's notes, and what keeps them at the step that the hall's window shows.
+
+import { Clock, told } from "./clock";
+import { type Component, found } from "./component";
+import { hall } from "./hall";
+import "./notes.css";
+
+interface Data {
+  readonly tour: string;
+  readonly step: number;
+  /** How often keys moved these notes: the hall comes along. */
+  readonly moved: number;
+}
+
+const KEPT = "capsviz-clock";
+const mounted = new WeakMap<Node, AbortController>();
+let moved: number | undefined;
+
+export default function ({ data, parentElement, setTriggerValue }: Component<Data>): () => void {
+  mounted.get(parentElement)?.abort();
+  const listening = new AbortController();
+  mounted.set(parentElement, listening);
+  const { signal } = listening;
+  const { tour, step } = data;
+  const away = found(parentElement, ".away", HTMLElement);
+  const say = hall(signal, (said) => {
+    if (said.kind !== "at") return;
+    away.textContent = said.away ? "The hall sees another view: b leads back to this step." : "";
+    if (said.tour !== tour || said.step !== step) setTriggerValue("at", [said.tour, said.step]);
+  });
+  if (moved !== undefined && moved !== data.moved) say({ kind: "go", tour, step });
+  else say({ kind: "where" });
+  moved = data.moved;
+  clock(parentElement, signal);
+  return () => listening.abort();
+}
+
+function clock(place: ParentNode, signal: AbortSignal): void {
+  const kept = Clock.from(sessionStorage.getItem(KEPT));
+  const face = found(place, "time", HTMLElement),
+    toggle = found(place, ".toggle", HTMLElement);
+  const show = (): void => {
+    face.textContent = told(kept.elapsed(Date.now()));
+    toggle.textContent = kept.running ? "Stop" : "Start";
+  };
+  const act = (change: () => void) => (): void => {
+    change();
+    sessionStorage.setItem(KEPT, kept.kept);
+    show();
+  };
+  toggle.addEventListener(
+    "click",
+    act(() => kept.toggle(Date.now())),
+    { signal },
+  );
+  found(place, ".reset", HTMLElement).addEventListener(
+    "click",
+    act(() => kept.reset()),
+    { signal },
+  );
+  const ticking = window.setInterval(show, 200);
+  signal.addEventListener("abort", () => window.clearInterval(ticking));
+  show();
+}

@@ -1,0 +1,59 @@
+// A step of a tour on the page: what leads on and back, and what happens on arrival: the panel that the step is about
+// comes up to the step's words, and its player starts. The speaker's notes, in another window, hear where it is.
+
+import { button, element } from "../core/dom";
+import { arrive, type Arrival } from "./arrival";
+import { type Component, found } from "./component";
+import { hall } from "./hall";
+import "./tour.css";
+
+interface Data extends Arrival {
+  readonly tour: string;
+  readonly step: number;
+  readonly steps: number;
+  readonly away: boolean;
+  /** The notes on this step, as a link. */
+  readonly notes: string;
+}
+
+const mounted = new WeakMap<Node, AbortController>(); // by the element that Streamlit mounts the component in
+
+// Streamlit calls this again whenever data or theme changes: the call before it must stop listening first.
+export default function ({ data, parentElement }: Component<Data>): () => void {
+  mounted.get(parentElement)?.abort();
+  const listening = new AbortController();
+  mounted.set(parentElement, listening);
+  const { signal } = listening;
+  const { tour, step, steps, away } = data;
+  const say = hall(signal, (said) => {
+    if (said.kind === "where") say({ kind: "at", tour, step, away });
+    else if (said.kind === "go" && said.tour === tour && said.step !== step) command(`step=${said.step}`);
+  });
+  say({ kind: "at", tour, step, away });
+
+  const previous = button("◀", "Previous step (Page Up)", () => command("page-1"));
+  const next = button("▶", "Next step (Page Down)", () => command("page+1"));
+  [previous.disabled, next.disabled] = [step === 1, step === steps];
+  const back = button("Back", "Back to the step (b)", () => command("step"));
+  back.className = "back";
+  found(parentElement, "nav", HTMLElement).replaceChildren(
+    ...(away ? [back] : []),
+    previous,
+    element("span", { textContent: `${step} / ${steps}`, "aria-label": `Step ${step} of ${steps}` }),
+    next,
+    element("a", {
+      href: data.notes,
+      target: "capsviz-notes",
+      textContent: "Notes",
+      title: "The speaker's notes, in a window of their own",
+    }),
+    button("End", "End the tour and stay here", () => command("end")),
+  );
+  arrive(data, signal);
+  return () => listening.abort();
+}
+
+/** Have the page's keys send a command, in its turn. */
+function command(detail: string): void {
+  window.dispatchEvent(new CustomEvent("capsviz:command", { detail }));
+}

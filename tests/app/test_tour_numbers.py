@@ -1,0 +1,97 @@
+"""Every number that a caption says of a trace is what the network computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+import torch
+
+from app import resources
+from app.sources import images
+from app.tours import shelf
+from capsviz.tracing.intervention import UNTOUCHED, Intervention
+from capsviz.tracing.trace import Trace
+
+AGREEMENT, GAUSSIANS, LOOP = shelf.SHIPPED
+NINE = 108
+
+
+def caption(name: str, title: str) -> str:
+    """The words of a step."""
+    [step] = [step for step in shelf.find(name).steps if step.title == title]
+    return step.caption
+
+
+def trace(model: str, image: int, rounds: int | None = None, touched: Intervention = UNTOUCHED, **more: float) -> Trace:
+    """A test image of the model's own data set, on this machine or from its exemplars."""
+    entry = resources.entries()[model]
+    picture = images.from_data(entry.data, "test", image, entry)
+    return resources.trace(model, picture.key, rounds, touched, **more)
+
+
+def lengths(found: Trace) -> list[float]:
+    return found.activations[0].tolist()
+
+
+def two(*values: float) -> list[str]:
+    """As captions write them: two decimals."""
+    return [f"{float(value):.2f}" for value in values]
+
+
+def agreement() -> dict[str, list[str]]:
+    last = trace("mnist-dr", NINE, 3)
+    steps = last.layer
+    nine = steps["activations"][:, 0, 9].tolist()
+    norm = steps["sums"][-1, 0, 9].norm().item()
+    votes = last.layer.votes[0, :, 9].norm(dim=-1)
+    assert int(votes.argmax()) == 1003 and votes.median() < votes.max() / 10, "the longest; most are short"
+    assert nine[-1] > 0.9 and sorted(lengths(last))[-2] < 0.1, "no margin loss"
+    muted = lengths(trace("mnist-dr", NINE, 3, replace(UNTOUCHED, muted=(1003,))))
+    ten = lengths(trace("mnist-dr", NINE, 10))
+    return {
+        "Agreement": two(*steps["couplings"][:, 0, 1003, 9], *nine),
+        "Squash": [*two(norm, nine[-1]), f"{norm**2:.1f}/{1 + norm**2:.1f}"],
+        "Mute the key voter": two(nine[-1], muted[9]),
+        "T: how many rounds?": two(ten[7], ten[5], ten[3], ten[4]),
+    }
+
+
+def gaussians() -> dict[str, list[str]]:
+    steps = trace("mnist-em", NINE, 3).layer
+    sigma = steps["variances"][:, 0, 9].sqrt().mean(-1)
+    active = steps["activations"][:, 0]
+    lenient = lengths(trace("mnist-em", NINE, 3, temperature=0.1))
+    matrix = lengths(trace("mnist-matrix", NINE))
+    assert active[0].max() < 0.1, "after the first round no class is there"
+    assert {f"{value:.2f}" for value in lenient[:9]} == {"0.42", "0.43"}
+    return {
+        "They tighten": two(*sigma, *steps["responsibilities"][:, 0, 653, 9], *active[:, 9]),
+        "Strict or lenient": two(lenient[9]),
+        "Three layers up": two(matrix[9], matrix[4], sorted(matrix)[-3]),
+    }
+
+
+def loop() -> dict[str, list[str]]:
+    last = trace("mnist-dr", NINE, 3)
+    against = (last.layer.votes[0, :, 9] * last.layer["poses"][-1, 0, 9]).sum(-1) < 0
+    assert last.layer["couplings"][-1, 0, against, 9].min() > 0.06
+    rounds = trace("digits-dr", 331, 3).layer["activations"][:, 0]
+    b = trace("mnist-l2", NINE).layer["coefficients"][0]
+    return {
+        "Assumption 1: nobody says no": [str(int(against.sum()))],
+        "Assumption 2: the winner is right": two(*rounds[:, 3], rounds[0, 9], rounds[2, 9]),
+        "One coefficient for each pair": [f"{int((b[:, 9] < 0).sum())} of {len(b)}"],
+        "How b was learned": [f"{100 * (b < 0).float().mean():.0f} %"],
+    }
+
+
+@pytest.mark.parametrize(("name", "computed"), [(AGREEMENT, agreement), (GAUSSIANS, gaussians), (LOOP, loop)])
+def test_a_caption_says_what_the_network_computes(
+    bare_machine, name: str, computed: Callable[[], dict[str, list[str]]]
+):
+    with torch.inference_mode():
+        found = computed()
+    missing = {title: [each for each in said if each not in caption(name, title)] for title, said in found.items()}
+    assert not any(missing.values()), missing

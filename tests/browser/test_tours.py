@@ -1,0 +1,246 @@
+"""Tours in Chromium: one key leads through each of them, another back to the path, and the notes come along."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from urllib.parse import parse_qs
+
+import pytest
+
+from app.tours import shelf
+from app.tours.tour import Step, Tour
+from tests.browser.test_words import LEAST, QUESTIONS, asked
+from tests.browser.visitor import SCREEN, Visitor, visits
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+HALL = {"width": 1920, "height": 1080}
+CUT_OFF = """() => {
+  const box = (node) => node.getBoundingClientRect(), found = [];
+  const tour = document.querySelector(".st-key-tour"), within = box(tour);
+  for (const node of tour.querySelectorAll("p, li, .katex, .katex-error, .katex-html > *")) {
+    const at = box(node), text = node.matches("p, li");
+    if (node.matches(".katex-error")) found.push(`not a formula: ${node.textContent}`);
+    const outside = at.left < 0 || at.right > innerWidth || at.top < -1 || at.bottom > within.bottom + 1;
+    if (outside || (text && node.scrollWidth > node.clientWidth + 1))
+      found.push(`cut off: ${node.textContent.slice(0, 60)}`);
+  }
+  if (within.top < -1 || within.height > innerHeight * 0.3)
+    found.push(`the words take ${within.top} to ${within.bottom}`);
+  const bars = [...document.querySelectorAll("*")].map((node) => node.shadowRoot ?? node);
+  const bar = bars.map((root) => root.querySelector(".bar:not([hidden])")).find(Boolean);
+  const words = box(tour.querySelector(".st-key-tour-words")), at = bar && box(bar);
+  if (!at || !at.width) found.push("there is no bar");
+  else if (words.right > at.left && words.top < at.bottom) found.push("the words stand below the bar");
+  const main = document.querySelector("[data-testid=stMain]");
+  if (main.scrollWidth > main.clientWidth) found.push("the page is wider than its window");
+  return found;
+}"""
+"""What of a screen of a tour cannot be read."""
+PANEL = """(panel) => {
+  const at = document.querySelector(`.stMainBlockContainer [class*="st-key-${panel}"]`)?.getBoundingClientRect();
+  const words = document.querySelector(".st-key-tour").getBoundingClientRect();
+  const seen = Math.min(at?.bottom ?? 0, innerHeight) - Math.max(at?.top ?? 0, words.bottom);
+  return seen / Math.min(at?.height || 1, innerHeight - words.bottom);
+}"""
+"""How much of what may be seen of a panel stands below the words: 1 is all."""
+
+
+STALE = '[data-stale="true"]'
+
+
+class Listener(Visitor):
+    """Somebody in the hall; the page's own heading is not there during a tour."""
+
+    def settle(self) -> None:
+        """Wait until the script has run and all that is on the page is of that run."""
+        self.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        self.window.wait_for_function(f"document.querySelectorAll('{STALE}').length === 0")
+        assert self.failures() == []
+
+    def step(self) -> int:
+        """The step that the link says."""
+        return int(parse_qs(self.query()).get("step", ["1"])[0])
+
+    def title(self) -> str:
+        """The title on screen."""
+        return self.window.locator(".tour-title").inner_text()
+
+    def arrives(self, tour: Tour, number: int) -> Step:
+        """Wait until a step stands: its link, title and view."""
+        step = tour.steps[number - 1]
+        self.eventually(lambda: self.step() == number, f"step {number} in the link, which is {self.query()}")
+        self.eventually(lambda: self.title() == step.title, step.title)
+        self.settle()
+        return step
+
+    def choices(self) -> dict[str, str]:
+        """What the link says of the view."""
+        said = {name: values[0] for name, values in parse_qs(self.query()).items()}
+        return {name: value for name, value in said.items() if name not in ("tour", "step", "present", "talk", "frame")}
+
+
+@pytest.fixture
+def listen(open_window: Callable[..., sync_api.Page], address: str) -> Iterator[Callable[..., Listener]]:
+    """Opens windows of the hall."""
+    with visits(Listener, open_window, address) as visit:
+        yield visit
+
+
+@pytest.fixture
+def listener(listen: Callable[..., Listener]) -> Callable[..., Listener]:
+    """A window at a step of a tour: `listener(name, number)`."""
+
+    def at(name: str, number: int, mode: str = "&present=1", **options: object) -> Listener:
+        tour = shelf.find(name)
+        view = tour.steps[number - 1].view
+        guest = listen(f"{view}&tour={name}&step={number}{mode}", **options)
+        guest.arrives(tour, number)
+        return guest
+
+    return at
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("screen", [SCREEN, HALL], ids=["1280", "1920"])
+@pytest.mark.parametrize("name", shelf.SHIPPED)
+def test_one_key_leads_through_a_tour_and_no_word_of_it_is_cut_off(
+    open_window: Callable[..., sync_api.Page], address: str, name: str, screen: dict[str, int]
+):
+    tour, window = shelf.find(name), open_window(viewport=screen)
+    window.add_init_script(f"window.words = {QUESTIONS}; words.listen();")
+    guest, wrong = Listener(window, address), {}
+    guest.open(f"{tour.steps[0].view}&tour={name}&present=1")
+    for number in range(1, len(tour.steps) + 1):
+        step = guest.arrives(tour, number)
+        if step.panel:
+            seen = partial(window.evaluate, PANEL, step.panel)
+            guest.eventually(lambda seen=seen: seen() > 0.95, f"{step.panel} below its words")
+        window.wait_for_timeout(800)
+        alerts = window.locator('[data-testid="stAlert"]').all_inner_texts()
+        small = asked(window, f"smaller({LEAST})") if screen == HALL else []
+        found = [*window.evaluate(CUT_OFF), *alerts, *asked(window, "overprinted()"), *small]
+        wrong |= {f"{number} {step.title}": found} if found else {}
+        window.keyboard.press("PageDown")
+    assert wrong == {}
+    guest.settle()
+    assert guest.step() == len(tour.steps), "after the last step there is none"
+    window.keyboard.press("PageUp")
+    guest.arrives(tour, len(tour.steps) - 1)
+    guest.leave()
+
+
+def test_a_question_leaves_the_path_and_one_key_leads_back(listener: Callable[..., Listener]):
+    name = shelf.SHIPPED[0]
+    tour, guest = shelf.find(name), listener(name, 2)
+    before = guest.choices()
+    for key in ("b", "Backspace"):
+        guest.window.keyboard.press(".")
+        guest.eventually(lambda: "class" in guest.choices(), "another class")
+        sync_api.expect(guest.window.locator(".st-key-tour-words")).to_contain_text("Off the path")
+        guest.window.keyboard.press("6")
+        guest.window.wait_for_url("**/results?*")
+        guest.settle()
+        assert guest.step() == 2
+        guest.window.keyboard.press(key)
+        guest.window.wait_for_url(re.compile(r"/(dynamic)?\?"))
+        guest.arrives(tour, 2)
+        assert guest.choices() == before
+        sync_api.expect(guest.window.locator(".st-key-tour-words")).not_to_contain_text("Off the path")
+
+
+def test_a_step_that_plays_begins_to_play_on_arrival_and_again_when_led_back_to(listener: Callable[..., Listener]):
+    name = shelf.SHIPPED[0]
+    tour = shelf.find(name)
+    number = next(number for number, step in enumerate(tour.steps, start=1) if step.play)
+    guest = listener(name, number)
+    playing = guest.window.get_by_role("button", name="Play or pause").first
+    for _ in range(2):
+        guest.eventually(lambda: "Pause" in playing.inner_text(), "the player plays")
+        guest.eventually(lambda: "Play" in playing.inner_text(), "the player has come to its end")
+        guest.settle()
+        guest.window.keyboard.press("b")
+
+
+def test_notes_follow_the_hall_and_lead_it(listener: Callable[..., Listener], listen: Callable[..., Listener]):
+    name = shelf.SHIPPED[0]
+    tour, hall = shelf.find(name), listener(name, 1)
+    notes = listen(f"dynamic?notes=1&tour={name}")
+    heading = notes.window.locator(".notes-title").first
+    sync_api.expect(heading).to_have_text(tour.steps[0].title)
+    hall.window.keyboard.press("PageDown")
+    hall.arrives(tour, 2)
+    sync_api.expect(heading).to_have_text(tour.steps[1].title)
+    sync_api.expect(notes.window.locator(".notes-title").nth(1)).to_have_text(tour.steps[2].title)
+    hall.window.keyboard.press(".")
+    sync_api.expect(notes.window.get_by_role("status")).to_contain_text("The hall sees another view")
+    notes.window.keyboard.press("PageDown")
+    sync_api.expect(heading).to_have_text(tour.steps[2].title)
+    hall.arrives(tour, 3)
+    sync_api.expect(notes.window.get_by_role("status")).to_have_text("")
+    clock = notes.window.get_by_role("timer")
+    assert clock.inner_text() == "0:00"
+    notes.window.get_by_role("button", name="Start").click()
+    sync_api.expect(clock).to_have_text("0:02")
+    notes.window.get_by_role("button", name="Stop").click()
+    stood = clock.inner_text()
+    notes.window.reload()
+    notes.settle()
+    notes.window.wait_for_timeout(1200)
+    assert clock.inner_text() == stood
+
+
+def test_the_sheet_of_keys_says_what_leads_through_a_tour(listener: Callable[..., Listener]):
+    guest = listener(shelf.SHIPPED[0], 1)
+    guest.window.keyboard.press("?")
+    sheet = guest.window.get_by_role("dialog", name="Keys")
+    sync_api.expect(sheet.get_by_text("next, previous step of the tour")).to_be_visible()
+    sync_api.expect(sheet.get_by_text("back to the tour's step")).to_be_visible()
+    sync_api.expect(sheet.get_by_text("[  ]  or  Page Up  Page Down")).to_be_hidden()
+
+
+def test_a_view_is_added_named_saved_opened_and_begun(listen: Callable[..., Listener]):
+    guest = listen("compare?model=digits-dr&image=7")
+    guest.window.get_by_role("button", name="Add this view").click()
+    guest.eventually(lambda: "talk=" in guest.query(), "the talk in the link")
+    guest.settle()
+    guest.window.get_by_role("link", name="Your own talk: 1 views").click()
+    guest.window.wait_for_url("**/tours?*")
+    guest.settle()
+    title = guest.window.get_by_label("Title of the talk")
+    title.fill("What <b>all</b> methods see")
+    title.press("Enter")
+    name = guest.window.get_by_role("heading", name="What <b>all</b> methods see")
+    sync_api.expect(name).to_be_visible()
+    caption = guest.window.get_by_label("Caption: Markdown")
+    caption.fill("A $7$ is **read**.")
+    caption.press("Control+Enter")
+    guest.settle()
+    with guest.window.expect_download() as saved:
+        guest.window.get_by_role("button", name="Save as a file").click()
+    file = saved.value.path().rename(saved.value.path().with_suffix(".toml"))
+    assert saved.value.suggested_filename == "what-b-all-b-methods-see.toml"
+    other = listen("tours?model=digits-dr")
+    other.window.locator("input[type=file]").set_input_files(file)
+    sync_api.expect(other.window.get_by_role("heading", name="What <b>all</b> methods see")).to_be_visible()
+    other.eventually(lambda: "talk=" in other.query(), "the talk in the link")
+    other.settle()
+    other.window.locator('[class*="st-key-begin-opened"] button').click()
+    other.window.wait_for_url("**/compare?*")
+    sync_api.expect(other.window.locator(".st-key-tour-words .katex").first).to_be_visible()
+    assert other.choices() == {"model": "digits-dr", "image": "7"}
+    assert "present=1" in other.query()
+
+
+def test_a_strangers_caption_that_got_past_every_check_would_still_fetch_nothing(listen: Callable[..., Listener]):
+    """The page around a caption has no element that leads away or fetches, whatever stands in it as text."""
+    tour = Tour("A talk", (Step("<img src=x>", "compare?model=digits-dr", "a < b and 3 > 2"),))
+    guest = listen(f"compare?model=digits-dr&tour={shelf.packed(tour)}")
+    sync_api.expect(guest.window.locator(".tour-title")).to_have_text("<img src=x>")
+    inside = guest.window.locator(".st-key-tour").evaluate(
+        "tour => [...tour.querySelectorAll('img, iframe, script, a[href]')].map(node => node.outerHTML)"
+    )
+    assert inside == [], json.dumps(inside)
