@@ -17,13 +17,14 @@ if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
 
 from app import failures, startup  # noqa: E402
 from app.tours import shelf  # noqa: E402
+from app.tours.tour import TourError  # noqa: E402
 
 parser = argparse.ArgumentParser(prog="streamlit run app/main.py --", description=__doc__)
 parser.add_argument("--tour", metavar="FILE", help="a talk, as the page Tours saves it; that page lists it first")
 if tour := parser.parse_args().tour:
     try:
         shelf.start_with(tour)
-    except shelf.TourError as error:
+    except TourError as error:
         sys.exit(str(error))
 
 app = st.App("script.py", lifespan=startup.lifespan, on_script_error=failures.answer)

@@ -55,7 +55,7 @@ def served(script: str, folder: Path, **environment: str) -> Iterator[str]:
         server.wait(timeout=20)
 
 
-def _wait_for_health(address: str, server: subprocess.Popen, log: Path) -> None:
+def _wait_for_health(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
     for _ in range(PATIENCE):
         if server.poll() is not None:
             break

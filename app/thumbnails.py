@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import streamlit as st
 from PIL import Image
+from torch import Tensor
 
 from app import resources, widgets
 from app.scene import Scene
@@ -105,7 +106,7 @@ def _generated(model: str, index: int) -> tuple[str, bytes]:
     return picture.title, _png(picture.pixels)
 
 
-def _png(pixels) -> bytes:
+def _png(pixels: Tensor) -> bytes:
     file = io.BytesIO()
     Image.fromarray(pixels.permute(1, 2, 0).squeeze(-1).numpy()).save(file, format="PNG")
     return file.getvalue()

@@ -6,6 +6,7 @@ import textwrap
 
 import streamlit as st
 import torch
+from plotly.graph_objects import Figure
 
 from app import layout, resources
 from app.comparing import methods
@@ -122,7 +123,7 @@ def _grid(
     measure: str,
     which: torch.Tensor,
     test: ImageSet | None,
-):
+) -> Figure:
     """Rows: the inputs and each method; of a pair these two, and what the second draws more and less than the first."""
     choices, called = current.choices, methods.titles(records)
     against = pair if choices.order == "different" else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from app.resources import MAX_ITERATIONS
+from app.resources import MAX_ITERATIONS as MAX_ITERATIONS
 from app.state import capsule_sets
 from app.state.codecs import (
     CELL,
@@ -33,8 +33,8 @@ from app.state.codecs import (
     steps,
     whole,
 )
-from capsviz.boards.basics import LONGEST, MARGINS
 from app.tours.tour import MOST_STEPS
+from capsviz.boards.basics import LONGEST, MARGINS
 from capsviz.boards.decoder import HANDS, WIDE
 from capsviz.data import Viewpoint
 from capsviz.experiments import reports

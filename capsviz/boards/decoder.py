@@ -132,7 +132,7 @@ def decoder_message(
     return Message(fields, {})
 
 
-def _check(headers: Mapping[str, dict], poses: Mapping[str, Tensor], left: Left, hand: str) -> None:
+def _check(headers: Mapping[str, dict[str, Any]], poses: Mapping[str, Tensor], left: Left, hand: str) -> None:
     if not headers or set(headers) != set(poses):
         raise PerturbError("Give one decoder and one set of class capsules for each title.")
     if hand not in HANDS:

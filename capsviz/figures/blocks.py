@@ -95,7 +95,7 @@ def _beyond(count: int, rows: int, columns: int, pitch: tuple[int, int], shape: 
     return mask
 
 
-def _frame(index: int, columns: int, pitch: tuple[int, int], axes: int, dark: bool) -> dict:
+def _frame(index: int, columns: int, pitch: tuple[int, int], axes: int, dark: bool) -> dict[str, Any]:
     row, column = divmod(index, columns)
     suffix = "" if axes == 1 else str(axes)
     edges: dict[str, Number] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -18,7 +19,7 @@ def targets(
     texts: Sequence[str],
     *,
     size: Number = 60,
-    place: dict | None = None,
+    place: dict[str, Any] | None = None,
 ) -> go.Scatter:
     """Unseen points over pictures or cells, one each: `texts` at the pointer, `chosen` as what a click stands for.
 

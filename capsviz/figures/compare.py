@@ -97,7 +97,9 @@ def _squared(difference: ndarray) -> float:
     return float(np.square(difference).mean())
 
 
-def _grid_words(keys: list[str], captions: Mapping[str, str], y: Span, differences: bool, dark: bool) -> list[dict]:
+def _grid_words(
+    keys: list[str], captions: Mapping[str, str], y: Span, differences: bool, dark: bool
+) -> list[dict[str, Any]]:
     """Titles above the pictures of `reconstruction_grid`, captions under them, and what the second row is."""
     middles = [sum(_column(column, len(keys))) / 2 for column in range(len(keys))]
     small: dict[str, Any] = {"size": TICK, "dark": dark, "xanchor": "center", "align": "center"}
@@ -142,7 +144,7 @@ def _difference(original: ndarray, drawn: ndarray, name: str, axes: int, dark: b
     )
 
 
-def _underline(x: Span, y: Number, key: str) -> dict:
+def _underline(x: Span, y: Number, key: str) -> dict[str, Any]:
     """A line in the method's colour under its title; clear where the method has none."""
     return {
         "type": "line",

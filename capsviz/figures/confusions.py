@@ -134,7 +134,9 @@ def _targets(matrix: ndarray, classes: Sequence[str], title: str, axes: int) -> 
     return targets([c for _, c in cells], [r for r, _ in cells], chosen, texts, size=size, place=on(axes))
 
 
-def _axes(classes: Sequence[str], number: int, x: tuple, y: tuple, *, names: bool) -> dict[str, dict]:
+def _axes(
+    classes: Sequence[str], number: int, x: tuple[Any, ...], y: tuple[Any, ...], *, names: bool
+) -> dict[str, dict[str, Any]]:
     suffix = "" if number == 1 else str(number)
     span, ticks = [-0.5, len(classes) - 0.5], list(range(len(classes)))
     common = {"showgrid": False, "zeroline": False, "showline": False, "ticks": "", "tickfont": {"size": TICK}} | {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import plotly.graph_objects as go
 import torch
@@ -18,7 +20,7 @@ from capsviz.figures.reading import check, geometry, share_of, steps
 from capsviz.figures.theme import TICK, caption, class_colour, colourbar_below, ink, style
 from capsviz.tracing.trace import Trace
 
-HEAT: list[list] = [[0, "rgba(70,160,255,0.85)"], [0.5, "rgba(127,127,127,0)"], [1, "rgba(255,150,40,0.85)"]]
+HEAT: list[list[Any]] = [[0, "rgba(70,160,255,0.85)"], [0.5, "rgba(127,127,127,0)"], [1, "rgba(255,150,40,0.85)"]]
 """Over an image: less than the even share blue, more orange, the even share clear."""
 
 

@@ -249,7 +249,7 @@ def _add_sign_counts(figure: Figure, b: Float[ndarray, "lower upper"], names: Se
     )
 
 
-def _tile_numbers(grid: Geometry, axes: int, dark: bool) -> list[dict]:
+def _tile_numbers(grid: Geometry, axes: int, dark: bool) -> list[dict[str, Any]]:
     """The first and the last tile named by their type, which says in which order the others stand."""
     suffix = "" if axes == 1 else str(axes)
     named = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -104,7 +105,7 @@ def _checked(values: Values) -> dict[str, ndarray]:
     return sets
 
 
-def _mark(figure: Figure, points: Mapping[str, tuple], quantity: str, mark: str, pen: Ink) -> None:
+def _mark(figure: Figure, points: Mapping[str, tuple[Any, ...]], quantity: str, mark: str, pen: Ink) -> None:
     """A diamond for the chosen image on each method's line."""
     if not points:
         return

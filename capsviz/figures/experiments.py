@@ -350,8 +350,13 @@ def _colour(name: str, dark: bool) -> str:
 
 
 def _line(
-    points: Sequence[tuple[Any, float]], name: str, line: dict, *, showlegend: bool = True, markers: bool = False
-):
+    points: Sequence[tuple[Any, float]],
+    name: str,
+    line: dict[str, Any],
+    *,
+    showlegend: bool = True,
+    markers: bool = False,
+) -> go.Scatter:
     return go.Scatter(
         x=[x for x, _ in points],
         y=[y for _, y in points],

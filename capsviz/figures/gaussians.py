@@ -79,7 +79,7 @@ def _edges(values: ndarray, mean: float, deviation: float, bins: int) -> Float[n
     return np.linspace(low, high, bins + 1)
 
 
-def _curve_axes(h: int, x: list[float], y: list[float], edges: ndarray) -> dict[str, dict]:
+def _curve_axes(h: int, x: list[float], y: list[float], edges: ndarray) -> dict[str, dict[str, Any]]:
     suffix = "" if h == 0 else str(h + 1)
     quiet = {"showgrid": False, "zeroline": False}
     return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import plotly.graph_objects as go
 from plotly.graph_objects import Figure
@@ -166,7 +166,7 @@ def _class_bars(trace: Trace, image: int, symbol: str, dark: bool) -> go.Bar:
     )
 
 
-def _title(text: str, span: Span, lit: bool, dark: bool) -> dict:
+def _title(text: str, span: Span, lit: bool, dark: bool) -> dict[str, Any]:
     pen = ink(dark)
     return caption(
         f"<b>{text}</b>" if lit else text,
@@ -179,7 +179,7 @@ def _title(text: str, span: Span, lit: bool, dark: bool) -> dict:
     )
 
 
-def _arrow(start: float, end: float, text: str, lit: bool, dark: bool) -> list[dict]:
+def _arrow(start: float, end: float, text: str, lit: bool, dark: bool) -> list[dict[str, Any]]:
     pen = ink(dark)
     colour = pen.accent if lit else pen.muted
     middle, y = (start + end) / 2, (_LOW + _HIGH) / 2

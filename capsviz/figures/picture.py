@@ -16,18 +16,18 @@ from torch import Tensor
 from capsviz.figures.errors import FigureError
 from capsviz.figures.theme import Span
 
-GREY: list[list] = [[0, "#000000"], [1, "#ffffff"]]
+GREY: list[list[Any]] = [[0, "#000000"], [1, "#ffffff"]]
 HIDDEN: dict[str, Any] = {"visible": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
 
 
-def numbers(values: Tensor | ndarray | list) -> Float[ndarray, "..."]:
+def numbers(values: Tensor | ndarray | list[Any]) -> Float[ndarray, "..."]:
     """Any array or tensor as float64 numbers in memory of this process."""
     if isinstance(values, Tensor):
         values = values.detach().cpu().double().numpy()
     return np.asarray(values, dtype=np.float64)
 
 
-def rounded(values: ndarray, digits: int = 4) -> list:
+def rounded(values: ndarray, digits: int = 4) -> list[Any]:
     """Nested lists of short numbers: smaller in the page than plotly's base64, and readable in a saved file."""
     return np.round(np.asarray(values, dtype=np.float64), digits).tolist()
 
@@ -53,7 +53,7 @@ def pixels(image: Tensor | ndarray) -> Float[ndarray, "height width *colour"]:
     raise FigureError(f"An array of {shape} is no image; give height × width, with 1 or 3 channels first or last.")
 
 
-def picture(image: Tensor | ndarray, name: str = "", *, place: dict | None = None) -> go.Heatmap | go.Image:
+def picture(image: Tensor | ndarray, name: str = "", *, place: dict[str, Any] | None = None) -> go.Heatmap | go.Image:
     """A trace that shows one image of values in [0, 1]; `name` opens the text at the pointer, `place` names its axes.
 
     The image's shape is that of `pixels`.
@@ -102,7 +102,7 @@ def mosaic_traces(
     pitch: tuple[int, int],
     texts: list[list[str]],
     *,
-    place: dict | None = None,
+    place: dict[str, Any] | None = None,
     gap: int = 2,
 ) -> list[go.Image | go.Heatmap]:
     """The traces of a mosaic: the picture, and over it one unseen cell per image, which says at the pointer what it is.
@@ -142,7 +142,7 @@ def image_axes(
     *,
     towards: str = "middle",
     size: tuple[int, int] | None = None,
-) -> dict[str, dict]:
+) -> dict[str, dict[str, Any]]:
     """Layout entries of the hidden axes pair `number` (1, 2, …): square pixels, row 0 at the top.
 
     x, y: the panel, in shares of the plotting area; towards: "top", "middle" or "bottom", where a picture stands that

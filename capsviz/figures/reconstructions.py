@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -105,11 +106,11 @@ def _coloured(differences: Float[ndarray, "count *image"], dark: bool) -> Float[
     return diverging_colours(flat, dark)[None]
 
 
-def _below(word: str, x: float, y: float, dark: bool) -> dict:
+def _below(word: str, x: float, y: float, dark: bool) -> dict[str, Any]:
     place = {"xref": "x", "yref": "y", "xanchor": "center", "yanchor": "top", "borderpad": 0}
     return {**caption(word, x, y, dark=dark, size=TICK), **place, "font": {"size": TICK, "color": ink(dark).muted}}
 
 
-def _frame(left: int, width: int, whole: tuple[int, int], dark: bool) -> dict:
+def _frame(left: int, width: int, whole: tuple[int, int], dark: bool) -> dict[str, Any]:
     edges = {"x0": left - 2, "x1": left + width + 1, "y0": -2, "y1": whole[0] - 1}
     return {"type": "rect", "xref": "x", "yref": "y", **edges, "line": {"color": ink(dark).accent, "width": 3}}

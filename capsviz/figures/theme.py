@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -84,12 +85,12 @@ DIVERGING_DARK: Scale = (
 """The same for the dark page."""
 
 
-def sequential(dark: bool) -> list[list]:
+def sequential(dark: bool) -> list[list[Any]]:
     """The scale for quantities that start at zero, as plotly takes it."""
     return [list(stop) for stop in (SEQUENTIAL_DARK if dark else SEQUENTIAL)]
 
 
-def diverging(dark: bool) -> list[list]:
+def diverging(dark: bool) -> list[list[Any]]:
     """The scale for signed quantities, to be centred at zero, as plotly takes it."""
     return [list(stop) for stop in (DIVERGING_DARK if dark else DIVERGING)]
 
@@ -192,7 +193,7 @@ def contrast(first: str, second: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def colourbar(title: str, *, dark: bool, **placing: object) -> dict:
+def colourbar(title: str, *, dark: bool, **placing: object) -> dict[str, Any]:
     """A slim colour bar with its quantity written above it."""
     pen = ink(dark)
     return {
@@ -204,7 +205,7 @@ def colourbar(title: str, *, dark: bool, **placing: object) -> dict:
     }
 
 
-def colourbar_below(title: str, x: Span, *, dark: bool, **more: object) -> dict:
+def colourbar_below(title: str, x: Span, *, dark: bool, **more: object) -> dict[str, Any]:
     """A colour bar under a panel that spans `x`: it stays beside its picture however wide the page is."""
     middle, length = (x[0] + x[1]) / 2, 0.8 * (x[1] - x[0])
     return colourbar(
@@ -224,7 +225,7 @@ def typical_reach(values: Float[ndarray, "..."], *, share: float = 0.99, flat: f
     return float(np.quantile(far, share)) or float(far.max()) or flat
 
 
-def end_ticks(middle: Number, reach: Number, values: Float[ndarray, "..."]) -> dict:
+def end_ticks(middle: Number, reach: Number, values: Float[ndarray, "..."]) -> dict[str, Any]:
     """Ticks of a colour bar at its middle and near its ends; an end beyond which there are values says ≤ or ≥.
 
     The lower end is left out where the values do not go to that side of the middle.
@@ -239,7 +240,7 @@ def end_ticks(middle: Number, reach: Number, values: Float[ndarray, "..."]) -> d
     return {"tickmode": "array", "tickvals": list(ticks), "ticktext": list(ticks.values())}
 
 
-def caption(text: str, x: Number, y: Number, *, dark: bool, size: int = TEXT, **more: object) -> dict:
+def caption(text: str, x: Number, y: Number, *, dark: bool, size: int = TEXT, **more: object) -> dict[str, Any]:
     """A line of text placed in shares of the figure's plotting area, (0, 0) at its lower left."""
     return {
         "text": text,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from capsviz.routing import ALGORITHMS
+
 from .capsnet import CapsNet
-from .config import ALGORITHMS, ConfigError
+from .config import ConfigError
 
 
 def rerouted(model: CapsNet, routing: str) -> CapsNet:

@@ -71,7 +71,7 @@ class Journal:
         if not quiet and sys.stderr.isatty():
             self._open_bar(start)
 
-    def _tensorboard(self, start: int):
+    def _tensorboard(self, start: int) -> Any:
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:

@@ -36,7 +36,7 @@ def alone(
     """
 
     @wraps(train)
-    def guarded(config: TrainingConfig, folder: Path, *args: P.args, **options: P.kwargs) -> T:
+    def guarded(config: TrainingConfig, folder: Path, /, *args: P.args, **options: P.kwargs) -> T:
         first = os.environ.get("RANK", "0") == "0"
         with locked(folder, "trains", wait=False) if first else nullcontext():
             return train(config, folder, *args, **options)
