@@ -18,6 +18,7 @@ from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, TEMPERATURES
 from app.widgets import chosen
 from capsviz.boards import CapsuleMaps, describe_routing, routing_message, trace_board
 from capsviz.figures.compare import error_map
+from capsviz.figures.objects import objects_apart
 from capsviz.figures.perturb import reconstruction_figure
 from capsviz.tracing.trace import Trace
 from capsviz.zoo import Entry
@@ -105,6 +106,13 @@ def answer(current: Scene, entry: Entry) -> None:
         figure = error_map(plain.reconstruction[0], touched.reconstruction[0], dark=current.dark)
         layout.show(figure.update_layout(height=320), "answer-difference")
         st.caption("Now − untouched: orange is new, blue is gone.")
+
+
+def objects(current: Scene, trace: Trace) -> None:
+    """Of an image that shows several objects, each by itself: its drawing, and what each position gave to it."""
+    if trace.drawings is not None:
+        st.subheader("Each of them by itself", anchor=False)
+        layout.show(objects_apart(trace, dark=current.dark), "objects")
 
 
 def pickers(current: Scene, entry: Entry, trace: Trace) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app import resources, thumbnails, viewpoint
+from app import overlaying, resources, thumbnails, viewpoint
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.scene import Scene, SceneError, catalogue, keep
 from app.sources import browsing, images, trace_sets
@@ -31,6 +31,7 @@ _SOURCES = {
     "pad": "Draw",
     "generated": "Generated",
     "recorded": "Recorded",
+    "overlaid": "Two overlaid",
 }
 
 
@@ -160,6 +161,7 @@ def _source(scene: Scene) -> None:
     choices, entry = scene.choices, scene.entry
     absent = {"generated"} if not entry.config.decoder else set()
     absent |= {"recorded"} if not trace_sets.names() else set()
+    absent |= {"overlaid"} if images.parts_of(entry) is None else set()
     possible = [name for name in _SOURCES if name not in absent]
     source = images.source_of(choices, entry)
     chosen(
@@ -176,6 +178,9 @@ def _source(scene: Scene) -> None:
     if source in images.GIVEN:
         {"upload": _upload, "camera": _camera, images.PAD: _pad}[source]()
         _received(source, choices)
+        return
+    if source == "overlaid":
+        overlaying.show(scene)
         return
     if source == "data":
         _data_set(scene)

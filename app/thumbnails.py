@@ -87,15 +87,16 @@ def _thumbnail(scene: Scene, index: int) -> str:
     choices, entry = scene.choices, scene.entry
     source = images.source_of(choices, entry)
     if source == "generated":
-        return _as_markdown(*_generated(entry.name, index))
+        return as_markdown(*_generated(entry.name, index))
     if source == "recorded":
         picture = images.recorded(images.recorded_of(choices), index, entry)
-        return _as_markdown(picture.title, _png(picture.pixels))
-    return _as_markdown(*_data_image(images.data_of(choices, entry), images.split_of(choices, entry), index))
+        return as_markdown(picture.title, _png(picture.pixels))
+    return as_markdown(*data_image(images.data_of(choices, entry), images.split_of(choices, entry), index))
 
 
 @st.cache_data(show_spinner=False, max_entries=2000)
-def _data_image(name: str, split: str, index: int) -> tuple[str, bytes]:
+def data_image(name: str, split: str, index: int) -> tuple[str, bytes]:
+    """What an image of a data set is called, and its PNG."""
     pixels, labels = browsing.image(name, split, index)
     return f"image {index}, {images.kinds(labels, DATASETS[name].classes)}", _png(pixels)
 
@@ -112,5 +113,6 @@ def _png(pixels: Tensor) -> bytes:
     return file.getvalue()
 
 
-def _as_markdown(title: str, png: bytes) -> str:
+def as_markdown(title: str, png: bytes) -> str:
+    """A picture as the label of a widget."""
     return f"![{title}](data:image/png;base64,{base64.b64encode(png).decode('ascii')})"

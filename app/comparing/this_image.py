@@ -10,6 +10,7 @@ from app.sources import images
 from capsviz.analysis.comparison import Comparison
 from capsviz.figures.compare import reconstruction_grid
 from capsviz.figures.network import Part
+from capsviz.figures.objects import inked
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.zoo import Entry
@@ -30,9 +31,20 @@ def show(current: Scene) -> None:
     classes = first.classes
     layout.note(current.sibling(DYNAMIC.name, decoder=True)[1] if first.data != current.entry.data else "")
     drawings = {routing: drawing.reconstruction[0] for routing, drawing in comparison.drawings.items()}
-    said = captions(comparison, classes, current)
+    coloured = {
+        routing: inked(drawing.each[0], comparison.answers[routing].named[0].tolist(), len(classes))
+        for routing, drawing in comparison.drawings.items()
+        if first.objects > 1
+    }
     layout.show(
-        reconstruction_grid(comparison.images[0], drawings, dark=current.dark, captions=said), "reconstructions"
+        reconstruction_grid(
+            comparison.images[0],
+            drawings,
+            dark=current.dark,
+            captions=captions(comparison, classes, current),
+            coloured=coloured,
+        ),
+        "reconstructions",
     )
     table(names, comparison, classes, current.picture.labels if classes == current.entry.classes else ())
     if missing := [ALGORITHMS[routing].title for routing in ALGORITHMS if routing not in names]:

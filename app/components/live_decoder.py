@@ -25,6 +25,7 @@ def live_decoder(
     classes: Sequence[str] | None = None,
     labels: Sequence[Sequence[str]] = (),
     lead: str | None = None,
+    present: Mapping[str, Sequence[int]] | None = None,
     on_change: Callable[[Left], None] = lambda _: None,
 ) -> Left | None:
     """A class capsule moved by hand, and what each decoder draws of it: a `decoder_message` with all it says there.
@@ -33,7 +34,16 @@ def live_decoder(
     caused, else None: it lives with the caller, not here. Raises PerturbError as `decoder_message` does.
     """
     message = decoder_message(
-        decoders, poses, left, wide=wide, hand=hand, classes=classes, labels=labels, lead=lead, dark=dark
+        decoders,
+        poses,
+        left,
+        wide=wide,
+        hand=hand,
+        classes=classes,
+        labels=labels,
+        lead=lead,
+        present=present,
+        dark=dark,
     )
     headers = [header(packed) for packed in decoders.values()]
 

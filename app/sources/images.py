@@ -16,6 +16,7 @@ from app.state.choices import Choices
 from capsviz import data, zoo
 from capsviz.analysis.perturbation import draw
 from capsviz.data import DATASETS, DIGITS, ImageError, Viewpoint, VisitorImage
+from capsviz.data.multi import MultiOf, composed
 from capsviz.figures.picture import png
 
 PAD = "pad"
@@ -31,6 +32,8 @@ OUT_OF_SIGHT = (
     "At this viewpoint nothing of the picture is left on the canvas; bring it back by the sliders of *Viewpoint* in "
     "the sidebar."
 )
+_OF_DATA = ("data", "overlaid")
+"""Sources that show images of a data set, one or two at a time."""
 MOST_ORIGINALS = 20
 """Uploads that a session keeps, so that another model, or the way back, finds the picture as it was given."""
 
@@ -104,7 +107,12 @@ def layout_of(entry: zoo.Entry) -> str | None:
 
 
 def data_of(choices: Choices, entry: zoo.Entry) -> str:
-    """The data set to take images from: the chosen one, else the model's own, else the embedded digits."""
+    """The data set to take images from: the chosen one, else the model's own, else the embedded digits.
+
+    Where two images are laid over one another, that of the single ones.
+    """
+    if choices.source == "overlaid" and (parts := parts_of(entry)):
+        return parts
     for name in (choices.data, entry.data):
         if name in browsing.BROWSABLE and browsing.here(name):
             return name
@@ -125,6 +133,21 @@ def labelled(choices: Choices, entry: zoo.Entry) -> str | None:
     return None
 
 
+def parts_of(entry: zoo.Entry) -> str | None:
+    """The data set whose images are laid over one another for a model of several objects; None for any other model."""
+    info = DATASETS.get(entry.data)
+    return info.base.name if isinstance(info, MultiOf) else None
+
+
+def over_of(choices: Choices, entry: zoo.Entry) -> int:
+    """The image that is laid over the first: the chosen one, else the first of another class."""
+    if choices.over is not None:
+        return choices.over
+    name, split = data_of(choices, entry), split_of(choices, entry)
+    below = browsing.image(name, split, index_of(choices, entry))[1]
+    return next(each for each in browsing.indices(name, split) if browsing.image(name, split, each)[1] != below)
+
+
 def source_of(choices: Choices, entry: zoo.Entry) -> str:
     """The source of the image: what was asked for, or the decoder's drawings where a data set of objects is absent.
 
@@ -136,6 +159,8 @@ def source_of(choices: Choices, entry: zoo.Entry) -> str:
     if choices.source == "generated" and not entry.config.decoder:
         return "data"
     if choices.source == "recorded" and not recorded_of(choices):
+        return "data"
+    if choices.source == "overlaid" and parts_of(entry) is None:
         return "data"
     return choices.source
 
@@ -160,7 +185,7 @@ def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
     """The indices to browse: all of them, or those of the chosen class."""
     source = source_of(choices, entry)
     if choices.only is None:
-        if source == "data":
+        if source in _OF_DATA:
             return browsing.indices(data_of(choices, entry), split_of(choices, entry))
         return range(count(choices, entry))
     if source == "recorded":
@@ -175,7 +200,7 @@ def index_of(choices: Choices, entry: zoo.Entry) -> int:
     """The image on stage among those of the source: the chosen one, else the one to begin with."""
     if choices.image is not None:
         return choices.image
-    if source_of(choices, entry) != "data":
+    if source_of(choices, entry) not in _OF_DATA:
         return 0
     return browsing.start(data_of(choices, entry), split_of(choices, entry))
 
@@ -209,6 +234,8 @@ def _as_it_is(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, .
         notices = (f"There is no recording in {trace_sets.folder()}; make one with `{trace_sets.COMMAND}`.", *notices)
     if source == "generated":
         return generated(entry, index), notices
+    if source == "overlaid":
+        return _overlaid(choices, entry, index, notices)
     name, split = data_of(choices, entry), split_of(choices, entry)
     if split != choices.split:
         notices = (f"The {choices.split} images of {title_of(name)} are not on this machine; showing a {split} image.",)
@@ -229,16 +256,40 @@ def _within(choices: Choices, entry: zoo.Entry) -> tuple[int, tuple[str, ...]]:
     )
 
 
+def _overlaid(
+    choices: Choices, entry: zoo.Entry, index: int, notices: tuple[str, ...]
+) -> tuple[Picture, tuple[str, ...]]:
+    """Two images of the visitor's choice over one another."""
+    name, split = data_of(choices, entry), split_of(choices, entry)
+    over = over_of(choices, entry)
+    if over not in browsing.indices(name, split):
+        kept, over = over, over_of(replace(choices, over=None), entry)
+        notices = (*notices, f"There is no image {kept} of {title_of(name)} here; image {over} is laid over the first.")
+    (below, first), (above, second) = (browsing.image(name, split, each) for each in (index, over))
+    pixels = composed(below, above, choices.right, choices.down)
+    shown = tuple(dict.fromkeys((*first, *second)))
+    pixels, notes = _in_form(pixels, entry)
+    title = f"{title_of(name)} {split} images {index} and {over} over one another, {kinds(shown, entry.classes)}"
+    return Picture(pixels, title, shown, notes), notices
+
+
 def from_data(name: str, split: str, index: int, entry: zoo.Entry) -> Picture:
     """Image `index` of a data set in the form that the model takes; left as it is where it has that form."""
     (pixels, labels), info = browsing.image(name, split, index), DATASETS[name]
     shown = tuple(labels) if info.classes == entry.classes else ()
     title = f"{info.title} {split} image {index}, {kinds(labels, info.classes)}"
     notes = tuple(filter(None, (browsing.note(name, split),)))
+    origin = (name, split, index) if tuple(pixels.shape) == tuple(entry.config.image) else None
+    fitted, more = _in_form(pixels, entry)
+    return Picture(fitted, title, shown, (*notes, *more), origin)
+
+
+def _in_form(pixels: Tensor, entry: zoo.Entry) -> tuple[Tensor, tuple[str, ...]]:
+    """An image in the form that a model takes, and what is to be said of that; as it is where it has that form."""
     if tuple(pixels.shape) == tuple(entry.config.image):
-        return Picture(pixels, title, shown, notes, (name, split, index))
+        return pixels, ()
     fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
-    return Picture(fitted.pixels, title, shown, (*notes, *fitted.notes))
+    return fitted.pixels, fitted.notes
 
 
 def kinds(labels: Sequence[int], classes: Sequence[str]) -> str:
@@ -258,11 +309,7 @@ def counted(count: int) -> str:
 
 def _linked(choices: Choices, entry: zoo.Entry) -> Picture:
     """The visitor's picture: its pixels are the link's, here and elsewhere; a session may know their origin."""
-    notes: tuple[str, ...] = ()
-    pixels = linked_picture.read(choices.picture)
-    if tuple(pixels.shape) != tuple(entry.config.image):
-        fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
-        pixels, notes = fitted.pixels, fitted.notes
+    pixels, notes = _in_form(linked_picture.read(choices.picture), entry)
     if choices.picture not in _originals():
         return Picture(pixels, f"{GIVEN[choices.source]} from the link", (), notes)
     upload, said = _originals()[choices.picture]
@@ -311,8 +358,8 @@ def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     if not shown:
         title = f"{name}, image {index}"
     if tuple(pixels.shape) != tuple(entry.config.image):
-        fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
-        return Picture(fitted.pixels, title, (), fitted.notes)
+        fitted, notes = _in_form(pixels, entry)
+        return Picture(fitted, title, (), notes)
     return Picture(pixels, title, tuple(shown) if classes == entry.classes else (), recording=(name, index))
 
 

@@ -37,11 +37,12 @@ from app.tours.tour import MOST_STEPS
 from capsviz.boards.basics import LONGEST, MARGINS
 from capsviz.boards.decoder import HANDS, WIDE
 from capsviz.data import Viewpoint
+from capsviz.data.multi import REACH
 from capsviz.experiments import reports
 from capsviz.routing import ASCENDING
 from capsviz.tracing.intervention import Intervention
 
-SOURCES = ("data", "upload", "camera", "pad", "generated", "recorded")
+SOURCES = ("data", "upload", "camera", "pad", "generated", "recorded", "overlaid")
 SPLITS = ("test", "train")
 LABS = ("network", "toy")
 EXHIBITS = ("squash", "loss")
@@ -81,9 +82,10 @@ CLOSEST = 6
 
 _OF_A_MODEL = (
     *("data", "only", "upper", "penalty", "layer", "position", "capsule", "touched"),
-    *("pair", "method", "cell", "to", "image", "frame", "offsets", "lengths"),
+    *("pair", "method", "cell", "to", "image", "over", "frame", "offsets", "lengths"),
 )
 _OF_AN_IMAGE = ("upper", "lengths")
+_APART = f"Two images lie at most {2 * REACH} pixels apart, not “{{text}}”"
 _TURNED = f"The votes are turned by two angles from −{FARTHEST_TURN:g} to {FARTHEST_TURN:g}, not by “{{text}}”"
 _TOY = numbers(
     TOY_REACH,
@@ -150,10 +152,13 @@ class Choices:
         resets=_OF_A_MODEL,
     )
     source: str = choice(
-        one_of(SOURCES, "source of images"), "data", "images of a data set", resets=("picture", "image", *_OF_AN_IMAGE)
+        one_of(SOURCES, "source of images"),
+        "data",
+        "images of a data set",
+        resets=("picture", "image", "over", *_OF_AN_IMAGE),
     )
-    """`data` (a data set on this machine), `upload`, `camera`, `pad` (drawn by hand), `generated` (by the model), or
-    `recorded` (images and traces that `capsviz trace` left)."""
+    """`data` (a data set on this machine), `upload`, `camera`, `pad` (drawn by hand), `generated` (by the model),
+    `recorded` (images and traces that `capsviz trace` left), or `overlaid` (two images over one another)."""
     picture: str = choice(PICTURE, "", "an image of a data set", resets=_OF_AN_IMAGE)
     """What the visitor sent, photographed or drew, as `linked_picture` writes it; empty: nothing yet."""
     data: str = choice(DATA, "", "the model's own data set", resets=("image", *_OF_AN_IMAGE))
@@ -165,6 +170,12 @@ class Choices:
     """Its place among the images of the source; None: the one to begin with."""
     viewpoint: Viewpoint = choice(VIEWPOINT, Viewpoint(), "the image as it is")
     """How the image on stage is turned, shifted, scaled, sheared and brightened; it stays from image to image."""
+    over: int | None = choice(place("image"), None, "the first image of another class", resets=_OF_AN_IMAGE)
+    """The image that is laid over the first one; None: the first of another class."""
+    right: int = choice(steps(2 * REACH, _APART), 2 * REACH // 2, "{right} pixels to the right", key="dx")
+    """By how many pixels it stands farther to the right."""
+    down: int = choice(steps(2 * REACH, _APART), 0, "{down} pixels down", key="dy")
+    """By how many pixels it stands farther down."""
     only: int | None = choice(CLASS, None, "all classes", resets=("image", *_OF_AN_IMAGE))
     """Class to browse; None: all of them."""
     upper: int | None = choice(CLASS, None, "the class that the model predicts", key="class", resets=("offsets",))

@@ -13,6 +13,7 @@ from capsviz.analysis import metrics
 from capsviz.boards import CapsuleMaps, agreement_maps, ascent_maps, coefficient_maps, history_maps, maps_board
 from capsviz.figures import discriminative
 from capsviz.figures.geometry import Geometry
+from capsviz.figures.objects import in_words
 from capsviz.routing import ASCENDING
 from capsviz.routing.discriminative import L2, sparsity
 from capsviz.routing.dynamic import DYNAMIC
@@ -92,7 +93,7 @@ def coefficients(upper: int) -> None:
     played(coefficient_maps(trace, upper=upper), "maps-coefficients")
     layout.numbers(
         {
-            "Predicted, from one pass": trace.classes[int(trace.predicted[0])],
+            "Predicted, from one pass": in_words(trace),
             f"b against class {trace.classes[upper]}": f"{signs.negative} of {signs.total}",
             "Exact zeros": f"{share.exact:.1%}",
             "Near zeros, |b| < 0.001 max |b|": f"{share.near:.1%}",
@@ -214,6 +215,7 @@ section = chosen(
 )
 with layout.errors_as_sentences():
     {"agreement": agreement, "coefficients": coefficients, "history": history, "ascent": ascend}[choices.section](upper)
+boards.objects(current, trace)
 
 explanation = entry.config.algorithm.explanation
 layout.explain(explanation.text, explanation.formulas, explanation.source)

@@ -9,6 +9,7 @@ from app.state.choices import LABS
 from app.widgets import chosen
 from capsviz.analysis import metrics
 from capsviz.figures import couplings, sankey
+from capsviz.figures.objects import in_words
 from capsviz.routing.dynamic import DYNAMIC
 
 current = scene.current()
@@ -40,11 +41,12 @@ else:
     upper = boards.pickers(current, entry, trace)
     boards.show(entry.routing)
     boards.answer(current, entry)
+    boards.objects(current, trace)
 
     summary = metrics.summarise(trace)
     layout.numbers(
         {
-            "Predicted": trace.classes[summary.predicted],
+            "Predicted": in_words(trace),
             f"{algorithm.strength.title}, first → last": f"{summary.first_activation:.2f} → {summary.activation:.2f}",
             "Runner-up": f"{trace.classes[summary.runner_up]} ({summary.runner_up_activation:.2f})",
             "Largest coupling, first → last": f"{summary.largest_share[0]:.2f} → {summary.largest_share[-1]:.2f}",

@@ -7,6 +7,7 @@ import streamlit as st
 from app import boards, layout, scene
 from capsviz.analysis import metrics
 from capsviz.figures import sankey
+from capsviz.figures.objects import in_words
 from capsviz.routing.em import EM
 
 current = scene.current()
@@ -29,8 +30,7 @@ boards.answer(current, entry)
 spread, steps = metrics.gaussian_summary(trace, upper), trace.layer.iterations
 layout.numbers(
     {
-        "Most active" if trace.kind == "type" else "Predicted": f"{trace.classes[summary.predicted]} "
-        f"(a = {summary.activation:.2f})",
+        "Most active" if trace.kind == "type" else "Predicted": f"{in_words(trace)} (a = {summary.activation:.2f})",
         f"Spread σ of {trace.called(upper)}": f"{spread.deviation[0]:.2f} → {spread.deviation[-1]:.2f}",
         f"Cost of {trace.called(upper)}": f"{spread.cost[0]:.2f} → {spread.cost[-1]:.2f}".replace("-", "−"),
         f"Indecision of R, M-step 1 → {steps}": f"{summary.entropy[0]:.1%} → {summary.entropy[-1]:.1%}",

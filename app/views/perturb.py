@@ -122,6 +122,7 @@ def sliders() -> None:
         hand=choices.hand,
         classes=trace.classes,
         labels=[found.labels for found in resources.meanings(entry.name)],
+        present={title: current.trace(entry).named[0].tolist() for title, entry in shown.items() if entry.objects > 1},
         lead=next(title for title, model in shown.items() if model.name == entry.name),
         on_change=keep_left,
     )

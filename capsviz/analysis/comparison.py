@@ -26,6 +26,8 @@ class Drawing:
     reconstruction: Float[Tensor, "batch channel height width"]
     mse: Float[Tensor, " batch"]
     ssim: Float[Tensor, " batch"]
+    each: Float[Tensor, "batch object channel height width"]
+    """What each of the capsules draws by itself; `reconstruction` has the brighter of their pixels."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,10 @@ def _answer(name: str, model: CapsNet, images: Tensor, objects: int) -> Answer:
     named = strongest(activations, objects)
     if model.decoder is None:
         return Answer(named, activations, None)
-    drawn = device.results(model.reconstruct(output.poses, output.activations, objects))
+    each = device.results(model.drawings(output.poses, output.activations, objects))
+    drawn = each.amax(1)
     mse, ssim = mean_squared_error(drawn, images), structural_similarity(drawn, images)
-    return Answer(named, activations, Drawing(drawn, mse, ssim))
+    return Answer(named, activations, Drawing(drawn, mse, ssim, each))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,16 @@ def agreement(
     return torch.einsum("biud,bud->biu", votes, poses)
 
 
+def contributions(trace: Trace, image: int = 0) -> Float[Tensor, "lower upper"]:
+    """What each vote adds to the length of the sum that it goes into, by learned coefficients: b_ij û_ij·s_j / ‖s_j‖.
+
+    Over the lower capsules they sum to ‖s_j‖ (Yang, Li & Yu 2021, eq. 6). Raises KeyError for a routing without sums.
+    """
+    layer = trace.layer
+    lengths = layer["sums"][-1, image].norm(dim=-1).clamp_min(torch.finfo(torch.float32).tiny)
+    return layer["coefficients"][-1] * layer["agreement"][-1, image] / lengths
+
+
 def label_signs(
     labels: Sequence[int] | Sequence[Sequence[int]] | Int[Tensor, "batch *object"], classes: int
 ) -> Float[Tensor, "batch upper"]:
@@ -154,11 +164,13 @@ class RoutingSummary:
     """What routing made of one image, in a handful of numbers."""
 
     predicted: int
+    """The class of the most active capsule."""
     activation: float
     """Length (EM: activation) of the predicted class capsule after the last iteration."""
     first_activation: float
     """The same after the first iteration."""
     runner_up: int
+    """The most active capsule of those that are not named: as many are as an image shows objects."""
     runner_up_activation: float
     entropy: tuple[float, ...]
     """Mean coupling entropy over the lower capsules, as a share of ln J, per iteration; empty for L2 and L1."""
@@ -170,7 +182,7 @@ def summarise(trace: Trace, image: int = 0) -> RoutingSummary:
     """The numbers that stand beside a picture of one image's routing; entropy is that of c, or of R under EM."""
     activations = trace.layer["activations"][:, image]
     order = activations[-1].argsort(descending=True).tolist()
-    runner_up = order[min(1, len(order) - 1)]
+    runner_up = order[min(trace.objects, len(order) - 1)]
     share = trace.layer.algorithm.share
     iterations = trace.layer[share.field][:, image] if share else torch.empty(0, 1, trace.activations.shape[1])
     return RoutingSummary(

@@ -115,6 +115,7 @@ def decoder_board(
         wide=wide,
         hand=hand,
         classes=trace.classes,
+        present={trace.name: trace.named[0].tolist()} if trace.objects > 1 else None,
         dark=dark,
     )
     return Board("live-decoder", f"A class capsule of {trace.name}, moved", lambda _: message, first=(weights,))

@@ -102,6 +102,7 @@ def decoder_message(
     classes: Sequence[str] | None = None,
     labels: Sequence[Sequence[str]] = (),
     lead: str | None = None,
+    present: Mapping[str, Sequence[int]] | None = None,
     dark: bool = False,
 ) -> Message:
     """A class capsule moved by hand, and what each decoder draws of it, live while it moves.
@@ -109,7 +110,8 @@ def decoder_message(
     decoders: packed weights by title, side by side, which the browser gets as messages of their own; poses: class
     capsules by the same titles, "upper dim"; left: where everything stands, the same for all. hand: one of `HANDS`.
     wide: offsets reach 1 instead of 0.25. classes: their names; labels: for each class a word per dimension, or "";
-    lead: whose capsules grid and strips show, the first one's unless given.
+    lead: whose capsules grid and strips show, the first one's unless given. present: by title the classes of an image
+    that shows several objects; while one of them moves, the others stand by, each in the colour of its class.
     Raises PerturbError where titles differ, a decoder takes other capsules, or `left` or `hand` do not fit them.
     """
     headers = {title: header(packed) for title, packed in decoders.items()}
@@ -117,7 +119,12 @@ def decoder_message(
     first = next(iter(headers.values()))
     fields = {
         "decoders": [
-            {"title": title, "digest": own["digest"], "poses": (poses[title] / own["unit"]).tolist()}
+            {
+                "title": title,
+                "digest": own["digest"],
+                "poses": (poses[title] / own["unit"]).tolist(),
+                "present": list((present or {}).get(title, ())),
+            }
             for title, own in headers.items()
         ],
         "state": {**asdict(left), "offsets": [round(float(offset), 2) for offset in left.offsets]},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from capsviz.figures.discriminative import sign_colours
-from capsviz.figures.theme import CLASS_COLOURS, class_colours, diverging, ink, sequential
+from capsviz.figures.theme import CLASS_COLOURS, class_colours, class_inks, diverging, ink, sequential
 
 
 def theme(dark: bool, classes: int = len(CLASS_COLOURS)) -> dict[str, Any]:
@@ -20,6 +20,7 @@ def theme(dark: bool, classes: int = len(CLASS_COLOURS)) -> dict[str, Any]:
         "negative": negative,
         "positive": positive,
         "classes": class_colours(classes),
+        "inks": class_inks(classes),
         "diverging": diverging(dark),
         "sequential": sequential(dark),
     }

@@ -21,6 +21,8 @@ from capsviz.data.viewpoint import shift
 if TYPE_CHECKING:
     from capsviz.data.fetching import Progress
 
+REACH = 4
+"""Pixels by which a digit is moved at most, along each axis."""
 MULTI_PER_DIGIT = 1000  # Sabour et al. (2017): 1000 overlaid images for each digit of the base set
 
 
@@ -40,7 +42,7 @@ class MultiDigits:
 
     base: ImageSet
     seed: int = 0
-    reach: int = 4
+    reach: int = REACH
 
     @property
     def name(self) -> str:
@@ -127,6 +129,27 @@ def overlaid(
     for other in others:
         image = image + torch.minimum(other, 255 - image)  # 255 - a is what is still free above a
     return image
+
+
+def composed(
+    under: UInt8[Tensor, "channel height width"],
+    over: UInt8[Tensor, "channel height width"],
+    right: int,
+    down: int,
+    *,
+    reach: int = REACH,
+) -> UInt8[Tensor, "channel high wide"]:
+    """Two digits laid over one another on a canvas `reach` pixels wider on every side, as `MultiDigits` does by chance.
+
+    right, down: where the second stands as seen from the first, in pixels, up to 2 · reach either way; each moves by
+    half of it from the middle of the canvas. Raises ValueError for a greater offset.
+    """
+    if max(abs(right), abs(down)) > 2 * reach:
+        raise ValueError(f"Two digits lie at most {2 * reach} pixels apart; got {right} and {down}.")
+    first = torch.tensor([-(right // 2), -(down // 2)])
+    moves = torch.stack([first, torch.tensor([right, down]) + first])
+    padded = functional.pad(torch.stack([under, over]), (reach,) * 4)
+    return overlaid(shift(padded, moves[:, 0], moves[:, 1])[None])[0]
 
 
 def _random_bits(seed: int, index: np.ndarray, stream: int) -> np.ndarray:

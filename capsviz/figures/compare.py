@@ -36,17 +36,20 @@ def reconstruction_grid(
     differences: bool = True,
     dark: bool = False,
     captions: Mapping[str, str] | None = None,
+    coloured: Mapping[str, ndarray] | None = None,
 ) -> Figure:
     """The input and, beside it, the reconstruction of every method, with the signed differences below.
 
     input and reconstructions: images in [0, 1], shape as `picture.pixels`; keys are names of ALGORITHMS or any
     other title. captions: a line under a reconstruction (say MSE, SSIM, class and length), by the same
-    keys and "input". Differences are reconstruction − input, averaged over colours, all on one scale from −1 to 1.
+    keys and "input". coloured: pictures to show in place of reconstructions, which the differences stay those of
+    (several objects, each in its colour). Differences are reconstruction − input, averaged over colours, all on one
+    scale from −1 to 1.
     Raises FigureError where a reconstruction has another size than the input.
     """
     original = pixels(input)
     drawn = {key: _matching(original, key, image) for key, image in reconstructions.items()}
-    shown = {"input": original, **drawn}
+    shown = {"input": original, **drawn, **(coloured or {})}
     y = (0.56, 0.93) if differences else (0.12, 0.9)
     figure, layout = Figure(), dict[str, Any]()
     for column, (key, image) in enumerate(shown.items()):
@@ -54,7 +57,7 @@ def reconstruction_grid(
         figure.add_trace(picture(image, name, place=on(column + 1)))
         layout |= image_axes(column + 1, x, y)
         if differences and column:
-            figure.add_trace(_difference(original, image, name, len(shown) + column, dark, bar=column == 1))
+            figure.add_trace(_difference(original, drawn[key], name, len(shown) + column, dark, bar=column == 1))
             layout |= image_axes(len(shown) + column, x, (0.03, 0.4))
     figure.update_layout(
         **layout,

@@ -10,6 +10,7 @@ from plotly.graph_objects import Figure
 from capsviz.figures.describe import describe, remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry
+from capsviz.figures.objects import drawn_in_colours, in_words
 from capsviz.figures.picture import image_axes, numbers, on, picture, rounded, without_nan
 from capsviz.figures.reading import check
 from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style
@@ -40,7 +41,6 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
         raise FigureError(f"The strip has no part {highlight!r}; choose one of {', '.join(get_args(Part))}.")
     check(trace, image=image)
     grid, pen, strength = Geometry(*trace.grid), ink(dark), trace.config.algorithm.strength
-    predicted = int(trace.predicted[image])
     symbol = strength.symbol
     top = 1.0 if strength.whole else max(1e-6, float(trace.activations[image].max()))
     channels, height, width = trace.config.image
@@ -68,14 +68,14 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
     titles = {
         "image": f"image {height} × {width}" + (f" × {channels}" if channels > 1 else ""),
         "primary": f"{grid.lower} primary capsules",
-        "class": f"{len(trace.classes)} class capsules" if _short(trace) else f"class: {_predicted(trace, image)}",
+        "class": f"{len(trace.classes)} class capsules" if _short(trace) else f"class: {in_words(trace, image)}",
     }
     arrows = [
         ("image", "primary", _convolutions(trace.config)),
         ("primary", "class", trace.config.algorithm.title.replace(" ", "<br>") + _layers(trace)),
     ]
     if trace.reconstruction is not None:
-        figure.add_trace(picture(trace.reconstruction[image], "reconstruction", place=on(4)))
+        figure.add_trace(picture(drawn_in_colours(trace, image), "reconstruction", place=on(4)))
         figure.update_layout(image_axes(4, spans["reconstruction"], (_LOW, _HIGH)))
         titles["reconstruction"] = "reconstruction"
         arrows.append(("class", "reconstruction", "decoder"))
@@ -97,9 +97,9 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
             line={"color": pen.accent, "width": 3},
             fillcolor="rgba(255,178,107,0.10)" if dark else "rgba(179,64,11,0.06)",
         )
-    longest = (
-        f"{trace.classes[predicted]} is the strongest with {symbol} = {float(trace.activations[image, predicted]):.2f}"
-    )
+    named = trace.named[image].tolist()
+    most = " and ".join(f"{float(trace.activations[image, upper]):.2f}" for upper in named)
+    longest = f"{in_words(trace, image)} {'is' if len(named) == 1 else 'are'} the strongest with {symbol} = {most}"
     end = "reconstruction" if trace.reconstruction is not None else "class capsules"
     text = f"The network from image to {end}: {longest}. "
     return remember(style(figure, dark=dark, height=190), text + describe(trace, image=image))
@@ -139,12 +139,8 @@ def _short(trace: Trace) -> bool:
     return all(len(name) <= 2 for name in trace.classes)
 
 
-def _predicted(trace: Trace, image: int) -> str:
-    return trace.classes[int(trace.predicted[image])]
-
-
 def _class_bars(trace: Trace, image: int, symbol: str, dark: bool) -> go.Bar:
-    predicted = int(trace.predicted[image])
+    named = trace.named[image].tolist()
     names = list(trace.classes)
     return go.Bar(
         x=list(range(len(names))),
@@ -159,7 +155,7 @@ def _class_bars(trace: Trace, image: int, symbol: str, dark: bool) -> go.Bar:
         cliponaxis=False,
         marker={
             "color": class_colours(len(names)),
-            "line": {"width": [2.5 if i == predicted else 0 for i in range(len(names))], "color": ink(dark).text},
+            "line": {"width": [2.5 if i in named else 0 for i in range(len(names))], "color": ink(dark).text},
         },
         hovertemplate=f"class %{{customdata}}<br>{symbol} = %{{y:.3f}}<extra></extra>",
         **on(3),

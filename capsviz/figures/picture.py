@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from PIL import Image
 from torch import Tensor
 
 from capsviz.figures.errors import FigureError
-from capsviz.figures.theme import Span
+from capsviz.figures.theme import Span, channels
 
 GREY: list[list[Any]] = [[0, "#000000"], [1, "#ffffff"]]
 HIDDEN: dict[str, Any] = {"visible": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
@@ -75,6 +76,17 @@ def picture(image: Tensor | ndarray, name: str = "", *, place: dict[str, Any] | 
         hovertemplate=f"{opening}row %{{y}} column %{{x}}<br>intensity %{{z:.2f}}<extra></extra>",
         **(place or {}),
     )
+
+
+def in_colours(
+    drawings: Float[Tensor, "object one height width"], colours: Sequence[str]
+) -> Float[ndarray, "height width 3"]:
+    """Drawings of several objects laid over one another on black, each in its own colour; where they meet colours add.
+
+    drawings: in [0, 1]; colours: one for each, as "#rrggbb". Source: Sabour, Frosst & Hinton 2017, Figure 5.
+    """
+    inks = np.array([channels(colour) for colour in colours]) / 255
+    return np.clip(np.einsum("ohw,oc->hwc", numbers(drawings)[:, 0], inks), 0, 1)
 
 
 def mosaic(images: Tensor | ndarray, *, gap: int = 2) -> tuple[UInt8[ndarray, "height width 4"], tuple[int, int]]:

@@ -98,7 +98,7 @@ def diverging(dark: bool) -> list[list[Any]]:
 def diverging_colours(values: Float[ndarray, "*shape"], dark: bool) -> Float[ndarray, "*shape 3"]:
     """Signed values in [-1, 1] as red, green and blue in [0, 1] on the diverging scale: for pictures sent as pixels."""
     places, colours = zip(*(DIVERGING_DARK if dark else DIVERGING), strict=True)
-    channels = np.array([_channels(colour) for colour in colours]) / 255
+    channels = np.array([channels(colour) for colour in colours]) / 255
     at = (np.clip(values, -1, 1) + 1) / 2
     return np.stack([np.interp(at, places, channels[:, channel]) for channel in range(3)], axis=-1)
 
@@ -141,6 +141,15 @@ def class_colour(index: int) -> str:
 def class_colours(count: int) -> list[str]:
     """Colours of the first `count` classes."""
     return [class_colour(index) for index in range(count)]
+
+
+TINT = 0.3
+"""How far a class colour goes towards white where it draws on black, as images are: the darkest would vanish."""
+
+
+def class_inks(count: int) -> list[str]:
+    """Colours of the first `count` classes for drawings on black."""
+    return [_mix(((0.0, colour), (1.0, "#ffffff")), TINT) for colour in class_colours(count)]
 
 
 def style(figure: Figure, *, dark: bool = False, title: str | None = None, height: int | None = None) -> Figure:
@@ -261,18 +270,19 @@ def _mix(stops: Scale, position: Number) -> str:
     for (left, first), (right, second) in itertools.pairwise(stops):
         if left <= position <= right:
             share = (position - left) / (right - left)
-            pairs = zip(_channels(first), _channels(second), strict=True)
+            pairs = zip(channels(first), channels(second), strict=True)
             return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
     raise ValueError(f"a colour scale reaches from 0 to 1; got {position}")
 
 
-def _channels(colour: str) -> list[int]:
+def channels(colour: str) -> list[int]:
+    """Red, green and blue, 0 to 255, of "#rrggbb"."""
     return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
 
 
 def _luminance(colour: str) -> float:
-    channels = [channel / 255 for channel in _channels(colour)]
-    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    shares = [channel / 255 for channel in channels(colour)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in shares]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 

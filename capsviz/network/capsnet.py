@@ -162,11 +162,16 @@ class CapsNet(nn.Module):
     ) -> Float[Tensor, "batch channel height width"]:
         """The images drawn from their most active class capsules, one capsule for each object that an image shows.
 
-        Each capsule is decoded for itself; of several drawings a pixel takes the brightest. Raises ValueError as
-        `decode`.
+        Of the several drawings of `drawings` a pixel takes the brightest. Raises ValueError as `decode`.
         """
-        drawings = [self.decode(poses, classes) for classes in strongest(activations, objects).unbind(1)]
-        return torch.stack(drawings).amax(0)
+        return self.drawings(poses, activations, objects).amax(1)
+
+    def drawings(
+        self, poses: Float[Tensor, "batch upper dim"], activations: Float[Tensor, "batch upper"], objects: int = 1
+    ) -> Float[Tensor, "batch object channel height width"]:
+        """What each of the most active class capsules draws by itself, the most active first; raises as `decode`."""
+        classes = strongest(activations, objects)
+        return torch.stack([self.decode(poses, each) for each in classes.unbind(1)], dim=1)
 
     def forward(
         self,

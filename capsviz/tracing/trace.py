@@ -97,7 +97,8 @@ class Trace:
 
     Shapes: images "batch channel height width" in 0..1; primary_poses u "batch lower d"; primary_activations
     "batch lower"; poses "batch upper dim" and activations "batch upper" of the class capsules; predicted "batch";
-    reconstruction "batch channel height width", drawn from the most active capsules (`named`), None without a decoder.
+    reconstruction "batch channel height width", drawn from the most active capsules (`named`), None without a decoder;
+    drawings "batch object channel height width", what each of them draws by itself, None where an image shows one.
     layers: one per routed layer, in order. name: of the model; classes: what the upper capsules stand for. gains:
     what an intervention multiplied the strength of each primary capsule by, None where there was none; poses and
     activations of the primary capsules are those after it. kind: "type" where `at` took out a convolutional layer,
@@ -118,6 +119,7 @@ class Trace:
     gains: Float[Tensor, " lower"] | None = None
     kind: Literal["class", "type"] = "class"
     objects: int = 1
+    drawings: Float[Tensor, "batch object channel height width"] | None = None
 
     def called(self, upper: int) -> str:
         """ "class 3", or "type 3" where the upper capsules are those of a convolutional layer."""
@@ -170,6 +172,7 @@ class Trace:
             poses=steps[whole.algorithm.pose][-1],
             activations=steps["activations"][-1],
             reconstruction=None,
+            drawings=None,
             gains=None,
             kind="type" if whole.window else "class",
             objects=1 if whole.window else self.objects,
@@ -298,10 +301,14 @@ def assemble(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Trace:
         tensors.get("reconstruction"),
         tensors.get("gains"),
         objects=header.get("objects", 1),
+        drawings=tensors.get("drawings"),
     )
 
 
-_TENSORS = ("images", "primary_poses", "primary_activations", "poses", "activations", "reconstruction", "gains")
+_TENSORS = (
+    *("images", "primary_poses", "primary_activations", "poses", "activations"),
+    *("reconstruction", "drawings", "gains"),
+)
 
 
 def _layer(config: CapsNetConfig, number: int, routing: str, tensors: Mapping[str, Tensor]) -> LayerTrace:
@@ -375,7 +382,7 @@ def trace(
             layers.append(LayerTrace(config.routing, stacked(steps), cast, *_geometry(config, number)))
             last = steps[-1]
             lower = PrimaryCapsules(last.poses, last.activations)
-        drawn = None if model.decoder is None else model.reconstruct(last.poses, last.activations, objects)
+        reconstruction, drawings = _drawn(model, last.poses, last.activations, objects)
         return Trace(
             config=config,
             name=name,
@@ -386,10 +393,19 @@ def trace(
             layers=tuple(layers),
             poses=results(last.poses),
             activations=results(last.activations),
-            reconstruction=None if drawn is None else results(drawn),
+            reconstruction=reconstruction,
             gains=gains,
             objects=objects,
+            drawings=drawings,
         )
+
+
+def _drawn(model: CapsNet, poses: Tensor, activations: Tensor, objects: int) -> tuple[Tensor | None, Tensor | None]:
+    """`Trace.reconstruction` and `Trace.drawings`."""
+    if model.decoder is None:
+        return None, None
+    drawings = results(model.drawings(poses, activations, objects))
+    return drawings.amax(1), drawings if objects > 1 else None
 
 
 def contains_shorter(config: CapsNetConfig) -> bool:
@@ -412,10 +428,17 @@ def shorter(model: CapsNet | None, recorded: Trace, iterations: int) -> Trace:
     steps = {name: value[:iterations] for name, value in layer.items()}
     # Numbers of their own: a file of tensors holds none that share memory.
     poses, activations = steps[layer.algorithm.pose][-1].clone(), steps["activations"][-1].clone()
-    drawn = None
-    if model is not None and model.decoder is not None:
+    if model is None:
+        reconstruction, drawings = None, None
+    else:
         device = of(model)
         with torch.inference_mode():
-            drawn = results(model.reconstruct(poses.to(device), activations.to(device), recorded.objects))
-    layers = (replace(layer, steps=steps),)
-    return replace(recorded, layers=layers, poses=poses, activations=activations, reconstruction=drawn)
+            reconstruction, drawings = _drawn(model, poses.to(device), activations.to(device), recorded.objects)
+    return replace(
+        recorded,
+        layers=(replace(layer, steps=steps),),
+        poses=poses,
+        activations=activations,
+        reconstruction=reconstruction,
+        drawings=drawings,
+    )

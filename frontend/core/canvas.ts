@@ -1,5 +1,7 @@
 // Canvases that are sharp on every screen, and panels: pictures that are drawn again wherever they are asked for.
 
+import { rgb } from "d3-color";
+
 import type { ColourTable } from "./colours";
 import { element } from "./dom";
 
@@ -102,4 +104,28 @@ export function paintImage(canvas: HTMLCanvasElement, shape: Shape, values: Floa
   }
   pen.putImageData(pixels, 0, 0);
   return canvas;
+}
+
+/** Grey pictures over one another on black, each in its colour; where they meet colours add. */
+export function paintInks(
+  canvas: HTMLCanvasElement,
+  shape: Shape,
+  layers: readonly (readonly [values: Float32Array, ink: string])[],
+): void {
+  const [pen, pixels] = pixelsOf(canvas, shape);
+  inked(pixels.data, layers);
+  pen.putImageData(pixels, 0, 0);
+}
+
+/** What `paintInks` paints, as bytes "pixel red green blue opacity", which end where they are too large. */
+export function inked(
+  bytes: Uint8ClampedArray,
+  layers: readonly (readonly [values: Float32Array, ink: string])[],
+): void {
+  const inks = layers.map(([, ink]) => rgb(ink));
+  for (let i = 0; 4 * i < bytes.length; i++) {
+    const sum = (part: "r" | "g" | "b"): number =>
+      layers.reduce((total, [values], k) => total + values[i] * inks[k][part], 0);
+    bytes.set([sum("r"), sum("g"), sum("b"), 255], 4 * i);
+  }
 }

@@ -17,6 +17,8 @@ export interface Theme {
   readonly negative: string;
   readonly positive: string;
   readonly classes: readonly string[];
+  /** Those of the classes for drawings on black. */
+  readonly inks: readonly string[];
   readonly diverging: Stops;
   readonly sequential: Stops;
 }

@@ -4,7 +4,7 @@
 // capsules, titles, colours, and what the visitor left them at.
 
 import { Board, type Host, type Mount, mounting } from "../core/board";
-import { paintImage, pixelsOf, type Shape } from "../core/canvas";
+import { paintImage, paintInks, pixelsOf, type Shape } from "../core/canvas";
 import { ColourTable, type Theme } from "../core/colours";
 import { element } from "../core/dom";
 import { SharedValue } from "../core/shared-value";
@@ -60,6 +60,8 @@ export class LiveDecoder extends Board<Message> implements Workbench {
   private plan = "";
   private canvases: Record<Row, HTMLCanvasElement>[] = [];
   private before: Float32Array[] = [];
+  /** By decoder: what the image's other objects look like, and their colours. */
+  private still: (readonly [Float32Array, string])[][] = [];
   private frame: number | undefined;
   private stamp: number | undefined;
   private timer = 0;
@@ -221,9 +223,21 @@ export class LiveDecoder extends Board<Message> implements Workbench {
     this.panel.refresh();
     if (ready) {
       this.before = found.map((decoder, place) => decoder.draw([[upper, this.data.decoders[place].poses[upper]]]));
-      found.forEach(({ image }, place) => paintImage(this.canvases[place].before, image, this.before[place]));
+      this.still = found.map((decoder, place) => {
+        const { present, poses } = this.data.decoders[place];
+        const others = present.includes(upper) ? present.filter((label) => label !== upper) : [];
+        return others.map((label) => [decoder.draw([[label, poses[label]]]), this.data.theme.inks[label]] as const);
+      });
+      found.forEach(({ image }, place) => this.paint(this.canvases[place].before, image, this.before[place], place));
     }
     this.draw();
+  }
+
+  /** A drawing of the chosen capsule, over those of the other objects where the image shows several. */
+  private paint(canvas: HTMLCanvasElement, image: Shape, drawing: Float32Array, place: number): void {
+    const still = this.still[place];
+    if (still.length) paintInks(canvas, image, [...still, [drawing, this.data.theme.inks[this.state.upper]]]);
+    else paintImage(canvas, image, drawing);
   }
 
   movedPose(place: number): number[] {
@@ -241,7 +255,7 @@ export class LiveDecoder extends Board<Message> implements Workbench {
       const before = this.before.at(place);
       if (!decoder || !before) return;
       const after = decoder.draw(this.capsules(place));
-      paintImage(own.after, decoder.image, after);
+      this.paint(own.after, decoder.image, after, place);
       paintDifference(own.difference, decoder.image, before, after, this.colours);
     });
   }

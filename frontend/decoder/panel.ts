@@ -27,6 +27,8 @@ export interface DecoderMessage {
     readonly digest: string;
     /** Class capsules, "upper dim". */
     readonly poses: readonly (readonly number[])[];
+    /** Classes that the image shows, where it shows several: those that do not move stand beside the one that does. */
+    readonly present: readonly number[];
   }[];
   readonly state: State;
   readonly acknowledged: Acknowledged;

@@ -119,7 +119,7 @@ def test_a_link_to_a_model_that_left_opens_its_successor_and_says_so(key: str, f
         ({"split": "validation"}, "There is no split “validation” (test, train); showing “test” instead."),
         (
             {"source": "film"},
-            "There is no source of images “film” (data, upload, camera, pad, generated, recorded); "
+            "There is no source of images “film” (data, upload, camera, pad, generated, recorded, overlaid); "
             "showing images of a data set instead.",
         ),
         ({"penalty": "l3"}, "There is no penalty “l3” (l2, l1); showing L2 instead."),

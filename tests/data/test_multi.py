@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsviz.data import MultiDigits, load
+from capsviz.data.multi import REACH, composed, overlaid
 
 DIGITS = load("digits", "test")
 MULTI = MultiDigits(DIGITS)
@@ -123,3 +124,20 @@ def test_a_batch_of_128_takes_milliseconds():
     finally:
         torch.set_num_threads(threads)
     assert min(spent) < 0.02  # about 0.003 on an idle core
+
+
+@given(st.integers(-8, 8), st.integers(-8, 8), st.integers(0, 359), st.integers(0, 359))
+def test_two_digits_of_choice_lie_as_far_apart_as_was_asked(right, down, first, second):
+    under, over = DIGITS.images[first], DIGITS.images[second]
+    picture = composed(under, over, right, down)
+    assert picture.shape == MULTI.image
+    row, column = REACH - down // 2, REACH - right // 2
+    canvas = torch.zeros(2, 1, 36, 36, dtype=torch.uint8)
+    canvas[0, :, row : row + 28, column : column + 28] = under
+    canvas[1, :, row + down : row + down + 28, column + right : column + right + 28] = over
+    assert torch.equal(picture, overlaid(canvas[None])[0])
+
+
+def test_digits_farther_apart_than_the_canvas_allows_are_refused():
+    with pytest.raises(ValueError, match="8 pixels"):
+        composed(DIGITS.images[0], DIGITS.images[1], 9, 0)

@@ -1,0 +1,71 @@
+"""Two images of the visitor's choice over one another: the whole page is about both."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from app import resources
+from app.sources import browsing, images
+from app.state.choices import Choices
+from capsviz.data.multi import composed
+from tests.app.conftest import Visit
+
+
+@pytest.fixture
+def two_objects(show_only, bare_machine) -> str:
+    """The app with models of digits that name two objects in each image."""
+    show_only(["digits-dr", "digits-l2"], "multi-mnist")
+    return "digits-dr"
+
+
+def test_the_picture_is_the_two_images_at_the_offset_of_the_link(two_objects: str):
+    entry = resources.entries()[two_objects]
+    first, second = browsing.indices("mnist", "test")[3], browsing.indices("mnist", "test")[70]
+    choices = Choices(two_objects, source="overlaid", image=first, over=second, right=-3, down=2)
+    picture, notices = images.resolve(choices, entry)
+    parts = [browsing.image("mnist", "test", index) for index in (first, second)]
+    whole = composed(parts[0][0], parts[1][0], -3, 2)
+    # The model of this test takes 28 × 28 pixels, and has the canvas brought into that form.
+    assert notices == () and torch.equal(picture.pixels, images._in_form(whole, entry)[0])
+    assert picture.labels == (parts[0][1][0], parts[1][1][0])
+    assert f"{first} and {second} over one another" in picture.title
+
+
+def test_an_image_that_is_not_here_is_one_sentence_and_nothing_else_is_lost(two_objects: str):
+    entry = resources.entries()[two_objects]
+    choices = Choices(two_objects, source="overlaid", over=9_999_999, right=1)
+    picture, notices = images.resolve(choices, entry)
+    assert len(notices) == 1 and "9999999" in notices[0]
+    assert len(picture.labels) == 2
+
+
+def test_a_model_of_one_object_shows_an_image_of_its_data_set(bare_machine):
+    entry = resources.entries()["digits-dr"]
+    assert images.source_of(Choices("digits-dr", source="overlaid"), entry) == "data"
+
+
+@pytest.mark.parametrize("page", ["dynamic", "discriminative", "perturb", "compare"])
+def test_every_page_says_both_classes_and_draws_both(page: str, two_objects: str, visit: Visit):
+    app = visit(page, model=two_objects, source="overlaid", dx=4)
+    assert not app.exception and not app.error and not app.warning
+    said = " ".join(each.value for each in app.markdown)
+    assert "over one another, classes" in said
+    strip = next(each for each in app.get("plotly_chart") if "strip" in each.proto.id)
+    assert " and " in strip.proto.alt and "strongest" in strip.proto.alt
+    if page in ("dynamic", "discriminative"):
+        apart = next(each for each in app.get("plotly_chart") if "objects" in each.proto.id)
+        assert "each drawn by itself" in apart.proto.alt
+
+
+def test_another_example_or_offset_changes_image_strip_and_link(two_objects: str, visit: Visit):
+    app = visit("dynamic", model=two_objects, source="overlaid")
+    before = " ".join(each.value for each in app.markdown)
+    slider = next(each for each in app.slider if each.label == "to the right, px")
+    app = slider.set_value(-5).run()
+    assert app.query_params["dx"] == "-5"
+    example = next(each for each in app.number_input if each.label.startswith("Over it"))
+    app = example.set_value(4).run()
+    assert "over" in app.query_params and app.query_params["dx"] == "-5"
+    assert " ".join(each.value for each in app.markdown) != before
+    assert not app.exception
