@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, distributed, nn
 from torch.distributed.nn.functional import all_reduce
+from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from .capsules import PrimaryCapsules, primary_capsules
@@ -55,7 +56,13 @@ class Convolution(nn.Module):
 
     def forward(self, images: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch out high wide"]:
         """The channels of the images, not rectified."""
-        features = self.conv(images)
+        if self.conv.kernel_size == (1, 1):
+            # The same numbers as by the convolution's own stride, whose backward pass writes beyond its memory on a CPU
+            # without AVX-512 (torch 2.15) where channels are no multiple of 8.
+            rows, columns = self.conv.stride
+            features = functional.conv2d(images[..., ::rows, ::columns], self.conv.weight, self.conv.bias)
+        else:
+            features = self.conv(images)
         return features if self.norm is None else self.norm(features)
 
     def folded(self) -> dict[str, Tensor]:
