@@ -104,11 +104,11 @@ def make_folder(path: Path) -> None:
 def locked(folder: Path, doing: str, *, wait: bool) -> Iterator[None]:
     """Hold a folder against every other process and thread that locks it; what killed writers left in it is removed.
 
-    doing: what the others do, "trains", for the sentence of Busy, which is raised at once unless one is to wait. A
-    folder that was made for it and stayed empty goes again.
+    doing: what the others do, "trains", for the sentence of Busy, which is raised at once unless one is to wait.
+    Folders that were made for it and stayed empty go again.
     Raises WriteError where the folder cannot be made or written to.
     """
-    made = not folder.exists()
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
     make_folder(folder)
     lock = FileLock(folder / LOCK, blocking=wait, is_singleton=False, mode=0o644)
     with _sentences(folder):
@@ -126,9 +126,9 @@ def locked(folder: Path, doing: str, *, wait: bool) -> Iterator[None]:
         if made and os.listdir(folder) == [LOCK]:
             (folder / LOCK).unlink()
         lock.release()
-        if made:
-            with suppress(OSError):
-                folder.rmdir()  # nothing was written
+        with suppress(OSError):
+            for each in made:
+                each.rmdir()  # nothing was written
 
 
 @contextmanager

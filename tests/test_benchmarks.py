@@ -120,4 +120,4 @@ def test_without_playwright_the_benchmark_of_the_app_says_what_to_install(monkey
 
 
 def test_there_is_no_benchmark_of_anything_else():
-    assert isinstance(CliRunner().invoke(app, ["benchmark", "memory"]).exception, CapsvizError)
+    assert isinstance(CliRunner().invoke(app, ["benchmark", "colour"]).exception, CapsvizError)

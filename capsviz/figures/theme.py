@@ -98,9 +98,9 @@ def diverging(dark: bool) -> list[list[Any]]:
 def diverging_colours(values: Float[ndarray, "*shape"], dark: bool) -> Float[ndarray, "*shape 3"]:
     """Signed values in [-1, 1] as red, green and blue in [0, 1] on the diverging scale: for pictures sent as pixels."""
     places, colours = zip(*(DIVERGING_DARK if dark else DIVERGING), strict=True)
-    channels = np.array([channels(colour) for colour in colours]) / 255
+    parts = np.array([channels(colour) for colour in colours]) / 255
     at = (np.clip(values, -1, 1) + 1) / 2
-    return np.stack([np.interp(at, places, channels[:, channel]) for channel in range(3)], axis=-1)
+    return np.stack([np.interp(at, places, parts[:, part]) for part in range(3)], axis=-1)
 
 
 @dataclass(frozen=True)

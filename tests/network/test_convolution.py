@@ -62,7 +62,9 @@ def test_under_autocast_it_is_as_precise_as_bfloat16():
     assert found[0].dtype == torch.bfloat16 and found[2].dtype == torch.float32
     assert found[0].is_contiguous(memory_format=torch.channels_last)
     for mine, bfloat16, yours in zip(found, usual, exact, strict=True):
-        assert (mine.float() - yours).norm() < 2 * (bfloat16.float() - yours).norm() < 0.01 * yours.norm()
+        # Of a CPU's own bfloat16 convolution, which has another error where the CPU has no instructions for it.
+        assert (mine.float() - yours).norm() < 2 * (bfloat16.float() - yours).norm()
+        assert (mine.float() - yours).norm() < 0.01 * yours.norm()
 
 
 def test_where_nothing_is_learned_the_images_get_their_gradient_and_without_gradients_nothing_is_kept():
