@@ -16,14 +16,14 @@ if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
     sys.path.insert(0, str(ROOT))
 
 from app import failures, startup  # noqa: E402
-from app.tours import shelf  # noqa: E402
+from app.tours import store  # noqa: E402
 from app.tours.tour import TourError  # noqa: E402
 
 parser = argparse.ArgumentParser(prog="streamlit run app/main.py --", description=__doc__)
 parser.add_argument("--tour", metavar="FILE", help="a talk, as the page Tours saves it; that page lists it first")
 if tour := parser.parse_args().tour:
     try:
-        shelf.start_with(tour)
+        store.start_with(tour)
     except TourError as error:
         sys.exit(str(error))
 

@@ -339,7 +339,7 @@ class Choices:
     present: bool = choice(flag("1", "value of present"), False, "the page with its sidebar")
     """Presenter mode: no sidebar, large type, keys."""
     tour: str = choice(TOUR, "", "no tour", resets=("step",))
-    """Name of the tour that is under way, as `app.tours.shelf` knows it; empty: none."""
+    """Name of the tour that is under way, as `app.tours.store` knows it; empty: none."""
     step: int = choice(whole(1, MOST_STEPS, f"A tour has no step “{{text}}” (1 to {MOST_STEPS})"), 1, "step {step}")
     """Step of that tour, counted from 1; beyond the last one it is the last."""
     notes: bool = choice(flag("1", "value of notes"), False, "the page")

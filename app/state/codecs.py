@@ -11,7 +11,7 @@ import torch
 
 from app.sources import linked_picture, trace_sets
 from app.state import capsule_sets, viewpoints
-from app.tours import shelf
+from app.tours import store
 from app.tours.tour import TourError
 from capsviz.boards.decoder import OWN
 from capsviz.tracing.intervention import Intervention
@@ -314,8 +314,8 @@ def _tour(find: Callable[[str], object]) -> Codec:
             raise ValueError(str(error).removesuffix(".")) from error
         return text
 
-    return Codec(read, lambda random, *_: random.choice(shelf.names()))
+    return Codec(read, lambda random, *_: random.choice(store.names()))
 
 
-TOUR, DRAFT = _tour(shelf.find), _tour(shelf.draft)
+TOUR, DRAFT = _tour(store.find), _tour(store.draft)
 """The name of a tour, and of one that is still being written."""

@@ -9,7 +9,7 @@ import streamlit as st
 from app import scene
 from app.state import session
 from app.state.choices import Choices
-from app.tours import links, shelf
+from app.tours import links, store
 from app.tours.tour import Step, Tour
 
 ARRIVALS = "tour-arrivals"
@@ -44,7 +44,7 @@ def place(choices: Choices) -> Place | None:
     """Where the choices stand on a tour; None where none is under way. Raises TourError."""
     if not choices.tour:
         return None
-    tour = shelf.find(choices.tour)
+    tour = store.find(choices.tour)
     return Place(choices.tour, tour, min(choices.step, len(tour.steps)))
 
 

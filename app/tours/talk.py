@@ -13,7 +13,7 @@ import streamlit as st
 from app import scene
 from app.state import session
 from app.state.choices import Choices
-from app.tours import links, shelf
+from app.tours import links, store
 from app.tours import tour as tours
 from app.tours.tour import LONGEST_TITLE, Step, Tour, TourError
 from app.widgets import chosen
@@ -24,7 +24,7 @@ _SAID = "talk-problem"
 
 def own(choices: Choices) -> Tour | None:
     """The talk that the visitor collects; None where there is none yet."""
-    return shelf.draft(choices.talk) if choices.talk else None
+    return store.draft(choices.talk) if choices.talk else None
 
 
 def add(page: str, title: str) -> None:
@@ -33,7 +33,7 @@ def add(page: str, title: str) -> None:
     talk = own(choices) or Tour(UNNAMED, ())
     if len(talk.steps) < tours.MOST_STEPS:
         step = Step(" ".join(title.split())[:LONGEST_TITLE], links.view_of(page, choices))
-        scene.keep(talk=shelf.keep(replace(talk, steps=(*talk.steps, step))))
+        scene.keep(talk=store.keep(replace(talk, steps=(*talk.steps, step))))
 
 
 def opened(choices: Choices, name: str, content: bytes) -> None:
@@ -45,7 +45,7 @@ def opened(choices: Choices, name: str, content: bytes) -> None:
         st.session_state[_SAID] = f"{name}: {said}"
         return
     st.session_state.pop(_SAID, None)
-    session.update(choices, talk=shelf.keep(found))
+    session.update(choices, talk=store.keep(found))
 
 
 def problem() -> str:
@@ -57,7 +57,7 @@ def editor(choices: Choices, talk: Tour) -> None:
     """Title, order and words of the talk, step by step."""
 
     def change(**changes: Any) -> dict[str, object]:
-        return {"talk": shelf.keep(replace(talk, **changes))}
+        return {"talk": store.keep(replace(talk, **changes))}
 
     def field(kind: Callable[..., object], label: str, of: Tour | Step, name: str, number: int, **options: Any) -> None:
         def read(text: str, _: Choices) -> dict[str, object]:
@@ -92,7 +92,7 @@ def _buttons(choices: Choices, talk: Tour, number: int) -> None:
     def order(places: list[int]) -> Callable[[], None]:
         return lambda: session.update(
             scene.choices(),
-            talk=shelf.keep(replace(talk, steps=tuple(steps[place - 1] for place in places))) if places else "",
+            talk=store.keep(replace(talk, steps=tuple(steps[place - 1] for place in places))) if places else "",
         )
 
     def swapped(other: int) -> list[int]:
@@ -140,7 +140,7 @@ def take_away(choices: Choices, talk: Tour) -> None:
     )
     if not right:
         return
-    name = shelf.packed(talk)
+    name = store.packed(talk)
     if name is None:
         st.caption("The talk is too long for a link: hand over its file.")
         return

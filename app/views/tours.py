@@ -11,7 +11,7 @@ import streamlit as st
 from app import layout, scene
 from app.state import session
 from app.state.choices import Choices
-from app.tours import links, path, shelf, stage, talk
+from app.tours import links, path, stage, store, talk
 from app.tours.path import Place
 from app.tours.tour import Tour, TourError
 
@@ -54,7 +54,7 @@ def card(choices: Choices, name: str, tour: Tour) -> None:
             for number in range(1, len(tour.steps) + 1):
                 step(choices, Place(name, tour, number))
             if name != choices.talk:
-                copy = partial(session.update, choices, talk=shelf.keep(tour))
+                copy = partial(session.update, choices, talk=store.keep(tour))
                 st.button("Make it your own", icon=":material/edit:", key=f"copy-{name}", on_click=copy)
 
 
@@ -73,10 +73,10 @@ current = scene.current().choices
 st.html(stage.STYLE)
 layout.headline("Tours", "A talk is a list of views: <b>Page Down</b> leads on, <b>b</b> back to the path.")
 mine = talk.own(current)
-others = [name for name in dict.fromkeys([*shelf.names(), current.tour]) if name and name != current.talk]
+others = [name for name in dict.fromkeys([*store.names(), current.tour]) if name and name != current.talk]
 for each in others:
     with layout.errors_as_sentences():
-        card(current, each, shelf.find(each))
+        card(current, each, store.find(each))
 
 st.subheader("Your own talk", anchor=False)
 if mine is None:

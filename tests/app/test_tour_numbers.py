@@ -10,17 +10,17 @@ import torch
 
 from app import resources
 from app.sources import images
-from app.tours import shelf
+from app.tours import store
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.trace import Trace
 
-AGREEMENT, GAUSSIANS, LOOP = shelf.SHIPPED
+AGREEMENT, GAUSSIANS, LOOP = store.SHIPPED
 NINE = 108
 
 
 def caption(name: str, title: str) -> str:
     """The words of a step."""
-    [step] = [step for step in shelf.find(name).steps if step.title == title]
+    [step] = [step for step in store.find(name).steps if step.title == title]
     return step.caption
 
 

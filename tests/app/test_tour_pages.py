@@ -8,12 +8,12 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.tours import shelf
+from app.tours import store
 from app.tours.tour import Step, Tour
 from tests.app.conftest import Visit
 from tests.app.test_presenter import press
 
-STEPS = [(name, number) for name in shelf.SHIPPED for number in range(1, len(shelf.find(name).steps) + 1)]
+STEPS = [(name, number) for name in store.SHIPPED for number in range(1, len(store.find(name).steps) + 1)]
 OWN = Tour(
     "A talk",
     (
@@ -39,7 +39,7 @@ def html(app: AppTest) -> str:
 
 @pytest.mark.parametrize(("name", "number"), STEPS)
 def test_every_step_that_ships_stands_with_its_words_and_without_a_notice(visit: Visit, name: str, number: int):
-    step = shelf.find(name).steps[number - 1]
+    step = store.find(name).steps[number - 1]
     page, query = view(step)
     app = visit(page, **query, tour=name, step=number, present=1)
     assert not app.error and not app.warning
@@ -49,7 +49,7 @@ def test_every_step_that_ships_stands_with_its_words_and_without_a_notice(visit:
 
 
 def test_a_step_whose_view_was_left_says_how_to_come_back_and_not_what_is_no_longer_on_screen(visit: Visit):
-    name = shelf.keep(OWN)
+    name = store.keep(OWN)
     there = visit("compare", model="digits-dr", image=7, tour=name)
     assert "It is $7$." in words(there) and "Off the path" not in words(there)
     for page, query in (("compare", {"model": "digits-dr", "image": 8}), ("em", {"model": "digits-dr", "image": 7})):
@@ -71,7 +71,7 @@ def test_a_step_whose_view_was_left_says_how_to_come_back_and_not_what_is_no_lon
     ],
 )
 def test_a_key_leads_to_the_step_as_its_link_says_it(visit: Visit, monkeypatch, command: str, step: int, link: dict):
-    name, led = shelf.keep(OWN), []
+    name, led = store.keep(OWN), []
     monkeypatch.setattr(st, "switch_page", lambda page, query_params: led.append((page, query_params)))
     shown = AppTest.from_string("")
     for key, value in {"model": "digits-dr", "tour": name, "step": step, "T": 5, "present": 1}.items():
@@ -83,7 +83,7 @@ def test_a_key_leads_to_the_step_as_its_link_says_it(visit: Visit, monkeypatch, 
 
 
 def test_a_tour_ends_where_it_is(visit: Visit):
-    name = shelf.keep(OWN)
+    name = store.keep(OWN)
     shown = AppTest.from_string("")
     for key, value in {"model": "digits-em", "tour": name, "step": 2, "T": 5}.items():
         shown.query_params[key] = str(value)
@@ -91,10 +91,10 @@ def test_a_tour_ends_where_it_is(visit: Visit):
 
 
 def test_notes_say_the_step_and_the_next_one_in_the_place_of_the_page(visit: Visit):
-    app = visit("compare", notes=1, tour=shelf.keep(OWN))
+    app = visit("compare", notes=1, tour=store.keep(OWN))
     assert "It is $7$." in words(app) and "Gaussians." in words(app)
     assert "1 of 2" in html(app) and not app.get("plotly_chart")
-    last = visit("compare", notes=1, tour=shelf.keep(OWN), step=2)
+    last = visit("compare", notes=1, tour=store.keep(OWN), step=2)
     assert "The last step of A talk" in html(last)
 
 
@@ -109,7 +109,7 @@ def test_views_are_collected_edited_and_taken_out(visit: Visit):
     app = visit("compare", model="digits-dr", image=7, present=1)
     app.button(key="add_view").click().run()
     app.button(key="add_view").click().run()
-    talk = shelf.draft(app.query_params["talk"])
+    talk = store.draft(app.query_params["talk"])
     assert [step.view for step in talk.steps] == ["compare?model=digits-dr&image=7"] * 2
     assert talk.steps[0].title.startswith("Compare: ")
     page = visit("tours", model="digits-dr", talk=app.query_params["talk"])
@@ -119,7 +119,7 @@ def test_views_are_collected_edited_and_taken_out(visit: Visit):
     page.text_area(key="talk-caption-1").set_value("Read as $7$.").run()
     assert not page.error
     page.button(key="talk-down-1").click().run()
-    assert [step.caption for step in shelf.draft(page.query_params["talk"]).steps] == ["", "Read as $7$."]
+    assert [step.caption for step in store.draft(page.query_params["talk"]).steps] == ["", "Read as $7$."]
     page.button(key="talk-out-1").click().run()
     page.button(key="talk-out-1").click().run()
     assert "talk" not in page.query_params
@@ -130,14 +130,14 @@ def test_the_page_lists_every_tour_with_its_steps_as_links(visit: Visit):
     app = visit("tours", model="digits-dr")
     assert not app.error and not app.exception
     queries = [link.proto.query_string for link in app.get("page_link")]
-    for name in shelf.SHIPPED:
+    for name in store.SHIPPED:
         assert app.button(key=f"begin-{name}").label == "Begin"
-        steps = shelf.find(name).steps
+        steps = store.find(name).steps
         assert sum(f"tour={name}" in query for query in queries) == len(steps)
 
 
 def test_a_link_that_holds_a_talk_opens_it(visit: Visit):
-    name = shelf.packed(OWN)
+    name = store.packed(OWN)
     app = visit("tours", model="digits-dr", talk=name)
     assert app.text_input(key="talk-title-0").value == "A talk"
     assert any(name in code.value for code in app.code)
@@ -146,7 +146,7 @@ def test_a_link_that_holds_a_talk_opens_it(visit: Visit):
 
 def test_what_a_stranger_called_a_tour_is_no_markup(visit: Visit):
     odd = Tour("<b>x</b> **y** :red[z]", (Step("*a* <i>", "em?model=digits-em"),), "$x$ <script>")
-    app = visit("tours", model="digits-dr", tour=shelf.keep(odd))
+    app = visit("tours", model="digits-dr", tour=store.keep(odd))
     assert "&lt;b&gt;x&lt;/b&gt; **y** :red[z]" in html(app)
     labels = [link.proto.label for link in app.get("page_link")]
     assert any("\\*a\\* \\<i\\>" in label for label in labels)

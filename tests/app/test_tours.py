@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.state.choices import Choices
-from app.tours import caption, links, shelf, toml
+from app.tours import caption, links, store, toml
 from app.tours import tour as tours
 from app.tours.tour import Step, Tour, TourError
 
@@ -59,9 +59,9 @@ def all_tours() -> st.SearchStrategy[Tour]:
 @given(all_tours())
 def test_a_tour_survives_its_file_and_its_link(tour: Tour):
     assert tours.read(tours.write(tour)) == tour
-    name = shelf.packed(tour)
-    assert name is None or shelf.find(name) == tour
-    assert shelf.find(shelf.keep(tour)) == tour
+    name = store.packed(tour)
+    assert name is None or store.find(name) == tour
+    assert store.find(store.keep(tour)) == tour
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b"]), st.booleans() | st.text(st.characters(exclude_characters="\r"))))
@@ -162,7 +162,7 @@ def test_words_emphasis_lists_and_formulas_are_captions(text: str):
 )
 def test_a_name_that_is_no_tour_is_one_sentence(name: str):
     with pytest.raises(TourError, match=r"^[^\n]*\.$"):
-        shelf.find(name)
+        store.find(name)
 
 
 def test_a_link_that_unpacks_without_end_is_refused():
@@ -170,31 +170,31 @@ def test_a_link_that_unpacks_without_end_is_refused():
     import zlib
 
     bomb = base64.urlsafe_b64encode(zlib.compress(b'{"title":"' + b"a" * 4_000_000 + b'"}', 9)).decode().rstrip("=")
-    assert len(bomb) < shelf.LONGEST_NAME
+    assert len(bomb) < store.LONGEST_NAME
     with pytest.raises(TourError, match="cannot be read"):
-        shelf.find(f"~{bomb}")
+        store.find(f"~{bomb}")
 
 
 def test_a_tour_that_is_not_right_yet_is_kept_but_not_shown():
     draft = Tour("A talk", (Step("First", "dynamic?model=digits-dr", "[here](x)"),))
-    name = shelf.keep(draft)
-    assert shelf.draft(name) == draft
+    name = store.keep(draft)
+    assert store.draft(name) == draft
     with pytest.raises(TourError, match="Step 1, caption"):
-        shelf.find(name)
+        store.find(name)
 
 
 def test_the_tour_that_the_server_was_started_with_comes_first_and_is_read_again(tmp_path: Path, monkeypatch):
-    monkeypatch.setenv(shelf.PASSED, "")
+    monkeypatch.setenv(store.PASSED, "")
     file = tmp_path / "lecture.toml"
     file.write_text(FILE, encoding="utf-8")
-    shelf.start_with(str(file))
-    assert shelf.names() == ("lecture", *shelf.SHIPPED)
+    store.start_with(str(file))
+    assert store.names() == ("lecture", *store.SHIPPED)
     file.write_text(FILE.replace("A talk", "Another"), encoding="utf-8")
-    assert shelf.find("lecture").title == "Another"
+    assert store.find("lecture").title == "Another"
     with pytest.raises(TourError, match=r"comes with the app; give .* another name"):
-        shelf.start_with(str(tmp_path / f"{shelf.SHIPPED[0]}.toml"))
+        store.start_with(str(tmp_path / f"{store.SHIPPED[0]}.toml"))
     with pytest.raises(TourError, match="cannot be read as text"):
-        shelf.start_with(str(tmp_path / "none.toml"))
+        store.start_with(str(tmp_path / "none.toml"))
 
 
 def test_the_view_of_a_step_is_a_page_and_choices_whatever_machine_the_link_came_from(bare_machine):
@@ -213,11 +213,11 @@ def test_the_view_of_a_step_is_a_page_and_choices_whatever_machine_the_link_came
         links.opened(Step("a", "javascript:alert(1)"), here)
 
 
-@pytest.mark.parametrize("name", shelf.SHIPPED)
+@pytest.mark.parametrize("name", store.SHIPPED)
 def test_every_step_that_ships_leads_to_its_view_without_a_notice(bare_machine, name: str):
     from app.scene import catalogue
 
-    tour = shelf.find(name)
+    tour = store.find(name)
     assert tour.about and all(step.caption for step in tour.steps)
     for step in tour.steps:
         page, choices, notices = links.opened(step, catalogue())

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from app.tours import shelf
+from app.tours import store
 from app.tours.tour import Step, Tour
 from tests.browser.test_words import LEAST, QUESTIONS, asked
 from tests.browser.visitor import SCREEN, Visitor, visits
@@ -95,7 +95,7 @@ def listener(listen: Callable[..., Listener]) -> Callable[..., Listener]:
     """A window at a step of a tour: `listener(name, number)`."""
 
     def at(name: str, number: int, mode: str = "&present=1", **options: object) -> Listener:
-        tour = shelf.find(name)
+        tour = store.find(name)
         view = tour.steps[number - 1].view
         guest = listen(f"{view}&tour={name}&step={number}{mode}", **options)
         guest.arrives(tour, number)
@@ -106,11 +106,11 @@ def listener(listen: Callable[..., Listener]) -> Callable[..., Listener]:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("screen", [SCREEN, HALL], ids=["1280", "1920"])
-@pytest.mark.parametrize("name", shelf.SHIPPED)
+@pytest.mark.parametrize("name", store.SHIPPED)
 def test_one_key_leads_through_a_tour_and_no_word_of_it_is_cut_off(
     open_window: Callable[..., sync_api.Page], address: str, name: str, screen: dict[str, int]
 ):
-    tour, window = shelf.find(name), open_window(viewport=screen)
+    tour, window = store.find(name), open_window(viewport=screen)
     window.add_init_script(f"window.words = {QUESTIONS}; words.listen();")
     guest, wrong = Listener(window, address), {}
     guest.open(f"{tour.steps[0].view}&tour={name}&present=1")
@@ -134,8 +134,8 @@ def test_one_key_leads_through_a_tour_and_no_word_of_it_is_cut_off(
 
 
 def test_a_question_leaves_the_path_and_one_key_leads_back(listener: Callable[..., Listener]):
-    name = shelf.SHIPPED[0]
-    tour, guest = shelf.find(name), listener(name, 2)
+    name = store.SHIPPED[0]
+    tour, guest = store.find(name), listener(name, 2)
     before = guest.choices()
     for key in ("b", "Backspace"):
         guest.window.keyboard.press(".")
@@ -153,8 +153,8 @@ def test_a_question_leaves_the_path_and_one_key_leads_back(listener: Callable[..
 
 
 def test_a_step_that_plays_begins_to_play_on_arrival_and_again_when_led_back_to(listener: Callable[..., Listener]):
-    name = shelf.SHIPPED[0]
-    tour = shelf.find(name)
+    name = store.SHIPPED[0]
+    tour = store.find(name)
     number = next(number for number, step in enumerate(tour.steps, start=1) if step.play)
     guest = listener(name, number)
     playing = guest.window.get_by_role("button", name="Play or pause").first
@@ -166,8 +166,8 @@ def test_a_step_that_plays_begins_to_play_on_arrival_and_again_when_led_back_to(
 
 
 def test_notes_follow_the_hall_and_lead_it(listener: Callable[..., Listener], listen: Callable[..., Listener]):
-    name = shelf.SHIPPED[0]
-    tour, hall = shelf.find(name), listener(name, 1)
+    name = store.SHIPPED[0]
+    tour, hall = store.find(name), listener(name, 1)
     notes = listen(f"dynamic?notes=1&tour={name}")
     heading = notes.window.locator(".notes-title").first
     sync_api.expect(heading).to_have_text(tour.steps[0].title)
@@ -194,7 +194,7 @@ def test_notes_follow_the_hall_and_lead_it(listener: Callable[..., Listener], li
 
 
 def test_the_sheet_of_keys_says_what_leads_through_a_tour(listener: Callable[..., Listener]):
-    guest = listener(shelf.SHIPPED[0], 1)
+    guest = listener(store.SHIPPED[0], 1)
     guest.window.keyboard.press("?")
     sheet = guest.window.get_by_role("dialog", name="Keys")
     sync_api.expect(sheet.get_by_text("next, previous step of the tour")).to_be_visible()
@@ -216,8 +216,10 @@ def test_a_view_is_added_named_saved_opened_and_begun(listen: Callable[..., List
     name = guest.window.get_by_role("heading", name="What <b>all</b> methods see")
     sync_api.expect(name).to_be_visible()
     caption = guest.window.get_by_label("Caption: Markdown")
+    before = guest.query()
     caption.fill("A $7$ is **read**.")
     caption.press("Control+Enter")
+    guest.eventually(lambda: guest.query() != before, "the caption in the talk")
     guest.settle()
     with guest.window.expect_download() as saved:
         guest.window.get_by_role("button", name="Save as a file").click()
@@ -238,7 +240,7 @@ def test_a_view_is_added_named_saved_opened_and_begun(listen: Callable[..., List
 def test_a_strangers_caption_that_got_past_every_check_would_still_fetch_nothing(listen: Callable[..., Listener]):
     """The page around a caption has no element that leads away or fetches, whatever stands in it as text."""
     tour = Tour("A talk", (Step("<img src=x>", "compare?model=digits-dr", "a < b and 3 > 2"),))
-    guest = listen(f"compare?model=digits-dr&tour={shelf.packed(tour)}")
+    guest = listen(f"compare?model=digits-dr&tour={store.packed(tour)}")
     sync_api.expect(guest.window.locator(".tour-title")).to_have_text("<img src=x>")
     inside = guest.window.locator(".st-key-tour").evaluate(
         "tour => [...tour.querySelectorAll('img, iframe, script, a[href]')].map(node => node.outerHTML)"
