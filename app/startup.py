@@ -26,7 +26,7 @@ def wait() -> None:
 
 def _prepare() -> None:
     try:
-        for name in ("app.boards", "app.sidebar", "app.takeaway", "torchvision.datasets"):
+        for name in ("app.boards", "app.sidebar", "app.takeaway", "app.tours.stage", "torchvision.datasets"):
             importlib.import_module(name)
     finally:
         _imported.set()

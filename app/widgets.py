@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import streamlit as st
@@ -34,7 +34,7 @@ def chosen(
 
     def changed() -> None:
         answer = st.session_state.get(key, value)
-        if answer == value:
+        if answer == value or not possible(answer, args):
             return  # nobody picked anything: the browser has not heard yet that another widget stands in its place
         choices = scene.choices()
         changes = read(answer, choices) if read else {field: answer}
@@ -46,6 +46,15 @@ def chosen(
             st.rerun(then)
 
     return widget(label, *args, key=key, on_change=changed, **options)
+
+
+def possible(answer: Any, args: Sequence[Any]) -> bool:
+    """Whether a widget can answer so: a picker's options are its first argument after the label, and it may be empty.
+
+    After a change of the options a late message still tells the one that was picked among those of before.
+    """
+    options = args[0] if args and isinstance(args[0], Collection) else None
+    return answer is None or options is None or answer in options
 
 
 def place(name: str, value: Any) -> str:

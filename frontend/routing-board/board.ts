@@ -279,7 +279,7 @@ export class RoutingBoard extends Board<Message> {
     const most = wide ? Math.min(0.47 * tall, Math.max(0.3 * tall, tall - rows - under)) : 0.47 * tall;
     this.retina.fit(Math.min(answer, Math.round(most) - foot), under, foot);
     const beside = wide ? 0 : this.retina.width + GAP;
-    this.bars.fit(answer - beside, wide ? tall - this.retina.height - 8 : Math.max(rows, this.retina.height), under);
+    this.bars.fit(answer - beside, Math.max(rows, wide ? tall - this.retina.height - 8 : this.retina.height), under);
     this.algorithm.draw(this.drawState(run, look, controls)); // with numbers in it, it is higher
     this.lines.fit(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
     const above = wide ? under : 2 * under;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app.widgets import possible
 from tests.app.conftest import Visit
 
 
@@ -55,3 +56,9 @@ def test_a_page_that_nothing_happens_to_keeps_its_widgets(visit: Visit, page: st
     groups = [group.proto.id for group in app.button_group]
     assert groups
     assert [group.proto.id for group in app.run().run().button_group] == groups
+
+
+def test_an_answer_that_is_no_option_any_more_is_no_pick():
+    assert possible("l2", (["dr", "l2"],)) and possible(3, (range(5),)) and possible(None, (["dr"],))
+    assert not possible("Dynamic routing · 0.28 %", (["mnist-dr", "mnist-l2"],))
+    assert possible(7, (1, 10)) and possible(True, ())

@@ -16,7 +16,7 @@ from capsviz.training.evaluate import evaluate
 ROOT = Path(__file__).resolve().parents[2]
 LARGEST = {
     False: {"digits": (3.0, 3.0), "mnist": (0.7, 0.9), "fashion-mnist": (8.5, 10.0)},
-    True: {"mnist": (0.32, 0.5), "fashion-mnist": (6.7, 7.5), "cifar10": (14.0, 16.0), "multimnist": (7.4, 7.4)},
+    True: {"mnist": (0.32, 0.5), "fashion-mnist": (6.7, 7.5), "cifar10": (14.0, 16.0), "multi-mnist": (7.4, 7.4)},
 }
 """Test error, in percent, above which a model does not ship, and that for EM: with the papers' encoder, then ours."""
 
