@@ -52,14 +52,20 @@ class Pair:
         self.before = settled(self.acting)
 
     def do(self, act: Act, change: str) -> None:
-        """Check that an action leads to `change` in the link (or away from it, where it begins with "-").
+        """Check that an action leads to another link, with `change` in it (or without it, where it begins with "-").
 
         And that text, figures, fields and links of the page are then those that the same link leads to.
         """
+        link = self.acting.window.locator(".st-key-pages a").last
+        was = link.get_attribute("href")
         act(self.acting)
         there, word = not change.startswith("-"), change.removeprefix("-")
-        link = self.acting.window.locator(".st-key-pages a").last
-        self.acting.eventually(lambda: (word in (link.get_attribute("href") or "")) == there, f"{change} in the links")
+
+        def changed() -> bool:
+            now = link.get_attribute("href") or ""
+            return now != was and (word in now) == there
+
+        self.acting.eventually(changed, f"{change} in the links")
         here = settled(self.acting, unlike=self.before)
         to = self.acting.window.url.removeprefix(self.acting.address)
         self.following.window.evaluate(

@@ -52,7 +52,8 @@ def test_each_drawing_is_the_decoder_on_one_capsule(digits):
     assert not torch.equal(drawings[:, 0], drawings[:, 1])
 
 
-def test_a_finished_run_draws_where_its_error_is_a_result(digits, tmp_path):
+def test_a_finished_run_draws_where_its_error_is_a_result(digits, tmp_path, monkeypatch):
+    monkeypatch.setattr(pairs.zoo, "models", dict)  # and none that ships draws beside it
     loop.train(CONFIG, tmp_path / "runs" / CONFIG.name, device="cpu", quiet=True)
     pairs.run(tmp_path / "runs")
     assert pairs.read() is None, "nothing says how often this run errs"
