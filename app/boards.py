@@ -15,6 +15,7 @@ from app.components.routing_board import Look, routing_board
 from app.scene import Scene
 from app.sources.images import Picture
 from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, TEMPERATURES
+from app.text import plain
 from app.widgets import chosen
 from capsviz.boards import CapsuleMaps, describe_routing, routing_message, trace_board
 from capsviz.figures.compare import error_map
@@ -49,7 +50,7 @@ def show(routing: str) -> None:
         st.columns(2, gap="medium"), [(entry, current.picture), second], ["board", "board-second"], strict=True
     ):
         with column:
-            st.markdown(f"**{model.name}** · {picture.title}")
+            st.markdown(f"**{plain(model.name)}** · {plain(picture.title)}")
             _board(current, model, picture, key, partial(acted, entry), group="pair")
 
 

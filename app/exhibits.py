@@ -11,6 +11,7 @@ from app import layout, scene, takeaway
 from app.components.hosting import board
 from app.scene import Scene
 from app.sources import images
+from app.text import plain
 from capsviz.boards import Board, Message, margin_message, squash_message
 from capsviz.boards.basics import LONGEST
 from capsviz.routing.dynamic import DYNAMIC
@@ -109,4 +110,6 @@ def loss(current: Scene) -> None:
     actions = {"margins": moved_margins, "lengths": lambda said: moved_lengths(said, count)}
     _shown("margin-loss", "Margin loss", message, actions)
     which = "as it is labelled" if known else "as the network reads it: the image has no label here"
-    st.caption(f"{current.picture.title} shows {images.names(labels, trace.classes)}, {which}. {OTHERWISE}")
+    st.caption(
+        f"{plain(current.picture.title)} shows {plain(images.names(labels, trace.classes))}, {which}. {OTHERWISE}"
+    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app.text import sentence
+
 SENTENCE = (
     "Something went wrong here, and the server's log says what: reload the page, and if that does not help, choose "
     "another image or model."
@@ -18,5 +20,5 @@ def answer(error: Exception) -> bool:
     from capsviz.errors import CapsvizError, of_system  # the server starts without capsviz
 
     said = str(error) if isinstance(error, CapsvizError) else SENTENCE
-    st.error(of_system(error) if isinstance(error, OSError) else said, icon=":material/error:")
+    st.error(sentence(of_system(error) if isinstance(error, OSError) else said), icon=":material/error:")
     return True

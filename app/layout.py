@@ -11,9 +11,10 @@ from typing import Any
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import presenter, scene, takeaway
+from app import presenter, scene, takeaway, text
 from app.scene import Scene
 from app.state.choices import MAX_ITERATIONS, Choices
+from app.text import plain
 from app.widgets import chosen
 from capsviz.boards import Board
 from capsviz.errors import CapsvizError, of_system
@@ -34,9 +35,9 @@ def errors_as_sentences() -> Iterator[None]:
     try:
         yield
     except CapsvizError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(text.sentence(str(error)), icon=":material/error:")
     except OSError as error:
-        st.error(of_system(error), icon=":material/error:")
+        st.error(text.sentence(of_system(error)), icon=":material/error:")
 
 
 def headline(title: str, sentence: str) -> None:
@@ -107,7 +108,7 @@ def numbers(pairs: dict[str, str], *, key: str = "numbers") -> None:
     """A row of large numbers with their names."""
     with st.container(key=key):
         for column, (name, value) in zip(st.columns(len(pairs)), pairs.items(), strict=True):
-            column.metric(name, value)
+            column.metric(plain(name), value)
 
 
 def iterations_picker(current: Scene, entry: Entry, **options: Any) -> None:
@@ -178,14 +179,14 @@ def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str
     """
     upper = current.upper(trace)
     named = trace.named[0].tolist()
-    of_types = trace.kind == "type"
+    of_types, classes = trace.kind == "type", [plain(each) for each in trace.classes]
     chosen(
         st.segmented_control,
         what or ("Capsule type" if of_types else "Class capsule"),
         "upper",
         upper,
-        range(len(trace.classes)),
-        format_func=lambda index: f"**{trace.classes[index]}** ◂" if index in named else trace.classes[index],
+        range(len(classes)),
+        format_func=lambda index: f"**{classes[index]}** ◂" if index in named else classes[index],
         required=True,
         help="◂ marks the most active capsule." if of_types else "◂ marks the class that the model predicts.",
         then=then,
@@ -194,6 +195,6 @@ def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str
 
 
 def note(sentence: str) -> None:
-    """A sentence on which model runs here, where it is not the chosen one."""
+    """A sentence, in Markdown, on which model runs here, where it is not the chosen one."""
     if sentence:
         st.caption(f":material/swap_horiz: {sentence}")

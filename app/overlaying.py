@@ -7,6 +7,7 @@ import streamlit as st
 from app.scene import Scene
 from app.sources import browsing, images
 from app.state.choices import Choices
+from app.text import plain
 from app.thumbnails import as_markdown, data_image
 from app.widgets import chosen
 from capsviz.data import DATASETS
@@ -47,7 +48,7 @@ def _one(title: str, field: str, index: int, name: str, split: str) -> None:
     )
     chosen(
         st.number_input,
-        f"{title}: example of class {DATASETS[name].classes[label]}",
+        f"{title}: example of class {plain(DATASETS[name].classes[label])}",
         field,
         example + 1,
         1,

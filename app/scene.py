@@ -11,6 +11,7 @@ from app.sources import browsing, images, trace_sets
 from app.sources.images import Picture
 from app.state import capsule_sets, session
 from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, Catalogue, Choices
+from app.text import plain
 from capsviz import zoo
 from capsviz.data import DIGITS, MNIST
 from capsviz.errors import CapsvizError
@@ -67,14 +68,13 @@ class Scene:
         near = (base.data, DIGITS.name)
         entry = min(able, key=lambda entry: (*(entry.data != name for name in near), not entry.config.decoder))
         if entry.data != base.data and base.name in resources.entries():
-            return entry, (
-                f"There is no {title} model of {own} in pretrained/ yet, so **{entry.name}** runs on the same image "
-                f"({command} trains one)."
-            )
+            missing = f"There is no {title} model of {plain(own)} in pretrained/ yet"
+            return entry, f"{missing}, so **{plain(entry.name)}** runs on the same image ({command} trains one)."
+        instead = f"here **{plain(entry.name)}** runs on the same image"
         if base.name not in resources.entries():
-            return entry, f"{resources.ABSENT.format(name=base.name)}; here **{entry.name}** runs on the same image."
+            return entry, f"{resources.ABSENT.format(name=plain(base.name))}; {instead}."
         why = "has no decoder" if base.routing == routing else f"is {base.method.title}"
-        return entry, f"{base.name} {why}; here **{entry.name}** runs on the same image."
+        return entry, f"{plain(base.name)} {why}; {instead}."
 
     def on_page(self, page: str) -> tuple[Entry, str]:
         """As `sibling`, under the algorithm that the page is about; the chosen model where it is about none.

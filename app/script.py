@@ -10,7 +10,7 @@ import streamlit as st
 from app import startup
 
 startup.wait()
-from app import layout, presenter, scene, sidebar, takeaway  # noqa: E402
+from app import layout, presenter, scene, sidebar, takeaway, text  # noqa: E402
 from app.components.address import address  # noqa: E402
 from app.state import session  # noqa: E402
 from app.tours import notes, path, stage  # noqa: E402
@@ -60,8 +60,8 @@ with layout.errors_as_sentences():
     with st.sidebar:
         named = {target.url_path or by_name.url_path: target for target in PAGES}
         take_away = sidebar.show(current, page.url_path or by_name.url_path, named)
-    for sentence in current.notices:
-        st.warning(sentence, icon=":material/link_off:")
+    for notice in current.notices:
+        st.warning(text.sentence(notice), icon=":material/link_off:")
     takeaway.begin()
     if notes.wanted(current.choices):
         notes.show(current.choices)

@@ -16,6 +16,7 @@ from app.scene import Scene, SceneError, catalogue, keep
 from app.sources import browsing, images, trace_sets
 from app.state import session
 from app.state.choices import Choices
+from app.text import plain, sentence
 from app.tours import talk
 from app.widgets import chosen
 from capsviz import data, device
@@ -96,7 +97,9 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
     entries = resources.entries()
     entry = scene.entry
     if entry.name not in entries:
-        st.caption(f"{resources.ABSENT.format(name=entry.name)}: {entry.method.title}, {entry.config.lower} capsules.")
+        st.caption(
+            f"{resources.ABSENT.format(name=plain(entry.name))}: {entry.method.title}, {entry.config.lower} capsules."
+        )
         return
     with suppress(SceneError):  # the page says that it has no model
         running, _ = scene.on_page(here)
@@ -130,11 +133,11 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
         help="Another algorithm leads to the page that is about it." if here in about else None,
     )
     st.caption(
-        f"{entry.name}: {entry.preset}, {entry.parameters / 1e6:.1f} M weights, error on {entry.test_count} images; "
-        f"runs on {device.title(device.chosen())}"
+        f"{plain(entry.name)}: {plain(entry.preset)}, {entry.parameters / 1e6:.1f} M weights, "
+        f"error on {entry.test_count} images; runs on {device.title(device.chosen())}"
     )
     if device.gave_up():
-        st.caption(device.gave_up())
+        st.caption(sentence(device.gave_up()))
 
 
 def _label(entry: Entry) -> str:
@@ -187,7 +190,9 @@ def _source(scene: Scene) -> None:
     elif source == "recorded":
         _recording(scene)
     else:
-        st.caption(f"Drawn by the decoder of {entry.name} from stored class capsules: generated, no photographs.")
+        st.caption(
+            f"Drawn by the decoder of {plain(entry.name)} from stored class capsules: generated, no photographs."
+        )
         _offer_download(entry.data)
     thumbnails.show(scene)
 
@@ -218,10 +223,11 @@ def _recording(scene: Scene) -> None:
     if scene.replays(scene.entry):
         cast = made["votes"] or scene.entry.name not in resources.entries()
         kept = "as they were recorded" if cast else "as they were recorded; votes are cast anew from them"
-        st.caption(f"{images.counted(total)} through {made['model']}. The pages show the numbers {kept}.")
+        st.caption(f"{images.counted(total)} through {plain(made['model'])}. The pages show the numbers {kept}.")
     else:
         st.caption(
-            f"{images.counted(total)} through {made['model']}; what the pages show of {scene.entry.name} is routed now."
+            f"{images.counted(total)} through {plain(made['model'])}; "
+            f"what the pages show of {plain(scene.entry.name)} is routed now."
         )
 
 
@@ -289,7 +295,7 @@ def _keep(source: str, upload: images.Upload | None, *, hesitant: bool = False) 
 def _received(source: str, choices: Choices) -> None:
     upload = images.kept(source)
     if upload is not None and upload.problem:
-        st.error(upload.problem, icon=":material/broken_image:")
+        st.error(sentence(upload.problem), icon=":material/broken_image:")
     elif choices.picture:
         st.caption("The link holds the picture as small as the model sees it: whoever opens the link sees it too.")
     else:
@@ -348,7 +354,7 @@ def _offer_download(name: str) -> None:
         data.download(name, progress)
     except CapsvizError as error:
         bar.empty()
-        place.error(str(error), icon=":material/cloud_off:")
+        place.error(sentence(str(error)), icon=":material/cloud_off:")
     else:
         st.rerun()
 
@@ -358,6 +364,6 @@ def _preview(scene: Scene) -> None:
     left, right = st.columns([1, 2], vertical_alignment="center")
     with left, st.container(key="preview"):
         st.image(picture.address, width=80, alt=picture.title)
-    right.markdown(f"**On stage:** {picture.title}")
-    for sentence in picture.notes:
-        st.caption(sentence)
+    right.markdown(f"**On stage:** {plain(picture.title)}")
+    for note in picture.notes:
+        st.caption(sentence(note))

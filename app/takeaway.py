@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 from plotly.graph_objects import Figure
@@ -17,6 +19,7 @@ from app.components.picture_buttons import picture_buttons
 from app.scene import Scene
 from app.sources import browsing, trace_sets
 from app.state import viewpoints
+from app.text import plain
 from capsviz import data
 from capsviz.boards import Board, board_csv, board_page
 from capsviz.data import exemplars
@@ -133,7 +136,8 @@ _BARE = {"displayModeBar": False, "responsive": True}
 def _trace(trace: Trace, current: Scene) -> None:
     name = file_name(trace, current)
     left, right = st.columns([3, 1], vertical_alignment="center")
-    left.markdown(f"**The trace**: every number of {trace.name} on this image, and three lines that record it again.")
+    whose = plain(trace.name)
+    left.markdown(f"**The trace**: every number of {whose} on this image, and three lines that record it again.")
     right.download_button(
         "Trace",
         trace.to_bytes,
@@ -153,17 +157,22 @@ def file_name(trace: Trace, current: Scene) -> str:
     return f"{'-'.join(filter(None, (trace.name, image, viewpoints.write(current.picture.viewpoint))))}.safetensors"
 
 
+def _quoted(name: str | Path) -> str:
+    """A name as Python writes it in double quotes, whatever is in it."""
+    return json.dumps(str(name), ensure_ascii=False)
+
+
 def lines(trace: Trace, current: Scene) -> str:
     """Three lines of Python that record the trace again: from the data set or the recording, else from its own file."""
     if current.picture.recording and trace.name not in resources.entries():
         name, index = current.picture.recording
-        return f'import capsviz\ntrace = capsviz.TraceSet.open("{trace_sets.folder() / name}")[{index}]'
+        return f"import capsviz\ntrace = capsviz.TraceSet.open({_quoted(trace_sets.folder() / name)})[{index}]"
     entry, origin = resources.entries()[trace.name], current.picture.origin
     if current.picture.recording:
         name, index = current.picture.recording
-        images = f'capsviz.TraceSet.open("{trace_sets.folder() / name}")[{index}].images'
+        images = f"capsviz.TraceSet.open({_quoted(trace_sets.folder() / name)})[{index}].images"
     elif origin is None:
-        images = f'capsviz.Trace.open("{file_name(trace, current)}").images'
+        images = f"capsviz.Trace.open({_quoted(file_name(trace, current))}).images"
     else:
         name, split, index = origin
         image_set, place = f'capsviz.data.load("{name}", "{split}")', index
@@ -177,7 +186,7 @@ def lines(trace: Trace, current: Scene) -> str:
         if current.picture.viewpoint:
             chosen = f"capsviz.data.{current.picture.viewpoint!r}({chosen})"
         images = f"capsviz.data.to_float({chosen})"
-    arguments = [f'capsviz.load("{trace.name}")', "images"]
+    arguments = [f"capsviz.load({_quoted(trace.name)})", "images"]
     if entry.method.iterates:
         arguments.append(f"iterations={trace.layer.iterations}")
     if trace.gains is not None:

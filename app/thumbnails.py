@@ -15,6 +15,7 @@ from app import resources, widgets
 from app.scene import Scene
 from app.sources import browsing, images
 from app.state.choices import Choices
+from app.text import plain
 from capsviz.data import DATASETS
 from capsviz.zoo import Entry
 
@@ -115,4 +116,4 @@ def _png(pixels: Tensor) -> bytes:
 
 def as_markdown(title: str, png: bytes) -> str:
     """A picture as the label of a widget."""
-    return f"![{title}](data:image/png;base64,{base64.b64encode(png).decode('ascii')})"
+    return f"![{plain(title)}](data:image/png;base64,{base64.b64encode(png).decode('ascii')})"

@@ -9,6 +9,7 @@ from app import layout, resources
 from app.comparing import methods
 from app.scene import Scene, catalogue
 from app.state import session
+from app.text import plain
 from app.widgets import chosen
 from capsviz.analysis.predictions import Predictions
 from capsviz.figures.blocks import image_blocks
@@ -30,7 +31,7 @@ def show(current: Scene) -> None:
     method = current.choices.method if current.choices.method in records else ALL
     chosen(
         st.segmented_control, "Method", "method", method, [ALL, *records], label_visibility="collapsed", required=True,
-        format_func=lambda name: f"{called[name]} · {records[name].error:.2f} %" if name else "All",
+        format_func=lambda name: f"{plain(called[name])} · {records[name].error:.2f} %" if name else "All",
         read=lambda name, _: {"method": name, "cell": None},
     )  # fmt: skip
     classes = current.entry.classes
@@ -60,7 +61,10 @@ def _one(current: Scene, record: Predictions) -> None:
         figure = confusion_matrix(record.confusion(len(classes)), classes, cell=cell, dark=current.dark)
         layout.show(figure, f"matrix-{record.name}-{cell}", choose=lambda at: choose(record.name, at[0], at[1]))
     with right:
-        cells = {(label, named): f"{classes[label]} → {classes[named]} · {count}" for label, named, count in common}
+        cells = {
+            (label, named): f"{plain(classes[label])} → {plain(classes[named])} · {count}"
+            for label, named, count in common
+        }
         chosen(
             st.pills, "Commonest errors: shown → named · images", "cell", cell if cell in cells else None, list(cells),
             format_func=cells.get, read=lambda cell, choices: {"cell": cell or choices.cell},
@@ -73,7 +77,7 @@ def _images(current: Scene, record: Predictions, cell: tuple[int, int]) -> None:
     shown, named = (current.entry.classes[index] for index in cell)
     found = record.taken(*cell)
     what = f"images of {shown} named rightly" if shown == named else f"images of {shown} taken for {named}"
-    st.markdown(f"**{len(found)} {what}**" + (f", the first {IMAGES}" if len(found) > IMAGES else ""))
+    st.markdown(f"**{len(found)} {plain(what)}**" + (f", the first {IMAGES}" if len(found) > IMAGES else ""))
     test = methods.test_images(current)
     which = found[:IMAGES]
     blocks: dict[str, torch.Tensor] = {} if test is None else {"input": methods.pixels(test, which)}

@@ -9,6 +9,7 @@ import streamlit as st
 from app import layout, resources
 from app.comparing import methods
 from app.scene import Scene
+from app.text import plain
 from app.widgets import chosen
 from capsviz.analysis.comparison import Drawing
 from capsviz.analysis.predictions import Predictions
@@ -91,7 +92,7 @@ def table(current: Scene, records: dict[str, Predictions], names: list[str], mea
         selection_mode="single-row",
         on_select=partial(_picked, key),
         column_config={
-            title: st.column_config.NumberColumn(head, format=form, width="small", help=title)
+            title: st.column_config.NumberColumn(head, format=form, width="small", help=plain(title))
             for title, head in heads.items()
         },
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import streamlit as st
 import torch
 
@@ -9,6 +11,7 @@ from app import layout, resources
 from app.comparing import methods
 from app.scene import Scene
 from app.sources import images
+from app.text import plain, sentence
 from app.widgets import chosen
 from capsviz.analysis import disagreement
 from capsviz.analysis.predictions import Predictions, PredictionsError, control_drawer_of
@@ -41,13 +44,13 @@ def show(current: Scene) -> None:
     chosen(
         st.segmented_control, "Capsules of · classified right, drawn wrong", "method", method,
         [*strangers, *(name for name in records if name not in strangers)], required=True,
-        format_func=lambda name: f"{called[name]} · {int(records[name].drawn_wrong.sum())}",
+        format_func=lambda name: f"{plain(called[name])} · {int(records[name].drawn_wrong.sum())}",
     )  # fmt: skip
     control, said, missing = _control(records[method])
     layout.say(f"{_sentence(records[method], called[method])} {said}")
     if missing:
         with st.container(key="missing"):
-            st.caption(missing)
+            st.caption(sentence(missing))
     chosen(
         st.segmented_control, "Images", "sample", current.choices.sample, list(_SAMPLES), format_func=_SAMPLES.get,
         required=True, label_visibility="collapsed",
@@ -58,14 +61,14 @@ def show(current: Scene) -> None:
 def _sentence(record: Predictions, called: str) -> str:
     """The count in words, with what the drawing model makes of its own drawings beside it."""
     kind, right, wrong = images.title_of(record.data), int(record.right.sum()), int(record.drawn_wrong.sum())
-    opening = f"<b>{called}</b> names {right} of {len(record)} {kind} test images rightly. "
+    opening = f"<b>{escape(called)}</b> names {right} of {len(record)} {escape(kind)} test images rightly. "
     if record.reconstructs:
         return opening + f"Of its own reconstructions of these, <b>{wrong}</b> read to it as another class (framed)."
     own = resources.predictions(record.drawn_by)
+    drawer = escape(record.drawn_by)
     return (
-        opening
-        + f"It was trained without a decoder; drawn by the decoder of <b>{record.drawn_by}</b>, which never met "
-        f"its capsules, <b>{wrong}</b> of these read as another class (framed); of {record.drawn_by}'s own "
+        opening + f"It was trained without a decoder; drawn by the decoder of <b>{drawer}</b>, which never met "
+        f"its capsules, <b>{wrong}</b> of these read as another class (framed); of {drawer}'s own "
         f"reconstructions, {int(own.drawn_wrong.sum())} do."
     )
 
@@ -93,9 +96,9 @@ def _control(record: Predictions) -> tuple[Predictions | None, str, str]:
     wrong, right = int(control.drawn_wrong.sum()), int(control.right.sum())
     share, of_these = 100 * wrong / right, 100 * int(record.drawn_wrong.sum()) / int(record.right.sum())
     said = (
-        f"The control: <b>{control.name}</b> learned to be drawn by a decoder of its own; drawn by that of "
-        f"{drawer.name}, <b>{wrong}</b> of the {right} that it names rightly read as another class: {share:.0f} %, "
-        f"beside {of_these:.0f} %. " + _verdict(share, of_these)
+        f"The control: <b>{escape(control.name)}</b> learned to be drawn by a decoder of its own; drawn by that of "
+        f"{escape(drawer.name)}, <b>{wrong}</b> of the {right} that it names rightly read as another class: "
+        f"{share:.0f} %, beside {of_these:.0f} %. " + _verdict(share, of_these)
     )
     return control, said, ""
 

@@ -18,6 +18,7 @@ from capsviz.analysis.predictions import Predictions
 from capsviz.data import ImageSet
 from capsviz.figures.network import Part
 from capsviz.figures.reconstructions import method_grid
+from capsviz.figures.text import literal, literals
 
 HEADLINE = "The same images through every method. <b>Click</b> a picture, and it is the image of every page."
 SUBJECT: Part = "reconstruction"
@@ -125,7 +126,8 @@ def _grid(
     test: ImageSet | None,
 ) -> Figure:
     """Rows: the inputs and each method; of a pair these two, and what the second draws more and less than the first."""
-    choices, called = current.choices, methods.titles(records)
+    choices = current.choices
+    called = dict(zip(records, literals(methods.titles(records).values()), strict=True))
     against = pair if choices.order == "different" else None
     if against:
         records = {name: records[name] for name in against}
@@ -151,7 +153,7 @@ def _grid(
     classes = [current.entry.classes[label] for label in record.labels[which].tolist()]
     numbers = which.tolist()
     names = [_name(kind, columns=len(numbers)) for kind in classes]
-    texts["Input"] = [f"image {number}, class {kind}" for number, kind in zip(numbers, classes, strict=True)]
+    texts["Input"] = [f"image {number}, class {literal(kind)}" for number, kind in zip(numbers, classes, strict=True)]
     return method_grid(
         rows,
         heads=[f"{number}<br><b>{name}</b>" for number, name in zip(numbers, names, strict=True)],
@@ -167,7 +169,9 @@ def _grid(
 
 def _name(kind: str, columns: int) -> str:
     """A class above a column; where many stand side by side, on lines that do not reach into the next one."""
-    return kind if columns < _NARROW else "<br>".join(textwrap.wrap(kind.replace("/", "/ "), _LETTERS))
+    return (
+        literal(kind) if columns < _NARROW else "<br>".join(literals(textwrap.wrap(kind.replace("/", "/ "), _LETTERS)))
+    )
 
 
 def _figures(record: Predictions, measure: str, which: torch.Tensor) -> list[str]:
@@ -179,7 +183,7 @@ def _texts(current: Scene, called: str, record: Predictions, which: torch.Tensor
     assert record.mse is not None and record.ssim is not None  # the records of this view are of models that draw
     columns = (record.predicted, record.activations, record.mse, record.ssim)
     return [
-        f"{called}<br>image {number} is named {current.entry.classes[named]} ({sure:.2f})<br>"
+        f"{called}<br>image {number} is named {literal(current.entry.classes[named])} ({sure:.2f})<br>"
         f"MSE {mse:.4f}, SSIM {ssim:.2f}"
         for number, named, sure, mse, ssim in zip(which.tolist(), *(c[which].tolist() for c in columns), strict=True)
     ]

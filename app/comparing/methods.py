@@ -12,6 +12,7 @@ from app import resources, scene
 from app.scene import Scene
 from app.sources import browsing, images
 from app.state import session
+from app.text import plain
 from capsviz import data
 from capsviz.analysis.predictions import Predictions, PredictionsError
 from capsviz.data import ImageSet
@@ -86,7 +87,7 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
         turned = current.picture.viewpoint
         st.caption(f":material/3d_rotation: The test images are shown and measured as they are, without {turned}.")
     if missing:
-        st.caption(f"Not measured yet: {', '.join(missing)} (`capsviz zoo measure`).")
+        st.caption(f"Not measured yet: {plain(', '.join(missing))} (`capsviz zoo measure`).")
     return found
 
 
@@ -100,8 +101,8 @@ def test_images(current: Scene) -> ImageSet | None:
     if data.available(name):
         return browsing.image_set(name, "test")
     st.caption(
-        f":material/image_not_supported: {images.title_of(name)} is not on this machine, so its images cannot be "
-        "shown; figures come from the files of pretrained/measured, drawings from the capsules kept there."
+        f":material/image_not_supported: {plain(images.title_of(name))} is not on this machine, so its images cannot "
+        "be shown; figures come from the files of pretrained/measured, drawings from the capsules kept there."
     )
     return None
 

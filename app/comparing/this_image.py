@@ -7,10 +7,12 @@ import streamlit as st
 from app import layout, resources
 from app.scene import Scene
 from app.sources import images
+from app.text import plain
 from capsviz.analysis.comparison import Comparison
 from capsviz.figures.compare import reconstruction_grid
 from capsviz.figures.network import Part
 from capsviz.figures.objects import inked
+from capsviz.figures.text import literal
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.zoo import Entry
@@ -48,7 +50,7 @@ def show(current: Scene) -> None:
     )
     table(names, comparison, classes, current.picture.labels if classes == current.entry.classes else ())
     if missing := [ALGORITHMS[routing].title for routing in ALGORITHMS if routing not in names]:
-        st.caption(f"Not in pretrained/ for {images.title_of(first.data)} yet: {', '.join(missing)}.")
+        st.caption(f"Not in pretrained/ for {plain(images.title_of(first.data))} yet: {', '.join(missing)}.")
 
 
 def methods(current: Scene) -> dict[str, Entry]:
@@ -99,11 +101,13 @@ def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, .
 def captions(comparison: Comparison, classes: tuple[str, ...], current: Scene) -> dict[str, str]:
     """What stands under each picture."""
     labels = current.picture.labels
-    lines = {"input": f"labelled {images.names(labels, current.entry.classes)}" if labels else "no label"}
+    lines = {"input": f"labelled {literal(images.names(labels, current.entry.classes))}" if labels else "no label"}
     for routing, answer in comparison.answers.items():
         drawing, kind = comparison.drawings[routing], ALGORITHMS[routing].strength.word
         named = answer.named[0].tolist()
-        each = [f"<b>{classes[label]}</b>, {kind} {float(answer.activations[0, label]):.2f}" for label in named]
+        each = [
+            f"<b>{literal(classes[label])}</b>, {kind} {float(answer.activations[0, label]):.2f}" for label in named
+        ]
         quality = f"MSE {float(drawing.mse[0]):.4f}, SSIM {float(drawing.ssim[0]):.2f}"
         lines[routing] = "<br>".join([*each, quality])
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -29,11 +28,6 @@ def script_of(page: str) -> str:
 def view_of(page: str, choices: Choices) -> str:
     """A page and choices as a step says them."""
     return f"{page}?{urlencode(session.to_query(alone(choices)), safe=',;:~/')}"
-
-
-def plain(text: str) -> str:
-    """A text for where Markdown is read, so that it stands there as it is."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text)
 
 
 def alone(choices: Choices) -> Choices:

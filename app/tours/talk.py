@@ -13,6 +13,7 @@ import streamlit as st
 from app import scene
 from app.state import session
 from app.state.choices import Choices
+from app.text import sentence
 from app.tours import links, store
 from app.tours import tour as tours
 from app.tours.tour import LONGEST_TITLE, Step, Tour, TourError
@@ -77,8 +78,8 @@ def editor(choices: Choices, talk: Tour) -> None:
             field(st.text_area, "Caption: Markdown, formulas between dollar signs", step, "caption", number, height=90)
             with st.container(horizontal=True, vertical_alignment="center"):
                 _view(step)
-            for sentence in tours.step_problems(number, step):
-                st.error(sentence, icon=":material/edit:")
+            for problem in tours.step_problems(number, step):
+                st.error(sentence(problem), icon=":material/edit:")
 
 
 def _with(talk: Tour, number: int, step: Step) -> tuple[Step, ...]:
@@ -115,13 +116,13 @@ def _view(step: Step) -> None:
     try:
         page, view, notices = links.opened(step, scene.catalogue())
     except TourError as error:
-        st.error(f"{error}.", icon=":material/link_off:")
+        st.error(sentence(f"{error}."), icon=":material/link_off:")
         return
     query = session.to_query(replace(view, talk=scene.choices().talk))
     st.page_link(links.script_of(page), label="Look at its view", icon=":material/visibility:", query_params=query)
     st.code(step.view, language=None)
-    for sentence in notices:
-        st.warning(sentence, icon=":material/link_off:")
+    for notice in notices:
+        st.warning(sentence(notice), icon=":material/link_off:")
 
 
 def take_away(choices: Choices, talk: Tour) -> None:

@@ -8,6 +8,7 @@ from app import boards, layout, resources, scene
 from app import coefficients as learned
 from app.sources import images
 from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
+from app.text import plain
 from app.widgets import chosen
 from capsviz.analysis import metrics
 from capsviz.boards import CapsuleMaps, agreement_maps, ascent_maps, coefficient_maps, history_maps, maps_board
@@ -61,7 +62,7 @@ def agreement(upper: int) -> None:
             "votes",
             choices.votes,
             ["same", "own"],
-            format_func={"same": f"the same votes, of {entry.name}", "own": "a model of its own"}.get,
+            format_func={"same": f"the same votes, of {plain(entry.name)}", "own": "a model of its own"}.get,
             required=True,
         )
     with right:
@@ -76,13 +77,14 @@ def agreement(upper: int) -> None:
     delta = metrics.label_signs([labels], len(trace.classes))[0]
     played(agreement_maps(trace, dynamic, signs=delta, upper=upper), "maps-agreement")
     st.caption(
-        f"δ is +1 for {images.names(labels, trace.classes)}, "
+        f"δ is +1 for {plain(images.names(labels, trace.classes))}, "
         + ("as this image is labelled" if truth else "as predicted, since this image has no label here")
         + ", and −1 for the others. "
         + (
-            f"Both sides take the same primary capsules and the same votes of {entry.name}."
+            f"Both sides take the same primary capsules and the same votes of {plain(entry.name)}."
             if whose == entry.name
-            else f"Left {entry.name}, right {whose}, trained apart: position and sign compare, types do not."
+            else f"Left {plain(entry.name)}, right {plain(whose)}, trained apart: "
+            "position and sign compare, types do not."
         )
     )
 
@@ -105,7 +107,7 @@ def coefficients(upper: int) -> None:
 def history(upper: int) -> None:
     kept = learned.history(entry.name)
     if kept is None:
-        st.info(f"How b of {entry.name} came to be was not kept when it was trained.", icon=":material/history:")
+        st.info(f"How b of {plain(entry.name)} came to be was not kept when it was trained.", icon=":material/history:")
         return
     layout.say("<b>b begins equal for every class</b>, and the labels pull it apart: some of it below zero.")
     grid = Geometry(*entry.config.grid)
@@ -154,7 +156,9 @@ def ascend(upper: int) -> None:
             chosen(st.select_slider, "Images", "batch", choices.batch, BATCHES)
     source = images.labelled(choices, entry)
     if source is None:
-        st.info(f"No labelled images of {images.title_of(entry.data)} are on this machine; choose another model.")
+        st.info(
+            f"No labelled images of {plain(images.title_of(entry.data))} are on this machine; choose another model."
+        )
         return
     with layout.errors_as_sentences():
         record = learned.climbed(
@@ -174,9 +178,9 @@ def ascend(upper: int) -> None:
         )
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.caption(
-        f"{choices.batch} training images of {images.title_of(source)}, draw {choices.draw}; g is averaged over them. "
-        "Training takes γ = 0.005 at its peak, and the weights step with b. Here they stand still: nothing bounds the "
-        "objective from above, and under a small λ b grows on."
+        f"{choices.batch} training images of {plain(images.title_of(source))}, draw {choices.draw}; "
+        "g is averaged over them. Training takes γ = 0.005 at its peak, and the weights step with b. "
+        "Here they stand still: nothing bounds the objective from above, and under a small λ b grows on."
     )
     if right.button("Another batch", icon=":material/casino:", width="stretch", key="redraw"):
         current.choose(draw=(choices.draw + 1) % (MAX_DRAW + 1))

@@ -9,6 +9,7 @@ from app.components.live_decoder import live_decoder
 from app.scene import Scene
 from app.state import session
 from app.state.choices import Choices
+from app.text import plain
 from app.widgets import chosen
 from capsviz.analysis import perturbation
 from capsviz.analysis.dimensions import CLEAR, LEAD, QUALITIES
@@ -129,7 +130,8 @@ def sliders() -> None:
     for name, unit in {model.name: resources.unit(model.name) for model in shown.values()}.items():
         if unit != 1:
             st.caption(
-                f"Numbers and offsets of {name} are in units of {unit:g}, about the length of its class capsules."
+                f"Numbers and offsets of {plain(name)} are in units of {unit:g}, "
+                "about the length of its class capsules."
             )
 
 
@@ -142,7 +144,7 @@ def below() -> None:
     upper = current.upper(trace)
     name = trace.classes[upper]
     whose = f"class {name} in {entry.name}" if current.choices.beside else f"class {name}"
-    st.subheader(f"What the numbers of {whose} mean", anchor=False)
+    st.subheader(f"What the numbers of {plain(whose)} mean", anchor=False)
     layout.say(
         f"Each capsule of {len(resources.exemplar_capsules(entry.name)[upper])} training images is moved at random in "
         "all its numbers and drawn; then each number is correlated with what is <b>measured of the pictures</b>."
@@ -158,7 +160,7 @@ def below() -> None:
             + "; ".join(f"**{quality.label}** is {quality.name} ({quality.unit})" for quality in QUALITIES.values())
             + "."
         )
-    st.subheader(f"Every number of {whose}, moved by −0.25 to 0.25", anchor=False)
+    st.subheader(f"Every number of {plain(whose)}, moved by −0.25 to 0.25", anchor=False)
     offsets = [resources.unit(entry.name) * offset for offset in perturbation.OFFSETS]
     images = perturbation.sheet(resources.model(entry.name), trace.poses[0, upper], upper, offsets)
     layout.show(dimension_sheet(images, perturbation.OFFSETS, dark=current.dark), "sheet")

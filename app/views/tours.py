@@ -11,6 +11,7 @@ import streamlit as st
 from app import layout, scene
 from app.state import session
 from app.state.choices import Choices
+from app.text import plain, sentence
 from app.tours import links, path, stage, store, talk
 from app.tours.path import Place
 from app.tours.tour import Tour, TourError
@@ -60,11 +61,11 @@ def card(choices: Choices, name: str, tour: Tour) -> None:
 
 def step(choices: Choices, at: Place) -> None:
     """A step by its title; those that cannot be shown here say why."""
-    label = f"{at.number} {links.plain(at.step.title)}"
+    label = f"{at.number} {plain(at.step.title)}"
     try:
         page, query = path.target(at, choices)
     except TourError as error:
-        st.caption(f"{label}: {links.plain(str(error))}.")
+        st.caption(f"{label}: {plain(str(error))}.")
         return
     st.page_link(links.script_of(page), label=label, query_params=query)
 
@@ -87,4 +88,4 @@ else:
     talk.editor(current, mine)
 st.file_uploader("Open the file of a talk", type="toml", key=FILE, on_change=opened)
 if talk.problem():
-    st.error(talk.problem(), icon=":material/broken_image:")
+    st.error(sentence(talk.problem()), icon=":material/broken_image:")

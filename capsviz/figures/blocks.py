@@ -17,6 +17,7 @@ from capsviz.figures.choosing import targets
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on
+from capsviz.figures.text import literals
 from capsviz.figures.theme import Number, Span, caption, ink, style
 
 LETTERS = 104
@@ -56,7 +57,7 @@ def image_blocks(
         figure.add_trace(mosaic_traces(canvas, pitch, [[""]], place=on(number))[0])
         figure.add_trace(_targets(count, columns, pitch, texts, chosen, number))
         # A title may be longer than its block is wide: it breaks, and grows upwards.
-        notes.append(caption("<br>".join(textwrap.wrap(title, LETTERS // len(drawn))), x[0], 1.01, dark=dark))
+        notes.append(caption("<br>".join(literals(textwrap.wrap(title, LETTERS // len(drawn)))), x[0], 1.01, dark=dark))
     top = 30 + 22 * max(note["text"].count("<br>") for note in notes)
     framed = [index for index, is_wrong in enumerate(wrong) if is_wrong]
     shapes = [_frame(index, columns, pitch, len(drawn), dark) for index in framed]
@@ -75,7 +76,7 @@ def _targets(
     places = [divmod(index, columns) for index in range(count)]
     x = [column * across + (across - 3) / 2 for _, column in places]
     y = [row * down + (down - 3) / 2 for row, _ in places]
-    return targets(x, y, chosen or range(count), texts, size=300 / columns, place=on(number))
+    return targets(x, y, chosen or range(count), literals(texts), size=300 / columns, place=on(number))
 
 
 def _column(column: int, count: int) -> Span:

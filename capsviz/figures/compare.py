@@ -14,6 +14,7 @@ from torch import Tensor
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import image_axes, on, picture, pixels, rounded
+from capsviz.figures.text import literal
 from capsviz.figures.theme import (
     ROUTING_COLOURS,
     TEXT,
@@ -89,7 +90,7 @@ def error_map(input: Tensor | ndarray, reconstruction: Tensor | ndarray, *, dark
 
 
 def _title(key: str) -> str:
-    return "Input" if key == "input" else ALGORITHMS[key].title if key in ALGORITHMS else key
+    return "Input" if key == "input" else ALGORITHMS[key].title if key in ALGORITHMS else literal(key)
 
 
 def _column(column: int, count: int) -> Span:

@@ -17,6 +17,7 @@ from capsviz.figures.choosing import targets
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import numbers, on
+from capsviz.figures.text import literal, literals
 from capsviz.figures.theme import TEXT, TICK, caption, colourbar, ink, sequential, style
 
 Counts = Int[Tensor, "classes classes"] | Int[ndarray, "classes classes"]
@@ -71,7 +72,7 @@ def confusion_matrices(matrices: Mapping[str, Counts], classes: Sequence[str], *
         figure.add_trace(_targets(matrix, classes, title, place + 1))
         layout |= _axes(classes, place + 1, x, y, names=named)
         wrong = int(matrix.sum() - matrix.trace())
-        words = f"<b>{title}</b><br>{wrong} wrong"
+        words = f"<b>{literal(title)}</b><br>{wrong} wrong"
         # The names of the classes stand between the title and its matrix.
         titles.append(caption(words, x[0], y[1], dark=dark, size=TEXT, yshift=24 if named else 4))
     figure.update_layout(**layout, annotations=titles, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hoverdistance=30)
@@ -123,10 +124,10 @@ def _gaps(values: ndarray) -> list[list[float | None]]:
 
 def _targets(matrix: ndarray, classes: Sequence[str], title: str, axes: int) -> go.Scatter:
     cells = [(row, column) for row in range(len(classes)) for column in range(len(classes))]
-    opening = f"{title}<br>" if title else ""
+    opening = f"{literal(title)}<br>" if title else ""
     texts = [
-        f"{opening}{matrix[row, column]} of {matrix[row].sum()} images of {classes[row]} "
-        + ("named rightly" if row == column else f"taken for {classes[column]}")
+        f"{opening}{matrix[row, column]} of {matrix[row].sum()} images of {literal(classes[row])} "
+        + ("named rightly" if row == column else f"taken for {literal(classes[column])}")
         for row, column in cells
     ]
     chosen = [[title, row, column] if title else [row, column] for row, column in cells]
@@ -142,7 +143,7 @@ def _axes(
     common = {"showgrid": False, "zeroline": False, "showline": False, "ticks": "", "tickfont": {"size": TICK}} | {
         "tickmode": "array",
         "tickvals": ticks if names else [],
-        "ticktext": list(classes),
+        "ticktext": literals(classes),
         "constrain": "domain",
     }
     return {

@@ -17,6 +17,7 @@ from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import receptive_field
 from capsviz.figures.picture import image_axes, picture, rounded
 from capsviz.figures.reading import check, geometry, share_of, steps
+from capsviz.figures.text import literal, literals
 from capsviz.figures.theme import TICK, caption, class_colour, colourbar_below, ink, style
 from capsviz.tracing.trace import Trace
 
@@ -33,7 +34,7 @@ def lengths_over_iterations(trace: Trace, image: int = 0, dark: bool = False) ->
     lengths, strength = steps(trace, "activations", image), trace.config.algorithm.strength
     count = list(range(1, len(lengths) + 1))
     figure = Figure()
-    for index, name in enumerate(trace.classes):
+    for index, name in enumerate(literals(trace.classes)):
         figure.add_scatter(
             x=count,
             y=rounded(lengths[:, index]),
@@ -143,10 +144,10 @@ def coupling_geometry(trace: Trace, image: int, upper: int, iteration: int, dark
     # Same colours in every iteration, so that one can be compared with the next.
     reach = max(1e-3, float(np.abs(masses - even).max()))
     figure = Figure(
-        [picture(trace.images[image], "input"), _heat(trace, mass, even, reach, name, dark)],
+        [picture(trace.images[image], "input"), _heat(trace, mass, even, reach, literal(name), dark)],
         {**image_axes(1, (0, 1), (0, 1)), "margin": {"l": 8, "r": 8, "t": 40, "b": 76}},
     )
-    title = caption(f"Coupling to {name}, iteration {iteration}", 0.5, 1.02, dark=dark, xanchor="center")
+    title = caption(f"Coupling to {literal(name)}, iteration {iteration}", 0.5, 1.02, dark=dark, xanchor="center")
     figure.update_layout(annotations=[title])
     row, column = map(int, np.unravel_index(int(mass.argmax()), mass.shape))
     if np.ptp(mass) > 1e-6:

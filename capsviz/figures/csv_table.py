@@ -14,10 +14,13 @@ from numpy import ndarray
 from PIL import Image
 from plotly.graph_objects import Figure
 
+from capsviz.figures.text import unmarked
+
 _FIRST = ("trace", "kind", "name", "axes", "reads", "x", "y", "z")
 _GRIDS = ("heatmap", "contour", "histogram2d")
 # Per-point fields that style or repeat; what they say is in the others.
 _NOT_NUMBERS = ("text", "hovertext", "textposition", "hoverinfo", "ids", "meta", "selectedpoints")
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 _SYMBOL = re.compile(r"%\{(?:marker\.)?(\w+)(?:\[(\d+)\])?[^}]*\}")
 
 
@@ -49,7 +52,7 @@ def _labelled(trace: Mapping[str, Any], number: int) -> Iterator[dict[str, Any]]
     kind = trace.get("type", "scatter")
     head: dict[str, Any] = {"trace": number, "kind": kind}
     if trace.get("name"):
-        head["name"] = trace["name"]
+        head["name"] = _as_text(_words(trace["name"]))
     if "xaxis" in trace or "yaxis" in trace:
         head["axes"] = f"{trace.get('xaxis', 'x')} {trace.get('yaxis', 'y')}"
     if isinstance(trace.get("hovertemplate"), str):
@@ -67,7 +70,7 @@ def _reads(template: str) -> str:
 
 def _words(text: str) -> str:
     """Plotly's HTML as plain text in one line."""
-    return re.sub(r"<[^>]+>", "", text.replace("<br>", "; ")).strip()
+    return unmarked(re.sub(r"<[^>]+>", "", text.replace("<br>", "; "))).strip()
 
 
 def _cells(trace: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -78,7 +81,7 @@ def _cells(trace: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for (row, column), value in np.ndenumerate(z):
         if _missing(value):
             continue
-        text = {} if texts is None else {"text": _words(str(texts[row, column]))}
+        text = {} if texts is None else {"text": _as_text(_words(str(texts[row, column])))}
         yield {"x": across[column], "y": down[row], "z": _plain(value), **text}
 
 
@@ -106,7 +109,7 @@ def _links(trace: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     link, labels = trace["link"], list(trace["node"].get("label") or [])
 
     def called(index: Any) -> Any:
-        return labels[int(index)] if int(index) < len(labels) else int(index)
+        return _plain(labels[int(index)]) if int(index) < len(labels) else int(index)
 
     ends = zip(_array(link["source"]), _array(link["target"]), _array(link["value"]), strict=True)
     for source, target, value in ends:
@@ -130,7 +133,7 @@ def _marks(trace: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         elif len(values) == len(leading) and values.ndim == 2:
             columns |= {f"{key}{number}": part.tolist() for number, part in enumerate(values.T)}
     if _is_array(trace.get("text")) and len(trace["text"]) == len(leading):
-        columns["text"] = [_words(str(text)) for text in _array(trace["text"])]
+        columns["text"] = [_as_text(_words(str(text))) for text in _array(trace["text"])]
     columns.setdefault("x", _places({**trace, "x": None}, "x", len(leading)) if "y" in columns else [])
     if not columns["x"]:
         del columns["x"]
@@ -161,4 +164,11 @@ def _plain(value: Any) -> Any:
     """A number as Python writes it, nothing for a gap."""
     if isinstance(value, np.generic):
         value = value.item()
-    return "" if _missing(value) else value
+    if _missing(value):
+        return ""
+    return _as_text(unmarked(value)) if isinstance(value, str) else value
+
+
+def _as_text(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(_FORMULAS) else text

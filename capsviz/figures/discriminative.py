@@ -17,6 +17,7 @@ from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.picture import image_axes, numbers, on, rounded, without_nan
 from capsviz.figures.reading import check, geometry, steps
+from capsviz.figures.text import literal, literals
 from capsviz.figures.theme import (
     TICK,
     Number,
@@ -80,7 +81,7 @@ def coefficient_histogram(
     )
     figure = _histogram(b, 0.6 if per_class else 1.0, dark)
     if per_class:
-        _add_sign_counts(figure, b, classes or [str(index) for index in range(b.shape[1])], dark)
+        _add_sign_counts(figure, b, literals(classes or map(str, range(b.shape[1]))), dark)
     figure.update_layout(annotations=[caption(headline, 0, 1.04, dark=dark)])
     text = (
         f"Histogram of {b.size} coefficients b: {below} negative, {above} positive, {b.size - below - above} zero, "
@@ -118,10 +119,12 @@ def agreement_side_by_side(
     delta = float(signs[upper] if signs.ndim == 1 else signs[image, upper])
     signed = delta * steps(discriminative_trace, "agreement", image)[0, :, upper]
     plain = steps(dynamic_trace, "agreement", image)[iteration - 1, :, upper]
+    called = literal(name)
     left = (
-        f"<b>{title}: δ û·s</b>, δ = {delta:+.0f} for class {name}<br>signed by the label, averaged into b in training"
+        f"<b>{title}: δ û·s</b>, δ = {delta:+.0f} for class {called}<br>"
+        "signed by the label, averaged into b in training"
     )
-    right = f"<b>Dynamic routing: û·v</b>, iteration {iteration} of {last}, class {name}<br>" + (
+    right = f"<b>Dynamic routing: û·v</b>, iteration {iteration} of {last}, class {called}<br>" + (
         "added to the logits b of this image" if iteration < last else "the last one, no longer added to b"
     )
     text = (

@@ -15,6 +15,7 @@ from torch import Tensor
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import numbers, rounded
+from capsviz.figures.text import literal, literals
 from capsviz.figures.theme import TICK, Ink, ink, style
 
 STEPS = 400
@@ -44,8 +45,8 @@ def distribution_violins(
         figure.add_trace(
             go.Violin(
                 x=numbers_.astype(np.float32),
-                y0=name,
-                name=name,
+                y0=literal(name),
+                name=literal(name),
                 orientation="h",
                 points=False,
                 spanmode="hard",
@@ -58,8 +59,10 @@ def distribution_violins(
                 showlegend=False,
             )
         )
-    _mark(figure, {name: (marked[name], name) for name in sets if marked and name in marked}, quantity, mark, pen)
-    figure.update_yaxes(type="category", categoryarray=list(sets)[::-1], categoryorder="array", automargin=True)
+    _mark(
+        figure, {name: (marked[name], literal(name)) for name in sets if marked and name in marked}, quantity, mark, pen
+    )
+    figure.update_yaxes(type="category", categoryarray=literals(sets)[::-1], categoryorder="array", automargin=True)
     return _finished(figure, sets, quantity, dark, height=90 + 92 * len(sets))
 
 
@@ -77,14 +80,15 @@ def distribution_steps(
     shares = np.linspace(0, 1, STEPS + 1)
     figure = Figure()
     for name, numbers_ in sets.items():
+        called = literal(name)
         figure.add_trace(
             go.Scatter(
                 x=rounded(np.quantile(numbers_, shares)),
                 y=rounded(100 * shares, 2),
-                name=name,
+                name=called,
                 mode="lines",
                 line={"color": colours.get(name, pen.muted), "width": 3},
-                hovertemplate=f"{name}<br>%{{y:.1f}} % of the images have {quantity} ≤ %{{x:.4f}}<extra></extra>",
+                hovertemplate=f"{called}<br>%{{y:.1f}} % of the images have {quantity} ≤ %{{x:.4f}}<extra></extra>",
             )
         )
     points = {
@@ -114,11 +118,11 @@ def _mark(figure: Figure, points: Mapping[str, tuple[Any, ...]], quantity: str, 
         go.Scatter(
             x=list(x),
             y=list(y),
-            name=mark,
+            name=literal(mark),
             mode="markers",
             marker={"symbol": "diamond", "size": 17, "color": pen.accent, "line": {"color": pen.ground, "width": 2}},
-            text=list(points),
-            hovertemplate=f"{mark}<br>%{{text}}: {quantity} = %{{x:.4f}}<extra></extra>",
+            text=literals(points),
+            hovertemplate=f"{literal(mark)}<br>%{{text}}: {quantity} = %{{x:.4f}}<extra></extra>",
             showlegend=True,
         )
     )

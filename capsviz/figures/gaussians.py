@@ -14,6 +14,7 @@ from plotly.graph_objects import Figure
 from capsviz.figures.describe import remember
 from capsviz.figures.picture import numbers, on, rounded
 from capsviz.figures.reading import check, steps, votes
+from capsviz.figures.text import literal
 from capsviz.figures.theme import TEXT, TICK, caption, class_colour, ink, style
 from capsviz.tracing.trace import Trace
 
@@ -47,7 +48,7 @@ def em_curves(
             ]
         )
         notes.append(caption(f"h = {h}   σ = {deviation[h]:.2f}", x[0], y[1] - 0.005, dark=dark, size=TICK))
-    headline = f"{name.capitalize()}, iteration {iteration}: one Gaussian per pose component"
+    headline = f"{literal(name.capitalize())}, iteration {iteration}: one Gaussian per pose component"
     figure.update_layout(
         **layout,
         annotations=[*notes, caption(headline, 0, 1.075, dark=dark, size=TEXT + 1)],

@@ -13,6 +13,7 @@ from capsviz.figures.geometry import Geometry
 from capsviz.figures.objects import drawn_in_colours, in_words
 from capsviz.figures.picture import image_axes, numbers, on, picture, rounded, without_nan
 from capsviz.figures.reading import check
+from capsviz.figures.text import literal, literals
 from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style
 from capsviz.network.config import CapsNetConfig
 from capsviz.network.recorded import RecordedConfig
@@ -65,10 +66,13 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
         margin={"l": 8, "r": 8, "t": 10, "b": 8},
         showlegend=False,
     )
+    named_in_words = in_words(trace, image)
     titles = {
         "image": f"image {height} × {width}" + (f" × {channels}" if channels > 1 else ""),
         "primary": f"{grid.lower} primary capsules",
-        "class": f"{len(trace.classes)} class capsules" if _short(trace) else f"class: {in_words(trace, image)}",
+        "class": f"{len(trace.classes)} class capsules"
+        if _short(trace)
+        else literal(f"class: {in_words(trace, image)}"),
     }
     arrows = [
         ("image", "primary", _convolutions(trace.config)),
@@ -99,7 +103,7 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
         )
     named = trace.named[image].tolist()
     most = " and ".join(f"{float(trace.activations[image, upper]):.2f}" for upper in named)
-    longest = f"{in_words(trace, image)} {'is' if len(named) == 1 else 'are'} the strongest with {symbol} = {most}"
+    longest = f"{named_in_words} {'is' if len(named) == 1 else 'are'} the strongest with {symbol} = {most}"
     end = "reconstruction" if trace.reconstruction is not None else "class capsules"
     text = f"The network from image to {end}: {longest}. "
     return remember(style(figure, dark=dark, height=190), text + describe(trace, image=image))
@@ -141,7 +145,7 @@ def _short(trace: Trace) -> bool:
 
 def _class_bars(trace: Trace, image: int, symbol: str, dark: bool) -> go.Bar:
     named = trace.named[image].tolist()
-    names = list(trace.classes)
+    names = literals(trace.classes)
     return go.Bar(
         x=list(range(len(names))),
         y=rounded(numbers(trace.activations[image])),

@@ -17,6 +17,7 @@ from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import image_axes, in_colours, numbers, on, picture, rounded
 from capsviz.figures.reading import check, geometry, steps
+from capsviz.figures.text import literal
 from capsviz.figures.theme import TEXT, TICK, Span, caption, class_inks, colourbar, diverging, style
 from capsviz.tracing.trace import Trace
 
@@ -67,7 +68,7 @@ def objects_apart(trace: Trace, image: int = 0, *, dark: bool = False) -> Figure
         (0, False, picture(drawn_in_colours(trace, image), "both", place=on(2)), "<b>All drawings</b>"),
     ]
     for column, upper in enumerate(named, start=1):
-        name, number = trace.classes[upper], 2 * column + 1
+        name, number = literal(trace.classes[upper]), 2 * column + 1
         drawing = inked(trace.drawings[image, column - 1, None], [upper], len(trace.classes))
         strength = f"{trace.config.algorithm.strength.symbol} {float(trace.activations[image, upper]):.2f}"
         panels.append((column, True, picture(drawing, name, place=on(number)), f"<b>{name}</b>, {strength}"))

@@ -15,6 +15,7 @@ from capsviz.analysis.dimensions import QUALITIES, Meanings
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on, picture, pixels, rounded
+from capsviz.figures.text import literal
 from capsviz.figures.theme import TEXT, TICK, Number, caption, colourbar, contrast, diverging, ink, style
 
 
@@ -156,7 +157,7 @@ def reconstruction_figure(image: Tensor | ndarray, *, title: str = "", dark: boo
         {**image_axes(1, (0, 1), (0, 1)), "margin": {"l": 4, "r": 4, "t": 40 if title else 4, "b": 4}},
     )
     if title:
-        figure.update_layout(annotations=[caption(title, 0.5, 1.01, dark=dark, size=TEXT, xanchor="center")])
+        figure.update_layout(annotations=[caption(literal(title), 0.5, 1.01, dark=dark, size=TEXT, xanchor="center")])
     text = (
         f"{title + ': ' if title else ''}image of {array.shape[0]} × {array.shape[1]} pixels, mean intensity "
         f"{array.mean():.3f}, brightest {array.max():.2f}."

@@ -11,6 +11,7 @@ from plotly.graph_objects import Figure
 from capsviz.figures.describe import remember
 from capsviz.figures.picture import numbers
 from capsviz.figures.reading import check, geometry, share_of, steps, votes
+from capsviz.figures.text import literals
 from capsviz.figures.theme import TICK, caption, class_colours, ink, style
 from capsviz.tracing.trace import Trace
 
@@ -35,7 +36,7 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     sources = [f"type {kind}" for kind in named] + ([f"{len(rest)} other types"] if len(rest) else [])
     rows = np.concatenate([flows[named], flows[rest].sum(axis=0, keepdims=True)[: len(sources) - len(named)]])
     targets = [trace.called(upper) for upper in range(len(trace.classes))]
-    figure = Figure(_sankey(rows, sources, targets, dark))
+    figure = Figure(_sankey(rows, sources, [*literals(targets)], dark))
     algorithm, share = trace.config.algorithm, share_of(trace)
     weight = f"Σ {share.symbol} {'a' if algorithm.matrix else '‖û‖'}, {share.symbol} of {share.of}"
     figure.update_layout(

@@ -1,0 +1,26 @@
+"""Text from links, files, folders and manifests, so that Streamlit, which reads Markdown, shows it as it is written."""
+
+from __future__ import annotations
+
+import re
+
+_JOINER = "\u2060"
+"""Has no width. Of text that is escaped Streamlit makes links, icons, emoji and arrows still, but not across this."""
+_APART = re.compile(r"(?<=[<>=~-])(?=[<>=~-])|(?<=[:@])(?=\S)|(?<=www)(?=\.)", re.IGNORECASE)
+_MARKS = re.compile(r"[\\`*_\[\]<>$~&|]|^[#+=-]|(?<=^\d)[.)]")
+_CODE = re.compile(r"`([^`]+)`")
+
+
+def plain(text: str) -> str:
+    """A name or a title in one line, for where Markdown is read."""
+    return _escaped(" ".join(text.split()))
+
+
+def sentence(text: str) -> str:
+    """A sentence that names what is not ours; what stands in backticks is code, in which nothing is marked."""
+    parts = _CODE.split(" ".join(text.split()))
+    return "".join(f"`{part}`" if number % 2 else _escaped(part) for number, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
+    return _MARKS.sub(r"\\\g<0>", _APART.sub(_JOINER, text))
