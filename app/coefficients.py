@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import streamlit as st
 import torch
 
 from app import resources
+from app.caching import of_zoo
 from app.sources import browsing
 from app.state.choices import CLIMBS
 from capsviz import data, zoo
@@ -19,7 +19,7 @@ from capsviz.tracing.trace import Trace
 from capsviz.tracing.trace import trace as record
 
 
-@st.cache_resource(show_spinner="Routing the same votes …", max_entries=16)
+@of_zoo(spinner="Routing the same votes …", most=16)
 def routed_dynamically(name: str, pixels: bytes, iterations: int) -> Trace:
     """The votes of an L2 or L1 model for one image, routed by agreement instead, recorded."""
     network = rerouted(resources.model(name), DYNAMIC.name)
@@ -37,7 +37,7 @@ def recorded_dynamically(trace: Trace, iterations: int) -> Trace:
     )
 
 
-@st.cache_resource(show_spinner="Looking at the batch …", max_entries=8)
+@of_zoo(spinner="Looking at the batch …", most=8)
 def fixed(name: str, images: str, count: int, draw: int) -> ascent.FixedVotes:
     """What stays as it is while b of a model climbs on `count` training images of a data set, drawn by a seed."""
     loaded = browsing.image_set(images, "train")
@@ -46,7 +46,7 @@ def fixed(name: str, images: str, count: int, draw: int) -> ascent.FixedVotes:
     return ascent.fix(resources.model(name), data.to_float(chosen), labels)
 
 
-@st.cache_resource(show_spinner="Climbing …", max_entries=16)
+@of_zoo(spinner="Climbing …", most=16)
 def climbed(
     name: str,
     images: str,
@@ -71,7 +71,7 @@ def climbed(
     )
 
 
-@st.cache_resource(show_spinner="Reading the history of b …", max_entries=4)
+@of_zoo(spinner="Reading the history of b …", most=4)
 def history(name: str) -> CoefficientHistory | None:
     """b of a model while it was trained, None where that was not kept. Raises ZooError."""
     return zoo.history(name)

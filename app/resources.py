@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import streamlit as st
 import torch
 from numpy import ndarray
 
+from app.caching import of_zoo
 from capsviz import boards, data, device, zoo
 from capsviz.analysis import disagreement, perturbation
 from capsviz.analysis.comparison import Comparison, compare
@@ -25,7 +25,7 @@ MAX_ITERATIONS = 10
 """Of the routing on the pages: so many are recorded at once, where they contain those of fewer."""
 
 
-@st.cache_resource(show_spinner=False)
+@of_zoo(most=2)
 def entries() -> dict[str, zoo.Entry]:
     """The capsule networks of pretrained/, by name, data set by data set. Raises ZooError."""
     found = [entry for entry in zoo.models().values() if entry.has_capsules]
@@ -62,7 +62,7 @@ def model(name: str) -> CapsNet:
     return _model(name, str(device.chosen()))
 
 
-@st.cache_resource(show_spinner="Loading the model …")
+@of_zoo(spinner="Loading the model …", most=16)
 def _model(name: str, place: str) -> CapsNet:
     return zoo.load(name, place)
 
@@ -72,7 +72,7 @@ def drawn_weights(name: str, layer: int, position: int, upper: int) -> dict[str,
     return boards.drawn_weights(model(name), upper, layer, position) if name in entries() else {}
 
 
-@st.cache_resource(show_spinner=False)
+@of_zoo(most=16)
 def decoder(name: str) -> bytes:
     """A model's decoder as the browser takes it. Raises PerturbError where it has none."""
     return pack_weights(model(name), exemplar_capsules(name), spread(name), class_means(name))
@@ -86,13 +86,13 @@ def class_means(name: str) -> torch.Tensor | None:
         return None
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@of_zoo(most=16)
 def exemplar_capsules(name: str) -> torch.Tensor:
     """Stored class capsules of a model, "class exemplar dim". Raises ZooError."""
     return zoo.exemplar_capsules(name)
 
 
-@st.cache_resource(show_spinner=False, max_entries=8)
+@of_zoo(most=16)
 def spread(name: str) -> torch.Tensor:
     """How much the numbers of a model's class capsules vary, "class dim". Raises ZooError."""
     return zoo.capsule_spread(name)
@@ -103,7 +103,7 @@ def unit(name: str) -> float:
     return perturbation.unit(exemplar_capsules(name))
 
 
-@st.cache_resource(show_spinner="Measuring what the capsules draw …", max_entries=8)
+@of_zoo(spinner="Measuring what the capsules draw …", most=8)
 def meanings(name: str) -> tuple[Meanings, ...]:
     """What the numbers of each class capsule of a model mean, class by class. Raises PerturbError."""
     examples, deviations = exemplar_capsules(name), spread(name)
@@ -112,7 +112,7 @@ def meanings(name: str) -> tuple[Meanings, ...]:
     )
 
 
-@st.cache_resource(show_spinner="Routing …", max_entries=32)
+@of_zoo(spinner="Routing …", most=32)
 def trace(
     name: str,
     pixels: bytes,
@@ -142,7 +142,7 @@ def trace(
     )
 
 
-@st.cache_resource(show_spinner="Asking every model …", max_entries=32)
+@of_zoo(spinner="Asking every model …", most=32)
 def comparison(names: tuple[tuple[str, str], ...], pixels: bytes) -> Comparison:
     """One image through several models; names: what each is called in the comparison, and the model's own name."""
     models = {called: model(name) for called, name in names}
@@ -151,13 +151,13 @@ def comparison(names: tuple[tuple[str, str], ...], pixels: bytes) -> Comparison:
     return compare(models, data.to_float(image)[None], objects=first.objects)
 
 
-@st.cache_resource(show_spinner=False)
+@of_zoo(most=2)
 def all_entries() -> dict[str, zoo.Entry]:
     """All models of pretrained/ by name, those without capsules as well. Raises ZooError."""
     return zoo.models()
 
 
-@st.cache_resource(show_spinner=False, max_entries=24)
+@of_zoo(most=24)
 def _predictions(name: str, drawer: str, written: float) -> Predictions:
     return recorded(all_entries()[name], all_entries().get(drawer))
 
@@ -181,7 +181,7 @@ def drawn(name: str, chosen: torch.Tensor | None = None, drawer: str = "") -> to
     return drawings(found, model(found.drawn_by), chosen)
 
 
-@st.cache_resource(show_spinner="Comparing the test images …", max_entries=24)
+@of_zoo(spinner="Comparing the test images …", most=24)
 def difference(first: str, second: str, by: str) -> torch.Tensor:
     """How far two models are apart on each test image, "count". Raises CompareError, PredictionsError."""
     artists = (model(predictions(first).drawn_by), model(predictions(second).drawn_by)) if by == "drawings" else None

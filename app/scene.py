@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app import resources
+from app.caching import of_zoo
 from app.sources import browsing, images, trace_sets
 from app.sources.images import Picture
 from app.state import capsule_sets, session
@@ -174,7 +175,7 @@ def own_or(iterations: int, entry: Entry) -> int | None:
     return None if iterations == entry.config.iterations else iterations
 
 
-@st.cache_resource(show_spinner=False)
+@of_zoo(most=2)
 def catalogue() -> Catalogue:
     """What may be chosen on this machine; start with MNIST where it is here. Raises ZooError, SceneError."""
     entries = resources.entries()

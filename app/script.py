@@ -14,6 +14,7 @@ from app import layout, presenter, scene, sidebar, takeaway, text  # noqa: E402
 from app.components.address import address  # noqa: E402
 from app.state import session  # noqa: E402
 from app.tours import notes, path, stage  # noqa: E402
+from capsviz import zoo  # noqa: E402
 
 st.set_page_config(
     page_title="capsviz",
@@ -53,6 +54,7 @@ def links() -> None:
 
 
 with layout.errors_as_sentences():
+    version = zoo.version()
     path.remember(page.url_path or by_name.url_path)
     presenter.listen()
     links()
@@ -71,3 +73,5 @@ with layout.errors_as_sentences():
         page.run()
     if take_away:
         takeaway.take_away(current)
+    if zoo.version() != version:  # a page of two zoos: its pictures may be those of one, its decoder of the other
+        st.rerun()

@@ -12,6 +12,7 @@ from PIL import Image
 from torch import Tensor
 
 from app import resources, widgets
+from app.caching import of_zoo
 from app.scene import Scene
 from app.sources import browsing, images
 from app.state.choices import Choices
@@ -102,7 +103,7 @@ def data_image(name: str, split: str, index: int) -> tuple[str, bytes]:
     return f"image {index}, {images.kinds(labels, DATASETS[name].classes)}", _png(pixels)
 
 
-@st.cache_data(show_spinner=False, max_entries=500)
+@of_zoo(most=500)
 def _generated(model: str, index: int) -> tuple[str, bytes]:
     picture = images.generated(resources.entries()[model], index)
     return picture.title, _png(picture.pixels)

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from app import resources
+from app.caching import of_zoo
 from capsviz.tracing.trace import Trace, shorter, with_votes
 from capsviz.tracing.trace_set import INDEX, TraceSet
 from capsviz.tracing.trace_set_writer import fingerprint
@@ -122,7 +123,7 @@ def _image(place: str, written: float, index: int) -> tuple[Tensor, tuple[str, .
     return (found.images[0] * 255).round().to(torch.uint8), found.classes
 
 
-@st.cache_resource(show_spinner=False)
+@of_zoo(most=32)
 def _fingerprint(name: str) -> str:
     return fingerprint(resources.model(name))
 
@@ -148,7 +149,7 @@ def _network_of(name: str, place: str, written: float) -> Entry:
     )
 
 
-@st.cache_resource(show_spinner="Reading the trace …", max_entries=32)
+@of_zoo(spinner="Reading the trace …", most=32)
 def _trace(place: str, written: float, index: int, model: bool) -> Trace:
     recorded = _opened(place, written)
     return with_votes(resources.model(recorded.recorded["model"]), recorded[index]) if model else recorded[index]

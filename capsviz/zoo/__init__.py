@@ -11,6 +11,7 @@ from .manifest import (
     successors,
     verify,
     verify_history,
+    version,
 )
 from .publishing import EXEMPLARS, class_capsules, replace, save, shipped
 from .weights import capsule_spread, exemplar_capsules, history, load, load_network
@@ -36,4 +37,5 @@ __all__ = [
     "successors",
     "verify",
     "verify_history",
+    "version",
 ]

@@ -97,6 +97,16 @@ def folder() -> Path:
     return Path(os.environ.get("CAPSVIZ_ZOO", places.root() / "pretrained"))
 
 
+def version() -> tuple[str | int, ...]:
+    """What is another as soon as the zoo is: a model was added, replaced or withdrawn, or it is another folder."""
+    path = folder() / MANIFEST
+    try:
+        state = path.stat()
+    except OSError:
+        return (str(path),)
+    return str(path), state.st_ino, state.st_mtime_ns, state.st_size
+
+
 def models() -> dict[str, Entry]:
     """Every model of the manifest by name, in its order; raises ZooError where the manifest cannot be read."""
     return read_manifest()[0]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 import torch
 
 from app import resources
@@ -18,7 +16,7 @@ from tests.app.conftest import Visit
 
 
 @pytest.fixture
-def zoo_with_cnn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def zoo_with_cnn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The shipped digits models and a CNN, which has learned nothing: no page should ever run it."""
     for entry in zoo.models().values():
         if entry.data == "digits":
@@ -39,9 +37,7 @@ def zoo_with_cnn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
         images=torch.zeros(0, 1, 28, 28, dtype=torch.uint8),
         labels=torch.zeros(0, dtype=torch.int64),
     )
-    st.cache_resource.clear()  # what the app remembers of the shipped zoo
-    yield tmp_path
-    st.cache_resource.clear()
+    return tmp_path
 
 
 def test_the_app_offers_capsule_networks_only(zoo_with_cnn: Path):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import resources, scene
+from app import resources
 from app.sources import browsing, images
 from app.state.choices import VIEWS, Choices
 from capsviz import zoo
@@ -172,35 +172,29 @@ def test_drawn_wrong_says_that_its_control_is_missing_and_how_to_make_it(visit: 
 def test_drawn_wrong_stands_beside_its_control(visit: Visit, tmp_path, monkeypatch):
     with_second_seed(tmp_path)
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
-    for cache in (resources.entries, resources.all_entries, scene.catalogue):
-        cache.clear()
-    try:
-        second, drawer = zoo.entry(SECOND), zoo.entry("digits-dr")
-        app = visit("compare", model="digits-dr", view="wrong", method="digits-l2-fc")
-        assert f"The control, {SECOND} drawn by the decoder of digits-dr, is missing" in spoken(app)
-        assert f"`capsviz zoo measure {SECOND}`" in spoken(app)
-        for by in (None, drawer):
-            measure(second, by).save(path_of(second, by))
-        app = visit("compare", model="digits-dr", view="wrong", method="digits-l2-fc")
-        control, shown = recorded(second, drawer), recorded(zoo.entry("digits-l2-fc"))
-        wrong, right = int(control.drawn_wrong.sum()), int(control.right.sum())
-        share, theirs = 100 * wrong / right, 100 * int(shown.drawn_wrong.sum()) / int(shown.right.sum())
-        said = spoken(app)
-        assert f"<b>{wrong}</b> of the {right} that it names rightly" in said
-        assert f"read as another class: {share:.0f} %, beside {theirs:.0f} %." in said
-        alike = share > theirs - 5
-        assert ("it is the foreign decoder that cannot draw" in said) == alike
-        assert ("are harder to draw" in said) != alike
-        titles = [note["text"].replace("<br>", " ") for note in figures(app)["wrong"]["layout"]["annotations"]]
-        assert titles == [
-            "(a) input",
-            "(b) Dynamic routing, reconstructed",
-            "(c) control: Dynamic routing, seed 1, drawn by Dynamic routing",
-            "(d) L2/FC capsules, drawn by Dynamic routing",
-        ]
-    finally:
-        for cache in (resources.entries, resources.all_entries, scene.catalogue):
-            cache.clear()
+    second, drawer = zoo.entry(SECOND), zoo.entry("digits-dr")
+    app = visit("compare", model="digits-dr", view="wrong", method="digits-l2-fc")
+    assert f"The control, {SECOND} drawn by the decoder of digits-dr, is missing" in spoken(app)
+    assert f"`capsviz zoo measure {SECOND}`" in spoken(app)
+    for by in (None, drawer):
+        measure(second, by).save(path_of(second, by))
+    app = visit("compare", model="digits-dr", view="wrong", method="digits-l2-fc")
+    control, shown = recorded(second, drawer), recorded(zoo.entry("digits-l2-fc"))
+    wrong, right = int(control.drawn_wrong.sum()), int(control.right.sum())
+    share, theirs = 100 * wrong / right, 100 * int(shown.drawn_wrong.sum()) / int(shown.right.sum())
+    said = spoken(app)
+    assert f"<b>{wrong}</b> of the {right} that it names rightly" in said
+    assert f"read as another class: {share:.0f} %, beside {theirs:.0f} %." in said
+    alike = share > theirs - 5
+    assert ("it is the foreign decoder that cannot draw" in said) == alike
+    assert ("are harder to draw" in said) != alike
+    titles = [note["text"].replace("<br>", " ") for note in figures(app)["wrong"]["layout"]["annotations"]]
+    assert titles == [
+        "(a) input",
+        "(b) Dynamic routing, reconstructed",
+        "(c) control: Dynamic routing, seed 1, drawn by Dynamic routing",
+        "(d) L2/FC capsules, drawn by Dynamic routing",
+    ]
 
 
 @pytest.mark.parametrize("view", VIEWS[1:])

@@ -1,0 +1,47 @@
+"""What visitors share of the zoo, remembered until the zoo is another."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Generic, ParamSpec, TypeVar
+
+import streamlit as st
+
+from capsviz import zoo
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class OfZoo(Generic[P, R]):
+    """A function whose answers are kept as `st.cache_resource` keeps them, those of an earlier zoo aside."""
+
+    def __init__(self, compute: Callable[P, R], spinner: str, most: int) -> None:
+        def remembered(version: tuple[str | int, ...], *arguments: object) -> R:
+            return compute(*arguments)  # type: ignore[call-arg, arg-type]  # those that __call__ was given
+
+        # Streamlit tells functions apart by these.
+        remembered.__module__, remembered.__qualname__ = compute.__module__, compute.__qualname__
+        self.__doc__ = compute.__doc__
+        self._signature = inspect.signature(compute)
+        self._cached = st.cache_resource(show_spinner=spinner or False, max_entries=most)(remembered)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The answer, computed where it is not known of the zoo as it is now."""
+        given = self._signature.bind(*args, **kwargs)
+        given.apply_defaults()
+        return self._cached(zoo.version(), *given.args)
+
+    def clear(self) -> None:
+        """Forget all answers."""
+        self._cached.clear()
+
+
+def of_zoo(*, spinner: str = "", most: int) -> Callable[[Callable[P, R]], OfZoo[P, R]]:
+    """A decorator: keep the latest `most` answers of a function that depends on the models of pretrained/.
+
+    A model added, replaced or withdrawn while the app runs is met at the next action, and nothing that was computed
+    with an earlier one is shown with it. spinner: what is said while it computes.
+    """
+    return lambda compute: OfZoo(compute, spinner, most)
