@@ -110,6 +110,8 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
         own = entries[name].config.algorithm.page
         return pages[own] if here in about and own != here else None
 
+    offered = [other for other in entries.values() if other.data == entry.data]
+    kinds = [_kind(other) for other in offered]
     sets = list(dict.fromkeys(entry.data for entry in entries.values()))
     chosen(
         st.selectbox,
@@ -126,8 +128,8 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
         "Algorithm",
         "model",
         entry.name,
-        [other.name for other in entries.values() if other.data == entry.data],
-        format_func=lambda name: _label(entries[name]),
+        [other.name for other in offered],
+        format_func=lambda name: _label(entries[name], twin=kinds.count(_kind(entries[name])) > 1),
         read=_model_changes,
         leads=leads,
         help="Another algorithm leads to the page that is about it." if here in about else None,
@@ -140,9 +142,13 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
         st.caption(sentence(device.gave_up()))
 
 
-def _label(entry: Entry) -> str:
-    without = "" if entry.config.decoder else " without decoder"
-    return f"{resources.kind(entry)}{without} · {entry.test_error:.2f} %"
+def _kind(entry: Entry) -> str:
+    return resources.kind(entry) + ("" if entry.config.decoder else " without decoder")
+
+
+def _label(entry: Entry, *, twin: bool) -> str:
+    """What a model is offered as; a twin by the same algorithm is told by its preset."""
+    return f"{_kind(entry)}{f', {plain(entry.preset)}' if twin else ''} · {entry.test_error:.2f} %"
 
 
 def _first_of(name: str, routing: str) -> str:

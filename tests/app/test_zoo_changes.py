@@ -62,7 +62,7 @@ def test_a_model_that_is_added_is_offered_at_the_next_action(visit: Visit, publi
     app = visit(model="digits-dr")
     before = labels(app)
     publish("digits-other")
-    assert labels(app.run()) == [before[0], "Dynamic routing · 50.00 %", *before[1:]]
+    assert labels(app.run()) == ["Dynamic routing, tiny · 0.28 %", "Dynamic routing, tiny · 50.00 %", *before[1:]]
 
 
 def test_of_a_model_that_is_replaced_everything_is_drawn_anew(visit: Visit, publish: Callable[[str], CapsNet]):
