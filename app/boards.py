@@ -14,10 +14,11 @@ from app.components.capsule_maps import capsule_maps
 from app.components.routing_board import Look, routing_board
 from app.scene import Scene
 from app.sources.images import Picture
-from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, TEMPERATURES
+from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS
 from app.text import plain
 from app.widgets import chosen
 from capsviz.boards import CapsuleMaps, describe_routing, routing_message, trace_board
+from capsviz.boards.mixture import TEMPERATURES
 from capsviz.figures.compare import error_map
 from capsviz.figures.objects import objects_apart
 from capsviz.figures.perturb import reconstruction_figure

@@ -35,6 +35,7 @@ PAGES = [
     st.Page("views/compare.py", title="Compare", icon=":material/compare:", url_path="compare"),
     st.Page("views/results.py", title="Results", icon=":material/table_chart:", url_path="results"),
     st.Page("views/basics.py", title="Basics", icon=":material/category:", url_path="basics"),
+    st.Page("views/mixtures.py", title="Mixtures", icon=":material/scatter_plot:", url_path="mixtures"),
     st.Page("views/tours.py", title="Tours", icon=":material/co_present:", url_path="tours"),
 ]
 by_name = first(url_path="dynamic", visibility="hidden")  # the first page has the empty address, and this one as well

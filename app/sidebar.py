@@ -39,6 +39,7 @@ _SOURCES = {
 TOURS = "tours"
 STILL = {
     "results": "Models and images are chosen on the other pages; what was measured is the same for all of them.",
+    "mixtures": "Models and images are chosen on the other pages; here are points in the plane, and no network.",
     TOURS: "Models and images are chosen on the other pages, and each step of a tour brings its own.",
 }
 """The pages that show no model and no image of the visitor's choice, and what the sidebar says there."""

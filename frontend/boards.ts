@@ -5,6 +5,7 @@ import { SquashBoard } from "./basics/squash";
 import { type Mount, mounting } from "./core/board";
 import { mountDecoder } from "./decoder/board";
 import { CapsuleMaps } from "./capsule-maps/board";
+import { MixtureBoard } from "./mixture/board";
 import { RoutingBoard } from "./routing-board/board";
 import { Toy } from "./toy/board";
 
@@ -14,5 +15,6 @@ export const boards: Readonly<Record<string, Mount>> = {
   toy: mounting(Toy),
   squash: mounting(SquashBoard),
   "margin-loss": mounting(MarginBoard),
+  mixture: mounting(MixtureBoard),
   "live-decoder": mountDecoder,
 };

@@ -24,6 +24,7 @@ const parts = [
   "app/margin-loss",
   "app/tour",
   "app/notes",
+  "app/mixture",
   "page/page",
   "notebook/widget",
 ];

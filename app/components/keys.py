@@ -21,6 +21,7 @@ SHEET: tuple[tuple[str, str, str], ...] = (
     ("←  →", "one step back, on", "player"),
     ("Home  End", "first, last step", "player"),
     ("s", "slow motion", "player"),
+    ("n  arrows  a  Delete", "on the plane: next point, move it, add one, remove it", "plane"),
     ("p", "presenter mode on, off", ""),
     ("?", "this sheet on, off", ""),
 )
@@ -35,6 +36,7 @@ MOVED = {
     "page": f"{TOUR}, {IMAGES}",
     "class": '[class*="st-key-upper"]',
     "T": '[class*="st-key-iterations"], [class*="st-key-board-"], .st-key-routing-toy',
+    "plane": ".st-key-mixture-board",
 }
 """By what keys move: where the page has it, as a CSS selector. The browser knows of its players, and a board that has a
 T takes its keys itself."""

@@ -36,8 +36,19 @@ from app.state.codecs import (
 from app.tours.tour import MOST_STEPS
 from capsviz.boards.basics import LONGEST, MARGINS
 from capsviz.boards.decoder import HANDS, WIDE
+from capsviz.boards.mixture import (
+    BETA,
+    COVARIANCES,
+    FEWEST_POINTS,
+    GAUSSIANS,
+    MOST_POINTS,
+    SEEDS,
+    TEMPERATURES,
+    TURNS,
+)
 from capsviz.data import Viewpoint
 from capsviz.data.multi import REACH
+from capsviz.data.points import EXTENT, PRESETS
 from capsviz.experiments import reports
 from capsviz.routing import ASCENDING
 from capsviz.tracing.intervention import Intervention
@@ -48,8 +59,6 @@ LABS = ("network", "toy")
 EXHIBITS = ("squash", "loss")
 """Of Basics."""
 ANOTHER_IMAGE = "image"
-TEMPERATURES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0)
-"""What EM's λ may rise to, beside the model's own: finer steps where λ is small."""
 MAX_TEMPERATURE = TEMPERATURES[-1]
 VIEWS = ("image", "many", "distributions", "confusions", "wrong")
 """Of Compare: this image, many images, distributions, confusions, classified right and drawn wrong."""
@@ -95,6 +104,15 @@ _TOY = numbers(
     "The toy takes four numbers for each of {} to {} capsules".format(*TOY_CAPSULES),
     f"The toy's votes go from −{TOY_REACH:g} to {TOY_REACH:g}",
 )
+_POINTS = numbers(
+    EXTENT,
+    lambda count: count % 3 == 0 and FEWEST_POINTS <= count // 3 <= MOST_POINTS,
+    [3 * count for count in (FEWEST_POINTS, MOST_POINTS)],
+    "The points in the link are not numbers",
+    f"Points take three numbers each, x, y and activation, and there are {FEWEST_POINTS} to {MOST_POINTS} of them",
+    f"Points lie from −{EXTENT:g} to {EXTENT:g}, and their activations from 0 to 1",
+    least=lambda at: 0.0 if at % 3 == 2 else -EXTENT,
+)
 _OFFSETS = numbers(
     WIDE,
     lambda _: True,
@@ -108,6 +126,10 @@ _OFFSETS = numbers(
 
 def _margin(what: str) -> Codec:
     return between(0, 1, f"{what} cannot be “{{text}}”", f"{what} goes from 0 to 1", places=2)
+
+
+def _beta(name: str) -> Codec:
+    return between(-BETA, BETA, f"{name} cannot be “{{text}}”", f"{name} goes from −{BETA:g} to {BETA:g}", places=1)
 
 
 @dataclass(frozen=True)
@@ -265,6 +287,37 @@ class Choices:
     """Seed of that batch, and of a fresh b."""
     toy: tuple[float, ...] = choice(_TOY, (), "the votes that it begins with")
     """Votes of the toy, flat: lower capsule, parent (two), coordinate (two); empty: those that it begins with."""
+    preset: str = choice(one_of(tuple(PRESETS), "preset of points"), next(iter(PRESETS)), "“{preset}”")
+    """Mixtures: the rule by which the points are drawn."""
+    seed: int = choice(whole(0, SEEDS - 1, f"There is no draw “{{text}}” of the points (0 to {SEEDS - 1})"), 0)
+    """Mixtures: the seed of that draw."""
+    points: tuple[float, ...] = choice(_POINTS, (), "the points that are drawn")
+    """Mixtures: points by hand, flat, x, y and activation of each; empty: those that are drawn."""
+    gaussians: int | None = choice(
+        whole(GAUSSIANS[0], GAUSSIANS[-1], f"There cannot be “{{text}}” Gaussians here (2 to {GAUSSIANS[-1]})"),
+        None,
+        "as many Gaussians as the points call for",
+        key="k",
+    )
+    """Mixtures: how many Gaussians; None: as many as the preset begins with."""
+    covariance: str = choice(one_of(COVARIANCES, "form of covariances"), COVARIANCES[0])
+    """Mixtures: `full` covariances, or `diag`onal ones."""
+    turn: int = choice(whole(0, TURNS - 1, f"There is no start “{{text}}” (0 to {TURNS - 1})"), 0, "the first start")
+    """Mixtures: how often the circle of the first means is turned."""
+    voting: bool = choice(flag("votes", "reading of the points"), False, "a mixture of Gaussians", key="as")
+    """Mixtures: the points are votes under EM routing, with `temperature` as λ."""
+    beta_u: float = choice(_beta("βᵤ"), 0.0, "βᵤ = 0")
+    """Mixtures, of routing: the cost of each vote received."""
+    beta_a: float = choice(_beta("βₐ"), -2.0, "βₐ = −2")
+    """Mixtures, of routing: up to which cost a parent is active."""
+    even: bool = choice(flag("even", "start of R"), False, "an R that the first E-step gives", key="R")
+    """Mixtures, of routing: R begins as 1 / J."""
+    point: int | None = choice(
+        whole(0, MOST_POINTS - 1, f"There is no point “{{text}}” (0 to {MOST_POINTS - 1})"), None, "no point"
+    )
+    """Mixtures: the point that is looked at."""
+    held: bool = choice(flag("1", "value of check"), False, "the mixture alone", key="check")
+    """Mixtures: our numbers are held against scikit-learn's."""
     offsets: tuple[float, ...] = choice(
         _OFFSETS, (), "the capsule as it is", kept=lambda choices: choices.hand != "cells"
     )

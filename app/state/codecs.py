@@ -135,12 +135,15 @@ def numbers(
     beyond: str,
     *,
     sparse: bool = False,
+    least: Callable[[int], float] | None = None,
 ) -> Codec:
-    """Several numbers from −reach to reach with two decimals.
+    """Several numbers from −reach to reach with two decimals; least: from where at each place, where not from −reach.
 
     count: whether there may be so many; lengths: some such numbers. no_numbers, wrong_count, beyond: what is said of a
     {text}. sparse: a zero is written as nothing.
     """
+
+    low = least or (lambda _: -reach)
 
     def normal(values: Sequence[float]) -> tuple[float, ...]:
         return tuple(round(value, 2) for value in values)
@@ -152,13 +155,13 @@ def numbers(
             raise ValueError(no_numbers.format(text=text)) from None
         if not count(len(values)):
             raise ValueError(wrong_count.format(text=text))
-        if not all(abs(value) <= reach for value in values):  # also false for NaN
+        if not all(low(at) <= value <= reach for at, value in enumerate(values)):  # also false for NaN
             raise ValueError(beyond.format(text=text))
         return values
 
     def draw(random: Random, *_: Any) -> tuple[float, ...]:
-        furthest = int(100 * reach)
-        return tuple(random.randint(-furthest, furthest) / 100 for _ in range(random.choice(lengths)))
+        count = range(random.choice(lengths))
+        return tuple(random.randint(round(100 * low(at)), int(100 * reach)) / 100 for at in count)
 
     def write(values: Sequence[float]) -> str:
         return ",".join(f"{value:g}" if value or not sparse else "" for value in values)

@@ -79,6 +79,7 @@ def em_routing(
     inverse_temperature: InverseTemperature = InverseTemperature(),
     progress: float = 1.0,
     through: Through = "last",
+    responsibilities: Float[Tensor, "batch lower upper"] | None = None,
     final_posteriors: bool = False,
     variance_floor: float = FLOOR,
 ) -> Iterator[EMStep]:
@@ -86,7 +87,8 @@ def em_routing(
 
     votes "batch lower upper dim" as any `Votes`; activations a_i of all lower capsules "batch lower", in 0..1;
     beta_u and beta_a "upper", learned. through: as in dynamic routing, the responsibilities of the last M-step are
-    constants ("last") or carry gradients ("all"). Raises ValueError for fewer than one iteration.
+    constants ("last") or carry gradients ("all"). responsibilities: R of the first M-step, an even split unless given.
+    Raises ValueError for fewer than one iteration.
 
     The cost follows eq. 26 with the amount of data that a parent receives measured as a share of an even split,
     Σ_i R_ij a_i · J / N: eq. 26 as printed grows with N / J and drives the logistic of eq. 27 into saturation.
@@ -103,7 +105,8 @@ def em_routing(
     values = votes.materialise().transpose(1, 2).to(work_type)
     presence = connections.observed(activations.to(work_type))
     beta_u, beta_a = beta_u.to(work_type), beta_a.to(work_type)
-    owned = connections.even(votes.pairs(0.0).transpose(1, 2)).to(work_type)
+    given = connections.even(votes.pairs(0.0).transpose(1, 2)) if responsibilities is None else responsibilities.mT
+    owned = given.to(work_type)
     data_scale = connections.data_scale
     if isinstance(data_scale, Tensor):
         data_scale = data_scale.to(work_type)

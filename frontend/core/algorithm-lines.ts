@@ -33,11 +33,12 @@ export class AlgorithmLines {
     this.root.replaceChildren(this.pair, ...this.rows.map(({ row }) => row), ...below);
   }
 
-  /** Light a line, and write each line's numbers into it. */
-  light(lit: number, texts: readonly string[]): void {
+  /** Light a line, or several that are one step, and write each line's numbers into it. */
+  light(lit: number | readonly number[], texts: readonly string[]): void {
     this.rows.forEach(({ row, numbers }, k) => {
-      row.classList.toggle("lit", k === lit);
-      row.setAttribute("aria-current", k === lit ? "step" : "false");
+      const now = [lit].flat().includes(k);
+      row.classList.toggle("lit", now);
+      row.setAttribute("aria-current", now ? "step" : "false");
       numbers.textContent = texts[k];
     });
   }

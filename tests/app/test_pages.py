@@ -17,7 +17,7 @@ from capsviz.data.exemplars import exemplars
 from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit
 
-PAGES = ("dynamic", "em", "discriminative", "perturb", "compare", "results", "basics")
+PAGES = ("dynamic", "em", "discriminative", "perturb", "compare", "results", "basics", "mixtures")
 START = exemplars("mnist").start
 
 

@@ -14,12 +14,13 @@ import pytest
 import torch
 from torch import nn
 
+from capsviz.analysis.mixtures import FLOOR, as_votes, begin, half_steps
 from capsviz.analysis.perturbation import lerp, masked, slerp
 from capsviz.boards import pack_weights
 from capsviz.boards.basics import MARGINS
 from capsviz.boards.message import pack
 from capsviz.network import CapsNet
-from capsviz.routing import DenseVotes, dynamic_routing, squash
+from capsviz.routing import DenseVotes, InverseTemperature, dynamic_routing, squash
 from capsviz.routing.losses import margin_losses
 
 FOLDER = Path(__file__).parents[2] / "frontend" / "fixtures"
@@ -112,7 +113,58 @@ def basics() -> dict[str, Any]:
     return {"squash": squashed, "margin": cases}
 
 
-WRITTEN = {"message": message, "decoder": decoder, "routing": routing, "basics": basics}
+def mixture() -> list[dict[str, Any]]:
+    """Mixtures fitted to random points, some of which lie on each other, and the points as votes under EM routing."""
+    generator = torch.Generator().manual_seed(11)
+    cases = []
+    for number in range(12):
+        count, rounds, gaussians = 4 + number % 6, 3, 2 + number % 3
+        covariance, even = ("full", "diag")[number % 2], number % 4 == 3
+        points = (2 * torch.rand(count, 2, generator=generator, dtype=torch.float64) - 1).round(decimals=2)
+        points[: number % 4] = points[0].clone()
+        activations = torch.rand(count, generator=generator, dtype=torch.float64).round(decimals=2)
+        if number % 5 == 4:
+            activations[:] = 0
+        start = begin(gaussians, number)
+        steps = list(itertools.islice(half_steps(points, start, covariance), 2 * rounds + 1))
+        betas, schedule = (
+            {"beta_u": number / 4 - 1, "beta_a": 1 - number / 3},
+            InverseTemperature(final=2.0**number / 16),
+        )
+        owned = None if even else steps[1].responsibilities
+        routed = as_votes(points, activations, owned, gaussians, rounds, **betas, inverse_temperature=schedule)
+        names = ("responsibilities", "means", "variances", "cost", "posteriors")
+        cases.append(
+            {
+                "points": torch.cat([points, activations[:, None]], dim=1).tolist(),
+                "start": _gaussians(start),
+                "covariance": covariance,
+                "floor": FLOOR,
+                "rounds": rounds,
+                "steps": [
+                    {
+                        **_gaussians(step.gaussians),
+                        "owned": None if step.responsibilities is None else step.responsibilities.tolist(),
+                        "likelihood": step.log_likelihood,
+                        "bound": step.bound,
+                    }
+                    for step in steps
+                ],
+                **betas,
+                "even": even,
+                "temperatures": [step.inverse_temperature for step in routed],
+                "routed": [{name: getattr(step, name)[0].tolist() for name in names} for step in routed],
+                "activations": [step.activations[0].tolist() for step in routed],
+            }
+        )
+    return cases
+
+
+def _gaussians(gaussians: Any) -> dict[str, Any]:
+    return {name: getattr(gaussians, name).tolist() for name in ("weights", "means", "covariances")}
+
+
+WRITTEN = {"message": message, "decoder": decoder, "routing": routing, "basics": basics, "mixture": mixture}
 
 
 @pytest.mark.parametrize("name", WRITTEN)

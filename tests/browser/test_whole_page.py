@@ -191,6 +191,18 @@ ACTIONS: dict[str, tuple[str, Sequence[tuple[Act, str]]]] = {
             (button("As trained"), "-lengths="),
         ],
     ),
+    "mixture": (
+        "mixtures?model=digits-dr",
+        [
+            (button("Overlapping"), "preset=overlapping"),
+            (button("diagonal"), "covariance=diag"),
+            (key("Home"), "frame=0"),
+        ],
+    ),
+    "points as votes": (
+        "mixtures?model=digits-dr&preset=outlier",
+        [(button("The points are votes"), "as=votes"), (slide("λ rises to", "ArrowRight"), "lambda=1.5")],
+    ),
     "walk": (
         "perturb?model=digits-dr&hand=walk",
         [(button("walk to class 3"), "to=3"), (button("on the sphere, 50 %"), "walk=0.5")],

@@ -32,6 +32,8 @@ PAGES = (
     "compare?model=mnist-dr&view=wrong",
     "basics?model=fashion-mnist-dr",
     "basics?model=fashion-mnist-dr&exhibit=loss",
+    "mixtures?model=digits-dr&preset=overlapping",
+    "mixtures?model=digits-dr&preset=ring&as=votes",
 )
 HALL = {"width": 1920, "height": 1080}
 LEAST = 20
@@ -57,7 +59,7 @@ def wrong(
         else:
             visitor.open(f"{page}{mode}")
         if mode:  # the page tells how large its window is, and is drawn again
-            if not page.startswith("basics"):  # which has no figure that Python enlarges
+            if not page.startswith(("basics", "mixtures")):  # which have no figure that Python enlarges
                 grown = "document.querySelector('.st-key-strip .js-plotly-plot')?._fullLayout?.font.size > 25"
                 window.wait_for_function(grown)
             visitor.settle()

@@ -1,0 +1,157 @@
+// The points in the hand: added, taken, moved and removed, by pointer and by keys.
+
+import { minIndex } from "d3-array";
+
+import { pointed } from "../core/dom";
+import type { Point } from "./em";
+import type { Plane } from "./plane";
+
+const NEAR = 20; // CSS pixels from a point at which it can be taken, in ordinary type
+const STEPS = 10; // times as far with shift
+
+export interface Holder {
+  readonly points: readonly Point[];
+  readonly chosen: number | null;
+  readonly scale: number;
+  readonly decimals: number;
+  readonly reach: number;
+  /** Other points, and which of them is looked at; rest: the visitor leaves them so. */
+  lay(points: readonly Point[], chosen: number | null, rest: boolean): void;
+  /** Look at a point under the pointer, or at none. */
+  point(index: number | null): void;
+  /** Say why something is not done. */
+  refuse(what: "fewest" | "most"): void;
+  readonly fewest: number;
+  readonly most: number;
+}
+
+export class Hand {
+  private held: number | null = null;
+
+  constructor(
+    private readonly plane: Plane,
+    private readonly holder: Holder,
+  ) {
+    const { canvas } = plane;
+    canvas.tabIndex = 0;
+    canvas.onpointerdown = (event) => this.grab(event);
+    canvas.onpointermove = (event) => this.drag(event);
+    canvas.onpointerup = canvas.onpointercancel = () => this.drop();
+    canvas.onpointerleave = () => this.holder.point(null);
+    canvas.ondblclick = (event) => this.remove(this.near(event));
+    canvas.onkeydown = (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || !this.key(event)) return;
+      event.preventDefault();
+      event.stopPropagation(); // an arrow moves the point, not the player
+    };
+  }
+
+  get busy(): boolean {
+    return this.held !== null;
+  }
+
+  private near(event: MouseEvent): number | null {
+    const [x, y] = pointed(this.plane.canvas, event);
+    const touch = event instanceof PointerEvent && event.pointerType === "touch" ? 1.5 : 1;
+    const far = (point: Point): number => {
+      const [left, top] = this.plane.place(point);
+      return Math.hypot(left - x, top - y);
+    };
+    const nearest = minIndex(this.holder.points, far);
+    const { points, scale } = this.holder;
+    return nearest >= 0 && far(points[nearest]) < NEAR * scale * touch ? nearest : null;
+  }
+
+  private at(event: MouseEvent): [number, number] {
+    return this.plane.coordinates(pointed(this.plane.canvas, event), this.holder.decimals);
+  }
+
+  private grab(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    const { canvas } = this.plane;
+    const near = this.near(event);
+    if (near === null && !this.add(this.at(event), false)) return;
+    this.held = near ?? this.holder.points.length - 1;
+    canvas.setPointerCapture(event.pointerId);
+    canvas.focus({ preventScroll: true });
+    event.preventDefault();
+    this.holder.lay(this.holder.points, this.held, false);
+  }
+
+  private drag(event: PointerEvent): void {
+    if (this.held === null) this.holder.point(this.near(event));
+    else this.move(this.held, this.at(event), false);
+  }
+
+  private drop(): void {
+    if (this.held === null) return;
+    const { held } = this;
+    this.held = null;
+    this.holder.lay(this.holder.points, held, true);
+  }
+
+  private move(index: number, [x, y]: readonly [number, number], rest: boolean): void {
+    const points = this.holder.points.map((point, i): Point => (i === index ? [x, y, point[2]] : point));
+    this.holder.lay(points, index, rest);
+  }
+
+  /** One more point, in sight and chosen; whether there was room. */
+  add([x, y]: readonly [number, number], rest: boolean): boolean {
+    const { points, most } = this.holder;
+    if (points.length >= most) {
+      this.holder.refuse("most");
+      return false;
+    }
+    this.holder.lay([...points, [x, y, 1]], points.length, rest);
+    return true;
+  }
+
+  remove(index: number | null): void {
+    const { points, fewest } = this.holder;
+    if (index === null) return;
+    this.held = null;
+    if (points.length <= fewest) {
+      this.holder.refuse("fewest");
+      return;
+    }
+    this.holder.lay(
+      points.filter((_, i) => i !== index),
+      null,
+      true,
+    );
+  }
+
+  private key({ key, shiftKey }: KeyboardEvent): boolean {
+    const { points, chosen, decimals, reach } = this.holder;
+    const ways: Record<string, readonly [number, number]> = {
+      ArrowLeft: [-1, 0],
+      ArrowRight: [1, 0],
+      ArrowUp: [0, 1],
+      ArrowDown: [0, -1],
+    };
+    if (Object.hasOwn(ways, key) && chosen !== null) {
+      const step = (shiftKey ? STEPS : 1) * 10 ** -decimals;
+      const to = (value: number, way: number): number =>
+        Number(Math.max(-reach, Math.min(reach, value + way * step)).toFixed(decimals)) || 0;
+      const [x, y] = points[chosen];
+      this.move(chosen, [to(x, ways[key][0]), to(y, ways[key][1])], true);
+    } else if (key.toLowerCase() === "n") {
+      const by = shiftKey ? points.length - 1 : 1;
+      const next = chosen === null ? (shiftKey ? points.length - 1 : 0) : (chosen + by) % points.length;
+      this.holder.lay(points, next, true);
+    } else if (key.toLowerCase() === "a") {
+      const [x, y] = chosen === null ? [0, 0] : points[chosen];
+      this.add(
+        [x > 0 ? x - 0.1 : x + 0.1, y].map((value) => Number(value.toFixed(decimals))) as [number, number],
+        true,
+      );
+    } else if ((key === "Delete" || key === "Backspace") && chosen !== null) {
+      this.remove(chosen);
+    } else if (key === "Escape" && chosen !== null) {
+      this.holder.lay(points, null, true);
+    } else {
+      return false;
+    }
+    return true;
+  }
+}

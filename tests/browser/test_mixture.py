@@ -1,0 +1,127 @@
+"""The mixture in Chromium: points in the hand, by pointer and by keys; all that the page says follows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from urllib.parse import parse_qs
+
+import pytest
+import torch
+
+from capsviz.analysis.mixtures import begin, half_steps
+from tests.browser.visitor import Visitor, visits
+
+sync_api = pytest.importorskip("playwright.sync_api")
+EVERYTHING = """root => { const board = root.capsvizMixture; return {
+    points: board.points, likelihood: board.run.mixture.at(-1).likelihood / board.points.length,
+    picture: [...root.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL()),
+    chart: root.querySelector(".chart").innerText, bars: root.querySelector(".bars").innerText,
+    lines: root.querySelector(".algorithm").innerText, note: root.querySelector(".note").innerText }; }"""
+
+
+class Player(Visitor):
+    """Somebody who has the points in the hand."""
+
+    def settle(self) -> None:
+        self.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        self.board = self.window.locator(".mixture[data-ready]")
+        self.board.wait_for()
+        assert self.failures() == []
+
+    def all(self) -> dict:
+        return self.board.evaluate(EVERYTHING)
+
+    def at(self, index: int) -> tuple[float, float]:
+        """Where on the page a point lies."""
+        box = self.board.locator(".plane canvas").bounding_box()
+        x, y = self.board.evaluate(
+            "(root, i) => { const b = root.capsvizMixture; return b.plane.place(b.points[i]); }", index
+        )
+        return box["x"] + x, box["y"] + y
+
+    def linked(self) -> dict[str, str]:
+        return {name: values[0] for name, values in parse_qs(self.query()).items()}
+
+
+@pytest.fixture
+def player(open_window: Callable[..., sync_api.Page], address: str) -> Iterator[Player]:
+    with visits(Player, open_window, address) as visit:
+        yield visit("mixtures?model=digits-dr")
+
+
+def fitted(points: list) -> float:
+    """The log-likelihood per point that Python comes to."""
+    values = torch.tensor(points, dtype=torch.float64)[:, :2]
+    return list(islice(half_steps(values, begin(2)), 31))[-1].log_likelihood / len(points)
+
+
+def test_a_dragged_point_changes_colours_numbers_chart_and_link(player: Player):
+    before, (x, y) = player.all(), player.at(0)
+    player.window.mouse.move(x, y)
+    player.window.mouse.down()
+    player.window.mouse.move(x + 60, y + 20, steps=6)
+    player.window.mouse.up()
+    now = player.all()
+    assert now["points"][0] != before["points"][0] and now["points"][1:] == before["points"][1:]
+    assert now["likelihood"] == pytest.approx(fitted(now["points"]), abs=1e-8)
+    assert f"{now['likelihood']:.4f}".replace("-", "−") in now["chart"]
+    for what in ("picture", "chart", "lines", "note"):
+        assert now[what] != before[what], what
+    player.eventually(lambda: "points" in player.linked(), "the points in the link")
+    x, y, a = now["points"][0]
+    assert player.linked()["points"].startswith(f"{x:g},{y:g},{a:g},")
+    again = Player(player.window.context.new_page(), player.address)
+    again.open(f"mixtures?{player.query()}")
+    assert again.all()["points"] == now["points"] and again.all()["bars"] == now["bars"]
+    again.leave()
+
+
+def test_the_keyboard_alone_adds_moves_and_removes_and_plays(player: Player):
+    before = player.all()["points"]
+    player.board.locator(".plane canvas").focus()
+    for key in ("n", "n", "ArrowRight", "Shift+ArrowUp"):
+        player.window.keyboard.press(key)
+    moved = player.all()["points"]
+    assert moved[1][:2] == pytest.approx([before[1][0] + 0.01, before[1][1] + 0.1])
+    player.window.keyboard.press("a")
+    assert len(player.all()["points"]) == len(before) + 1
+    player.window.keyboard.press("Delete")
+    assert player.all()["points"] == moved
+    player.press("Home")  # outside the plane the keys are the player's
+    assert player.board.locator("output.frame").inner_text() == "the start"
+    player.press("ArrowRight")
+    assert player.board.locator(".line.lit").inner_text().startswith("E")
+    player.eventually(lambda: player.linked().get("frame") == "1", "the half step in the link")
+
+
+def test_a_click_adds_and_a_double_click_removes(player: Player):
+    before = player.all()["points"]
+    box = player.board.locator(".plane canvas").bounding_box()
+    player.window.mouse.click(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"])
+    assert len(player.all()["points"]) == len(before) + 1
+    player.window.mouse.dblclick(*player.at(len(before)))
+    assert player.all()["points"] == before
+    player.eventually(lambda: "points" not in player.linked(), "the preset's own points")
+
+
+def test_as_votes_the_picture_stays_and_what_changes_is_marked(player: Player):
+    player.board.get_by_role("button", name="One outlier").click()
+    player.board.get_by_role("button", name="The points are votes").click()
+    player.eventually(lambda: player.linked().get("as") == "votes", "votes in the link")
+    assert player.linked()["preset"] == "outlier"
+    sync_api.expect(player.window.locator(".st-key-headline")).to_contain_text("switches on")
+    before = player.all()
+    assert (
+        player.board.locator(".caption")
+        .inner_text()
+        .startswith("Drag a point, or click to add one. Dashed, and the mark")
+    )
+    slider = player.board.get_by_role("slider", name="λ rises to")
+    slider.focus()
+    for _ in range(4):
+        slider.press("ArrowRight")
+    now = player.all()
+    assert now["bars"] != before["bars"] and now["points"] == before["points"]
+    player.eventually(lambda: player.linked().get("lambda") == "5", "λ in the link")
+    assert float(player.board.locator(".bars b").first.inner_text()) < 0.01
