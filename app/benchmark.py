@@ -22,8 +22,10 @@ WARM_UP, MOVES, EVERY = 30, 300, 16
 FRAME = 1000 / 30
 """Milliseconds that may pass at most between 95 % of the pictures of a player: 30 frames a second."""
 SCREENS = ((1280, 720), (1920, 1080))
+FIRST = f"dynamic?model={MODEL}"
+"""The page whose board the first view draws, and on which keys are answered."""
 PLAYERS = {
-    "dynamic routing": ("dynamic?model=mnist-dr", "section.routing"),
+    "dynamic routing": (FIRST, "section.routing"),
     "EM": ("em?model=mnist-em", "section.routing"),
     "ascent": ("discriminative?model=mnist-l2&part=ascent", "section.capsule-maps"),
 }
@@ -133,9 +135,9 @@ def _rest(page: Any) -> None:
 
 
 def _first_view(browser: Any, address: str) -> float:
-    """Seconds from the opening of the first page of a server until its board is drawn."""
+    """Seconds from a server's first visit, to the page of dynamic routing, until its board is drawn."""
     began = time.perf_counter()
-    page = _open(browser, address, "", SCREENS[0])
+    page = _open(browser, address, FIRST, SCREENS[0])
     page.locator("section.routing[data-frame]").wait_for()
     drawn = time.perf_counter()
     page.close()
@@ -198,7 +200,7 @@ def _bar(browser: Any, address: str, count: int) -> dict[str, Any]:
 
 def _answers(browser: Any, address: str) -> list[dict[str, Any]]:
     """How soon keys are answered on the page of dynamic routing and that of EM."""
-    page = _open(browser, address, f"dynamic?model={MODEL}", SCREENS[0])
+    page = _open(browser, address, FIRST, SCREENS[0])
     page.locator("section.routing[data-frame]").wait_for()
     _rest(page)
     found = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -10,9 +9,7 @@ import streamlit as st
 from app import startup
 
 startup.wait()
-from app import layout, presenter, scene, sidebar, takeaway, text  # noqa: E402
-from app.components.address import address  # noqa: E402
-from app.state import session  # noqa: E402
+from app import layout, navigation, presenter, scene, sidebar, takeaway, text  # noqa: E402
 from app.tours import notes, path, stage  # noqa: E402
 from capsviz import zoo  # noqa: E402
 
@@ -26,9 +23,9 @@ st.set_page_config(
 )
 st.html(layout.STYLE)
 
-first = partial(st.Page, "views/dynamic.py", title="Dynamic routing", icon=":material/route:")
-PAGES = [
-    first(url_path="first", default=True),
+PAGES = [  # in their order, which their keys follow, from 0 on
+    st.Page("views/start.py", title="Start", icon=":material/home:", url_path="start"),
+    st.Page("views/dynamic.py", title="Dynamic routing", icon=":material/route:", url_path="dynamic"),
     st.Page("views/em.py", title="EM", icon=":material/bubble_chart:", url_path="em"),
     st.Page("views/discriminative.py", title="L2 / L1", icon=":material/balance:", url_path="discriminative"),
     st.Page("views/perturb.py", title="Perturb", icon=":material/tune:", url_path="perturb"),
@@ -38,40 +35,27 @@ PAGES = [
     st.Page("views/mixtures.py", title="Mixtures", icon=":material/scatter_plot:", url_path="mixtures"),
     st.Page("views/tours.py", title="Tours", icon=":material/co_present:", url_path="tours"),
 ]
-by_name = first(url_path="dynamic", visibility="hidden")  # the first page has the empty address, and this one as well
-page = st.navigation([*PAGES, by_name], position="hidden")
-if page.url_path == by_name.url_path:
-    PAGES[0] = page
-
-
-@st.fragment(key="links")
-def links() -> None:
-    """The pages; a link carries the choices along, in this window and in another."""
-    query = session.to_query(scene.choices())
-    with st.container(horizontal=True, key="pages"):
-        for number, target in enumerate(PAGES, start=1):
-            st.page_link(target, label=f"{number} {target.title}", query_params=query)
-    address(key="address")
-
+here = navigation.open_page(PAGES)
 
 with layout.errors_as_sentences():
     version = zoo.version()
-    path.remember(page.url_path or by_name.url_path)
+    path.remember(here.named.url_path)
     presenter.listen()
-    links()
+    navigation.links(here, PAGES)
     current = scene.current()  # where this fails, keys and links lead on
-    with st.sidebar:
-        named = {target.url_path or by_name.url_path: target for target in PAGES}
-        take_away = sidebar.show(current, page.url_path or by_name.url_path, named)
     for notice in current.notices:
         st.warning(text.sentence(notice), icon=":material/link_off:")
+    take_away = False
+    if here.named.url_path != navigation.START:
+        with st.sidebar:
+            take_away = sidebar.show(current, here.named.url_path, {page.url_path: page for page in PAGES})
     takeaway.begin()
     if notes.wanted(current.choices):
         notes.show(current.choices)
     else:
         with layout.errors_as_sentences():
-            stage.show(current.choices, page.url_path or by_name.url_path, dark=current.dark)
-        page.run()
+            stage.show(current.choices, here.named.url_path, dark=current.dark)
+        here.page.run()
     if take_away:
         takeaway.take_away(current)
     if zoo.version() != version:  # a page of two zoos: its pictures may be those of one, its decoder of the other

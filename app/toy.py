@@ -15,6 +15,8 @@ from capsviz.routing.dynamic import DYNAMIC
 LENGTH = 0.9
 """Of every preset's votes."""
 CAPSULES = 5
+APART = (150, 300, 50, 350, 100)
+"""Directions, in degrees, of votes for parent 1 that agree on little, before each turns to where all agree."""
 
 
 def _vote(degrees: float) -> list[float]:
@@ -61,6 +63,21 @@ def presets() -> dict[str, dict[str, Any]]:
     }
 
 
+def story() -> dict[str, Any]:
+    """What the start page shows: the votes for parent 1 come to agree, those for parent 2 never do."""
+    votes = presets()["Agreement"]["votes"]
+    before = _pairs([_vote(degrees) for degrees in APART], [second for _, second in votes])
+    return {
+        "votes": votes,
+        "before": before,
+        "said": (
+            "The votes disagree: they pull in all directions, and both parents' arrows v stay short.",
+            "The five votes for parent 1 come to agree: v₁ grows. Those for parent 2 still cancel.",
+            "Each capsule turns to the parent that it agrees with: its coupling, the thickness of its arrow, rises.",
+        ),
+    }
+
+
 def _moved(votes: tuple[float, ...]) -> None:
     """Keep the votes that the visitor left: they concern the toy and the links, not the rest of the page."""
     scene.keep("toy", toy=votes)
@@ -74,6 +91,27 @@ def _left(frame: int | None) -> None:
 def _turned(iterations: int) -> None:
     """Keep another T, which the strip shows as well."""
     scene.keep(iterations=scene.own_or(iterations, scene.current().on_page(DYNAMIC.page)[0]))
+
+
+@st.fragment(key="toy")
+def by_itself() -> None:
+    """The toy of the start page, without numbers: it plays by itself until a vote is dragged, or the link has some."""
+    current, told = scene.current(), story()
+    own = current.choices.toy
+    routing_toy(
+        nested(own) if own else told["votes"],
+        current.rounds(current.on_page(DYNAMIC.page)[0]),
+        {},
+        most=MAX_ITERATIONS,
+        frame=current.choices.frame,
+        dark=current.dark,
+        key="routing-toy-start",
+        story=None if own else told,
+        plain=True,
+        on_votes=_moved,
+        on_frame=_left,
+        on_iterations=_turned,
+    )
 
 
 @st.fragment(key="toy")

@@ -10,7 +10,7 @@ import streamlit as st
 from app.components.hosting import built
 
 SHEET: tuple[tuple[str, str, str], ...] = (
-    ("1 … 9", "the pages, in their order", ""),
+    ("0 … 9", "the pages, in their order", ""),
     ("Page Down  Page Up", "next, previous step of the tour", "step"),
     ("b  or  Backspace", "back to the tour's step, after a question", "step"),
     ("[  ]", "previous, next image", "image step"),
@@ -35,7 +35,7 @@ MOVED = {
     "step": TOUR,
     "page": f"{TOUR}, {IMAGES}",
     "class": '[class*="st-key-upper"]',
-    "T": '[class*="st-key-iterations"], [class*="st-key-board-"], .st-key-routing-toy',
+    "T": '[class*="st-key-iterations"], [class*="st-key-board-"], [class*="st-key-routing-toy"]',
     "plane": ".st-key-mixture-board",
 }
 """By what keys move: where the page has it, as a CSS selector. The browser knows of its players, and a board that has a

@@ -44,6 +44,8 @@ def routing_toy(
     frame: int | None,
     dark: bool,
     key: str,
+    story: Mapping[str, Any] | None = None,
+    plain: bool = False,
     on_votes: Callable[[tuple[float, ...]], None],
     on_iterations: Callable[[int], None],
     on_frame: Callable[[int | None], None],
@@ -51,7 +53,10 @@ def routing_toy(
     """Show the toy: `votes` of two to six lower capsules for two parents, routed `iterations` times.
 
     presets: by name, `votes` and a `note` in one sentence. most: what T may rise to. frame: the iteration at
-    which to stand, counted from 0, None: the last. on_votes gets the votes, flat, that the visitor left, on_iterations
+    which to stand, counted from 0, None: the last. story: what it shows by itself until a vote is taken into the hand,
+    again and again, unless the visitor's system asks for less motion or `frame` says where to stand: the votes `before`
+    they became `votes`, and `said`, three sentences on those before, on those after, and on their routing. plain: only
+    the planes and the player, no numbers. on_votes gets the votes, flat, that the visitor left, on_iterations
     another T, and on_frame where the player was left, None for the last, as callbacks before the script runs again.
     What they got has to come back as votes, iterations and frame: what was acknowledged and is not said is undone.
     """
@@ -78,6 +83,8 @@ def routing_toy(
         "presets": {name: dict(preset) for name, preset in presets.items()},
         "colours": [class_colour(index) for index in _LOWER],
         "parents": [class_colour(index) for index in _PARENTS],
+        "story": story and {"before": story["before"], "said": list(story["said"])},
+        "plain": plain,
         "theme": theme(dark),
     }
     board("toy", Message(fields, {}), key=key, actions={"votes": moved, "iterations": turned, "frame": left})

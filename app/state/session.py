@@ -11,6 +11,10 @@ import streamlit as st
 from app.state.choices import DECLARED, Catalogue, Choices
 from app.state.codecs import Replaced
 
+START = {"page": "start"}
+"""What a query holds beside the choices where they were made on the start page at the address without a name."""
+_MARK = "mark-of-the-page"
+
 
 def parse(query: Mapping[str, str], catalogue: Catalogue) -> tuple[Choices, tuple[str, ...]]:
     """The choices that a URL query stands for, and one sentence for each part of it that means nothing here."""
@@ -37,12 +41,27 @@ def to_query(choices: Choices) -> dict[str, str]:
     return {each.key: each.codec.write(getattr(choices, name)) for name, each in DECLARED.items() if name in changed}
 
 
+def opens_start(query: Mapping[str, str]) -> bool:
+    """Whether a query at the address without a name is the start page's: no choices, or those made there."""
+    return query.items() >= START.items() or not any(declared.key in query for declared in DECLARED.values())
+
+
+def mark(query: Mapping[str, str]) -> None:
+    """What `write` puts before the choices, for the page that is open."""
+    st.session_state[_MARK] = dict(query)
+
+
+def write(query: Mapping[str, str]) -> None:
+    """Put a query of the page that is open into the URL."""
+    st.query_params.from_dict({**st.session_state.get(_MARK, {}), **query})
+
+
 def update(choices: Choices, **changes: Any) -> None:
     """Write `changed` choices to the URL.
 
     To be called from a widget's callback: the script then reads them back from the URL, the only place they live.
     """
-    st.query_params.from_dict(to_query(changed(choices, **changes)))
+    write(to_query(changed(choices, **changes)))
 
 
 def changed(choices: Choices, **changes: Any) -> Choices:

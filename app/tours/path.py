@@ -71,6 +71,6 @@ def lead(to: Place, choices: Choices) -> None:
     page, query = target(to, choices)
     st.session_state[ARRIVALS] = st.session_state.get(ARRIVALS, 0) + 1
     if page == st.session_state.get(_HERE):
-        st.query_params.from_dict(query)
+        session.write(query)
     else:
         st.switch_page(links.script_of(page), query_params=query)

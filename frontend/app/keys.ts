@@ -68,8 +68,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       showSheet();
     } else if (sheet.open || document.querySelector('[role="dialog"]')) {
       return;
-    } else if (/^[1-9]$/.test(event.key)) {
-      [...document.querySelectorAll<HTMLElement>(".st-key-pages a")].at(Number(event.key) - 1)?.click();
+    } else if (/^[0-9]$/.test(event.key)) {
+      linkOf(event.key)?.click();
     } else if (command?.startsWith("T") && turns(Number(command.slice(1)))) {
       // a board has gone there at once, and tells where it is left
     } else if (command && moves(command.replace(/[+-]1$/, ""))) {
@@ -84,6 +84,12 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   window.addEventListener("capsviz:command", (event) => send((event as CustomEvent<string>).detail), { signal });
   if (data.presenting) tellSize(data.screen, signal, (size) => setStateValue("screen", size));
   return () => listening.abort();
+}
+
+/** The link to the page that says a digit before its name. */
+function linkOf(digit: string): HTMLElement | undefined {
+  const links = [...document.querySelectorAll<HTMLElement>(".st-key-pages a")];
+  return links.find((link) => link.querySelector("p")?.textContent.startsWith(`${digit} `));
 }
 
 /** Whether a board of the page has taken so many iterations T more. */

@@ -5,12 +5,14 @@
 // (`data-own-keys`), only keys that are pressed in it are its players'. Players of one group move in step.
 
 import { button, element } from "./dom";
+import { calm } from "./motion";
 import { Player } from "./player";
 import { SharedValue } from "./shared-value";
 import "./player-controls.css";
 
 const HOLD = 620;
 const GLIDE = 380;
+const LINGER = 3500; // milliseconds that the last frame stands before a performance begins anew
 const REST = 500; // milliseconds without a move after which the place counts as chosen
 
 interface Options {
@@ -63,6 +65,7 @@ export class PlayerControls {
   private readonly slider: HTMLInputElement;
   private readonly label = element("output", { className: "frame" });
   private resting: number | undefined;
+  private performing = false;
 
   constructor({ count, show, name, rest, group = "", unit = "step", hold = HOLD, glide = GLIDE }: Options) {
     this.player = new Player(count, hold, glide);
@@ -223,20 +226,33 @@ export class PlayerControls {
     this.player.start();
     this.moved();
     this.playButton.textContent = "❚❚ Pause";
-    const jumping = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const jumping = calm();
     let before = performance.now();
     const frame = (now: number): void => {
-      if (this.player.advance(now - before, jumping)) this.moved();
+      if (!this.player.ended) {
+        if (this.player.advance(now - before, jumping)) this.moved();
+      } else if (this.player.stands(now - before) > LINGER) {
+        this.player.start();
+        this.moved();
+      }
       before = now;
-      if (this.player.ended) this.stop();
+      if (this.player.ended && !this.performing) this.stop();
       else this.timer = requestAnimationFrame(frame);
     };
     this.timer = requestAnimationFrame(frame);
   }
 
+  /** Play from the start, and again after the end, until somebody stops it. */
+  perform(): void {
+    this.player.place(0);
+    this.performing = true;
+    this.play();
+  }
+
   stop(): void {
     cancelAnimationFrame(this.timer);
     this.timer = 0;
+    this.performing = false;
     this.playButton.textContent = "▶ Play";
   }
 

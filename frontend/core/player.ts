@@ -71,6 +71,11 @@ export class Player {
     return true;
   }
 
+  /** Stand for so many milliseconds more; how long it has stood by now. */
+  stands(milliseconds: number): number {
+    return (this.held += milliseconds);
+  }
+
   /** Whether playing has come to the last frame. */
   get ended(): boolean {
     return this.from >= this.last;

@@ -7,18 +7,21 @@ import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
 import { element, topOf } from "../core/dom";
 import { Look } from "../core/look";
+import { calm } from "../core/motion";
 import { indices, shown } from "../core/numbers";
 import { IterationsSlider } from "../core/iterations-slider";
 import { SharedValue } from "../core/shared-value";
 import { PlayerControls } from "../core/player-controls";
 import { Plane } from "./plane";
 import { routeByAgreement, type Step, type Votes } from "./routing";
+import { type Story, told } from "./story";
 import "./toy.css";
 
 const SMALLEST = 330; // CSS pixels of a plane
-const BELOW = 40; // CSS pixels that stay free below the toy
+const BELOW = 64; // CSS pixels that stay free below the toy
 const NEAR = 26; // CSS pixels from a vote's tip at which it can be taken, in ordinary type
 const ORDINARY = 16; // pixels of the toy's type on an ordinary page
+const [HOLD, GLIDE] = [1500, 1300]; // milliseconds that a frame of the story stands, and that it takes to the next one
 
 const OWN_VOTES = "Your own votes: they are in the link.";
 
@@ -35,6 +38,10 @@ interface Message {
   /** Of lower capsules and of parents. */
   readonly colours: readonly string[];
   readonly parents: readonly string[];
+  /** What it shows by itself until a vote is taken into the hand; null: nothing. */
+  readonly story: Story | null;
+  /** Only the planes and the player. */
+  readonly plain: boolean;
   readonly theme: Theme;
 }
 
@@ -62,6 +69,7 @@ export class Toy extends Board<Message> {
   private iterations = 1;
   private steps: Step[] = [];
   private held: { i: number; j: number } | null = null;
+  private story: Story | null = null;
   private readonly sharedVotes = new SharedValue();
   private readonly sharedIterations = new SharedValue();
   private look: Look | undefined;
@@ -83,15 +91,19 @@ export class Toy extends Board<Message> {
 
   protected update(data: Message): void {
     const { acknowledged } = data;
+    this.root.classList.toggle("plain", data.plain);
     this.look = new Look(data.theme, this.root, ORDINARY);
-    if (this.sharedVotes.takes(data.votes, acknowledged.votes) && !this.held) this.votes = structuredClone(data.votes);
+    const taken = this.sharedVotes.takes(data.votes, acknowledged.votes) && !this.held;
+    const other = taken && (data.story === null) !== (this.story === null);
+    if (taken) [this.votes, this.story] = [structuredClone(data.votes), data.story];
     if (this.sharedIterations.takes(data.iterations, acknowledged.iterations, this.rounds.moving)) {
       this.rounds.value = this.iterations = data.iterations;
     }
-    if (this.rows.length !== this.votes.length) this.build(data);
+    if (other || this.rows.length !== this.votes.length) this.build(data);
     this.rounds.offer(data.most, null, "");
     this.route();
     this.controls?.stand(data.frame, acknowledged.frame);
+    if (other && this.story && data.frame === null && !calm()) this.controls?.perform();
   }
 
   private build(data: Message): void {
@@ -101,18 +113,18 @@ export class Toy extends Board<Message> {
       return made;
     });
     // All notes lie on one place, of which one is seen: whichever it is, what stands below keeps its place.
-    this.notes = [...Object.values(data.presets).map(({ note }) => note), OWN_VOTES].map((textContent) =>
-      element("span", { textContent }),
-    );
+    const said = this.story?.said ?? Object.values(data.presets).map(({ note }) => note);
+    this.notes = [...said, OWN_VOTES].map((textContent) => element("span", { textContent }));
     this.parents = data.parents.map((_, j) => this.parent(j));
     this.rows = this.votes.map((_, i) => this.row(data, i));
     this.controls?.destroy();
     this.controls = new PlayerControls({
-      count: this.iterations,
+      count: this.frames,
       show: () => this.layout(),
-      unit: "iteration",
-      name: (index) => `iteration ${index + 1} of ${this.iterations}`,
+      unit: this.story ? "step" : "iteration",
+      name: (index) => this.nameOf(index),
       rest: (frame) => this.tell("frame", frame),
+      ...(this.story ? { hold: HOLD, glide: GLIDE } : {}),
     });
     const heads = ["", "b₁", "û·v₁", "coupling c", "û·v₂", "b₂"];
     const table = element(
@@ -122,14 +134,25 @@ export class Toy extends Board<Message> {
       element("tbody", {}, ...this.rows.map(({ root }) => root)),
     );
     const [left, right] = this.parents;
-    this.below.replaceChildren(this.controls.root, this.rounds.root);
+    const note = element("div", { className: "note" }, ...this.notes);
+    this.below.replaceChildren(...(data.plain ? [note] : []), this.controls.root, this.rounds.root);
     this.root.replaceChildren(
       element("div", { className: "tools" }, ...this.buttons),
-      element("div", { className: "note" }, ...this.notes),
+      ...(data.plain ? [] : [note]),
       element("div", { className: "board" }, left.root, element("div", { className: "middle" }, table), right.root),
       this.below,
     );
     this.controls.stand(data.frame, data.acknowledged.frame);
+  }
+
+  /** Of the story, the votes before they agree are one more. */
+  private get frames(): number {
+    return this.iterations + (this.story ? 1 : 0);
+  }
+
+  private nameOf(index: number): string {
+    const iteration = `iteration ${Math.max(1, index + (this.story ? 0 : 1))} of ${this.iterations}`;
+    return this.story && index < 2 ? `${["votes apart", "votes agree"][index]}, ${iteration}` : iteration;
   }
 
   private parent(j: number): Parent {
@@ -174,13 +197,17 @@ export class Toy extends Board<Message> {
     const { controls, message } = this;
     if (!controls || !message) return;
     this.steps = routeByAgreement(this.votes, this.iterations);
-    if (controls.count !== this.iterations) controls.resize(this.iterations);
+    if (controls.count !== this.frames) controls.resize(this.frames);
     else controls.place(controls.position);
+    if (this.story) return; // what is said goes with the frame
     const text = JSON.stringify(this.votes);
     const named = Object.values(message.presets).findIndex(({ votes }) => JSON.stringify(votes) === text);
     this.buttons.forEach((made, k) => made.setAttribute("aria-pressed", String(k === named)));
-    const said = named < 0 ? this.notes.length - 1 : named;
-    this.notes.forEach((note, k) => note.classList.toggle("said", k === said));
+    this.say(named < 0 ? this.notes.length - 1 : named);
+  }
+
+  private say(which: number): void {
+    this.notes.forEach((note, k) => note.classList.toggle("said", k === which));
   }
 
   // ------------------------------------------------------------------------------------------------------- the hand
@@ -188,7 +215,9 @@ export class Toy extends Board<Message> {
   private grab(j: number, event: PointerEvent): void {
     const { plane } = this.parents[j];
     let best = NEAR * (this.look?.scale ?? 1) * (event.pointerType === "touch" ? 1.5 : 1);
-    this.votes.forEach((vote, i) => {
+    const { story, controls } = this;
+    const seen = story && controls ? told(story, this.votes, this.iterations, controls.position).votes : this.votes;
+    seen.forEach((vote, i) => {
       const { x, y } = plane.place(vote[j]);
       const far = Math.hypot(event.offsetX - x, event.offsetY - y);
       if (far < best) [best, this.held] = [far, { i, j }];
@@ -196,7 +225,18 @@ export class Toy extends Board<Message> {
     if (!this.held) return;
     plane.canvas.setPointerCapture(event.pointerId);
     event.preventDefault();
+    if (this.story) this.endStory();
     this.layout();
+  }
+
+  /** The votes are in the visitor's hand from here on, as they are on screen, routed to the end. */
+  private endStory(): void {
+    if (!this.story || !this.message || !this.controls) return;
+    const { votes } = told(this.story, this.votes, this.iterations, this.controls.position);
+    this.votes = votes.map((capsule) => capsule.map(([x, y]) => [Number(x.toFixed(2)), Number(y.toFixed(2))]));
+    this.story = null;
+    this.steps = routeByAgreement(this.votes, this.iterations);
+    this.controls.end(this.frames);
   }
 
   private drag(j: number, event: PointerEvent): void {
@@ -218,10 +258,16 @@ export class Toy extends Board<Message> {
     const { controls, message, look } = this;
     if (!this.steps.length || !controls || !message || !look || !this.root.clientWidth) return;
     look.measure();
-    const position = Math.min(controls.position, this.steps.length - 1);
+    const { story } = this;
+    const scene = story
+      ? told(story, this.votes, this.iterations, controls.position)
+      : { votes: this.votes, steps: this.steps, position: controls.position };
+    if (story) this.say(Math.min(controls.index, story.said.length - 1));
+    const { votes, steps } = scene;
+    const position = Math.min(scene.position, steps.length - 1);
     const first = Math.floor(position);
-    const from = this.steps[first];
-    const to = this.steps[Math.min(first + 1, this.steps.length - 1)];
+    const from = steps[first];
+    const to = steps[Math.min(first + 1, steps.length - 1)];
     const between = (name: keyof Step): number[][] =>
       from[name].map((row, i) => interpolateNumberArray(row, to[name][i])(position - first).slice());
     const now = { logits: between("logits"), couplings: between("couplings"), agreement: between("agreement") };
@@ -243,7 +289,7 @@ export class Toy extends Board<Message> {
         colour: message.parents[j],
         name: `v${"₁₂"[j]}`,
         reach: message.reach,
-        votes: this.votes.map((vote) => vote[j]),
+        votes: votes.map((vote) => vote[j]),
         couplings: now.couplings.map((row) => row[j]),
         pose: poses[j],
         held: this.held?.j === j ? this.held.i : null,

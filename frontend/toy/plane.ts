@@ -21,8 +21,16 @@ export interface PlaneState {
   readonly held: number | null;
 }
 
+const SMALLEST = 0.72; // of arrows and handles, so that their numbers can be read
+const ROOMY = 300; // CSS pixels of a plane from which on arrows and handles have their full size
+
 export class Plane extends Panel<PlaneState> {
   private reach = 1;
+
+  /** Against arrows and handles of a plane with room for them. */
+  private get size(): number {
+    return Math.max(SMALLEST, Math.min(1, this.width / ROOMY));
+  }
 
   fit(side: number, reach: number): void {
     this.width = this.height = side;
@@ -45,23 +53,25 @@ export class Plane extends Panel<PlaneState> {
 
   protected paint(pen: Pen, state: PlaneState): void {
     const { votes, couplings, colours, colour, held } = state;
-    const { theme } = state.look;
+    const { size } = this;
+    const { theme, scale } = state.look;
+    const thick = size * scale;
     const origin = this.place([0, 0]);
     const tip = this.place(state.pose);
     pen.strokeStyle = theme.grid;
-    pen.lineWidth = 1;
+    pen.lineWidth = scale;
     line(pen, 0, origin.y, this.width, origin.y);
     line(pen, origin.x, 0, origin.x, this.width);
     // What squash keeps v inside of.
     pen.strokeStyle = theme.muted;
-    pen.setLineDash([5, 5]);
+    pen.setLineDash([5 * scale, 5 * scale]);
     pen.beginPath();
     pen.arc(origin.x, origin.y, this.width / (2 * this.reach), 0, 2 * Math.PI);
     pen.stroke();
     pen.setLineDash([]);
-    votes.forEach((vote, i) => arrow(pen, origin, this.place(vote), 1.5 + 9 * couplings[i], colours[i]));
-    arrow(pen, origin, tip, 9, colour, theme.ground);
-    votes.forEach((vote, i) => handle(pen, this.place(vote), i, i === held, state));
+    votes.forEach((vote, i) => arrow(pen, origin, this.place(vote), thick * (1.5 + 9 * couplings[i]), colours[i]));
+    arrow(pen, origin, tip, thick * 9, colour, theme.ground);
+    votes.forEach((vote, i) => handle(pen, this.place(vote), i, i === held, size, state));
     name(pen, origin, tip, state);
   }
 }
@@ -76,15 +86,15 @@ function name(pen: Pen, from: Spot, tip: Spot, { look, name: text }: PlaneState)
   pen.textBaseline = "alphabetic";
 }
 
-function handle(pen: Pen, { x, y }: Spot, i: number, held: boolean, { look, colours }: PlaneState): void {
+function handle(pen: Pen, { x, y }: Spot, i: number, held: boolean, size: number, { look, colours }: PlaneState): void {
   pen.beginPath();
-  pen.arc(x, y, (held ? 15 : 12) * look.scale, 0, 2 * Math.PI);
+  pen.arc(x, y, (held ? 15 : 12) * size * look.scale, 0, 2 * Math.PI);
   pen.fillStyle = colours[i];
   pen.fill();
   pen.strokeStyle = look.theme.ground;
   pen.lineWidth = 2;
   pen.stroke();
-  pen.font = look.type(15, "bold");
+  pen.font = look.type(15 * size, "bold");
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   pen.fillStyle = inkOn(colours[i]);

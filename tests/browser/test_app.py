@@ -19,7 +19,13 @@ from tests.serving import served
 
 sync_api = pytest.importorskip("playwright.sync_api")
 
-PAGES = {"Dynamic routing": "", "EM": "em", "L2 / L1": "discriminative", "Perturb": "perturb", "Compare": "compare"}
+PAGES = {
+    "Dynamic routing": "dynamic",
+    "EM": "em",
+    "L2 / L1": "discriminative",
+    "Perturb": "perturb",
+    "Compare": "compare",
+}
 
 
 def test_the_first_visit_of_a_fresh_server_may_be_a_link_to_any_page(
@@ -45,7 +51,6 @@ def test_only_this_machine_is_answered_unless_told(address: str):
 def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
     visitor.open("dynamic?model=digits-dr&image=12&class=3")
     sync_api.expect(visitor.window.locator("h2")).to_contain_text("Dynamic")
-    assert visitor.window.get_by_role("dialog").count() == 0, "the first page, whose address is empty, has its name too"
     first, *others = enumerate(PAGES.items(), start=1)
     for number, (title, path) in (*others, first):
         visitor.window.get_by_role("link", name=f"{number} {title}").click()

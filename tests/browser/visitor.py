@@ -90,9 +90,8 @@ class Visitor(Guest):
         """Wait until the script has run and every figure is drawn."""
         self.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
         self.window.wait_for_selector("h2")
-        self.window.locator(".js-plotly-plot .main-svg, section:is(.basics, .mixture) canvas").first.wait_for(
-            state="attached"
-        )
+        drawn = ".js-plotly-plot .main-svg, section:is(.basics, .mixture) canvas, .toy.plain canvas"
+        self.window.locator(drawn).first.wait_for(state="attached")
         self.window.wait_for_function("document.querySelectorAll('[data-stale=\"true\"]').length === 0")
         assert self.failures() == []
 

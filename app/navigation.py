@@ -1,0 +1,70 @@
+"""Which page an address opens, and the links to all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from app import scene
+from app.components.address import address
+from app.state import session
+
+START = session.START["page"]
+FIRST_LAB = "dynamic"
+"""What the empty address opened before there was a start page, and opens still where the link holds a choice."""
+WITHOUT_KEY = "tours"
+"""The page that comes after those with digits."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The page that is open.
+
+    page: as it was opened, perhaps at the address without a name. named: itself, or the one of the same script that
+    has a name.
+    """
+
+    page: StreamlitPage
+    named: StreamlitPage
+
+    def link(self, target: StreamlitPage, query: dict[str, str]) -> tuple[StreamlitPage, dict[str, str]]:
+        """Where a link to a page leads; to the open one, as it was opened."""
+        if target is not self.named:
+            return target, query
+        unnamed = self.page is not target and target.url_path == START
+        return self.page, st.query_params.to_dict() if unnamed else query
+
+
+def open_page(pages: Sequence[StreamlitPage]) -> Opened:
+    """The page of the address.
+
+    The one without a name is the start page; with choices that were not made there it is Dynamic routing, which was
+    there before.
+    """
+    named = st.session_state["pages"] = {page.url_path: page for page in pages}
+    starts = session.opens_start(st.query_params)
+    first = named[START if starts else FIRST_LAB]
+    bare = st.Page(f"views/{first.url_path}.py", title=first.title, url_path="bare", default=True, visibility="hidden")
+    page = st.navigation([*pages, bare], position="hidden")
+    session.mark(session.START if page is bare and starts else {})
+    return Opened(page, first if page is bare else page)
+
+
+def named() -> Mapping[str, StreamlitPage]:
+    """The pages by their names in the address."""
+    return st.session_state["pages"]
+
+
+@st.fragment(key="links")
+def links(here: Opened, pages: Sequence[StreamlitPage]) -> None:
+    """The pages; a link carries the choices along, in this window and in another."""
+    query = session.to_query(scene.choices())
+    with st.container(horizontal=True, key="pages"):
+        for number, target in enumerate(pages):
+            page, carried = here.link(target, query)
+            label = target.title if target.url_path == WITHOUT_KEY else f"{number} {target.title}"
+            st.page_link(page, label=label, query_params=carried)
+    address(key="address")

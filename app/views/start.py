@@ -1,0 +1,44 @@
+"""Start: what a vote is and what agreement does, in one moving picture, and the ways on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import layout, navigation, scene, toy
+from app.comparing import this_image
+from app.state import session
+
+current = scene.current()
+NUMERALS = ("", "", "two ", "three ", "four ", "five ", "six ")
+METHODS = len(this_image.methods(current))
+WAYS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
+    # page, what one does there, what there is to be seen, and the choices that the link makes
+    ("dynamic", "Watch it route", "one image, every vote, round by round", {"lab": "network"}),
+    ("perturb", "Move a number", "of a capsule, and see what it draws", {}),
+    ("compare", f"Compare {NUMERALS[METHODS]}algorithms", "on the same image", {"view": "image"}),
+    ("tours", "Give a talk", "step by step, by one key", {}),
+)
+
+
+def ways() -> None:
+    """Large links; all choices go along but where a player stands."""
+    pages = navigation.named()
+    with st.container(key="ways"):
+        layout.say(f"Now {current.entry.config.lower:,} of these.")
+        for name, deed, sight, choices in WAYS:
+            query = session.to_query(session.changed(current.choices, frame=None, **choices))
+            st.page_link(pages[name], label=f"**{deed}** :small[{sight}]", query_params=query, width="stretch")
+
+
+with st.container(key="opening"):
+    st.header("Parts vote, agreement decides", anchor=False)
+    layout.say(
+        "Five <b>capsules</b>, each for one part of an image, <b>vote</b> by an arrow on how either of two wholes, "
+        "their <b>parents</b>, would look. Votes that <b>agree</b> add up, and that parent's own arrow <b>v</b> grows; "
+        "votes that disagree cancel."
+    )
+picture, onward = st.columns([5, 2], gap="large", vertical_alignment="center")
+with picture:
+    toy.by_itself()
+with onward:
+    ways()

@@ -1,0 +1,116 @@
+"""The start page: what it says is the model's own, its ways on carry the choices, and old links keep their page."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from app.toy import story
+from capsviz.boards.message import Message, unpack
+from capsviz.routing import DenseVotes, DynamicStep, dynamic_routing
+from tests.app.conftest import SCRIPT, Visit
+
+
+def opened(**query: str) -> AppTest:
+    """The app at the empty address, with a query."""
+    app = AppTest.from_file(SCRIPT, default_timeout=120)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception, [error.value for error in app.exception]
+    return app
+
+
+def toy(app: AppTest) -> Message:
+    """What the toy on the page was given."""
+    found = (unpack(each.proto.bytes) for each in app.get("bidi_component") if each.proto.bytes)
+    return next(message for message in found if "reach" in message.fields)
+
+
+def said(app: AppTest) -> str:
+    return "\n".join(each.value for each in app.markdown)
+
+
+def ways(app: AppTest) -> dict[str, str]:
+    """What the large links say, by where they lead, with the choices they carry."""
+    every = app.get("page_link")
+    return {
+        f"{link.proto.page}?{link.proto.query_string}": link.proto.label for link in every if "**" in link.proto.label
+    }
+
+
+def test_the_empty_address_is_the_start_page_and_needs_no_inference(bare_machine, monkeypatch):
+    monkeypatch.setattr("app.resources.trace", lambda *_: pytest.fail("the start page ran a model"))
+    app = opened()
+    assert app.header[0].value == "Parts vote, agreement decides"
+    assert not app.get("plotly_chart") and not app.sidebar.button
+    fields = toy(app).fields
+    assert fields["plain"] and fields["story"]["before"] == story()["before"]
+    assert (fields["frame"], fields["iterations"]) == (None, 3)
+
+
+@pytest.mark.parametrize(("model", "count"), [("mnist-dr", "1,152"), ("digits-dr", "288")])
+def test_the_capsules_of_the_model_on_stage_are_counted(visit: Visit, model: str, count: str):
+    assert f"Now {count} of these.</p>" in said(visit("start", model=model))
+
+
+@pytest.mark.parametrize("choice", [{"model": "digits-dr"}, {"T": "5"}, {"lab": "toy"}, {"present": "1"}])
+def test_an_old_link_to_the_empty_address_opens_dynamic_routing(bare_machine, choice: dict[str, str]):
+    assert opened(**choice).header[0].value == "Dynamic routing"
+
+
+def test_choices_made_on_the_start_page_stay_there():
+    assert opened(page="start", model="digits-dr", toy="0.5,0,0,0.5").header[0].value == "Parts vote, agreement decides"
+
+
+def test_a_parameter_that_is_no_choice_leaves_the_start_page(bare_machine):
+    assert opened(from_="a-newsletter").header[0].value == "Parts vote, agreement decides"
+
+
+def test_the_ways_on_lead_to_pages_that_there_are_and_carry_the_choices(visit: Visit):
+    app = visit("start", model="digits-em", image=17, frame=2, lab="toy", view="many")
+    found = ways(app)
+    assert [label.split("**")[1] for label in found.values()] == [
+        "Watch it route",
+        "Move a number",
+        "Compare five algorithms",
+        "Give a talk",
+    ]
+    assert list(found) == [
+        "dynamic?model=digits-em&image=17&view=many",
+        "perturb?model=digits-em&image=17&lab=toy&view=many",
+        "compare?model=digits-em&image=17&lab=toy",
+        "tours?model=digits-em&image=17&lab=toy&view=many",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "count"), [("mnist-dr", "four "), ("digits-dr", "five "), ("multi-mnist-dr-residual", "")]
+)
+def test_as_many_algorithms_are_promised_as_are_compared(visit: Visit, model: str, count: str):
+    assert f"Compare {count}algorithms" in "".join(ways(visit("start", model=model)).values())
+
+
+def test_votes_of_the_link_are_shown_instead_of_the_story(visit: Visit):
+    fields = toy(visit("start", toy="0.5,0,0,0.5,0,0.5,0.5,0")).fields
+    assert fields["story"] is None and fields["votes"] == [[[0.5, 0], [0, 0.5]], [[0, 0.5], [0.5, 0]]]
+
+
+def routed(votes: list) -> tuple[DynamicStep, ...]:
+    return tuple(dynamic_routing(DenseVotes(torch.tensor(votes, dtype=torch.float64)[None]), 3, final_agreement=True))
+
+
+def test_what_the_story_says_is_what_its_votes_do():
+    told = story()
+    apart, agreeing = routed(told["before"]), routed(told["votes"])
+    disagree, agree, turn = told["said"]
+    assert "both parents' arrows v stay short" in disagree
+    assert (apart[0].activations[0] < 0.45).all()
+    assert "v₁ grows" in agree and "parent 2 still cancel" in agree
+    assert agreeing[0].activations[0, 0] > 0.75 and agreeing[0].activations[0, 1] < 0.02
+    assert "coupling" in turn
+    assert all((later.couplings > before.couplings)[0, :, 0].all() for before, later in pairwise(agreeing))
+    assert agreeing[-1].activations[0, 0] > agreeing[0].activations[0, 0] + 0.1

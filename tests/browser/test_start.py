@@ -1,0 +1,177 @@
+"""The start page in Chromium: one screen, one picture that plays by itself until a hand takes it, and the keys on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from tests.browser.visitor import Visitor
+
+sync_api = pytest.importorskip("playwright.sync_api")
+
+HALL = {"width": 1920, "height": 1080}
+TELEPHONE = {"width": 390, "height": 844}
+TITLE = "Parts vote, agreement decides"
+MAIN = '[data-testid="stMain"]'
+
+
+def toy(visitor: Visitor, code: str):
+    """A question to the toy on the page."""
+    return visitor.window.locator(".toy").evaluate(f"root => {{ const toy = root.capsvizToy; return {code}; }}")
+
+
+def beyond(visitor: Visitor) -> tuple[int, int]:
+    """By how many pixels the page is longer and wider than its window."""
+    script = "main => [main.scrollHeight - main.clientHeight, main.scrollWidth - main.clientWidth]"
+    down, across = visitor.window.locator(MAIN).evaluate(script)
+    return down, across
+
+
+@pytest.mark.parametrize("link", ["", "start?model=digits-dr", "start?present=1"])
+@pytest.mark.parametrize("screen", [{"width": 1280, "height": 720}, HALL])
+def test_all_of_it_is_on_one_screen(
+    open_window: Callable[..., sync_api.Page], address: str, link: str, screen: dict[str, int]
+):
+    visitor = Visitor(open_window(viewport=screen), address).open(link)
+    visitor.window.wait_for_timeout(500)
+    assert beyond(visitor) == (0, 0)
+    for part in (".toy canvas >> nth=1", ".toy .player-controls", ".st-key-opening", ".st-key-ways a >> nth=2"):
+        box = visitor.window.locator(part).bounding_box()
+        assert box and box["y"] >= 0 and box["y"] + box["height"] <= screen["height"], part
+    visitor.leave()
+
+
+def test_the_picture_plays_by_itself_and_begins_anew_and_the_server_hears_nothing(visitor: Visitor):
+    visitor.open("start?model=digits-dr")
+    asked = visitor.messages_sent
+    visitor.eventually(lambda: toy(visitor, "toy.controls.position") > 2.5, "the routing of the votes")
+    said = visitor.window.locator(".toy .note .said")
+    assert "coupling" in said.inner_text()
+    long = toy(visitor, "toy.parents[0].title.textContent")
+    visitor.eventually(lambda: toy(visitor, "toy.controls.position") < 0.5, "the beginning again")
+    assert "disagree" in said.inner_text()
+    assert float(toy(visitor, "toy.parents[0].title.textContent").split("=")[1]) < 0.5 < float(long.split("=")[1])
+    assert visitor.messages_sent == asked and visitor.query() == "model=digits-dr"
+
+
+def test_it_stands_where_less_motion_is_asked_for_and_where_the_link_says_so(
+    open_window: Callable[..., sync_api.Page], address: str
+):
+    for link, motion, place in (("", "reduce", 3), ("start?frame=1", "no-preference", 1)):
+        visitor = Visitor(open_window(reduced_motion=motion), address).open(link)
+        visitor.window.wait_for_timeout(2500)
+        assert toy(visitor, "[toy.controls.position, toy.controls.timer]") == [place, 0]
+        assert visitor.window.locator(".toy .player-controls button").first.inner_text().endswith("Play")
+        visitor.leave()
+
+
+def test_a_hand_takes_the_votes_and_one_back_gives_the_story_again(visitor: Visitor):
+    visitor.open()
+    assert urlsplit(visitor.window.url).path == "/" and visitor.query() == ""
+    at = toy(visitor, "toy.parents[1].plane.place(toy.votes[0][1])")  # those for parent 2 stand still
+    second = visitor.window.locator(".toy canvas").nth(1).bounding_box()
+    assert second
+    visitor.window.mouse.move(second["x"] + at["x"], second["y"] + at["y"])
+    visitor.window.mouse.down()
+    visitor.window.mouse.move(second["x"] + at["x"] - 60, second["y"] + at["y"] - 60, steps=6)
+    visitor.window.mouse.up()
+    visitor.eventually(lambda: "toy=" in visitor.query(), "the votes in the link")
+    assert urlsplit(visitor.window.url).path == "/" and visitor.query().startswith("page=start&")
+    visitor.settle()
+    sync_api.expect(visitor.window.locator("h2")).to_have_text(TITLE)
+    moved = toy(visitor, "toy.votes")
+    flat = [float(x) for x in parse_qs(visitor.query())["toy"][0].split(",")]
+    assert [x for capsule in moved for vote in capsule for x in vote] == flat
+    assert toy(visitor, "toy.story") is None and toy(visitor, "toy.controls.timer") == 0
+    assert visitor.window.locator(".toy .note .said").inner_text().startswith("Your own votes")
+    visitor.window.go_back()
+    visitor.eventually(lambda: visitor.query() == "", "the bare address again")
+    visitor.settle()
+    visitor.eventually(lambda: toy(visitor, "toy.story") is not None, "the story again")
+    visitor.window.go_forward()
+    visitor.eventually(lambda: toy(visitor, "toy.story") is None, "the votes of the hand again")
+    assert toy(visitor, "toy.votes") == moved
+    visitor.window.reload()
+    visitor.settle()
+    assert toy(visitor, "toy.votes") == moved
+
+
+@pytest.mark.parametrize("link", ["?model=digits-dr&image=12", "?image=12&model=digits-dr", "?T=4"])
+def test_an_old_link_is_one_entry_and_back_leads_past_it(visitor: Visitor, link: str):
+    visitor.open()
+    entries = visitor.window.evaluate("history.length")
+    visitor.open(link)
+    heading = visitor.window.locator("h2")
+    sync_api.expect(heading).to_have_text("Dynamic routing")
+    assert visitor.query() == link[1:] and urlsplit(visitor.window.url).path == "/"
+    assert visitor.window.evaluate("history.length") == entries + 1
+    visitor.window.go_back()
+    visitor.eventually(lambda: visitor.query() == "", "the bare address again")
+    sync_api.expect(heading).to_have_text(TITLE)
+
+
+def test_from_an_old_link_to_the_start_page_and_back_and_on(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=12")
+    heading = visitor.window.locator("h2")
+    for key, title in (("0", TITLE), ("2", "EM"), ("1", "Dynamic routing")):
+        visitor.press(key)
+        sync_api.expect(heading).to_contain_text(title)
+        visitor.settle()
+    for title in ("EM", TITLE, "Dynamic routing"):
+        visitor.window.go_back()
+        sync_api.expect(heading).to_contain_text(title)
+        visitor.settle()
+        assert visitor.query() == "model=digits-dr&image=12"
+    assert urlsplit(visitor.window.url).path == "/"
+    visitor.window.go_forward()
+    sync_api.expect(heading).to_have_text(TITLE)
+
+
+def test_digits_lead_to_the_pages_and_p_presents_the_start_page(visitor: Visitor):
+    visitor.open()
+    heading = visitor.window.locator("h2")
+    visitor.press("p")
+    visitor.eventually(lambda: "present=1" in visitor.query(), "presenter mode")
+    assert urlsplit(visitor.window.url).path == "/"
+    sync_api.expect(heading).to_have_text(TITLE)
+    visitor.press("p")
+    visitor.eventually(lambda: "present=1" not in visitor.query(), "the ordinary page")
+    for key, title in (("1", "Dynamic routing"), ("2", "EM routing"), ("0", TITLE)):
+        visitor.press(key)
+        sync_api.expect(heading).to_have_text(title)
+        visitor.settle()
+    visitor.press("?")
+    sync_api.expect(visitor.window.get_by_text("the pages, in their order")).to_be_visible()
+
+
+def test_a_way_on_opens_its_page_with_the_choices(visitor: Visitor):
+    visitor.open("start?model=digits-dr&image=12")
+    visitor.window.locator(".st-key-ways a", has_text="Move a number").click()
+    sync_api.expect(visitor.window.locator("h2")).to_have_text("Perturb")
+    assert visitor.query() == "model=digits-dr&image=12"
+
+
+def test_the_links_fit_one_line_beside_the_sidebar_and_wrap_on_a_telephone(
+    open_window: Callable[..., sync_api.Page], address: str
+):
+    """With ten pages: those that there are, and as many more as have keys."""
+    titles = ["Viewpoint", "Mixtures", "Basics"]
+    more = """(titles) => {
+        const bar = document.querySelector(".st-key-pages");
+        for (let n = bar.querySelectorAll("a").length, k = 0; n < 10; n++, k++) {
+            const copy = bar.querySelector("a").closest(".stElementContainer").cloneNode(true);
+            copy.querySelector("p").textContent = `${n} ${titles[k % titles.length]}`;
+            bar.append(copy);
+        }
+        const boxes = [...bar.querySelectorAll("a")].map((link) => link.getBoundingClientRect());
+        return boxes.map(({ top, left, right, height }) => [top, left, right, height]);
+    }"""
+    for screen, rows in (({"width": 1280, "height": 720}, 1), (TELEPHONE, 4)):
+        visitor = Visitor(open_window(viewport=screen), address).open("results?model=digits-dr")
+        boxes = visitor.window.evaluate(more, titles)
+        assert len(boxes) == 10
+        assert len({round(top) for top, *_ in boxes}) <= rows, boxes
+        assert all(right <= screen["width"] for _, _, right, _ in boxes)
+        visitor.leave()
