@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 import torch
@@ -11,6 +12,9 @@ import torch
 from app import resources
 from app.sources import images
 from app.tours import store
+from capsviz.analysis.mixtures import as_votes, begin, expectation, half_steps
+from capsviz.boards.mixture import FRAMES, ROUNDS, Laid
+from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.trace import Trace
 
@@ -58,6 +62,28 @@ def agreement() -> dict[str, list[str]]:
     }
 
 
+def in_the_plane() -> dict[str, list[str]]:
+    start = begin(2)
+    steps = list(islice(half_steps(Laid("overlapping").tensor()[:, :2], start), FRAMES))
+    laid = Laid("outlier").tensor()
+    points, activations = laid[:, :2], laid[:, 2]
+    routed = as_votes(
+        points,
+        activations,
+        expectation(points, start),
+        2,
+        ROUNDS,
+        beta_u=Laid.beta_u,
+        beta_a=Laid.beta_a,
+        inverse_temperature=InverseTemperature(Laid.temperature),
+    )
+    likelihoods = (steps[at].log_likelihood / len(points) for at in (0, -1))
+    return {
+        "A mixture of Gaussians": [value.replace("-", "−") for value in two(*likelihoods)],
+        "These points are votes": two(*routed[-1].activations[0]),
+    }
+
+
 def gaussians() -> dict[str, list[str]]:
     steps = trace("mnist-em", NINE, 3).layer
     sigma = steps["variances"][:, 0, 9].sqrt().mean(-1)
@@ -66,7 +92,7 @@ def gaussians() -> dict[str, list[str]]:
     matrix = lengths(trace("mnist-matrix", NINE))
     assert active[0].max() < 0.1, "after the first round no class is there"
     assert {f"{value:.2f}" for value in lenient[:9]} == {"0.42", "0.43"}
-    return {
+    return in_the_plane() | {
         "They tighten": two(*sigma, *steps["responsibilities"][:, 0, 653, 9], *active[:, 9]),
         "Strict or lenient": two(lenient[9]),
         "Three layers up": two(matrix[9], matrix[4], sorted(matrix)[-3]),
