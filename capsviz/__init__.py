@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .tracing.intervention import Intervention
     from .tracing.trace import LayerTrace, Trace, trace
     from .tracing.trace_set import TraceSet
+    from .training.adopt import adopt
     from .zoo import load, models
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "LayerTrace",
     "Trace",
     "TraceSet",
+    "adopt",
     "data",
     "load",
     "models",
@@ -48,6 +50,7 @@ _PLACES = {
     "LayerTrace": "tracing.trace",
     "Trace": "tracing.trace",
     "TraceSet": "tracing.trace_set",
+    "adopt": "training.adopt",
     "load": "zoo",
     "models": "zoo",
     "perturb": "notebook",

@@ -21,12 +21,14 @@ def names() -> dict[str, str]:
     """What the objects of algorithms and data sets are called, by what they have in common."""
     from capsviz.data import DATASETS
     from capsviz.network import METHODS, PRESETS
+    from capsviz.network.layouts import LAYOUTS
     from capsviz.routing import ALGORITHMS, ASCENDING, shorts
 
     algorithms = ALGORITHMS.values()
     return {
         "routings": f"{', '.join(ALGORITHMS)}; without capsules: {', '.join(METHODS.keys() - ALGORITHMS.keys())}",
         "presets": ", ".join(PRESETS),
+        "layouts": ", ".join(f"{each.name} ({each.repository})" for each in LAYOUTS.values()),
         "iterating": shorts(each for each in algorithms if each.iterates),
         "tempered": shorts(each for each in algorithms if each.tempered),
         "by_matrices": shorts(each for each in algorithms if each.matrix),

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from capsviz.commands.naming import NamingCommand
 from capsviz.terminal import Device, Threads, duration, error_of, say
 
 zoo_app = typer.Typer(no_args_is_help=True, help="The pretrained models, and training all of them.")
@@ -114,6 +115,21 @@ def zoo_add(
     if leaving is not None:
         seeds.keep_record(leaving)
         zoo.replace(leaving.name, entry.name)
+    print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
+
+
+@zoo_app.command("adopt", cls=NamingCommand)
+def zoo_adopt(
+    file: Annotated[Path, typer.Argument(help="A state dict that torch.save wrote.")],
+    layout: Annotated[str, typer.Option(help="Whose network it is: {layouts}.")],
+    data: Annotated[str, typer.Option(help="The data set that it was trained on: {data_sets}, or folder:PATH.")],
+    name: Annotated[str | None, typer.Option(help="The model's name; the file's unless given.")] = None,
+    iterations: Annotated[int, typer.Option(min=1, help="Iterations of its routing.")] = 3,
+) -> None:
+    """Put a CapsNet that public PyTorch code trained into the zoo, after comparing what both compute."""
+    from capsviz.training.adopt import adopt
+
+    entry = adopt(file, layout, data, name, iterations=iterations)
     print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
 
 

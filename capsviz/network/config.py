@@ -73,7 +73,9 @@ class CapsNetConfig:
     its 16 as a 4 × 4 matrix, in every layer). decoder: hidden widths, empty for a network without reconstruction.
     leaky: LeakyReLU in place of ReLU. iterations T: of the routing; discriminative routing has none and ignores it.
     through: the iterations through which gradients flow. coefficient_start: around which the coefficients b of L2 and
-    L1 are drawn. Raises ConfigError.
+    L1 are drawn. reshaped: the primary capsules are cut from the second convolution's output as it lies in memory
+    (channels, rows, columns), d numbers each, as many public networks do (layouts.py): most hold neighbouring pixels of
+    one channel. They then lie on no grid: all are at one place that sees the whole image. Raises ConfigError.
     """
 
     image: tuple[int, int, int] = (1, 28, 28)
@@ -96,6 +98,7 @@ class CapsNetConfig:
     coefficient_start: float = 0.1
     stages: tuple[Stage, ...] = ()
     normalised: bool = True
+    reshaped: bool = False
 
     def __post_init__(self) -> None:
         if self.routing not in ALGORITHMS:
@@ -115,6 +118,8 @@ class CapsNetConfig:
             raise ConfigError("Types, kernel and stride of a layer of capsules must each be at least 1.")
         if self.stages and self.capsule_layers:
             raise ConfigError("Convolutional layers of capsules stand on two convolutions; leave out the stages.")
+        if self.reshaped and (self.stages or self.algorithm.matrix):
+            raise ConfigError("Reshaped primary capsules are vectors that stand on two convolutions.")
         if min(min(stage.channels, stage.blocks + 1) for stage in (*self.stages, Stage(1, 0))) < 1:
             raise ConfigError("A stage needs at least 1 channel and a number of blocks that is not negative.")
         if min(stage.blocks for stage in (*self.stages[1:], Stage(1, 1))) < 1:
@@ -175,6 +180,8 @@ class CapsNetConfig:
         for axis in (0, 1):
             for window in self.windows(axis):
                 sides[axis] = window.places(sides[axis])
+        if self.reshaped and min(sides) > 0:
+            return 1, 1, sides[0] * sides[1] * self.primary_types
         return sides[0], sides[1], self.primary_types
 
     @property
@@ -202,6 +209,8 @@ class CapsNetConfig:
 
         Its padding is how far the first position's view reaches beyond the border. layer: as in `receptive_field`.
         """
+        if self.reshaped:
+            return Window(self.image[1 + axis], 0)
         size, step, beyond = 1, 1, 0
         above = [Window(each.kernel, each.stride) for each in self.capsule_layers[:layer]]
         for window in (*self.windows(axis), *above):

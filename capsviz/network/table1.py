@@ -17,6 +17,7 @@ class ConvolutionalEncoder(nn.Module):
     def __init__(self, config: CapsNetConfig) -> None:
         super().__init__()
         self.types, self.matrix = config.primary_types, config.algorithm.matrix
+        self.reshaped = config.primary_dim if config.reshaped else 0
         channels = config.primary_types * (config.primary_dim + self.matrix)
         self.conv = nn.Conv2d(config.image[0], config.conv_channels, config.kernel, stride=config.conv_stride)
         self.rectifier = nn.LeakyReLU() if config.leaky else nn.ReLU()
@@ -32,4 +33,9 @@ class ConvolutionalEncoder(nn.Module):
 
     def forward(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
         """The primary capsules of images in 0..1."""
-        return primary_capsules(self.features(images), self.types, matrix=self.matrix)
+        features = self.features(images)
+        if self.reshaped:
+            # Of each number the capsules, in the order of memory: as if all were types at one position.
+            numbers = features.flatten(1).unflatten(1, (-1, self.reshaped)).transpose(1, 2)
+            return primary_capsules(numbers.flatten(1)[..., None, None], numbers.shape[2], matrix=False)
+        return primary_capsules(features, self.types, matrix=self.matrix)

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 
 import torch
+from jaxtyping import Int64, UInt8
+from torch import Tensor
 
 from capsviz import zoo
 from capsviz.data import MultiDigits, load
@@ -17,6 +19,17 @@ from capsviz.training.journal import abridged, read_metrics
 from capsviz.training.runs import SUMMARY, open_run
 
 EXEMPLAR_IMAGES = 5_000
+
+
+def exemplar_images(
+    config: TrainingConfig, data_root: Path | None = None
+) -> tuple[UInt8[Tensor, "image channel height width"], Int64[Tensor, "image"]]:
+    """Training images, and their labels, of which a model's exemplars are chosen."""
+    train, _ = training_sets(config, data_root)
+    if isinstance(train, MultiDigits):
+        parts, pair = train.parts(torch.arange(EXEMPLAR_IMAGES))
+        return parts[:, 0], pair[:, 0]
+    return train.batch(torch.arange(min(EXEMPLAR_IMAGES, len(train))))
 
 
 def publish(run: Path, name: str | None = None, data_root: Path | None = None, *, bits: int = 16) -> zoo.Entry:
@@ -36,12 +49,7 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
     result = evaluate(zoo.shipped(network, bits), test)
     name = name or summary["name"]
 
-    train, _ = training_sets(config, data_root)
-    if isinstance(train, MultiDigits):
-        parts, pair = train.parts(torch.arange(EXEMPLAR_IMAGES))
-        images, labels = parts[:, 0], pair[:, 0]
-    else:
-        images, labels = train.batch(torch.arange(min(EXEMPLAR_IMAGES, len(train))))
+    images, labels = exemplar_images(config, data_root)
     curves, history = f"curves/{name}.jsonl", f"histories/{name}.safetensors"
     files = {curves: "".join(json.dumps(line) + "\n" for line in abridged(read_metrics(run))).encode()}
     if (run / HISTORY).is_file():

@@ -1,0 +1,83 @@
+"""From the weights of a public network to a model of the zoo."""
+
+import pickle
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from capsviz import zoo
+from capsviz.data import load
+from capsviz.network.layouts import LAYOUTS, LayoutError, adopted
+from capsviz.training.config import TrainingConfig
+from capsviz.training.evaluate import evaluate
+from capsviz.training.publish import exemplar_images
+
+
+def adopt(
+    file: str | Path,
+    layout: str,
+    data: str,
+    name: str | None = None,
+    *,
+    iterations: int = 3,
+    data_root: Path | None = None,
+) -> zoo.Entry:
+    """Put a CapsNet that public PyTorch code trained into the zoo.
+
+    file: its state dict as torch.save wrote it, read with `weights_only=True`, so that nothing in it is run. layout:
+    a key of `capsviz.network.layouts.LAYOUTS`. data: the data set of its training, whose images are in 0..1. name: the
+    model's, the file's unless given. iterations: T of its routing. The weights are rounded to float16, as all of the
+    zoo, and the test error is measured on those. Raises LayoutError for a file that is no state dict of that layout, or
+    whose network computes something else than ours; ZooError for a name that is taken; DatasetMissing.
+    """
+    path = Path(file)
+    name = name or path.name.partition(".")[0]
+    if name in zoo.models() or not name.replace("-", "").replace("_", "").isalnum():
+        raise zoo.ZooError(f"A model cannot be called {name!r}, which is taken or no plain word; give another --name.")
+    test = load(data, "test", root=data_root)
+    network = adopted(state_dict(path), layout, test.image, iterations)
+    if network.config.classes != len(test.classes):
+        raise LayoutError(
+            f"The network knows {network.config.classes} classes and {data} has {len(test.classes)}; name the data set "
+            "that it was trained on."
+        )
+    result = evaluate(zoo.shipped(network), test)
+    images, labels = exemplar_images(TrainingConfig(data, network.config.routing), data_root)
+    try:
+        return zoo.save(
+            network,
+            name=name,
+            data=data,
+            classes=test.classes,
+            preset=layout,
+            test_error=result.error,
+            test_count=result.count,
+            command=shlex.join(["capsviz", "zoo", "adopt", path.name, "--layout", layout, "--data", data]),
+            curves="",
+            images=images,
+            labels=labels,
+            note=". ".join(filter(None, (f"Trained by {LAYOUTS[layout].repository}", test.note))),
+        )
+    except ValueError as error:
+        raise LayoutError(
+            f"The network gets {result.error:.1f} % of {data} wrong ({error}); name the data set and the iterations of "
+            "its training."
+        ) from error
+
+
+def state_dict(path: Path) -> Mapping[str, Tensor]:
+    """The tensors in a file by name, nothing of it run; raises LayoutError where it holds anything else."""
+    if not path.is_file():
+        raise LayoutError(f"There is no file {path}; give the state dict that torch.save wrote.")
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
+        raise LayoutError(
+            f"{path} is no state dict; write one with torch.save(model.state_dict(), …) where the model's code is."
+        ) from error
+    if not isinstance(found, Mapping) or not all(isinstance(value, Tensor) for value in found.values()):
+        raise LayoutError(f"{path} holds more than weights; save the model's state_dict() alone.")
+    return found
