@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 import pytest
@@ -86,7 +86,28 @@ def test_the_app_starts_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path:
     CliRunner().invoke(main.app, ["app", "--port", "8600", "--address", "0.0.0.0"], catch_exceptions=False)
     (command,) = started
     assert Path(command[command.index("run") + 1]).samefile(ROOT / "app" / "main.py")
-    assert command[-4:] == ["--server.port", "8600", "--server.address", "0.0.0.0"]
+    assert command[command.index("run") + 2 :] == [
+        "--server.port", "8600", "--server.address", "0.0.0.0", "--server.allowedHosts", "*",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "names"),
+    [
+        ([], {"localhost", "127.0.0.1"}),
+        (["--host", "caps.example.org"], {"localhost", "127.0.0.1", "caps.example.org"}),
+        (["--address", "0.0.0.0", "--host", "caps.example.org"], {"localhost", "127.0.0.1", "caps.example.org"}),
+        (["--address", "0.0.0.0"], {"*"}),
+    ],
+)
+def test_the_app_answers_to_the_names_that_are_given(
+    monkeypatch: pytest.MonkeyPatch, given: list[str], names: set[str]
+):
+    started: list[list[str]] = []
+    monkeypatch.setattr(app.os, "execv", lambda _, command: started.append(command))
+    CliRunner().invoke(main.app, ["app", *given], catch_exceptions=False)
+    (command,) = started
+    assert {name for option, name in pairwise(command) if option == "--server.allowedHosts"} == names
 
 
 def test_without_its_packages_or_its_files_the_app_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -36,6 +37,10 @@ _OF_DATA = ("data", "overlaid")
 """Sources that show images of a data set, one or two at a time."""
 MOST_ORIGINALS = 20
 """Uploads that a session keeps, so that another model, or the way back, finds the picture as it was given."""
+
+
+_decoding = threading.BoundedSemaphore(2)
+"""Pictures that are decoded at a time, of all visitors: each may take 64 MB."""
 
 
 @dataclass(frozen=True)
@@ -377,6 +382,7 @@ def generated(entry: zoo.Entry, index: int) -> Picture:
 def receive(name: str, content: bytes) -> Upload:
     """What has been uploaded, as a picture or as the sentence that says what is wrong with it."""
     try:
-        return Upload(name, data.read_image(content))
+        with _decoding:
+            return Upload(name, data.read_image(content))
     except ImageError as error:
         return Upload(name, None, str(error))

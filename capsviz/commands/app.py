@@ -17,11 +17,21 @@ PACKAGES = ("streamlit", "plotly", "torchmetrics", "PIL")
 """What the extra `app` brings, as it is imported."""
 
 
+LOCAL = ("localhost", "127.0.0.1")
+
+
 def app(
     port: Annotated[int, typer.Option(help="Where it listens.", min=1, max=65535)] = 8501,
     address: Annotated[
         str, typer.Option(help="Who is answered: localhost, this machine; 0.0.0.0, everybody who can reach it.")
     ] = "localhost",
+    host: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A name under which it is reached, such as capsviz.example.org; may be repeated. With another address "
+            "than localhost every name is answered unless some are given."
+        ),
+    ] = None,
     tour: Annotated[
         Path | None, typer.Option(help="The file of a talk, as the app saves it; its page Tours lists it first.")
     ] = None,
@@ -29,6 +39,8 @@ def app(
     """Start the app; Ctrl-C ends it. It offers the recordings in traces/, below the folder where it is started."""
     command = [sys.executable, "-m", "streamlit", "run", str(app_folder() / "main.py")]
     options = ["--server.port", str(port), "--server.address", address]
+    names = [*LOCAL, *(host or ())] if host or address in LOCAL else ["*"]
+    options += [part for name in names for part in ("--server.allowedHosts", name)]
     talk = [] if tour is None else ["--", "--tour", str(tour.resolve())]
     os.execv(sys.executable, [*command, *options, *talk])
 

@@ -48,7 +48,8 @@ def light(colours: np.ndarray) -> np.ndarray:
 def hard_to_read(window: sync_api.Page) -> tuple[int, list[str]]:
     """How many texts are painted, and those with a contrast below 4.5:1, large ones below 3:1, to what is behind."""
     # What the script has drawn anew fades in.
-    window.wait_for_function("document.getAnimations().every((each) => !(each instanceof CSSTransition))")
+    while not window.evaluate("document.getAnimations().every((each) => !(each instanceof CSSTransition))"):
+        window.wait_for_timeout(50)
     texts = asked(window, "texts")
     asked(window, "hideTexts")
     behind = np.asarray(Image.open(io.BytesIO(window.screenshot(animations="disabled"))).convert("RGB"), dtype=float)

@@ -33,7 +33,7 @@ def opened(visitor: Visitor) -> Visitor:
 def choose(visitor: Visitor, title: str) -> None:
     visitor.window.locator(".st-key-taken_key input").click()
     visitor.window.get_by_role("option", name=title).click()
-    visitor.window.wait_for_function("document.querySelectorAll('[data-stale=\"true\"]').length === 0")
+    visitor.fresh()
 
 
 def taken(visitor: Visitor, folder: Path, button: str) -> Path:

@@ -49,16 +49,13 @@ PANEL = """(panel) => {
 """How much of what may be seen of a panel stands below the words: 1 is all."""
 
 
-STALE = '[data-stale="true"]'
-
-
 class Listener(Visitor):
     """Somebody in the hall; the page's own heading is not there during a tour."""
 
     def settle(self) -> None:
         """Wait until the script has run and all that is on the page is of that run."""
         self.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
-        self.window.wait_for_function(f"document.querySelectorAll('{STALE}').length === 0")
+        self.fresh()
         assert self.failures() == []
 
     def step(self) -> int:

@@ -39,6 +39,8 @@ HALL = {"width": 1920, "height": 1080}
 LEAST = 20
 """Height of type, in pixels of such a screen, that is read from the last row of a hall."""
 
+GROWN = "document.querySelector('.st-key-strip .js-plotly-plot')?._fullLayout?.font.size > 25"
+
 
 def asked(window: sync_api.Page, question: str) -> list[str]:
     """The page's answer to one of the questions in words.js."""
@@ -60,8 +62,7 @@ def wrong(
             visitor.open(f"{page}{mode}")
         if mode:  # the page tells how large its window is, and is drawn again
             if not page.startswith(("basics", "mixtures")):  # which have no figure that Python enlarges
-                grown = "document.querySelector('.st-key-strip .js-plotly-plot')?._fullLayout?.font.size > 25"
-                window.wait_for_function(grown)
+                visitor.eventually(lambda: window.evaluate(GROWN), "a larger strip")
             visitor.settle()
         window.wait_for_timeout(400)
         main = window.locator('[data-testid="stMain"]')

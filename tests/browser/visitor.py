@@ -56,6 +56,11 @@ class Guest:
         """Wait until the page stands."""
         raise NotImplementedError
 
+    def fresh(self) -> None:
+        """Wait until all that is on the page is of the script's last run."""
+        # Not by wait_for_function, which evaluates a text in the page: the content security policy forbids that.
+        self.eventually(lambda: self.window.locator('[data-stale="true"]').count() == 0, "a page of one run")
+
     def press(self, key: str) -> None:
         """Press a key wherever the focus is not."""
         self.window.locator("body").press(key)
@@ -92,7 +97,7 @@ class Visitor(Guest):
         self.window.wait_for_selector("h2")
         drawn = ".js-plotly-plot .main-svg, section:is(.basics, .mixture) canvas, .toy.plain canvas"
         self.window.locator(drawn).first.wait_for(state="attached")
-        self.window.wait_for_function("document.querySelectorAll('[data-stale=\"true\"]').length === 0")
+        self.fresh()
         assert self.failures() == []
 
     def follow(self, link: str) -> None:

@@ -1,0 +1,48 @@
+"""Whom the server answers, and what it lets a browser do with its pages."""
+
+from __future__ import annotations
+
+import urllib.error
+import urllib.request
+
+import pytest
+
+from app.guard import HEADERS
+
+
+def asked(address: str, host: str | None = None) -> tuple[int, dict[str, str]]:
+    """The status and the headers of an answer; host: the name by which the server is asked."""
+    request = urllib.request.Request(address, headers={} if host is None else {"Host": host})
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.status, dict(answer.headers)
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers)
+
+
+@pytest.mark.parametrize("path", ["", "em", "_stcore/health"])
+def test_every_answer_has_a_policy_and_no_frame_of_another_host(address: str, path: str):
+    status, headers = asked(f"{address}/{path}")
+    assert status == 200
+    assert {name.lower(): value for name, value in headers.items()}.items() >= {
+        name.lower(): value for name, value in HEADERS.items()
+    }.items()
+
+
+@pytest.mark.parametrize("path", ["", "_stcore/health", "_stcore/stream"])
+def test_a_foreign_host_is_refused(address: str, path: str):
+    assert asked(f"{address}/{path}", "elsewhere.test")[0] == 400
+    assert asked(f"{address}/{path}", f"elsewhere.test:{address.rsplit(':', 1)[1]}")[0] == 400
+
+
+def test_the_browser_itself_keeps_a_page_from_another_host(visitor):
+    visitor.open("?model=digits-dr")
+    said = visitor.window.evaluate(
+        """() => new Promise(done => {
+            document.addEventListener('securitypolicyviolation', event => done(event.effectiveDirective));
+            const picture = document.createElement('img');
+            picture.src = 'http://elsewhere.test/p.png';
+        })"""
+    )
+    assert said == "img-src"
+    visitor.problems.clear()  # the console says so as well
