@@ -31,7 +31,7 @@ class Watch(TorchDispatchMode):
     """
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()  # type: ignore[no-untyped-call]  # torch says no types here
         self.now = self.peak = self.moved = 0
         self._seen: weakref.WeakSet[Any] = weakref.WeakSet()
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from capsviz.data import MultiDigits, load
 from capsviz.data.multi import REACH, composed, overlaid
+from tests.known import single_digits
 
-DIGITS = load("digits", "test")
+DIGITS = single_digits()
 MULTI = MultiDigits(DIGITS)
 indices_of_multi = st.lists(st.integers(0, len(MULTI) - 1), min_size=1, max_size=20)
 

@@ -15,6 +15,8 @@ from PIL import Image, ImageDraw
 
 from capsviz.data import ImageError, load, prepare, read_image
 
+Ink = int | tuple[int, ...]
+
 
 def _bytes(image: Image.Image, form: str = "PNG", **options) -> bytes:
     opened = io.BytesIO()
@@ -22,7 +24,7 @@ def _bytes(image: Image.Image, form: str = "PNG", **options) -> bytes:
     return opened.getvalue()
 
 
-def _seven(size=(200, 300), ink: object = 0, paper: object = 255, mode="L") -> Image.Image:
+def _seven(size=(200, 300), ink: Ink = 0, paper: Ink = 255, mode="L") -> Image.Image:
     """A hand-drawn 7, dark on bright unless told otherwise."""
     image = Image.new(mode, size, paper)
     draw = ImageDraw.Draw(image)
@@ -181,7 +183,9 @@ def test_floating_point_pictures_are_read_unless_they_hold_no_numbers():
 
 def test_cmyk_and_one_bit_pictures_are_read():
     cmyk = _bytes(Image.new("CMYK", (50, 50), (0, 255, 255, 0)), "JPEG")
-    red, green, blue = read_image(cmyk).image.getpixel((25, 25))  # type: ignore[misc]
+    colour = read_image(cmyk).image.getpixel((25, 25))
+    assert isinstance(colour, tuple)
+    red, green, blue = colour
     assert red > 200
     assert green < 60
     assert blue < 60

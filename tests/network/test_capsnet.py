@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,14 +11,20 @@ from hypothesis import strategies as st
 
 from capsviz.network import CapsNet, CapsNetConfig, preset, strongest
 from capsviz.routing import DenseVotes, LinearVotes, discriminative_routing, dynamic_routing
-from capsviz.routing.discriminative import ascent_gradient
+from capsviz.routing.discriminative import DiscriminativeStep, ascent_gradient
 
 ROUTINGS = ["dr", "em", "l2", "l1"]
 
 
 def small(routing: str, **overrides) -> CapsNetConfig:
     """A network of 2 × 3 × 2 primary capsules that takes milliseconds."""
-    values = {"image": (1, 19, 21), "classes": 4, "conv_channels": 6, "primary_types": 2, "decoder": (12, 20)}
+    values: dict[str, Any] = {
+        "image": (1, 19, 21),
+        "classes": 4,
+        "conv_channels": 6,
+        "primary_types": 2,
+        "decoder": (12, 20),
+    }
     if routing == "em":
         values["primary_dim"] = 16
     return CapsNetConfig(**(values | {"routing": routing} | overrides))
@@ -305,6 +313,7 @@ def test_the_ascent_gradient_of_a_network_needs_no_votes():
     model = network("l2")
     primary = model.encode(images_for(model))
     (step,) = model.route(primary)
+    assert isinstance(step, DiscriminativeStep)
     delta = torch.tensor([[1.0, -1, -1, -1], [-1, -1, 1, -1], [-1, 1, -1, -1]])
     without = ascent_gradient(primary.poses, model.weight, step.sums, delta)
     votes = model.votes(primary).materialise()

@@ -91,5 +91,5 @@ def test_an_unknown_preset_or_field_is_named():
 def test_a_cnn_has_no_trace_and_says_so_in_one_sentence(unchecked_types):
     network = CNN(cnn_preset("tiny", "digits"))
     with pytest.raises(NoCapsulesError, match="digits-cnn is a CNN without capsules or routing") as caught:
-        trace(network, torch.rand(1, 1, 28, 28), name="digits-cnn")
+        trace(network, torch.rand(1, 1, 28, 28), name="digits-cnn")  # type: ignore[arg-type]  # what is refused here
     assert "\n" not in str(caught.value)

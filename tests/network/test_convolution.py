@@ -9,6 +9,7 @@ from torch import nn
 from capsviz.network import CapsNet, preset
 from capsviz.network.convolution import WORTH, Conv2d
 from capsviz.network.fourier import FourierConvolution, Plan
+from tests.known import known
 
 SIZES = [(20, 9, 2), (24, 9, 2), (21, 9, 2), (7, 3, 3), (8, 3, 3), (9, 4, 3), (6, 1, 1), (9, 5, 1), (10, 3, 4)]
 """Side of the images and of the kernel, and the stride: some leave pixels unseen, some kernels end within a stride."""
@@ -22,7 +23,7 @@ def gradients(output: torch.Tensor, weight: torch.Tensor, *of: torch.Tensor) -> 
 def test_results_and_gradients_are_those_of_pytorch(side: int, kernel: int, stride: int):
     theirs = nn.Conv2d(3, 5, kernel, stride).double()
     images = torch.randn(4, 3, side, side, dtype=torch.float64, requires_grad=True)
-    of = (images, theirs.weight, theirs.bias)
+    of = (images, theirs.weight, known(theirs.bias))
     weight = torch.randn_like(theirs(images))
     ours = FourierConvolution.apply(*of, (stride, stride))
     for mine, yours in zip(gradients(ours, weight, *of), gradients(theirs(images), weight, *of), strict=True):
@@ -79,6 +80,7 @@ def test_where_nothing_is_learned_the_images_get_their_gradient_and_without_grad
 
 def test_in_float32_and_for_single_images_it_is_the_ordinary_one():
     layer = CapsNet(preset("compact", "mnist", "dr")).encoder.primary
+    assert isinstance(layer, Conv2d)
     assert layer._gain(torch.rand(128, 64, 20, 20)) > WORTH > layer._gain(torch.rand(1, 64, 20, 20))
     images = torch.rand(128, 64, 20, 20)
     assert torch.equal(layer(images), nn.Conv2d.forward(layer, images))

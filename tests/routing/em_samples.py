@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from hypothesis import strategies as st
+from torch import Tensor
 
 from capsviz.routing.em import em_routing
 from capsviz.routing.votes import DenseVotes
@@ -27,16 +28,16 @@ def presence_of(sample: Capsules, seed: int = 0):
     return 0.05 + 0.95 * torch.rand(sample.votes.shape[:2], generator=generator, dtype=torch.float64)
 
 
-def betas_of(sample: Capsules, seed: int = 0):
+def betas_of(sample: Capsules, seed: int = 0) -> tuple[Tensor, Tensor]:
     """β_u and β_a, one each per upper capsule, of both signs."""
     generator = torch.Generator().manual_seed(seed + 1)
-    upper = sample.votes.shape[2]
-    return torch.randn(2, upper, generator=generator, dtype=torch.float64).unbind()
+    beta_u, beta_a = torch.randn(2, sample.votes.shape[2], generator=generator, dtype=torch.float64)
+    return beta_u, beta_a
 
 
-def along_a_direction(*outcomes):
+def along_a_direction(*outcomes: Tensor) -> Tensor:
     """One number that depends on every entry, to take gradients of."""
-    return sum((outcome * direction_like(outcome)).sum() for outcome in outcomes)
+    return torch.stack([(outcome * direction_like(outcome)).sum() for outcome in outcomes]).sum()
 
 
 def route(sample: Capsules, iterations: int = 3, *, seed: int = 0, **options):

@@ -107,20 +107,21 @@ def em_routing(
             if connected[i, j]:
                 responsibilities[i, j] = 1 / connected[i].sum()
     even_split = responsibilities.sum(axis=0)
-    steps = []
+    steps: list[dict[str, ndarray]] = []
     for inverse_temperature, start in zip(inverse_temperatures, starts, strict=True):
         responsibilities = start if steps else responsibilities
         means, variances, cost = np.zeros((upper, dim)), np.zeros((upper, dim)), np.zeros((upper, dim))
         upper_activations = np.zeros(upper)
         for j in range(upper):
             received = 0.0
-            for i in np.flatnonzero(connected[:, j]):
+            voting = np.flatnonzero(connected[:, j]).tolist()
+            for i in voting:
                 received += responsibilities[i, j] * activations[i]
             divisor = max(received, empty)
             for h in range(dim):
-                for i in np.flatnonzero(connected[:, j]):
+                for i in voting:
                     means[j, h] += responsibilities[i, j] * activations[i] * votes[i, j, h] / divisor
-                for i in np.flatnonzero(connected[:, j]):
+                for i in voting:
                     deviation = votes[i, j, h] - means[j, h]
                     variances[j, h] += responsibilities[i, j] * activations[i] * deviation**2 / divisor
                 variances[j, h] = max(variances[j, h], variance_floor)
@@ -131,7 +132,7 @@ def em_routing(
             upper_activations[j] = 1 / (1 + math.exp(-inverse_temperature * (beta_a[j] - total_cost)))
         posteriors = np.zeros((lower, upper))
         for i in range(lower):
-            rivals = np.flatnonzero(connected[i])
+            rivals = np.flatnonzero(connected[i]).tolist()
             log_joint = np.zeros(len(rivals))
             for k, j in enumerate(rivals):
                 log_joint[k] = math.log(upper_activations[j])

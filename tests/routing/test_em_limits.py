@@ -11,7 +11,7 @@ from capsviz.routing import mixture
 from capsviz.routing.em import em_routing
 from capsviz.routing.votes import DenseVotes, MatrixVotes
 
-from .capsules import Capsules, capsules, draw
+from .capsules import capsules, draw
 from .em_samples import FLOOR, along_a_direction, betas_of, last, presence_of, route, seeds
 
 
@@ -40,7 +40,8 @@ def hard_cases():
 def test_ten_iterations_stay_finite_and_so_do_their_gradients(case, dtype, through):
     values, presence = (tensor.to(dtype).clone().requires_grad_() for tensor in hard_cases()[case])
     betas = torch.zeros(2, 5, dtype=dtype, requires_grad=True)
-    steps = list(em_routing(DenseVotes(values), presence, *betas, 10, through=through, final_posteriors=True))
+    votes = DenseVotes(values)
+    steps = list(em_routing(votes, presence, betas[0], betas[1], 10, through=through, final_posteriors=True))
     for step in steps:
         for name in ("responsibilities", "means", "variances", "cost", "activations", "posteriors"):
             assert getattr(step, name).isfinite().all(), f"{name} in iteration {step.iteration}"
@@ -80,7 +81,7 @@ def test_without_evidence_an_upper_capsule_is_as_active_as_its_beta_says():
 
 
 def test_the_floor_on_the_variance_is_where_it_is_set():
-    sample = Capsules(None, None, torch.ones(1, 4, 2, 3, dtype=torch.float64))
+    sample = draw(batch=1, lower=4, upper=2, dim=3)._replace(votes=torch.ones(1, 4, 2, 3, dtype=torch.float64))
     for floor in (1e-6, 1e-2):
         for step in route(sample, variance_floor=floor):
             torch.testing.assert_close(step.variances, torch.full_like(step.variances, floor))

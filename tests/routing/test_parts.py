@@ -38,7 +38,9 @@ def test_results_and_gradients_are_those_of_routing_at_once(routing, through, it
     at_once, gradients = step(model, images)
     monkeypatch.setattr(parts, "LIMIT", 0)
     monkeypatch.setattr(parts, "PART", 2**13)
-    assert len(parts.split(model.votes(model.encode(images)), 16)) > 5
+    votes = model.votes(model.encode(images))
+    assert isinstance(votes, parts.Whole)
+    assert len(parts.split(votes, 16)) > 5
     in_parts, again = step(model, images)
     for whole, pieced in zip(at_once, in_parts, strict=True):
         torch.testing.assert_close(pieced, whole, atol=1e-5, rtol=1e-4)

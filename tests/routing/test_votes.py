@@ -80,7 +80,7 @@ def test_matrix_votes_of_few_and_of_many_images_are_the_same_with_the_same_gradi
         leaves = [each.clone().requires_grad_() for each in (poses, weight)]
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(votes_module, "MANY", many)
-            given_votes = MatrixVotes(*leaves, coordinates).materialise()
+            given_votes = MatrixVotes(leaves[0], leaves[1], coordinates).materialise()
         (given_votes * heard).sum().backward()
         found.append((given_votes.detach(), *(leaf.grad for leaf in leaves)))
     for many_images, few_images in zip(*found, strict=True):

@@ -9,13 +9,16 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
 
 from capsviz.routing import DenseVotes, Windows, WindowVotes, mixture
 from capsviz.routing.connections import Everyone
 from capsviz.routing.em import InverseTemperature, em_routing
+from tests.known import known
 
 from . import reference
 from .capsules import direction_like
+from .em_samples import along_a_direction
 
 FLOOR = 1e-4
 
@@ -79,10 +82,11 @@ def votes_of(shape: Shape, seed: int = 0, dim: int = 3, batch: int = 2, scale: f
     return DenseVotes(votes, windows), presence
 
 
-def betas_of(shape: Shape, seed: int = 0):
+def betas_of(shape: Shape, seed: int = 0) -> tuple[Tensor, Tensor]:
     """β_u and β_a, one each per upper capsule, of both signs."""
     random = torch.Generator().manual_seed(seed + 1)
-    return torch.randn(2, shape.windows.upper, generator=random, dtype=torch.float64).unbind()
+    beta_u, beta_a = torch.randn(2, shape.windows.upper, generator=random, dtype=torch.float64)
+    return beta_u, beta_a
 
 
 def route(shape: Shape, iterations: int = 3, seed: int = 0, **options):
@@ -141,7 +145,7 @@ def test_every_step_agrees_with_the_plain_loops(shape, seed, iterations):
     beta_u, beta_a = betas_of(shape, seed)
     steps = list(em_routing(votes, presence, beta_u, beta_a, iterations, final_posteriors=True, variance_floor=FLOOR))
     for k in range(2):
-        starts = [spread_out(shape, step.responsibilities[k].numpy()) for step in steps]
+        starts = [spread_out(shape, known(step.responsibilities)[k].numpy()) for step in steps]
         loops = reference.em_routing(
             spread_out(shape, votes.votes[k].numpy()),
             presence[k].numpy(),
@@ -199,7 +203,7 @@ def test_a_capsule_that_explains_a_vote_better_takes_it_from_another_position():
         table[0, window.index(middle), j] = 0.0 if j == 0 else 3.0
     zeros = torch.zeros(4, dtype=torch.float64)
     *_, step = em_routing(DenseVotes(table, shape.windows), presence, zeros, zeros, final_posteriors=True)
-    shares = spread_out(shape, step.posteriors[0].numpy())[middle]
+    shares = spread_out(shape, known(step.posteriors)[0].numpy())[middle]
     assert shares[0] > 0.99 and shares.sum() == pytest.approx(1)
 
 
@@ -259,16 +263,16 @@ def test_ten_iterations_stay_finite_and_so_do_their_gradients(case, dtype, throu
     values, presence = (tensor.to(dtype).clone().requires_grad_() for tensor in hard_cases()[case])
     betas = torch.zeros(2, STRIDED.windows.upper, dtype=dtype, requires_grad=True)
     votes = DenseVotes(values, STRIDED.windows)
-    steps = list(em_routing(votes, presence, *betas, 10, through=through, final_posteriors=True))
+    steps = list(em_routing(votes, presence, betas[0], betas[1], 10, through=through, final_posteriors=True))
     voted = torch.from_numpy(STRIDED.connected().any(axis=1)).double()
     for step in steps:
         for name in ("responsibilities", "means", "variances", "cost", "activations", "posteriors"):
             assert getattr(step, name).isfinite().all(), f"{name} in iteration {step.iteration}"
             assert getattr(step, name).dtype == dtype
         assert (step.variances > 0).all()
-        shares = spread_out(STRIDED, step.posteriors[1].detach().double().numpy()).sum(axis=1)
+        shares = spread_out(STRIDED, known(step.posteriors)[1].detach().double().numpy()).sum(axis=1)
         np.testing.assert_allclose(shares, voted, atol=0.02)
-    outcome = sum((part * direction_like(part)).sum() for part in (steps[-1].means, steps[-1].activations))
+    outcome = along_a_direction(steps[-1].means, steps[-1].activations)
     for name, gradient in zip(
         ("votes", "activations", "betas"), torch.autograd.grad(outcome, (values, presence, betas)), strict=True
     ):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -26,7 +27,7 @@ COUNT, SHARD = 10, 4
 
 def network(routing: str = "dr") -> CapsNet:
     torch.manual_seed(0)
-    small = {"conv_channels": 8, "primary_types": 4, "decoder": (20,)}
+    small: dict[str, Any] = {"conv_channels": 8, "primary_types": 4, "decoder": (20,)}
     return CapsNet(replace(preset("tiny", "digits", routing), **small)).eval()
 
 
@@ -83,7 +84,7 @@ def test_a_shard_is_an_ordinary_trace(tmp_path):
 
 
 def test_a_recording_that_was_cut_off_says_so_and_goes_on_where_it_was(tmp_path, monkeypatch):
-    written = []
+    written: list[Path] = []
 
     def cut_off(*arguments):
         if len(written) == 2:
@@ -144,8 +145,8 @@ def test_two_processes_write_the_shards_that_one_writes(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("50 traces of digits-dr in 4 shards") == 1, "one rank speaks"
     assert "in each of 2 processes" in done.stderr
-    digits, sizes = load("digits", "test"), {"count": 50, "shard_size": 16}
-    one = record(capsviz.load("digits-dr"), digits, tmp_path / "one", name="digits-dr", **sizes)
+    model, digits = capsviz.load("digits-dr"), load("digits", "test")
+    one = record(model, digits, tmp_path / "one", name="digits-dr", count=50, shard_size=16)
     two = TraceSet.open(tmp_path / "two")
     assert two.recorded == one.recorded and len(two) == 50
     torch.testing.assert_close(two[:].layer["couplings"], one[:].layer["couplings"], rtol=1e-4, atol=1e-6)
