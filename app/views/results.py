@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -31,17 +33,41 @@ DRAWN = (
 )
 
 
-def draw(name: str, measured: Any, dark: bool) -> None:
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of an experiment, made when it is shown.
+
+    key: its own on the page. title, said: above it, where it needs any.
+    """
+
+    key: str
+    made: Callable[[], Figure]
+    title: str = ""
+    said: str = ""
+
+    def show(self) -> None:
+        """The figure below its title."""
+        if self.title:
+            st.subheader(self.title, anchor=False)
+        if self.said:
+            st.markdown(self.said)
+        layout.show(self.made(), self.key)
+
+
+def drawings(name: str, measured: Any, dark: bool) -> list[Drawing]:
     """The figures of an experiment; convergence has one for each data set, MultiMNIST also what was drawn."""
     if name == "convergence":
-        for data in convergence.data_sets(measured):
-            st.subheader(DATASETS[data].title, anchor=False)
-            layout.show(figures.convergence(measured, data, dark=dark), f"convergence-{data}")
-        return
+        return [
+            Drawing(
+                f"convergence-{data}", partial(figures.convergence, measured, data, dark=dark), DATASETS[data].title
+            )
+            for data in convergence.data_sets(measured)
+        ]
+    found = [Drawing(f"{name}-figure", partial(FIGURES[name], measured, dark=dark))]
     if name == "multi-mnist" and (drawn := measured["drawn"]):
-        st.markdown(DRAWN.format(count=len(drawn.images)))
-        layout.show(drawn_pairs(drawn, dark=dark), f"{name}-drawn")
-    layout.show(FIGURES[name](measured, dark=dark), f"{name}-figure")
+        said = DRAWN.format(count=len(drawn.images))
+        return [Drawing(f"{name}-drawn", partial(drawn_pairs, drawn, dark=dark), said=said), *found]
+    return found
 
 
 current = scene.current()
@@ -59,13 +85,19 @@ chosen(
     label_visibility="collapsed",
 )
 layout.headline(report.question, report.sentences[0] if report.measured is not None else "")
-if report.measured is None:
+shown = drawings(report.name, report.measured, current.dark) if report.measured is not None else []
+if not shown:
     st.info(f"Not measured here yet: `{report.command}` does it.", icon=":material/hourglass_empty:")
-else:
-    draw(report.name, report.measured, current.dark)
-for sentence in report.sentences[report.measured is not None :]:
-    st.markdown(sentence)
-if report.markdown:
-    st.markdown(report.markdown)
+for drawing in shown[:1]:
+    drawing.show()
+rest = report.sentences[bool(shown) :]
+if rest or report.markdown or shown[1:]:
+    with st.expander("Details", icon=":material/table_rows:", key=f"details-{report.name}"):
+        for sentence in rest:
+            st.markdown(sentence)
+        for drawing in shown[1:]:
+            drawing.show()
+        if report.markdown:
+            st.markdown(report.markdown)
 st.caption(f"{report.conditions}. Measured by `{report.command}`.")
 st.caption(f"Source: {report.source}.")

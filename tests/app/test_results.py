@@ -30,6 +30,19 @@ def test_every_experiment_can_be_reached_and_names_its_command_and_source(visit:
         assert all(chart.proto.alt for chart in app.get("plotly_chart"))
 
 
+@pytest.mark.parametrize("name", reports.NAMES)
+def test_one_sentence_and_one_figure_come_first_and_the_rest_is_folded(visit: Visit, name: str):
+    app, report = visit("results", experiment=name), reports.report(name)
+    [details] = [each for each in app.expander if each.label == "Details"]
+    assert not details.proto.expanded
+    folded = {chart.proto.id for chart in details.get("plotly_chart")}
+    assert len(figures(app)) - len(folded) == 1
+    inside = [element.value for element in details.markdown]
+    for sentence in (*report.sentences[1:], report.markdown):
+        assert sentence in inside
+    assert report.sentences[0] not in inside and report.sentences[0] in said(app)
+
+
 def test_table_ii_shows_the_manifest_beside_the_paper(visit: Visit):
     text = said(visit("results"))
     line = next(line for line in table2.lines() if (line.data, line.method) == ("mnist", "DR"))
