@@ -237,10 +237,12 @@ export class Retina extends BoardPanel {
     pen.drawImage(this.picture, 0, this.top, this.width, this.height - this.top - this.foot);
     pen.font = look.type(15, "600");
     pen.fillStyle = look.theme.text;
-    const whole = mass ? `Mean ${symbol} to ${classes[run.upper]}, by place` : "The image";
-    const short = mass && pen.measureText(whole).width > this.width;
-    const title = fitted(pen, short ? `Mean ${symbol}, by place` : whole, this.width);
-    pen.fillText(title, 0, headings(look).heading);
+    const mean = `Mean ${symbol}`;
+    const titles = mass
+      ? [`${mean} to ${classes[run.upper]}, by place`, `${mean}, by place`, `${mean} to ${classes[run.upper]}`, mean]
+      : ["The image"];
+    const title = titles.find((text) => pen.measureText(text).width <= this.width) ?? titles[titles.length - 1];
+    pen.fillText(fitted(pen, title, this.width), 0, headings(look).heading);
     if (!field) return;
     if (mass) this.heat(pen, state, field, unit);
     const [row, column] = run.place(capsule);
