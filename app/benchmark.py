@@ -172,7 +172,7 @@ def _bar(browser: Any, address: str, count: int) -> dict[str, Any]:
     drawn = board.locator("canvas.after").count()
     if drawn != count:
         raise ServingError(f"The page shows {drawn} decoders instead of {count}; restore pretrained/ with git.")
-    slider = board.locator('input[type="range"]').nth(5)
+    slider = board.locator('input[type="range"]').first
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
     across, y = box["width"], box["y"] + box["height"] / 2

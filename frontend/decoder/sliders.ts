@@ -1,7 +1,8 @@
-// Sixteen sliders: what is added to each number of the class capsule.
+// Sixteen sliders: what is added to each number of the class capsule. Those whose meaning has a word come first and are
+// large, the others are folded away until one of them is moved.
 
 import { element } from "../core/dom";
-import { signed } from "../core/numbers";
+import { indices, signed } from "../core/numbers";
 import type { HandPanel, Workbench } from "./panel";
 
 interface Slider {
@@ -18,6 +19,13 @@ export class Sliders implements HandPanel {
   readonly root: HTMLElement;
   private readonly sliders: Slider[];
   private readonly zero: HTMLButtonElement;
+  private readonly first = element("div", { className: "sliders" });
+  private readonly others = element("div", { className: "sliders" });
+  private readonly summary = element("summary");
+  private readonly fold = element("details", { className: "others" }, this.summary, this.others);
+  /** Which of them are folded away, and whether one of those is off zero. */
+  private folded: number[] = [];
+  private away = false;
 
   constructor(private readonly board: Workbench) {
     this.sliders = board.data.decoders[0].poses[0].map((_, dimension) => this.slider(dimension));
@@ -27,7 +35,8 @@ export class Sliders implements HandPanel {
     this.root = element(
       "div",
       { className: "controls" },
-      element("div", { className: "sliders" }, ...this.sliders.map(({ row }) => row)),
+      this.first,
+      this.fold,
       element("div", { className: "below" }, this.zero, hint),
     );
   }
@@ -62,7 +71,7 @@ export class Sliders implements HandPanel {
     const several = data.decoders.length > 1;
     // The words of one model say nothing of another's numbers.
     const words = several ? [] : (data.labels.at(state.upper) ?? []);
-    this.root.classList.toggle("worded", words.some(Boolean));
+    this.arrange(words);
     this.sliders.forEach((slider, d) => {
       const { row, input, value } = slider;
       const word = words.at(d) ?? "";
@@ -74,6 +83,23 @@ export class Sliders implements HandPanel {
       input.setAttribute("aria-label", row.title);
       slider.offset = undefined;
     });
+  }
+
+  /** Those with a word first, all where none has one; a slider that stays where it is keeps the focus. */
+  private arrange(words: readonly string[]): void {
+    const worded = words.some(Boolean);
+    const folded = worded ? indices(this.sliders.length).filter((d) => !words[d]) : [];
+    if (String(folded) === String(this.folded) && this.first.hasChildNodes()) return;
+    this.folded = folded;
+    this.away = false;
+    this.fold.open = false;
+    this.fold.hidden = !folded.length;
+    this.others.style.setProperty("--rows", String(Math.ceil(folded.length / 2)));
+    this.summary.textContent = `${folded.length} numbers whose meaning has no word`;
+    this.root.classList.toggle("worded", worded);
+    const rows = this.sliders.map(({ row }) => row);
+    this.first.replaceChildren(...rows.filter((_, d) => !folded.includes(d)));
+    this.others.replaceChildren(...folded.map((d) => rows[d]));
   }
 
   /** The offsets, where they changed: fifteen of sixteen do not, while one moves. */
@@ -90,6 +116,9 @@ export class Sliders implements HandPanel {
       row.classList.toggle("off-zero", offset !== 0);
       row.style.setProperty("--at", String(0.5 + offset / (2 * data.reach))); // where the thumb stands, 0..1
     });
+    const away = this.folded.some((d) => state.offsets[d]);
+    if (away && !this.away) this.fold.open = true;
+    this.away = away;
     this.zero.disabled = !state.offsets.some(Boolean);
   }
 }

@@ -1,7 +1,8 @@
 """A page with nothing but the live decoder and what Python heard of it.
 
 One decoder, of the model that `?model` names, or four: `?several` of the zoo, `?several=paper` of the paper's size;
-`?hand=cells` or `?hand=walk` instead of sliders, `?to=8,2` for the walk's end, `?unmeasured` without means.
+`?hand=cells` or `?hand=walk` instead of sliders, `?to=8,2` for the walk's end, `?unmeasured` without means,
+`?worded` with a word for one number.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ if st.sidebar.toggle("Shown", value=True):
         dark=st.context.theme.type == "dark",
         key="live",
         hand=st.query_params.get("hand", "sliders"),
-        labels=[["", "slant"] + [""] * 14 for _ in range(10)],
+        labels=[["", "slant"] + [""] * 14 for _ in range(10)] if "worded" in st.query_params else [],
         on_change=lambda left: st.session_state.update(kept=left),
     )
 kept = st.session_state.get("kept")

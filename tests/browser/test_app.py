@@ -91,7 +91,8 @@ def test_a_slider_of_perturb_moves_the_drawing_and_goes_to_the_links(visitor: Vi
     visitor.window.locator('.live-decoder[data-ready="true"]').wait_for()
     still, plain = visitor.canvas("after"), visitor.canvas("before")
     assert still == plain
-    handle = visitor.window.locator('.live-decoder input[type="range"]').nth(4)
+    visitor.window.locator(".live-decoder summary").click()
+    handle = visitor.window.locator(".live-decoder #dimension-4")
     handle.focus()
     for _ in range(5):
         handle.press("ArrowRight")

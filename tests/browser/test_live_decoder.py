@@ -254,10 +254,25 @@ def test_a_walk_plays_without_the_server_and_python_hears_where_it_was_left(visi
     live.heard(r"share 0\.5 sphere True")
 
 
-def test_a_word_stands_beside_its_slider(visit):
-    live = visit()
+def test_a_number_with_a_word_comes_first_and_the_others_are_folded_until_one_moves(visit):
+    live = visit("?worded")
     words = live.board.locator(".word").all_inner_texts()
-    assert words[1] == "slant" and not any(words[:1] + words[2:])
+    assert words[0] == "slant" and not any(words[1:])
+    shown = [slider for slider in live.board.locator('input[type="range"]').all() if slider.is_visible()]
+    assert [slider.get_attribute("id") for slider in shown] == ["dimension-1"]
+    summary = live.board.locator("summary")
+    sync_api.expect(summary).to_have_text("15 numbers whose meaning has no word")
+    summary.press("Enter")
+    sync_api.expect(live.board.locator("#dimension-7")).to_be_visible()
+    live.window.wait_for_timeout(300)
+    live.board.locator("#dimension-1").press("ArrowRight")
+    live.heard(r"heard \(0\.0, 0\.0\d, ")
+    sync_api.expect(live.board.locator("#dimension-1")).to_be_focused()
+    sync_api.expect(live.board.locator("#dimension-7")).to_be_visible()
+    summary.press("Enter")
+    sync_api.expect(live.board.locator("#dimension-7")).to_be_hidden()
+    live.window.get_by_role("button", name="From Python").click()
+    sync_api.expect(live.board.locator("#dimension-15")).to_be_visible()
 
 
 def test_four_decoders_answer_to_one_slider_each_with_its_own_capsule(visit):
