@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from typing import TypeVar
 
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 import capsviz
@@ -26,20 +27,22 @@ from capsviz.tracing import trace as tracing
 from capsviz.tracing.intervention import Intervention
 from capsviz.tracing.trace import with_votes
 from capsviz.training.evaluate import evaluate
+from tests.known import single_digits
 
+N = TypeVar("N", bound=nn.Module)
 GPU = torch.device("cuda", 0)
 CONFIGS: dict[str, CapsNetConfig] = {name: preset("tiny", "digits", name) for name in ALGORITHMS}
 CONFIGS |= {f"matrix-{name}": preset("matrix-tiny", "digits", name) for name, each in ALGORITHMS.items() if each.matrix}
 
 
 @contextmanager
-def on_a_gpu(monkeypatch, config) -> Iterator[CapsNet]:
-    """A network whose weights are on a GPU and have no numbers, and under which nothing else has any."""
+def on_a_gpu(monkeypatch, network: N) -> Iterator[N]:
+    """The network with weights that are on a GPU and have no numbers, under which nothing else has any."""
     monkeypatch.setattr(tracing, "check_finite", lambda *_: None)  # it asks numbers
     mode = FakeTensorMode()
-    network = memory.hollow(assemble(config).eval().requires_grad_(False), mode, "cuda")
+    hollow = memory.hollow(network.eval().requires_grad_(False), mode, "cuda")
     with mode:
-        yield network
+        yield hollow
 
 
 def on_cpu(*values: Tensor | None) -> bool:
@@ -48,7 +51,7 @@ def on_cpu(*values: Tensor | None) -> bool:
 
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 def test_a_trace_of_a_network_on_a_gpu_is_on_the_cpu_in_float32(config, monkeypatch):
-    with on_a_gpu(monkeypatch, config) as network:
+    with on_a_gpu(monkeypatch, CapsNet(config)) as network:
         touched = Intervention(muted=(1,), boosted=(2,))
         recorded = capsviz.trace(network, torch.rand(2, *config.image), votes=False, intervention=touched)
         whole = with_votes(network, recorded)
@@ -62,7 +65,7 @@ def test_a_trace_of_a_network_on_a_gpu_is_on_the_cpu_in_float32(config, monkeypa
 
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 def test_forward_passes_and_drawings_mix_no_devices(config, monkeypatch):
-    with on_a_gpu(monkeypatch, config) as network:
+    with on_a_gpu(monkeypatch, CapsNet(config)) as network:
         images = torch.rand(3, *config.image)
         output = network(images.to("cuda"))
         assert output.poses.device == output.activations.device == GPU
@@ -73,8 +76,8 @@ def test_forward_passes_and_drawings_mix_no_devices(config, monkeypatch):
         assert on_cpu(*(getattr(again, field.name) for field in fields(again)))
         pose = torch.rand(config.class_dim)
         assert on_cpu(perturbation.sheet(network, pose, 1, (-0.1, 0.1)))
-        ends = (perturbation.masked(pose[None], label, config.classes)[0] for label in (1, 2))
-        assert on_cpu(perturbation.walk(network, *ends, (0.0, 1.0)))
+        start, end = (perturbation.masked(pose[None], label, config.classes)[0] for label in (1, 2))
+        assert on_cpu(perturbation.walk(network, start, end, (0.0, 1.0)))
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -82,8 +85,8 @@ def test_a_measure_of_a_whole_set_runs_on_the_gpu_and_is_told_on_the_cpu(name, m
     monkeypatch.setattr(device, "images_at_once", lambda _: 5)
     monkeypatch.setattr(Tensor, "__int__", lambda _: 1)  # what has no numbers is counted as one
     monkeypatch.setattr(Tensor, "__float__", lambda _: 0.5)
-    data = capsviz.data.load("digits", "test")
-    with on_a_gpu(monkeypatch, configure("tiny", "digits", name)) as network:
+    data = single_digits()
+    with on_a_gpu(monkeypatch, assemble(configure("tiny", "digits", name))) as network:
         empty = replace(data, images=torch.empty(8, 1, 28, 28, dtype=torch.uint8), labels=torch.zeros(8).long())
         found = evaluate(network, empty)
         assert (found.count, found.error, found.loss) == (8, 100 * 2 / 8, 0.5)
@@ -106,7 +109,8 @@ def test_an_ascent_climbs_where_its_votes_are(name, monkeypatch):
     monkeypatch.setattr(ascent, "_measured", lambda number, b, g, value, *_: (number, b.device, g.device, value.device))
     with mode:
         steps = ascent.ascent(away.to(torch.device("cuda")), begin, step=0.1, regularisation=0.1, penalty=name, steps=2)
-        assert list(steps) == [(number, GPU, GPU, GPU) for number in range(3)]
+        found: list[object] = list(steps)
+        assert found == [(number, GPU, GPU, GPU) for number in range(3)]
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -172,10 +176,10 @@ def full_gpu(monkeypatch):
 
 
 def test_a_full_device_is_asked_for_less_and_less_then_the_cpu_does_it_and_one_sentence_says_so(full_gpu, monkeypatch):
-    data = capsviz.data.load("digits", "test")
+    data = single_digits()
     few = replace(data, images=data.images[:20], labels=data.labels[:20])
-    network = assemble(CONFIGS["dr"]).eval().requires_grad_(False)
-    expected = evaluate(memory.copied(network, None), few)
+    network = CapsNet(CONFIGS["dr"]).eval().requires_grad_(False)
+    expected = evaluate(memory.copied(network, Tensor.clone), few)
     monkeypatch.setattr(device, "title", lambda place: "NVIDIA X" if place.type == "meta" else "2 cores")
     with pytest.warns(
         device.DeviceWarning, match=r"^NVIDIA X ran out of memory, so that networks run on 2 cores .*\.$"
@@ -188,7 +192,7 @@ def test_a_full_device_is_asked_for_less_and_less_then_the_cpu_does_it_and_one_s
 
 def test_a_trace_that_finds_no_room_is_recorded_by_the_cpu(full_gpu, monkeypatch):
     monkeypatch.setattr(tracing, "check_finite", lambda *_: None)
-    network = assemble(CONFIGS["dr"]).eval().requires_grad_(False)
+    network = CapsNet(CONFIGS["dr"]).eval().requires_grad_(False)
     with pytest.warns(device.DeviceWarning):
         recorded = capsviz.trace(network.to("meta"), torch.rand(2, 1, 28, 28))
     assert full_gpu == [2] and recorded.activations.shape == (2, 10) and on_cpu(*recorded.tensors().values())

@@ -10,6 +10,7 @@ import os
 import re
 import resource
 import signal
+import tempfile
 import time
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import torch
 from safetensors.torch import load_file
 
 import capsviz
-from capsviz import files, zoo
+from capsviz import zoo
 from capsviz.commands import main
 from capsviz.data import load
 from capsviz.experiments import results
@@ -234,7 +235,7 @@ def test_a_read_only_disk_is_one_sentence(tmp_path, monkeypatch):
     def refuse(*_, **__):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr(files.tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
     with pytest.raises(
         WriteError, match=r"\(Read-only file system\); give another path, or see who may write there\.$"
     ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -81,7 +82,7 @@ def test_what_capsviz_needs_is_said_in_pyproject_alone_and_locked():
 
 def test_the_app_starts_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     started: list[list[str]] = []
-    monkeypatch.setattr(app.os, "execv", lambda _, command: started.append(command))
+    monkeypatch.setattr(os, "execv", lambda _, command: started.append(command))
     monkeypatch.chdir(tmp_path)
     CliRunner().invoke(main.app, ["app", "--port", "8600", "--address", "0.0.0.0"], catch_exceptions=False)
     (command,) = started
@@ -104,7 +105,7 @@ def test_the_app_answers_to_the_names_that_are_given(
     monkeypatch: pytest.MonkeyPatch, given: list[str], names: set[str]
 ):
     started: list[list[str]] = []
-    monkeypatch.setattr(app.os, "execv", lambda _, command: started.append(command))
+    monkeypatch.setattr(os, "execv", lambda _, command: started.append(command))
     CliRunner().invoke(main.app, ["app", *given], catch_exceptions=False)
     (command,) = started
     assert {name for option, name in pairwise(command) if option == "--server.allowedHosts"} == names
@@ -114,6 +115,6 @@ def test_without_its_packages_or_its_files_the_app_says_what_to_do(monkeypatch: 
     monkeypatch.setattr(places, "root", lambda: tmp_path)
     with pytest.raises(CapsvizError, match="is not there; install capsviz again"):
         app.app()
-    monkeypatch.setattr(app.importlib.util, "find_spec", lambda name: None if name == "plotly" else object())
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "plotly" else object())
     with pytest.raises(CapsvizError, match=r"needs plotly; run `pip install \"capsviz\[app\]\"`"):
         app.app()

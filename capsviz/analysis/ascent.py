@@ -184,8 +184,9 @@ def climb(
     steps: int = 60,
 ) -> Ascent:
     """Run `ascent` to its end and record it; same choices, same errors."""
-    options = {"step": step, "regularisation": regularisation, "penalty": penalty, "proximal": proximal, "steps": steps}
-    records = list(ascent(fixed, start, **options))  # type: ignore[arg-type]
+    records = list(
+        ascent(fixed, start, step=step, regularisation=regularisation, penalty=penalty, proximal=proximal, steps=steps)
+    )
     fields = [name for name in AscentStep.__dataclass_fields__ if name != "step"]
     stacked = {name: torch.stack([torch.as_tensor(getattr(one, name)) for one in records]) for name in fields}
     return Ascent(penalty=penalty, proximal=proximal, **stacked)

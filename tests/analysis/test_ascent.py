@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from capsviz.network import CapsNet, preset
 from capsviz.routing import LinearVotes
 from tests.routing import reference
 
-PLAIN = {"step": 0.01, "regularisation": 1e-3, "penalty": "l2"}
+PLAIN: dict[str, Any] = {"step": 0.01, "regularisation": 1e-3, "penalty": "l2"}
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def test_the_penalty_is_taken_from_the_objective_once(model, fixed):
 
 def test_only_the_proximal_step_finds_exact_zeros(model, fixed):
     start = starting_point(model, "fresh")
-    options = {"step": 0.005, "regularisation": 0.3, "penalty": "l1", "steps": 60}
+    options: dict[str, Any] = {"step": 0.005, "regularisation": 0.3, "penalty": "l1", "steps": 60}
     subgradient, proximal = (climb(fixed, start, **options, proximal=choice) for choice in (False, True))
     assert float(proximal.exact[-1]) > 0.1
     assert float(proximal.near[-1]) >= float(proximal.exact[-1])
@@ -134,6 +135,7 @@ def test_what_cannot_be_climbed_is_said_in_a_sentence(model, batch, fixed):
         fix(model, images, labels + 5)
     with pytest.raises(AscentError, match="288 × 9 and the layer 288 × 10"):
         climb(fixed, start[:, :9], **PLAIN)
+    wrong: dict[str, Any]
     for wrong, sentence in (
         ({"step": 0.0}, "γ is 0; give a number above 0"),
         ({"step": float("nan")}, "γ is nan"),
@@ -155,6 +157,6 @@ def test_what_the_types_already_forbid_is_a_sentence_too(model, batch, fixed, un
     with pytest.raises(AscentError, match="32 images came with 31 labels"):
         fix(model, images, labels[:31])
     with pytest.raises(AscentError, match="starts “trained” or “fresh”"):
-        starting_point(model, "random")
+        starting_point(model, "random")  # type: ignore[arg-type]  # what is refused here
     with pytest.raises(AscentError, match="The penalty is l2 or l1"):
         climb(fixed, starting_point(model, "trained"), step=0.01, regularisation=0.0, penalty="l3")

@@ -31,7 +31,7 @@ class Bars(nn.Module):
 @pytest.fixture(scope="module")
 def found() -> Meanings:
     model = CapsNet(preset("tiny", "digits", "l2")).eval()
-    model.decoder = Bars()
+    model.register_module("decoder", Bars())
     spread = torch.tensor([0.2, 0.4, 0.4, 0.4] + [0.3] * 12)
     return meanings(model, torch.zeros(4, 16), spread, label=6, samples=256)
 

@@ -56,7 +56,7 @@ def test_moments_of_an_upright_bar():
     image[0, 0, 4:24, 10:13] = 1
     moments = metrics.image_moments(image)
     assert moments.ink.item() == 60
-    assert (moments.row.item(), moments.column.item()) == (pytest.approx(13.5), pytest.approx(11))
+    assert (moments.row.item(), moments.column.item()) == pytest.approx((13.5, 11))
     assert moments.height.item() == pytest.approx(math.sqrt((20**2 - 1) / 12), rel=1e-5)
     assert moments.width.item() == pytest.approx(math.sqrt((3**2 - 1) / 12), rel=1e-5)
     assert moments.slant.item() == pytest.approx(0, abs=1e-6)

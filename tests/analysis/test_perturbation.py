@@ -109,8 +109,8 @@ def test_along_the_sphere_the_angle_and_the_length_change_evenly():
 
 @pytest.mark.parametrize("end", [[0.0, 0.0], [0.4, 0.0], [-0.4, 0.0]])
 def test_without_a_great_circle_the_walk_is_straight(end: list[float]):
-    start, end = torch.tensor([0.8, 0.0]), torch.tensor(end)
-    torch.testing.assert_close(slerp(start, end, 0.3), lerp(start, end, 0.3))
+    start, goal = torch.tensor([0.8, 0.0]), torch.tensor(end)
+    torch.testing.assert_close(slerp(start, goal, 0.3), lerp(start, goal, 0.3))
 
 
 @pytest.mark.parametrize("sphere", [False, True])

@@ -16,6 +16,7 @@ from capsviz.boards import Left, decoder_message, pack_weights
 from capsviz.boards.decoder import header, received
 from capsviz.boards.message import unpack
 from capsviz.network import CapsNet, preset
+from tests.known import known
 
 
 def numbers(packed: bytes) -> np.ndarray:
@@ -52,7 +53,7 @@ def test_packing_is_a_function_of_the_weights():
     before = pack_weights(model)
     assert pack_weights(model) == before
     with torch.no_grad():
-        model.decoder.layers[0].bias[0] += 1
+        known(model.decoder).get_parameter("layers.0.bias")[0] += 1
     assert header(pack_weights(model))["digest"] != header(before)["digest"]
 
 
@@ -127,11 +128,12 @@ def test_the_means_of_the_classes_follow_last_and_are_those_of_the_record():
     assert header(packed)["means"] and numbers(packed).dtype == np.float16
     assert not header(pack_weights(model, exemplars, spread))["means"]
     assert np.array_equal(numbers(packed)[-means.numel() :], means.half().numpy().ravel())
-    assert torch.equal(resources.class_means("digits-dr"), means)
+    assert torch.equal(known(resources.class_means("digits-dr")), means)
 
 
 def test_capsules_longer_than_one_are_packed_in_their_unit_and_draw_the_same():
-    model, exemplars, spread = (of("digits-matrix") for of in (zoo.load, zoo.exemplar_capsules, zoo.capsule_spread))
+    name = "digits-matrix"
+    model, exemplars, spread = zoo.load(name), zoo.exemplar_capsules(name), zoo.capsule_spread(name)
     packed = pack_weights(model, exemplars, spread)
     own, sent = header(packed), torch.from_numpy(numbers(packed).copy())
     assert own["unit"] == unit(exemplars) > 1
@@ -140,7 +142,7 @@ def test_capsules_longer_than_one_are_packed_in_their_unit_and_draw_the_same():
     assert torch.equal(sent[-count:] * own["unit"], torch.cat([exemplars.flatten(), spread.flatten()]).float())
     inputs, outputs = own["widths"][:2]
     first = sent[: inputs * outputs].reshape(inputs, outputs)
-    assert torch.equal(first / own["unit"], model.decoder.layers[0].weight.T.float())
+    assert torch.equal(first / own["unit"], known(model.decoder).get_parameter("layers.0.weight").T.float())
 
 
 @pytest.mark.parametrize(

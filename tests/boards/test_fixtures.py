@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import nn
 
-from capsviz.analysis.mixtures import FLOOR, as_votes, begin, half_steps
+from capsviz.analysis.mixtures import FLOOR, Covariance, as_votes, begin, half_steps
 from capsviz.analysis.perturbation import lerp, masked, slerp
 from capsviz.boards import pack_weights
 from capsviz.boards.basics import MARGINS
@@ -119,7 +119,8 @@ def mixture() -> list[dict[str, Any]]:
     cases = []
     for number in range(12):
         count, rounds, gaussians = 4 + number % 6, 3, 2 + number % 3
-        covariance, even = ("full", "diag")[number % 2], number % 4 == 3
+        covariance: Covariance = "diag" if number % 2 else "full"
+        even = number % 4 == 3
         points = (2 * torch.rand(count, 2, generator=generator, dtype=torch.float64) - 1).round(decimals=2)
         points[: number % 4] = points[0].clone()
         activations = torch.rand(count, generator=generator, dtype=torch.float64).round(decimals=2)

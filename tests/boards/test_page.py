@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from click.testing import Result
 from PIL import Image
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from capsviz.boards import board_csv, board_page, coefficient_maps, drawn_weights, maps_board, trace_board
 from capsviz.boards.message import unpack

@@ -20,6 +20,7 @@ from capsviz.routing import ALGORITHMS, shorts
 from capsviz.terminal import duration
 from capsviz.training.config import TrainingConfig
 from capsviz.training.loop import train
+from tests.known import single_digits
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -138,8 +139,7 @@ def test_evaluate_takes_a_runs_folder(capsviz, run):
 def test_evaluate_refuses_images_that_the_model_cannot_take(capsviz, monkeypatch):
     import capsviz.data as data
 
-    digits = load("digits", "test")
-    wide = data.MultiDigits(digits)
+    wide = data.MultiDigits(single_digits())
     monkeypatch.setattr(data, "load", lambda *_: wide)
     result = capsviz("evaluate", "--model", "digits-dr", "--data", "multi-mnist")
     assert isinstance(result.exception, CapsvizError) and "choose another --data" in str(result.exception)

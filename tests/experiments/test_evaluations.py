@@ -12,20 +12,21 @@ from typer.testing import CliRunner
 import capsviz
 from capsviz import zoo
 from capsviz.commands.main import app
-from capsviz.data import load, to_float
+from capsviz.data import to_float
 from capsviz.data.torchvision_sets import JPEG_NOTE
 from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table2
 from capsviz.experiments.convergence import TrainingCurve
 from capsviz.experiments.seed_means import SeedMean
 from capsviz.experiments.seeds import Spread
 from capsviz.training.evaluate import evaluate
+from tests.known import known, single_digits
 
 
 def test_unmoved_images_give_the_plain_error_and_far_shifts_a_worse_one(folder):
     settings = [("shift", 0), ("shift", 8), ("rotation", 30)]
     rows = robustness.run("digits", ["digits-l2"], 60, settings=settings)["rows"]
-    images = load("digits", "test")
-    head = type(images)("digits", "test", images.images[:60], images.labels[:60], images.classes)
+    images = single_digits()
+    head = replace(images, images=images.images[:60], labels=images.labels[:60])
     assert rows[0]["error"] == evaluate(capsviz.load("digits-l2"), head).error
     assert rows[1]["error"] > rows[0]["error"] + 20
     assert rows[0]["ink"] == 1 and rows[1]["ink"] < 0.9
@@ -35,25 +36,25 @@ def test_unmoved_images_give_the_plain_error_and_far_shifts_a_worse_one(folder):
 
 def test_the_baseline_without_capsules_is_measured_as_well(folder):
     [row] = robustness.run("digits", ["mnist-cnn"], 40, settings=[("shift", 0)])["rows"]
-    images = load("digits", "test")
-    head = type(images)("digits", "test", images.images[:40], images.labels[:40], images.classes)
+    images = single_digits()
+    head = replace(images, images=images.images[:40], labels=images.labels[:40])
     assert row["routing"] == "cnn" and row["error"] == evaluate(zoo.load_network("mnist-cnn"), head).error
 
 
 def test_robustness_skips_what_stands_and_measures_new_weights_again(folder, monkeypatch):
     settings = [("shift", 0), ("shift", 1)]
     robustness.run("digits", ["digits-l2"], 20, settings=settings[:1])
-    said = []
+    said: list[str] = []
     robustness.run("digits", ["digits-l2"], 20, settings=settings, say=said.append)
     assert len(said) == 1 and "shift 1" in said[0]
     path = folder / "robustness.json"
     path.write_text(path.read_text().replace(zoo.entry("digits-l2").sha256, "other weights"))
     robustness.run("digits", ["digits-l2"], 20, settings=settings, say=said.append)
-    assert len(said) == 3 and len(results.read("robustness")["rows"]) == 2
+    assert len(said) == 3 and len(known(results.read("robustness"))["rows"]) == 2
 
 
 def test_every_image_goes_its_own_way_and_no_further_than_asked():
-    images = load("digits", "test")
+    images = single_digits()
     moved = robustness.moved_images(images, "shift", 3).images
     assert torch.equal(moved[0, :, :, 3:], images.images[0, :, :, :-3]), "image 0 goes right"
     assert torch.equal(moved[1, :, 3:], images.images[1, :, :-3]), "image 1 goes down"
@@ -66,7 +67,7 @@ def test_the_standard_error_is_that_of_a_binomial():
 
 
 def test_one_walk_gives_the_error_of_every_t():
-    model, test = capsviz.load("digits-dr"), load("digits", "test")
+    model, test = capsviz.load("digits-dr"), single_digits()
     measured = iterations.by_iterations(model, test, 40)
     assert len(measured) == 10
     images, labels = test.batch(torch.arange(40))
@@ -76,10 +77,10 @@ def test_one_walk_gives_the_error_of_every_t():
 
 
 def test_shipped_models_are_asked_once(folder):
-    said = []
+    said: list[str] = []
     iterations.ask_shipped(["digits-dr"], count=20, say=said.append)
     iterations.ask_shipped(["digits-dr"], count=20, say=said.append)
-    assert len(said) == 10 and results.read("iterations-shipped")["rows"][0]["trained_with"] == 3
+    assert len(said) == 10 and known(results.read("iterations-shipped"))["rows"][0]["trained_with"] == 3
 
 
 def spread(name: str, errors: tuple[float, ...]) -> dict:
@@ -134,8 +135,10 @@ def test_our_encoder_is_counted_by_itself():
 
 
 def curve(routing: str, errors: list[float], loss: list[float]) -> TrainingCurve:
-    points = [tuple((100 * (step + 1), value) for step, value in enumerate(values)) for values in (errors, loss)]
-    return TrainingCurve(f"mnist-{routing}", "mnist", routing, *points, "")
+    validation, margin = (
+        tuple((100 * (step + 1), value) for step, value in enumerate(each)) for each in (errors, loss)
+    )
+    return TrainingCurve(f"mnist-{routing}", "mnist", routing, validation, margin, "")
 
 
 def test_who_converges_first_is_counted_at_levels_that_all_reached():

@@ -7,12 +7,14 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from capsviz.data import MultiDigits, load, to_float
+from capsviz import zoo
+from capsviz.data import MultiDigits, to_float
 from capsviz.experiments import pairs, reports, results, seeds
 from capsviz.network import CapsNet, preset
 from capsviz.training import feed, loop, runs
 from capsviz.training.config import TrainingConfig
 from capsviz.training.recipes import Recipe
+from tests.known import single_digits
 
 CONFIG = TrainingConfig("multi-mnist", "l2", "tiny", steps=2, batch=16)
 
@@ -20,7 +22,7 @@ CONFIG = TrainingConfig("multi-mnist", "l2", "tiny", steps=2, batch=16)
 @pytest.fixture
 def digits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., MultiDigits]:
     """Pairs of the embedded digits wherever MultiMNIST is asked for."""
-    sets = {split: MultiDigits(load("digits", split)) for split in ("train", "test")}
+    sets = {split: MultiDigits(single_digits(split)) for split in ("train", "test")}
 
     def loaded(name: str, split: str, **_: object) -> MultiDigits:
         return sets[split]
@@ -53,7 +55,7 @@ def test_each_drawing_is_the_decoder_on_one_capsule(digits):
 
 
 def test_a_finished_run_draws_where_its_error_is_a_result(digits, tmp_path, monkeypatch):
-    monkeypatch.setattr(pairs.zoo, "models", dict)  # and none that ships draws beside it
+    monkeypatch.setattr(zoo, "models", dict)  # and none that ships draws beside it
     loop.train(CONFIG, tmp_path / "runs" / CONFIG.name, device="cpu", quiet=True)
     pairs.run(tmp_path / "runs")
     assert pairs.read() is None, "nothing says how often this run errs"
@@ -68,6 +70,7 @@ def test_a_finished_run_draws_where_its_error_is_a_result(digits, tmp_path, monk
     assert torch.equal(found.images, pixels) and torch.equal(found.labels, labels)
     [drawn] = found.drawn
     network, _ = runs.open_run(tmp_path / "runs" / CONFIG.name)
+    assert isinstance(network, CapsNet)
     classes, drawings = pairs.draw(network, to_float(pixels), labels)
     assert torch.equal(drawn.classes, classes) and torch.equal(drawn.drawings, drawings)
     assert (drawn.by.routing, drawn.by.steps, drawn.by.command) == ("l2", 2, CONFIG.command())

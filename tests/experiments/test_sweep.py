@@ -17,7 +17,8 @@ def short(**settings):
 
 
 def test_a_sweep_goes_on_where_it_was_cut_off_and_trains_nothing_twice(folder, tmp_path):
-    said, configs = [], [short(proximal=True), short()]
+    said: list[str] = []
+    configs = [short(proximal=True), short()]
     cut_off = sweep("mine", configs, runs=tmp_path, time_limit=0.001, say=said.append)
     assert not cut_off["rows"] and results.read("mine") is None
     assert said[0].startswith("1 of 2") and said[1].startswith("Stopped (time limit)")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 import torch
 from sklearn.datasets import load_digits
@@ -12,7 +14,7 @@ from capsviz.tracing.trace import Trace, trace
 
 
 def record(
-    routing: str, *, name: str = "tiny", iterations: int | None = None, votes: bool | str = True, **overrides
+    routing: str, *, name: str = "tiny", iterations: int | None = None, votes: bool | Literal["all"] = True, **overrides
 ) -> Trace:
     """The trace of a seeded network of a preset on three digits."""
     torch.manual_seed(7)

@@ -15,6 +15,7 @@ from capsviz.figures.network import network_strip
 from capsviz.figures.objects import drawn_in_colours, in_words, inked, objects_apart
 from capsviz.figures.theme import channels, class_inks, contrast
 from capsviz.routing import ASCENDING
+from tests.known import known
 
 NAMES = ("digits-dr", "digits-em", "digits-l2")
 
@@ -31,12 +32,13 @@ def traced(name: str, images: torch.Tensor) -> capsviz.Trace:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_reconstruction_has_the_brighter_pixels_of_the_drawings(name: str, images: torch.Tensor):
     trace = traced(name, images)
-    assert trace.drawings.shape == (2, 2, 1, 28, 28)
-    assert torch.equal(trace.drawings.amax(1), trace.reconstruction)
+    drawings = known(trace.drawings)
+    assert drawings.shape == (2, 2, 1, 28, 28)
+    assert torch.equal(drawings.amax(1), known(trace.reconstruction))
     model = capsviz.load(name)
     for place in (0, 1):
         alone = model.decode(trace.poses, trace.named[:, place])
-        assert torch.allclose(alone, trace.drawings[:, place], atol=1e-6)
+        assert torch.allclose(alone, drawings[:, place], atol=1e-6)
 
 
 def test_a_trace_of_one_object_keeps_no_drawing_twice(images: torch.Tensor):
@@ -47,7 +49,7 @@ def test_a_file_keeps_the_drawings(images: torch.Tensor, tmp_path):
     trace = traced("digits-dr", images)
     trace.save(tmp_path / "two.safetensors")
     again = capsviz.Trace.open(tmp_path / "two.safetensors")
-    assert again.objects == 2 and torch.equal(again.drawings, trace.drawings)
+    assert again.objects == 2 and torch.equal(known(again.drawings), known(trace.drawings))
 
 
 def test_each_object_is_drawn_in_the_colour_of_its_class_and_colours_add_where_they_meet():

@@ -164,4 +164,4 @@ def test_a_network_without_decoder_ends_at_its_class_capsules(l2_fc):
 
 def test_an_unknown_stage_is_refused(dr):
     with pytest.raises((FigureError, TypeError)):
-        network_strip(dr, highlight="nowhere")
+        network_strip(dr, highlight="nowhere")  # type: ignore[arg-type]  # what is refused here

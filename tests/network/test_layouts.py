@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -29,7 +30,8 @@ def route(votes: list[list[Tensor]], iterations: int) -> Tensor:
     logits = torch.zeros(len(votes), CLASSES)
     for _ in range(iterations):
         shares = torch.stack([functional.softmax(row, dim=0) for row in logits])
-        upper = [squash(sum(shares[i, j] * votes[i][j] for i in range(len(votes)))) for j in range(CLASSES)]
+        sums = [torch.stack([shares[i, j] * row[j] for i, row in enumerate(votes)]).sum(0) for j in range(CLASSES)]
+        upper = [squash(each) for each in sums]
         logits = logits + torch.tensor([[float(vote @ v) for vote, v in zip(row, upper, strict=True)] for row in votes])
     return torch.stack(upper)
 
@@ -74,8 +76,7 @@ class Separate(nn.Module):
         self.PrimaryCaps.capsules = nn.ModuleList(nn.Conv2d(CHANNELS, 8, 9, 2) for _ in range(TYPES))
         self.DigitCaps = nn.Module()
         self.DigitCaps.W = nn.Parameter(torch.randn(LOWER, CLASSES, 16, 8))
-        self.Decoder = nn.Module()
-        self.Decoder.fc1, self.Decoder.fc2, self.Decoder.fc3 = layers(16, 12, 14, 400)
+        self.Decoder = nn.ModuleDict(dict(zip(("fc1", "fc2", "fc3"), layers(16, 12, 14, 400), strict=True)))
 
     def named(self) -> dict[str, Tensor]:
         return self.state_dict()
@@ -84,13 +85,14 @@ class Separate(nn.Module):
         hidden = self.Conv1(image[None]).relu()
         maps = [conv(hidden)[0] for conv in self.PrimaryCaps.capsules]
         lower = [squash(each[:, row, column]) for row in range(2) for column in range(2) for each in maps]
-        weight = self.DigitCaps.W
+        weight = self.get_parameter("DigitCaps.W")
         upper = route([[weight[i, j] @ u for j in range(CLASSES)] for i, u in enumerate(lower)], iterations)
         longest = upper[upper.norm(dim=1).argmax()]
-        return upper, self.Decoder.fc3(self.Decoder.fc2(self.Decoder.fc1(longest))).sigmoid()
+        drawn = self.Decoder["fc3"](self.Decoder["fc2"](self.Decoder["fc1"](longest)))
+        return upper, drawn.sigmoid()
 
 
-PUBLIC = {
+PUBLIC: dict[str, Callable[[], Flat | Separate]] = {
     "xifengguo": lambda: Flat("primarycaps.conv2d", "digitcaps.weight", leading=False),
     "danielhavir": lambda: Flat("primary.conv", "digits.W", leading=True),
     "laubonghaudoi": Separate,

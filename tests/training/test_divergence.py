@@ -12,7 +12,7 @@ import capsviz
 from capsviz import zoo
 from capsviz.commands.main import app, main
 from capsviz.files import read_tensors, write_tensors
-from capsviz.network import assemble, config_from_dict
+from capsviz.network import CapsNet, assemble, config_from_dict
 from capsviz.network.finite import NotFinite, check_finite
 from capsviz.training import loop
 from capsviz.training.config import SettingsError, TrainingConfig
@@ -76,6 +76,7 @@ def test_a_checkpoint_with_nan_does_not_go_on(tmp_path):
 def test_weights_with_nan_are_neither_opened_nor_published_nor_evaluated_nor_traced(run, tmp_path, monkeypatch):
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
     network, _ = open_run(run)
+    assert isinstance(network, CapsNet)
     spoil(run / WEIGHTS)
     with pytest.raises(NotFinite):
         open_run(run)

@@ -5,6 +5,7 @@ import torch
 from capsviz.data import MultiDigits, load
 from capsviz.network import CapsNet, preset
 from capsviz.training.evaluate import batches, confusions, evaluate, most_active
+from tests.known import single_digits
 
 
 def test_an_image_with_two_digits_is_right_only_when_both_are_found():
@@ -34,7 +35,7 @@ def test_an_evaluation_is_the_same_twice_and_counts_every_image_once():
 
 
 def test_a_virtual_set_is_measured_on_one_pair_for_each_digit_of_its_base():
-    pairs = MultiDigits(load("digits", "test"))
+    pairs = MultiDigits(single_digits())
     model = CapsNet(preset("tiny", "multi-mnist", "dr"))
     counts = list(batches(model, pairs, 50, lambda images, labels: (len(images), len(labels))))
     assert counts == [(50, 50)] * 7 + [(10, 10)]

@@ -1,6 +1,7 @@
 """Which images a step sees."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -19,7 +20,8 @@ def digits():
 
 
 def config(**settings) -> TrainingConfig:
-    return TrainingConfig(**({"data": "digits", "routing": "dr", "batch": 64} | settings))
+    chosen: dict[str, Any] = {"data": "digits", "routing": "dr", "batch": 64} | settings
+    return TrainingConfig(**chosen)
 
 
 def test_validation_images_are_held_out_and_the_same_for_every_seed(digits):
@@ -147,9 +149,14 @@ def test_a_smaller_set_still_gives_whole_batches(digits):
 @pytest.mark.parametrize("settings", [{}, {"shift": 2, "mirror": True, "cutout": 3}])
 def test_batches_are_made_where_the_images_lie_and_indexed_there(digits, settings, monkeypatch):
     """On a device other than the CPU ("meta", which has shapes alone, stands in for a GPU)."""
-    asked = []
+    asked: list[torch.Tensor] = []
     batch_of = ImageSet.batch
-    monkeypatch.setattr(ImageSet, "batch", lambda self, indices: asked.append(indices) or batch_of(self, indices))
+
+    def watched(images, indices):
+        asked.append(indices)
+        return batch_of(images, indices)
+
+    monkeypatch.setattr(ImageSet, "batch", watched)
     batch = Feed(digits.to("meta"), config(**settings)).batch(3)
     assert [indices.device.type for indices in asked] == ["meta"]
     parts = (batch.images, batch.labels, batch.targets, batch.drawings)

@@ -29,7 +29,7 @@ def weights(folder):
 
 
 def test_a_series_trains_every_recipe_and_a_second_one_nothing(tmp_path):
-    said = []
+    said: list[str] = []
     series = train_series([DR, CNN], tmp_path, device="cpu", quiet=True, say=said.append)
     assert series.stopped == "" and all(state.done for state in series.states.values())
     assert series.summary() == "2 of 2 models are done."
@@ -46,7 +46,7 @@ def test_a_series_trains_every_recipe_and_a_second_one_nothing(tmp_path):
 def test_a_series_goes_on_where_a_run_was_cut_off(tmp_path):
     cut = loop.train(L2.config, tmp_path / L2.name, device="cpu", quiet=True, threads=1, time_limit=1e-6)
     assert state_of(L2, tmp_path) == State(cut.step) and 0 < cut.step < 6
-    said = []
+    said: list[str] = []
     series = train_series([L2], tmp_path, device="cpu", quiet=True, threads=1, say=said.append)
     assert said[0] == f"1 of 1: digits-l2, from step {cut.step}"
     assert series.states["digits-l2"].done and series.states["digits-l2"].step == 6

@@ -54,7 +54,7 @@ def test_a_state_dict_becomes_a_model_of_the_zoo(own, weights):
     entry = zoo.entry("theirs")
     assert f"test error {entry.test_error:.2f} %" in result.output
     # The same weights but for the decoder: the same errors.
-    assert (entry.test_error, entry.test_count) == (pytest.approx(trained.test_error), trained.test_count)
+    assert entry.test_error == pytest.approx(trained.test_error) and entry.test_count == trained.test_count
     assert entry.note.startswith("Trained by laubonghaudoi/CapsNet_guide_PyTorch")
     zoo.verify(entry)
     images, _ = capsviz.data.load("digits", "test").batch(torch.arange(2))

@@ -60,7 +60,7 @@ def test_every_algorithm_stands_beside_the_others_on_digits_mnist_and_fashion_mn
 def test_a_digits_model_makes_exactly_the_errors_of_the_manifest(name):
     entry = zoo.entry(name)
     result = evaluate(zoo.load_network(name), data.load("digits", "test"))
-    assert (result.error, result.count) == (pytest.approx(entry.test_error), entry.test_count)
+    assert result.error == pytest.approx(entry.test_error) and result.count == entry.test_count
 
 
 @pytest.mark.parametrize("name", [name for name, entry in zoo.models().items() if entry.history])
