@@ -76,9 +76,10 @@ def chromium():
 
     if not CHROMIUM.exists():
         pytest.skip("Chromium is not on this machine: install it or set CAPSVIZ_CHROMIUM")
-    playwright = pytest.importorskip("playwright.sync_api")
-    playwright.expect.set_options(timeout=WAIT)
-    with playwright.sync_playwright() as driver:
+    from tests.browser.api import sync_api
+
+    sync_api.expect.set_options(timeout=WAIT)
+    with sync_api.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
         yield browser
         browser.close()

@@ -7,13 +7,14 @@ import torch
 
 from app import resources
 from app.sources import browsing, images
-from capsviz.data import MultiDigits, load
+from capsviz.data import MultiDigits
+from tests.known import single_digits
 
 
 @pytest.fixture
 def pairs(monkeypatch: pytest.MonkeyPatch) -> MultiDigits:
     """Pairs of embedded digits where the app looks for those of MNIST."""
-    made = MultiDigits(load("digits", "test"))
+    made = MultiDigits(single_digits())
     monkeypatch.setattr(browsing, "_loaded", lambda name, split: made)
     browsing._indices_of.clear()
     return made

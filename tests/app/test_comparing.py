@@ -14,9 +14,10 @@ from app.state.choices import VIEWS, Choices
 from capsviz import zoo
 from capsviz.analysis.disagreement import difference, most
 from capsviz.analysis.predictions import measure, path_of, recorded
-from capsviz.data import MultiDigits, load
+from capsviz.data import MultiDigits
 from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit
+from tests.known import known, single_digits
 from tests.zoos import SECOND, with_second_seed
 
 COUNT = Choices("digits-dr").count
@@ -51,7 +52,7 @@ def test_every_view_stands_and_explains_itself(visit: Visit, view: str):
 def test_where_images_show_two_digits_two_are_named_drawn_and_judged(
     visit: Visit, show_only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ):
-    pairs = MultiDigits(load("digits", "test"))
+    pairs = MultiDigits(single_digits())
     monkeypatch.setattr(browsing, "_loaded", lambda name, split: pairs)
     monkeypatch.setattr("capsviz.data.available", lambda name: True)
     show_only(["digits-dr", "digits-l2"], "multi-mnist")
@@ -86,9 +87,9 @@ def test_the_grid_begins_with_the_image_on_stage(visit: Visit):
 @pytest.mark.parametrize("by", ["mse", "ssim"])
 def test_the_most_different_images_of_a_pair_are_those_of_the_records(visit: Visit, by: str):
     app = visit("compare", model="digits-dr", view="many", order="different", pair="digits-em,digits-l2", measure=by)
-    pair = [recorded(zoo.entry(name)) for name in ("digits-em", "digits-l2")]
+    em, l2 = (recorded(zoo.entry(name)) for name in ("digits-em", "digits-l2"))
     grid = figures(app)["grid"]
-    assert columns(grid) == most(difference(*pair, by), COUNT).tolist()
+    assert columns(grid) == most(difference(em, l2, by), COUNT).tolist()
     assert grid["layout"]["yaxis"]["ticktext"][-1] == "L2<br>− EM routing"
 
 
@@ -116,7 +117,7 @@ def test_a_pair_of_another_data_set_gives_way_to_the_first_two(visit: Visit):
 def test_distributions_mark_the_image_on_stage_and_list_every_image(visit: Visit):
     app = visit("compare", model="digits-dr", view="distributions", image=7, measure="ssim")
     mark = figures(app)["distributions"]["data"][-1]
-    expected = float(recorded(zoo.entry("digits-dr")).ssim[7])
+    expected = float(known(recorded(zoo.entry("digits-dr")).ssim)[7])
     assert mark["name"] == "Digits test image 7, class 9"
     assert mark["x"][mark["text"].index("Dynamic routing")] == pytest.approx(expected)
     table = app.dataframe[0].value
@@ -135,7 +136,7 @@ def test_methods_may_stand_in_the_order_of_their_medians(visit: Visit):
     }
     titles = {f"digits-{name}": algorithm.title for name, algorithm in ALGORITHMS.items()}
     titles["digits-matrix"] = "EM, matrix capsules"
-    assert shown == [titles[name] for name in sorted(medians, key=medians.get)]
+    assert shown == [titles[name] for name in sorted(medians, key=medians.__getitem__)]
 
 
 def test_a_cell_shows_its_images(visit: Visit):

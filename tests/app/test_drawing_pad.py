@@ -53,7 +53,7 @@ def test_a_page_with_the_pad_starts_with_nothing_drawn():
 
         from app.components.drawing_pad import drawing_pad, drawn
 
-        st.text(f"{drawing_pad(key='pad')} {drawn('elsewhere')}")
+        st.text(f"{drawing_pad(key='pad')!r} {drawn('elsewhere')!r}")
 
     test = AppTest.from_function(page).run(timeout=60)
     assert not test.exception

@@ -7,7 +7,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app import layout
-from app.state import session
+from app.state.choices import Choices
 from capsviz.network import CapsNet, preset
 from capsviz.tracing.trace import trace as record
 
@@ -23,7 +23,7 @@ def shown(name: str, layer: int | None, position: int | None) -> None:
     """Draw the picker and write down what it chose."""
     torch.manual_seed(0)
     whole = record(CapsNet(preset(name, "digits", "em", decoder=False)).eval(), torch.rand(1, 1, 28, 28))
-    scene = type("Scene", (), {"choices": session.Choices("mnist-matrix", layer=layer, position=position)})()
+    scene = type("Scene", (), {"choices": Choices("mnist-matrix", layer=layer, position=position)})()
     view = layout.layer_picker(scene, whole)
     st.text(f"{view.classes[0]} {view.layer.lower_grid} {view is whole}")
 

@@ -10,6 +10,7 @@ import torch
 from PIL import Image
 
 from app.sources import linked_picture
+from capsviz import data
 from tests.app import pictures
 
 
@@ -36,7 +37,7 @@ def test_what_is_no_picture_is_refused(text: str):
 
 @pytest.mark.parametrize("kind", ["WEBP", "GIF", "BMP", "TIFF", "JPEG"])
 def test_a_linked_picture_is_png_only(kind: str, monkeypatch):
-    monkeypatch.setattr(linked_picture.data, "read_image", never)
+    monkeypatch.setattr(data, "read_image", never)
     file = io.BytesIO()
     Image.new("L", (28, 28), 7).save(file, kind)
     with pytest.raises(ValueError, match="damaged"):
@@ -44,7 +45,7 @@ def test_a_linked_picture_is_png_only(kind: str, monkeypatch):
 
 
 def test_a_linked_picture_of_another_size_is_not_decoded_and_a_failure_is_remembered(monkeypatch):
-    monkeypatch.setattr(linked_picture.data, "read_image", never)
+    monkeypatch.setattr(data, "read_image", never)
     file = io.BytesIO()
     Image.new("1", (8000, 8000)).save(file, "PNG", optimize=True)
     text = base64.urlsafe_b64encode(file.getvalue()).decode().rstrip("=")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app import presenter, resources
@@ -129,10 +131,11 @@ def test_a_command_whose_callback_streamlit_ended_is_not_acknowledged_and_may_co
         if len(done) == 2:
             raise Ended
 
-    mounted, done = {}, []
-    state = {"keys": {"commands": [[1, "image+1"], [2, "T+1"]]}}
+    mounted: dict[str, Any] = {}
+    done: list[str] = []
+    state: dict[str, Any] = {"keys": {"commands": [[1, "image+1"], [2, "T+1"]]}}
     monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
-    monkeypatch.setattr(keys.st, "session_state", state)
+    monkeypatch.setattr(st, "session_state", state)
     keys.keys(key="keys", presenting=False, on_command=run_command)
     with pytest.raises(Ended):
         mounted["on_commands_change"]()
@@ -143,9 +146,11 @@ def test_a_command_whose_callback_streamlit_ended_is_not_acknowledged_and_may_co
 
 def test_a_command_of_which_streamlit_forgot_the_state_waits_to_be_sent_again(monkeypatch: pytest.MonkeyPatch):
     """As after a run that ended before it came to the keys: the callback runs, and its component has no state."""
-    mounted, done, state = {}, [], {"keys-acknowledged": 3}
+    mounted: dict[str, Any] = {}
+    done: list[str] = []
+    state: dict[str, Any] = {"keys-acknowledged": 3}
     monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
-    monkeypatch.setattr(keys.st, "session_state", state)
+    monkeypatch.setattr(st, "session_state", state)
     keys.keys(key="keys", presenting=False, on_command=done.append)
     mounted["on_commands_change"]()
     assert (done, state["keys-acknowledged"]) == ([], 3)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from streamlit.testing.v1 import AppTest
 
@@ -35,7 +37,7 @@ def assert_equal(one: Trace, other: Trace) -> None:
         torch.testing.assert_close(values, other.layer[name], rtol=1e-4, atol=1e-5)
 
 
-def on_stage(name: str, image: int, **options: object) -> Trace:
+def on_stage(name: str, image: int, **options: Any) -> Trace:
     return resources.trace(name, browsing.image_set("digits", "test").images[image].numpy().tobytes(), **options)
 
 

@@ -17,6 +17,7 @@ from capsviz.boards.mixture import FRAMES, ROUNDS, Laid
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.trace import Trace
+from tests.known import known
 
 AGREEMENT, GAUSSIANS, LOOP = store.SHIPPED
 NINE = 108
@@ -39,7 +40,7 @@ def lengths(found: Trace) -> list[float]:
     return found.activations[0].tolist()
 
 
-def two(*values: float) -> list[str]:
+def two(*values: float | torch.Tensor) -> list[str]:
     """As captions write them: two decimals."""
     return [f"{float(value):.2f}" for value in values]
 
@@ -49,7 +50,7 @@ def agreement() -> dict[str, list[str]]:
     steps = last.layer
     nine = steps["activations"][:, 0, 9].tolist()
     norm = steps["sums"][-1, 0, 9].norm().item()
-    votes = last.layer.votes[0, :, 9].norm(dim=-1)
+    votes = known(last.layer.votes)[0, :, 9].norm(dim=-1)
     assert int(votes.argmax()) == 1003 and votes.median() < votes.max() / 10, "the longest; most are short"
     assert nine[-1] > 0.9 and sorted(lengths(last))[-2] < 0.1, "no margin loss"
     muted = lengths(trace("mnist-dr", NINE, 3, replace(UNTOUCHED, muted=(1003,))))
@@ -101,7 +102,7 @@ def gaussians() -> dict[str, list[str]]:
 
 def loop() -> dict[str, list[str]]:
     last = trace("mnist-dr", NINE, 3)
-    against = (last.layer.votes[0, :, 9] * last.layer["poses"][-1, 0, 9]).sum(-1) < 0
+    against = (known(last.layer.votes)[0, :, 9] * last.layer["poses"][-1, 0, 9]).sum(-1) < 0
     assert last.layer["couplings"][-1, 0, against, 9].min() > 0.06
     rounds = trace("digits-dr", 331, 3).layer["activations"][:, 0]
     b = trace("mnist-l2", NINE).layer["coefficients"][0]

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -41,9 +42,9 @@ def publish(place: Path) -> Callable[[str], CapsNet]:
         torch.manual_seed(1)
         with torch.no_grad():
             for weights in network.parameters():
-                weights += 0.1 * weights.std() * torch.randn_like(weights)
+                weights.add_(0.1 * weights.std() * torch.randn_like(weights))
         own, test = zoo.entry("digits-dr"), load("digits", "test")
-        told = {"data": own.data, "classes": own.classes, "preset": own.preset, "command": own.command}
+        told: dict[str, Any] = {"data": own.data, "classes": own.classes, "preset": own.preset, "command": own.command}
         zoo.save(
             network, name=name, **told, test_error=50.0, test_count=360, curves=own.curves,
             images=test.images, labels=test.labels,

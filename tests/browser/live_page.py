@@ -44,8 +44,8 @@ else:
 poses = {title: zoo.exemplar_capsules("digits-dr" if name in ROUTINGS else name)[:, 0] for title, name in names.items()}
 upper = st.sidebar.selectbox("Class", range(10), index=3, key="upper")
 wide = st.sidebar.toggle("Wide", key="wide")
-to = tuple(int(number) for number in st.query_params.get("to", "8,2").split(","))
-kept = st.session_state.get("kept", Left(upper, (0.0,) * 16, to=to))
+label, exemplar = (int(number) for number in st.query_params.get("to", "8,2").split(","))
+kept = st.session_state.get("kept", Left(upper, (0.0,) * 16, to=(label, exemplar)))
 if st.session_state.get("picked", upper) != upper:
     kept = st.session_state["kept"] = replace(kept, upper=upper)
 st.session_state["picked"] = upper

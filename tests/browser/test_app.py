@@ -14,10 +14,9 @@ import pytest
 
 from capsviz.experiments import reports
 from tests.app import pictures
+from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
 from tests.serving import served
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 PAGES = {
     "Dynamic routing": "dynamic",

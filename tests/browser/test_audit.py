@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from capsviz.figures.theme import ink
+from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 QUESTIONS = Path(__file__).with_name("audit.js").read_text(encoding="utf-8").rstrip()
 LIGHT = {
@@ -89,7 +88,7 @@ def test_the_questions_find_what_is_wrong(chromium: sync_api.Browser):
     ("scheme", "mode", "pages"), [("light", "", LIGHT), ("dark", "&present=1", DARK)], ids=["light", "dark, presented"]
 )
 def test_pages_can_be_read_are_described_and_say_where_they_are(
-    chromium: sync_api.Browser, address: str, scheme: str, mode: str, pages: dict[str, str]
+    chromium: sync_api.Browser, address: str, scheme: Literal["dark", "light"], mode: str, pages: dict[str, str]
 ):
     window = chromium.new_page(viewport={"width": 1280, "height": 1400}, color_scheme=scheme)
     window.add_init_script(f"{QUESTIONS}.listen()")

@@ -12,8 +12,7 @@ from capsviz.routing import squash
 from capsviz.routing.losses import margin_losses
 from capsviz.zoo import load as load_model
 from tests.browser.visitor import Visitor
-
-sync_api = pytest.importorskip("playwright.sync_api")
+from tests.known import known
 
 
 def numbers(text: str) -> list[float]:
@@ -24,7 +23,7 @@ def numbers(text: str) -> list[float]:
 def test_a_dragged_vector_is_squashed_without_the_server_as_the_library_squashes_it(visitor: Visitor):
     visitor.open("basics?model=digits-dr")
     plane, says = visitor.window.locator("section.squash canvas").first, visitor.window.locator("section.squash .says")
-    box = plane.bounding_box()
+    box = known(plane.bounding_box())
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     asked, unit = visitor.messages_sent, box["width"] / (2 * 1.08 * 3)
     visitor.window.mouse.move(x + unit, y)
@@ -32,7 +31,7 @@ def test_a_dragged_vector_is_squashed_without_the_server_as_the_library_squashes
     visitor.window.mouse.move(x, y - 2 * unit, steps=6)
     length, after, angle = numbers(says.inner_text())[:2] + numbers(says.inner_text())[-1:]
     assert visitor.messages_sent == asked
-    assert (length, angle) == (pytest.approx(2, abs=0.02), pytest.approx(90, abs=1))
+    assert length == pytest.approx(2, abs=0.02) and angle == pytest.approx(90, abs=1)
     assert after == pytest.approx(float(squash(torch.tensor([0.0, length])).norm()), abs=0.006)
     visitor.window.mouse.up()
     visitor.eventually(lambda: "angle=" in visitor.query(), "the direction in the link")
@@ -80,7 +79,7 @@ def test_a_class_capsule_is_dragged_along_its_branch(visitor: Visitor):
     window = visitor.window
     chart = window.locator("section.margin canvas")
     at = chart.evaluate("canvas => canvas.closest('section').capsvizMargin.chart.spot(3)")
-    box = chart.bounding_box()
+    box = known(chart.bounding_box())
     window.mouse.move(box["x"] + at["x"], box["y"] + at["y"])
     window.mouse.down()
     window.mouse.move(box["x"] + at["x"] + 80, box["y"] + 10, steps=5)

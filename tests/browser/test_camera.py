@@ -14,9 +14,8 @@ from PIL import Image
 from app.serving import CHROMIUM, FLAGS
 from capsviz import data
 from tests.app import pictures
+from tests.browser.api import sync_api
 from tests.browser.visitor import SCREEN, Visitor
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 PLACE = 5
 """Of the digit in the test set."""

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from tests.browser.api import sync_api
 from tests.browser.maps_page import CLASS, STEPS, shown
 from tests.browser.visitor import Guest, visits
 from tests.serving import served
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 
 @pytest.fixture(scope="module")

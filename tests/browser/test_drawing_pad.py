@@ -14,10 +14,10 @@ import pytest
 from PIL import Image
 
 from capsviz import data, zoo
+from tests.browser.api import sync_api
 from tests.browser.visitor import Guest, visits
+from tests.known import known
 from tests.serving import WAIT, served
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 SIDE = 280  # of the PNG
 PEN = 20  # thickness at the start, of 280
@@ -46,7 +46,7 @@ class Pad(Guest):
         assert self.said  # the first run has ended
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        box = self.canvas.bounding_box()
+        box = known(self.canvas.bounding_box())
         return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
     def stroke(self, *places: tuple[float, float]) -> None:
@@ -61,7 +61,7 @@ class Pad(Guest):
     def said(self) -> str:
         """What the page says of the last run: a digest, or “nothing”."""
         text = self.window.get_by_text("received").inner_text()
-        return re.fullmatch(r"received (\w+) in run \d+", text)[1]
+        return known(re.fullmatch(r"received (\w+) in run \d+", text))[1]
 
     def after(self, before: str) -> str:
         """What Python receives as soon as that is something else than before."""

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.failures import SENTENCE
+from tests.browser.api import sync_api
 from tests.serving import ROOT, WAIT, served
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 BREAK = """
 from capsviz.analysis import metrics

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.browser.api import sync_api
 from tests.browser.visitor import Connection, Visitor
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 
 def pick(visitor: Visitor, image: int) -> None:

@@ -11,10 +11,10 @@ import pytest
 from capsviz import zoo
 from capsviz.analysis import perturbation
 from capsviz.analysis.predictions import recorded
+from tests.browser.api import sync_api
 from tests.browser.visitor import Guest, visits
+from tests.known import known
 from tests.serving import served
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 CLASS = 3  # what the page starts with
 
@@ -47,7 +47,7 @@ class Live(Guest):
     def drag(self, dimension: int, to: float, steps: int = 20) -> None:
         """Press on the thumb in the middle and move it to a place in 0..1 of the slider, without letting go."""
         self.slider(dimension).scroll_into_view_if_needed()
-        box = self.slider(dimension).bounding_box()
+        box = known(self.slider(dimension).bounding_box())
         x, y = box["x"], box["y"] + box["height"] / 2
         self.window.mouse.move(x + box["width"] / 2, y)
         self.window.mouse.down()
@@ -71,7 +71,7 @@ class Live(Guest):
         """What Python says it heard, once that matches."""
         text = self.window.get_by_text(re.compile(pattern))
         text.wait_for()
-        return re.search(pattern, text.inner_text())
+        return known(re.search(pattern, text.inner_text()))
 
 
 @pytest.fixture

@@ -14,10 +14,9 @@ import capsviz
 from app.sources import trace_sets
 from capsviz import zoo
 from capsviz.data import load, to_float
+from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
 from tests.serving import ROOT, served
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 HOST = "elsewhere.test"
 CLASSES = (

@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from capsviz.analysis.mixtures import begin, half_steps
+from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor, visits
+from tests.known import known
 
-sync_api = pytest.importorskip("playwright.sync_api")
 EVERYTHING = """root => { const board = root.capsvizMixture; return {
     points: board.points, likelihood: board.run.mixture.at(-1).likelihood / board.points.length,
     picture: [...root.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL()),
@@ -25,17 +26,17 @@ class Player(Visitor):
 
     def settle(self) -> None:
         self.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
-        self.board = self.window.locator(".mixture[data-ready]")
-        self.board.wait_for()
+        self.mixture = self.window.locator(".mixture[data-ready]")
+        self.mixture.wait_for()
         assert self.failures() == []
 
     def all(self) -> dict:
-        return self.board.evaluate(EVERYTHING)
+        return self.mixture.evaluate(EVERYTHING)
 
     def at(self, index: int) -> tuple[float, float]:
         """Where on the page a point lies."""
-        box = self.board.locator(".plane canvas").bounding_box()
-        x, y = self.board.evaluate(
+        box = known(self.mixture.locator(".plane canvas").bounding_box())
+        x, y = self.mixture.evaluate(
             "(root, i) => { const b = root.capsvizMixture; return b.plane.place(b.points[i]); }", index
         )
         return box["x"] + x, box["y"] + y
@@ -79,7 +80,7 @@ def test_a_dragged_point_changes_colours_numbers_chart_and_link(player: Player):
 
 def test_the_keyboard_alone_adds_moves_and_removes_and_plays(player: Player):
     before = player.all()["points"]
-    player.board.locator(".plane canvas").focus()
+    player.mixture.locator(".plane canvas").focus()
     for key in ("n", "n", "ArrowRight", "Shift+ArrowUp"):
         player.window.keyboard.press(key)
     moved = player.all()["points"]
@@ -89,15 +90,15 @@ def test_the_keyboard_alone_adds_moves_and_removes_and_plays(player: Player):
     player.window.keyboard.press("Delete")
     assert player.all()["points"] == moved
     player.press("Home")  # outside the plane the keys are the player's
-    assert player.board.locator("output.frame").inner_text() == "the start"
+    assert player.mixture.locator("output.frame").inner_text() == "the start"
     player.press("ArrowRight")
-    assert player.board.locator(".line.lit").inner_text().startswith("E")
+    assert player.mixture.locator(".line.lit").inner_text().startswith("E")
     player.eventually(lambda: player.linked().get("frame") == "1", "the half step in the link")
 
 
 def test_a_click_adds_and_a_double_click_removes(player: Player):
     before = player.all()["points"]
-    box = player.board.locator(".plane canvas").bounding_box()
+    box = known(player.mixture.locator(".plane canvas").bounding_box())
     player.window.mouse.click(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"])
     assert len(player.all()["points"]) == len(before) + 1
     player.window.mouse.dblclick(*player.at(len(before)))
@@ -106,22 +107,22 @@ def test_a_click_adds_and_a_double_click_removes(player: Player):
 
 
 def test_as_votes_the_picture_stays_and_what_changes_is_marked(player: Player):
-    player.board.get_by_role("button", name="One outlier").click()
-    player.board.get_by_role("button", name="The points are votes").click()
+    player.mixture.get_by_role("button", name="One outlier").click()
+    player.mixture.get_by_role("button", name="The points are votes").click()
     player.eventually(lambda: player.linked().get("as") == "votes", "votes in the link")
     assert player.linked()["preset"] == "outlier"
     sync_api.expect(player.window.locator(".st-key-headline")).to_contain_text("switches on")
     before = player.all()
     assert (
-        player.board.locator(".caption")
+        player.mixture.locator(".caption")
         .inner_text()
         .startswith("Drag a point, or click to add one. Dashed, and the mark")
     )
-    slider = player.board.get_by_role("slider", name="λ rises to")
+    slider = player.mixture.get_by_role("slider", name="λ rises to")
     slider.focus()
     for _ in range(4):
         slider.press("ArrowRight")
     now = player.all()
     assert now["bars"] != before["bars"] and now["points"] == before["points"]
     player.eventually(lambda: player.linked().get("lambda") == "5", "λ in the link")
-    assert float(player.board.locator(".bars b").first.inner_text()) < 0.01
+    assert float(player.mixture.locator(".bars b").first.inner_text()) < 0.01

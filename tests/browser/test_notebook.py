@@ -12,8 +12,8 @@ import pytest
 from nbclient import NotebookClient
 
 from capsviz.boards import bundle
+from tests.browser.api import sync_api
 
-sync_api = pytest.importorskip("playwright.sync_api")
 NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "notebooks" / "boards.ipynb"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 PAGE = """<!doctype html><body><div id="cell"></div><script type="module">
@@ -41,7 +41,8 @@ def widgets() -> list[dict[str, Any]]:
     for model in shown:
         state = dict(client.widget_state[model])
         for buffer in client.widget_buffers[model].values():
-            at, *rest = buffer["path"]
+            path: Any = buffer["path"]  # nbclient takes it for a word, and it is a list of them
+            at, *rest = path
             if rest:
                 state[at] = [*state[at]]
                 state[at][rest[0]] = buffer["data"]

@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 
 from capsviz.commands.main import app
 from capsviz.data import load
-
-sync_api = pytest.importorskip("playwright.sync_api")
+from tests.browser.api import sync_api
 
 
 @pytest.mark.parametrize("model", ["digits-em", "digits-l2"])

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.browser.api import sync_api
 from tests.browser.test_whole_page import drag_a_vote
 from tests.browser.visitor import Visitor
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 WATCH = """
 window.heights = [];

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.api import sync_api
 from tests.browser.visitor import Connection, Visitor
-
-sync_api = pytest.importorskip("playwright.sync_api")
+from tests.known import known
 
 
 def press(visitor: Visitor, key: str, query: str) -> None:
@@ -156,7 +156,7 @@ def test_presenter_mode_is_the_page_alone_in_type_that_grows_with_the_window(vis
             larger, abs=0.1
         )
         assert window.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
-        assert strip.bounding_box()["y"] < 0.2 * height
+        assert known(strip.bounding_box())["y"] < 0.2 * height
     press(visitor, "PageDown", "image=1")
     window.get_by_role("button", name="Leave").click()
     visitor.eventually(lambda: "present" not in visitor.query(), "the ordinary page")

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
+from tests.browser.api import sync_api
 from tests.browser.visitor import Connection, Visitor
 from tests.serving import WAIT
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 FRAME_MS = 1000 / 30
 

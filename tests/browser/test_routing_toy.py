@@ -10,10 +10,10 @@ import torch
 
 from app.toy import presets
 from capsviz.routing import DenseVotes, dynamic_routing
+from tests.browser.api import sync_api
 from tests.browser.visitor import Guest, visits
+from tests.known import known
 from tests.serving import served
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ class Player(Guest):
 
     def tip(self, capsule: int, parent: int) -> tuple[float, float]:
         """Where on the page the tip of a vote is."""
-        box = self.toy.locator("canvas").nth(parent).bounding_box()
+        box = known(self.toy.locator("canvas").nth(parent).bounding_box())
         at = self.ask("toy.parents[it[1]].plane.place(toy.votes[it[0]][it[1]])", [capsule, parent])
         return box["x"] + at["x"], box["y"] + at["y"]
 

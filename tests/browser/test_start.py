@@ -7,9 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 HALL = {"width": 1920, "height": 1080}
 TELEPHONE = {"width": 390, "height": 844}

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
 from urllib.parse import parse_qs
 
 import pytest
 
 from app.tours import store
 from app.tours.tour import Step, Tour
+from tests.browser.api import sync_api
 from tests.browser.test_words import LEAST, QUESTIONS, asked
 from tests.browser.visitor import SCREEN, Visitor, visits
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 HALL = {"width": 1920, "height": 1080}
 CUT_OFF = """() => {
@@ -109,13 +107,17 @@ def test_one_key_leads_through_a_tour_and_no_word_of_it_is_cut_off(
 ):
     tour, window = store.find(name), open_window(viewport=screen)
     window.add_init_script(f"window.words = {QUESTIONS}; words.listen();")
-    guest, wrong = Listener(window, address), {}
+    guest = Listener(window, address)
+    wrong: dict[str, list[str]] = {}
     guest.open(f"{tour.steps[0].view}&tour={name}&present=1")
     for number in range(1, len(tour.steps) + 1):
         step = guest.arrives(tour, number)
         if step.panel:
-            seen = partial(window.evaluate, PANEL, step.panel)
-            guest.eventually(lambda seen=seen: seen() > 0.95, f"{step.panel} below its words")
+
+            def seen(panel: str = step.panel) -> bool:
+                return window.evaluate(PANEL, panel) > 0.95
+
+            guest.eventually(seen, f"{step.panel} below its words")
         window.wait_for_timeout(800)
         alerts = window.locator('[data-testid="stAlert"]').all_inner_texts()
         small = asked(window, f"smaller({LEAST})") if screen == HALL else []

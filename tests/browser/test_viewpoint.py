@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.browser.api import sync_api
 from tests.browser.test_whole_page import Act, Pair, pair  # noqa: F401  (a fixture)
 from tests.browser.visitor import Visitor
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 
 def slider(name: str, pressed: str) -> Act:

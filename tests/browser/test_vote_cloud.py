@@ -9,8 +9,6 @@ import pytest
 from tests.browser.test_routing_board import at, written
 from tests.browser.visitor import Visitor
 
-sync_api = pytest.importorskip("playwright.sync_api")
-
 TURNED = """[...Array(board.run.lower).keys()].filter(i => board.cloud.outside.has(i)).map(i => {
     const { cloud, run } = board, { camera } = cloud, [x, y] = camera.screen(run.data.origin), [a, b] = cloud.spots[i];
     const [c, d] = camera.screen(run.spot(i));

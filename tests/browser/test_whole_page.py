@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
-
-sync_api = pytest.importorskip("playwright.sync_api")
+from tests.known import known
 
 Act = Callable[[Visitor], None]
 WHOLE = Path(__file__).with_name("whole_page.js").read_text(encoding="utf-8")
@@ -139,7 +139,7 @@ def drag_a_vote(visitor: Visitor) -> None:
 
 def drag_s(visitor: Visitor) -> None:
     """The vector of squash, moved to below the axis."""
-    box = visitor.window.locator("section.squash canvas").first.bounding_box()
+    box = known(visitor.window.locator("section.squash canvas").first.bounding_box())
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     visitor.window.mouse.move(x + 60, y - 40)
     visitor.window.mouse.down()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
-
-sync_api = pytest.importorskip("playwright.sync_api")
 
 QUESTIONS = Path(__file__).with_name("words.js").read_text(encoding="utf-8").rstrip()
 PAGES = (
@@ -42,7 +42,7 @@ LEAST = 20
 GROWN = "document.querySelector('.st-key-strip .js-plotly-plot')?._fullLayout?.font.size > 25"
 
 
-def asked(window: sync_api.Page, question: str) -> list[str]:
+def asked(window: sync_api.Page, question: str) -> list[Any]:
     """The page's answer to one of the questions in words.js."""
     return window.evaluate(f"words.{question}")
 

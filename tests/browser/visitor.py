@@ -14,7 +14,7 @@ from tests.serving import WAIT
 if TYPE_CHECKING:
     from playwright import sync_api
 
-SCREEN = {"width": 1280, "height": 720}
+SCREEN: sync_api.ViewportSize = {"width": 1280, "height": 720}
 
 
 class Guest:
