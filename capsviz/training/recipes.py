@@ -89,6 +89,21 @@ LIST: tuple[Row, ...] = (
     Row("fashion-mnist", "residual", ("dr", "l2", "l1"), {"epochs": 20, "shift": 2, **CLOTHES, **MODERN}),
     # Half as many images a step as elsewhere: twice the steps for the same images, which a short training needs.
     Row(
+        "mnist",
+        "residual",
+        ("dr", "l2", "l1"),
+        {
+            "epochs": 9,
+            "batch": 64,
+            "shift": 2,
+            "rotate": 15.0,
+            "scale": 0.15,
+            "shear": 10.0,
+            **MODERN,
+            "learning_rate": 0.002,
+        },
+    ),
+    Row(
         "multi-mnist", "residual", ("dr", "l2", "l1"), {"steps": 14_000, "batch": 64, **MODERN, "learning_rate": 0.002}
     ),
     # Yang, Li & Yu 2021, section IV.B, for a GPU: their learning rates, batches and, for MultiMNIST, 200 000 steps.
