@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from capsviz.errors import CapsvizError, line
+from capsviz.reading import parsed
+from capsviz.tensors import BLANK, CHECKSUM, LENGTH, tensor_file
 
 HEADER = "capsviz"
 LOCK = ".capsviz-lock"
@@ -173,12 +174,6 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str
     write(path, pack(tensors, {HEADER: json.dumps(header)}))
 
 
-CHECKSUM = "checksum"
-LENGTH = 8
-"""Bytes that say how long the header of a safetensors file is."""
-BLANK = "crc32:00000000"
-
-
 def pack(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
     """A safetensors file whose metadata holds a checksum of all of it: the same bytes for the same content.
 
@@ -210,15 +205,16 @@ def read_header(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    remedy = "give a run's folder or file, or train the model again"
     if not path.is_file():
-        raise CheckpointError(f"There is no file {path}; check the path or train the model first.")
-    try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {}).get(HEADER, "null"))
-            names = list(file.keys()) if with_tensors else []
-            tensors = {name: file.get_tensor(name) for name in names}
-    except (SafetensorError, json.JSONDecodeError, OSError) as error:
-        raise CheckpointError(f"{path} is damaged or no safetensors file; train the model again.") from error
-    if not isinstance(header, dict):
-        raise CheckpointError(f"{path} was not written by capsviz training; give a run's folder or file.")
-    return tensors, header
+        raise CheckpointError(line(f"There is no file {path}; check the path or train the model first."))
+    with tensor_file(path, remedy, CheckpointError) as file:
+        if HEADER not in file.metadata:
+            file.refuse("", "was not written by capsviz training")
+        header = parsed(file.metadata[HEADER], path, remedy, CheckpointError)
+        if not isinstance(header, dict):
+            file.refuse("", "was not written by capsviz training")
+        if with_tensors:
+            return file.whole(), header
+        file.check_sum()
+        return {}, header

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 from jaxtyping import Bool, Float, Float16, Int64, UInt8
-from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from capsviz import device, zoo
@@ -20,15 +19,29 @@ from capsviz.data import ImageSet, load, to_float
 from capsviz.errors import CapsvizError
 from capsviz.files import make_folder, pack, write
 from capsviz.network import CapsNet, Network
+from capsviz.reading import Digest, Inside, Name, Perhaps, PerhapsDigest, parsed, understood
 from capsviz.routing.dynamic import DYNAMIC
+from capsviz.tensors import tensor_file
 
 FORMAT = "capsviz-measured-1"
+ANEW = "`capsviz zoo measure` writes it anew"
 BATCH = 128
 """On the CPU as in `capsviz evaluate`, so that no sum is taken in another order and the errors are the very same."""
 
 
 class PredictionsError(CapsvizError):
     """A record that is missing, stale or damaged, or a model that cannot be measured."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a record's file says of the tensors in it: the first fields of `Predictions`."""
+
+    name: Inside
+    data: Name
+    weights: Digest
+    drawn_by: Perhaps
+    drawn_by_weights: PerhapsDigest
 
 
 @dataclass(frozen=True)
@@ -132,23 +145,29 @@ class Predictions:
     @classmethod
     def open(cls, path: str | Path) -> Predictions:
         """The record in a file; raises PredictionsError, in one sentence, for a missing, truncated or foreign one."""
-        try:
-            with safe_open(str(path), "pt") as file:
-                header = file.metadata() or {}
-                if header.get("format") != FORMAT:
-                    raise PredictionsError(
-                        f"{path} is no record of this version; `capsviz zoo measure` writes it anew."
-                    )
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-        except (OSError, SafetensorError) as error:
-            raise PredictionsError(
-                f"{path} cannot be opened ({error}); `capsviz zoo measure` writes it anew."
-            ) from error
-        return cls(**json.loads(header["measured"]), **tensors)
+        with tensor_file(Path(path), ANEW, PredictionsError) as file:
+            if file.metadata.get("format") != FORMAT:
+                file.refuse("", "is no record of this version")
+            said = parsed(file.metadata.get("measured", ""), path, ANEW, PredictionsError)
+            facts: Facts = understood(Facts, said, path, ANEW, PredictionsError)
+            count = file.shape("labels") if "labels" in file.names else ()
+            if len(count) != 1 or not count[0]:
+                file.refuse("labels", "are none")
+            for name in file.names:
+                if name not in _TENSORS:
+                    file.refuse(name, "is no part of a record")
+                wide = file.shape(name)[1:2] if name == "capsules" else ()
+                file.expect(name, (*count, *wide), ("U8",) if name in _CLASSES else ("F16",))
+            for name in ("labels", "predicted", "activations"):
+                file.expect(name, count, ("U8",) if name in _CLASSES else ("F16",))
+            numbers: dict[str, Any] = file.whole()
+            file.check_finite(numbers)
+            return cls(**asdict(facts), **numbers)
 
 
 _TENSORS = ("labels", "predicted", "activations", "capsules", "mse", "ssim", "reread")
-_FACTS = tuple(field.name for field in fields(Predictions) if field.name not in _TENSORS)
+_CLASSES = ("labels", "predicted", "reread")
+_FACTS = tuple(field.name for field in fields(Facts))
 
 
 def path_of(entry: zoo.Entry, drawer: zoo.Entry | None = None) -> Path:

@@ -5,7 +5,6 @@ capsviz experiment ascent --seeds 3
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from capsviz import zoo
@@ -14,6 +13,7 @@ from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import digits
 from capsviz.routing.discriminative import L2
 from capsviz.training.config import TrainingConfig
+from capsviz.training.journal import read_lines
 
 NAME = "ascent"
 STEPS = (0.0005, 0.005, 0.05, 0.5)
@@ -59,7 +59,7 @@ def drift() -> dict[str, list[tuple[int, float]]]:
     found = {}
     for name, path in paths.items():
         if path.is_file():
-            lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            lines = read_lines(path)
             found[name] = [(line["step"], line["margin"]) for line in lines if line["kind"] == "train"]
     return found
 

@@ -8,7 +8,6 @@ capsviz experiment convergence
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from capsviz.experiments import seeds
 from capsviz.experiments.table2 import method_of
 from capsviz.routing.discriminative import L1, L2
 from capsviz.routing.dynamic import DYNAMIC
+from capsviz.training.journal import read_lines
 
 COMPARED = (DYNAMIC.name, L2.name, L1.name)
 ERROR_LEVELS = (60.0, 50.0, 40.0, 30.0, 20.0, 10.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.75, 0.5)
@@ -93,7 +93,7 @@ def _settings(command: str) -> tuple[str, ...]:
 
 def _read(path: Path) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, float], ...]]:
     """Validation error after each epoch, and the margin loss in between, by step."""
-    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = read_lines(path)
     validation = tuple((line["step"], line["validation_error"]) for line in lines if line["kind"] == "epoch")
     return validation, tuple((line["step"], line["margin"]) for line in lines if line["kind"] == "train")
 

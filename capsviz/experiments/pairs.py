@@ -7,7 +7,6 @@ The first test images, chosen by nobody, drawn as in Figure 5 of Sabour, Frosst 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from capsviz.network import CapsNet
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import most_active
 from capsviz.training.feed import multi_hot
-from capsviz.training.runs import SUMMARY, open_run
+from capsviz.training.runs import SUMMARY, open_run, read_summary
 
 COUNT = 8
 """Images that are drawn."""
@@ -140,7 +139,7 @@ def _networks(runs: Path | None) -> Iterator[tuple[Drawer, CapsNet]]:
             yield Drawer(entry.name, entry.routing, steps_of(entry), entry.command), zoo.load(entry.name)
     told = {(spread.name, spread.command): spread for spread in seeds.unshipped() if spread.data == NAME}
     for file in sorted(runs.glob(f"*/{SUMMARY}")) if runs else ():
-        config = TrainingConfig.from_dict(json.loads(file.read_text(encoding="utf-8"))["training"])
+        config = TrainingConfig.from_dict(read_summary(file.parent)["training"])
         spread = told.get((file.parent.name, config.command()))
         network = open_run(file.parent)[0].to(device.chosen()) if spread else None
         if spread and isinstance(network, CapsNet) and network.decoder is not None:

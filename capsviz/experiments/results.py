@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Mapping
@@ -14,6 +13,9 @@ import torch
 from capsviz import places
 from capsviz.errors import CapsvizError
 from capsviz.files import make_folder, write_json
+from capsviz.reading import read_json, understood
+
+REMEDY = "restore it with git, or delete it and run the experiment again"
 
 
 class ResultError(CapsvizError):
@@ -30,12 +32,7 @@ def read(name: str) -> dict[str, Any] | None:
     path = folder() / f"{name}.json"
     if not path.is_file():
         return None
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ResultError(
-            f"{path} is damaged ({error}); restore it with git, or delete it and run the experiment again."
-        ) from error
+    return understood(dict[str, Any], read_json(path, REMEDY, ResultError), path, REMEDY, ResultError)
 
 
 def write(name: str, result: Mapping[str, Any]) -> Path:

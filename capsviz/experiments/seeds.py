@@ -6,19 +6,22 @@ capsviz zoo seeds digits
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta
 
 from capsviz import zoo
 from capsviz.errors import CapsvizError
 from capsviz.experiments import results
 from capsviz.files import make_folder, write
-from capsviz.training.journal import METRICS
+from capsviz.reading import Inside, Name, Number, Percent, Text, understood
+from capsviz.training.journal import METRICS, read_lines
 from capsviz.training.recipes import Recipe
-from capsviz.training.runs import SUMMARY, check_same_run
+from capsviz.training.runs import SUMMARY, check_same_run, read_summary
 
 RESULT = "seeds"
 """The name of the result file."""
@@ -36,20 +39,24 @@ class Spread:
     command: what trains seed 0. note: what the data set says of its images.
     """
 
-    name: str
-    data: str
-    routing: str
-    preset: str
+    name: Inside
+    data: Name
+    routing: Name
+    preset: Name
     decoder: bool
-    n: int
-    mean: float
-    deviation: float | None
-    seeds: tuple[int, ...]
-    errors: tuple[float, ...]
-    test_count: int
-    steps: int
-    command: str
-    note: str = ""
+    n: Annotated[int, Meta(ge=1, le=10_000)]
+    mean: Percent
+    deviation: Percent | None
+    seeds: Annotated[tuple[Number, ...], Meta(max_length=10_000)]
+    errors: Annotated[tuple[Percent, ...], Meta(max_length=10_000)]
+    test_count: Annotated[int, Meta(ge=1, le=2**53)]
+    steps: Number
+    command: Text
+    note: Text = ""
+
+    def __post_init__(self) -> None:
+        if not len(self.seeds) == len(self.errors) == self.n:
+            raise SpreadError(f"{self.name} has no seed and error for each of {self.n} runs; collect them again.")
 
     def __str__(self) -> str:
         """ "0.46 ± 0.09 % (3 seeds)"."""
@@ -71,12 +78,19 @@ def collect(chosen: Sequence[Recipe], out: Path) -> list[Spread]:
     return spreads
 
 
+@dataclass(frozen=True)
+class Spreads:
+    """What the result file holds of them."""
+
+    rows: Annotated[tuple[Spread, ...], Meta(max_length=10_000)]
+
+
 def _spread_of(recipe: Recipe, out: Path, before: Spread | None) -> Spread | None:
     found = {}
     for folder in (out / recipe.name, *out.glob(f"{recipe.name}-seed*")):
         number = folder.name.removeprefix(recipe.name).removeprefix("-seed") or "0"
         if number.isdigit() and (folder / SUMMARY).is_file():
-            summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+            summary = read_summary(folder)
             check_same_run(replace(recipe.config, seed=int(number)), summary)
             found[int(number)] = summary
     if not found:
@@ -154,9 +168,7 @@ def keep_record(entry: zoo.Entry) -> None:
 def steps_of(entry: zoo.Entry) -> int:
     """How many steps a model was trained for, by its curves; 0 where they are not here."""
     path = zoo.folder() / entry.curves
-    if not path.is_file():
-        return 0
-    return max((json.loads(line)["step"] for line in path.read_text(encoding="utf-8").splitlines()), default=0)
+    return max((line["step"] for line in read_lines(path)), default=0) if path.is_file() else 0
 
 
 def curves_of(name: str) -> Path:
@@ -179,13 +191,9 @@ def recorded() -> dict[str, Spread]:
     result = results.read(RESULT)
     if result is None:
         return {}
-    try:
-        rows = [{**row, "seeds": tuple(row["seeds"]), "errors": tuple(row["errors"])} for row in result["rows"]]
-        return {row["name"]: Spread(**row) for row in rows}
-    except (KeyError, TypeError) as error:
-        raise results.ResultError(
-            f"The result file of the seeds is damaged ({error}); run `capsviz zoo seeds`."
-        ) from error
+    remedy = "restore it with git, or run `capsviz zoo seeds`"
+    found: Spreads = understood(Spreads, result, f"{RESULT}.json", remedy, results.ResultError)
+    return {row.name: row for row in found.rows}
 
 
 def record(spreads: Sequence[Spread]) -> Path:

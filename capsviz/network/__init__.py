@@ -1,10 +1,28 @@
 """Capsule networks and the baseline beside them: presets as data, and the modules built from them."""
 
-from .assemble import METHODS, Network, NetworkConfig, assemble, config_from_dict, configure, folded
+from .assemble import (
+    METHODS,
+    Network,
+    assemble,
+    config_from_dict,
+    config_in_file,
+    configure,
+    folded,
+)
 from .capsnet import CapsNet, CapsOutput, Decoder
 from .capsules import ConvolutionalCapsules, PrimaryCapsules, strongest
 from .cnn import CNN, CNN_PRESETS, CNNConfig, CNNOutput, NoCapsulesError, cnn_preset
-from .config import MATRIX_PRESETS, MOST_ITERATIONS, PRESETS, CapsNetConfig, CapsuleLayer, ConfigError, Stage, preset
+from .config import (
+    MATRIX_PRESETS,
+    MOST_ITERATIONS,
+    PRESETS,
+    CapsNetConfig,
+    CapsuleLayer,
+    ConfigError,
+    NetworkConfig,
+    Stage,
+    preset,
+)
 from .reroute import rerouted
 
 __all__ = [
@@ -31,6 +49,7 @@ __all__ = [
     "assemble",
     "cnn_preset",
     "config_from_dict",
+    "config_in_file",
     "configure",
     "folded",
     "preset",

@@ -9,11 +9,10 @@ from capsviz.routing import ALGORITHMS, Method
 
 from .capsnet import CapsNet
 from .cnn import BASELINE, CNN, CNNConfig, cnn_preset
-from .config import CapsNetConfig, preset
+from .config import CapsNetConfig, ConfigError, NetworkConfig, preset
 from .residual import Convolution
 
 Network: TypeAlias = CapsNet | CNN
-NetworkConfig: TypeAlias = CapsNetConfig | CNNConfig
 
 METHODS: dict[str, Method] = {**ALGORITHMS, BASELINE.name: BASELINE}
 """What can be trained and compared, by name: the routing algorithms, and the baseline without capsules; the one order
@@ -32,12 +31,24 @@ def configure(name: str, data: str, routing: str, *, decoder: bool = True, **ove
 
 def config_from_dict(values: dict[str, Any]) -> NetworkConfig:
     """The config whose `to_dict` wrote `values`; raises ConfigError where a field is unknown."""
+    if not isinstance(values, dict):
+        raise ConfigError("The config must be an object; restore the file.")
     return (CNNConfig if values.get("routing") == BASELINE.name else CapsNetConfig).from_dict(values)
+
+
+def config_in_file(kind: type, values: Any) -> Any:
+    """What `capsviz.reading.understood` calls for the config of a network of whatever kind."""
+    if kind is not NetworkConfig:
+        raise TypeError(f"no {kind.__name__} stands in a file")
+    return config_from_dict(values)
 
 
 def assemble(config: NetworkConfig) -> Network:
     """The network of a config, its weights drawn from torch's random numbers."""
-    return CNN(config) if isinstance(config, CNNConfig) else CapsNet(config)
+    if isinstance(config, CNNConfig):
+        return CNN(config)
+    assert isinstance(config, CapsNetConfig)
+    return CapsNet(config)
 
 
 def folded(network: Network) -> Network:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -10,10 +11,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from capsviz.errors import CapsvizError
+from capsviz.reading import Count, Name, Side, check
 from capsviz.routing import Method
 from capsviz.routing.losses import cross_entropy
 
-from .config import ConfigError, image_of, stored_fields
+from .config import ConfigError, Image, NetworkConfig, from_file, image_of
 
 POOL = 2
 """Side of the square of which each pooling keeps the largest number."""
@@ -45,7 +47,7 @@ class NoCapsulesError(CapsvizError):
 
 
 @dataclass(frozen=True)
-class CNNConfig:
+class CNNConfig(NetworkConfig):
     """A convolutional network with max pooling, its sizes named.
 
     image: channels, height, width. channels: of the two convolutions, which keep height and width and are each followed
@@ -54,20 +56,18 @@ class CNNConfig:
     and 35 M parameters; this one is cut to the size of the capsule networks that it stands beside.
     """
 
-    image: tuple[int, int, int] = (1, 28, 28)
-    classes: int = 10
-    channels: tuple[int, int] = (64, 128)
-    kernel: int = 5
-    hidden: int = 640
-    routing: str = BASELINE.name
+    image: Image = (1, 28, 28)
+    classes: Count = 10
+    channels: tuple[Count, Count] = (64, 128)
+    kernel: Side = 5
+    hidden: Count = 640
+    routing: Name = BASELINE.name
 
     def __post_init__(self) -> None:
         if self.routing != BASELINE.name:
             raise ConfigError(f"A CNN has no routing {self.routing!r}; leave the field out.")
-        for name, size in (("classes", self.classes), ("hidden", self.hidden), ("channels", min(self.channels))):
-            if size < 1:
-                raise ConfigError(f"{name} must be at least 1; got {size}.")
-        if self.kernel < 1 or self.kernel % 2 == 0:
+        check(self, ConfigError)
+        if self.kernel % 2 == 0:
             raise ConfigError(f"kernel must be odd, so that a convolution keeps the image's size; got {self.kernel}.")
         if min(self.image[1:]) < POOL**2:
             raise ConfigError(
@@ -80,14 +80,16 @@ class CNNConfig:
         height, width = (side // POOL**2 for side in self.image[1:])
         return self.channels[1] * height * width
 
-    def to_dict(self) -> dict[str, Any]:
-        """The config as what JSON can hold."""
-        return asdict(self)
+    @property
+    def weights(self) -> int:
+        """Numbers of its kernels and matrices: a file of its weights holds so many at least."""
+        channels, width = pairwise((self.image[0], *self.channels)), self.features + self.classes
+        return sum(a * b for a, b in channels) * self.kernel**2 + width * self.hidden
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> CNNConfig:
-        """The config that `to_dict` wrote; raises ConfigError where a field is unknown."""
-        return cls(**stored_fields(cls, data, "image", "channels"))
+        """The config that `to_dict` wrote; raises ConfigError where it is none."""
+        return from_file(cls, data)
 
 
 # Sizes that come within 1 % of the parameters of the DR network of the same preset on 28 × 28 images, decoder included.

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Annotated, Any, TypeVar
+
+from msgspec import Meta
 
 from capsviz.data import DATASETS, describe
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, line
+from capsviz.reading import Count, Name, Side, check, understood, unknown
 from capsviz.routing import ALGORITHMS, Algorithm, InverseTemperature, Through
 
 MATRIX = 16
@@ -19,34 +24,67 @@ MOST_ITERATIONS = 1000
 """Of a routing: a trace keeps every one of them."""
 
 
+MOST_VOTES = 2**26
+"""Numbers of the votes of one image in one layer: those of the papers' largest network are 2**20."""
+
+
 class ConfigError(CapsvizError):
     """A network that cannot be built."""
+
+
+class NetworkConfig:
+    """What a network is made of, of whatever kind: its images "channels, height, width", its classes, its method."""
+
+    image: tuple[int, int, int]
+    classes: int
+    routing: str
+
+    @property
+    def weights(self) -> int:
+        """Numbers of its kernels and matrices: a file of its weights holds so many at least."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """The config as what JSON can hold."""
+        return asdict(self)  # type: ignore[call-overload]  # every kind is a dataclass
+
+
+Image = tuple[Annotated[int, Meta(ge=1, le=16)], Side, Side]
+C = TypeVar("C", bound=NetworkConfig)
+
+
+def from_file(kind: type[C], data: Mapping[str, Any]) -> C:
+    """The config of a kind that `to_dict` wrote; raises ConfigError, naming the field, where it is none."""
+    config: C = understood(kind, data, "The config", "correct it, or update capsviz", ConfigError)
+    if field := unknown(data, config):
+        raise ConfigError(line(f"The config has a field that this version does not know ({field}); update capsviz."))
+    return config
 
 
 @dataclass(frozen=True)
 class CapsuleLayer:
     """A convolutional layer of matrix capsules: its types, and how its kernel × kernel windows move over the grid."""
 
-    types: int
-    kernel: int = 3
-    stride: int = 1
+    types: Count
+    kernel: Side = 3
+    stride: Side = 1
 
 
 @dataclass(frozen=True)
 class Stage:
     """One stage of the residual encoder: its channels, and its residual blocks of two 3 × 3 convolutions each."""
 
-    channels: int
-    blocks: int
+    channels: Count
+    blocks: Annotated[int, Meta(ge=0, le=100)]
 
 
 @dataclass(frozen=True)
 class Window:
     """What one convolution sees along one axis, in pixels of its input."""
 
-    kernel: int
-    stride: int = 1
-    padding: int = 0
+    kernel: Annotated[int, Meta(ge=1, le=10_000)]
+    stride: Annotated[int, Meta(ge=0, le=10_000)] = 1
+    padding: Annotated[int, Meta(ge=0, le=10_000)] = 0
 
     def places(self, side: int) -> int:
         """Positions over an input of so many pixels."""
@@ -60,7 +98,7 @@ them keeps up to 7 and takes the border off more, so that 6 to 8 are left.
 
 
 @dataclass(frozen=True)
-class CapsNetConfig:
+class CapsNetConfig(NetworkConfig):
     """The network of Yang, Li & Yu 2021, Table I, with its sizes named; or that of Hinton, Sabour & Frosst 2018.
 
     image: channels, height, width. stages: of the residual encoder (residual.py); without any, the encoder is the two
@@ -78,50 +116,43 @@ class CapsNetConfig:
     one channel. They then lie on no grid: all are at one place that sees the whole image. Raises ConfigError.
     """
 
-    image: tuple[int, int, int] = (1, 28, 28)
-    classes: int = 10
-    conv_channels: int = 256
-    kernel: int = 9
-    conv_stride: int = 1
-    primary_kernel: int | None = None
-    primary_stride: int = 2
-    primary_types: int = 32
-    primary_dim: int = 8
-    class_dim: int = 16
-    routing: str = next(iter(ALGORITHMS))
-    iterations: int = 3
-    decoder: tuple[int, ...] = (512, 1024)
+    image: Image = (1, 28, 28)
+    classes: Count = 10
+    conv_channels: Count = 256
+    kernel: Side = 9
+    conv_stride: Side = 1
+    primary_kernel: Side | None = None
+    primary_stride: Side = 2
+    primary_types: Count = 32
+    primary_dim: Count = 8
+    class_dim: Count = 16
+    routing: Name = next(iter(ALGORITHMS))
+    iterations: Annotated[int, Meta(ge=1, le=MOST_ITERATIONS)] = 3
+    decoder: Annotated[tuple[Count, ...], Meta(max_length=16)] = (512, 1024)
     leaky: bool = False
-    capsule_layers: tuple[CapsuleLayer, ...] = ()
+    capsule_layers: Annotated[tuple[CapsuleLayer, ...], Meta(max_length=16)] = ()
     through: Through = "last"
     inverse_temperature: InverseTemperature = InverseTemperature()
-    coefficient_start: float = 0.1
-    stages: tuple[Stage, ...] = ()
+    coefficient_start: Annotated[float, Meta(ge=-1e6, le=1e6)] = 0.1
+    stages: Annotated[tuple[Stage, ...], Meta(max_length=16)] = ()
     normalised: bool = True
     reshaped: bool = False
 
     def __post_init__(self) -> None:
         if self.routing not in ALGORITHMS:
             raise ConfigError(f"No routing is called {self.routing!r}; choose one of {', '.join(ALGORITHMS)}.")
-        sizes = {f.name: getattr(self, f.name) for f in fields(self) if isinstance(getattr(self, f.name), int)}
-        for name, size in sizes.items():
-            if not isinstance(size, bool) and size < 1:
-                raise ConfigError(f"{name} must be at least 1; got {size}.")
-        if self.iterations > MOST_ITERATIONS:
-            raise ConfigError(f"iterations must be at most {MOST_ITERATIONS}; got {self.iterations}.")
+        check(self, ConfigError)
+        for part in (*self.capsule_layers, *self.stages, self.inverse_temperature):
+            check(part, ConfigError)
         if self.algorithm.matrix and (self.primary_dim, self.class_dim) != (MATRIX, MATRIX):
             title = self.algorithm.title
             raise ConfigError(f"{title} works on 4 × 4 poses; set primary_dim and class_dim to {MATRIX}.")
         if self.capsule_layers and not self.algorithm.matrix:
             raise ConfigError(f"Convolutional layers of capsules route {_by_matrices()}.")
-        if min(min(layer.types, layer.kernel, layer.stride) for layer in (*self.capsule_layers, CapsuleLayer(1))) < 1:
-            raise ConfigError("Types, kernel and stride of a layer of capsules must each be at least 1.")
         if self.stages and self.capsule_layers:
             raise ConfigError("Convolutional layers of capsules stand on two convolutions; leave out the stages.")
         if self.reshaped and (self.stages or self.algorithm.matrix):
             raise ConfigError("Reshaped primary capsules are vectors that stand on two convolutions.")
-        if min(min(stage.channels, stage.blocks + 1) for stage in (*self.stages, Stage(1, 0))) < 1:
-            raise ConfigError("A stage needs at least 1 channel and a number of blocks that is not negative.")
         if min(stage.blocks for stage in (*self.stages[1:], Stage(1, 1))) < 1:
             raise ConfigError("Every stage but the first needs a block, whose first convolution shrinks the image.")
         if min(self.grid[:2]) < 1:
@@ -137,6 +168,9 @@ class CapsNetConfig:
                 f"{len(self.capsule_layers)} layers of capsules leave nothing of a {self.grid[0]}×{self.grid[1]} grid; "
                 "use larger images or fewer layers."
             )
+        for number, most in enumerate(self.votes):
+            if most > MOST_VOTES:
+                raise ConfigError(f"Layer {number} of capsules casts {most:,} numbers an image; use fewer types.")
 
     def strides(self, axis: int) -> tuple[int, ...]:
         """By how much each stage of the residual encoder shrinks an image along its rows (axis 0) or columns (1).
@@ -173,7 +207,7 @@ class CapsNetConfig:
         """What routes: the object of the name `routing`."""
         return ALGORITHMS[self.routing]
 
-    @property
+    @cached_property
     def grid(self) -> tuple[int, int, int]:
         """Rows, columns and types of the primary capsules; capsule i is (row · columns + column) · types + type."""
         sides = list(self.image[1:])
@@ -184,7 +218,7 @@ class CapsNetConfig:
             return 1, 1, sides[0] * sides[1] * self.primary_types
         return sides[0], sides[1], self.primary_types
 
-    @property
+    @cached_property
     def grids(self) -> tuple[tuple[int, int, int], ...]:
         """Rows, columns and types of the primary capsules and of each convolutional layer above them."""
         found = [self.grid]
@@ -203,6 +237,33 @@ class CapsNetConfig:
         """N, the number of primary capsules."""
         rows, columns, types = self.grid
         return rows * columns * types
+
+    @property
+    def votes(self) -> tuple[int, ...]:
+        """Numbers of the votes of one image in each routed layer."""
+        counts = [rows * columns * types for rows, columns, types in self.grids]
+        below = [layer.kernel**2 * grid[2] for layer, grid in zip(self.capsule_layers, self.grids, strict=False)]
+        convolutional = [seen * upper for seen, upper in zip(below, counts[1:], strict=True)]
+        pairs = (*convolutional, counts[-1] * self.classes)
+        return tuple(count * max(self.primary_dim, self.class_dim) for count in pairs)
+
+    @property
+    def weights(self) -> int:
+        """Numbers of its kernels and matrices: a file of its weights holds so many at least."""
+        widths = [self.conv_channels]
+        if self.stages:
+            widths = [self.stages[0].channels, *(s.channels for s in self.stages for _ in range(2 * s.blocks))]
+        channels = [self.image[0], *widths, self.primary_types * self.primary_dim]
+        kernels = [rows.kernel * columns.kernel for rows, columns in zip(*map(self.windows, (0, 1)), strict=True)]
+        encoder = sum(a * b * kernel for (a, b), kernel in zip(pairwise(channels), kernels, strict=True))
+        types = [grid[2] for grid in self.grids]
+        layers = sum(
+            layer.kernel**2 * below * layer.types for layer, below in zip(self.capsule_layers, types, strict=False)
+        )
+        seen = types[-1] if self.capsule_layers else self.lower
+        pose = MATRIX if self.algorithm.matrix else self.primary_dim * self.class_dim
+        drawn = [self.classes * self.class_dim, *self.decoder, math.prod(self.image)] if self.decoder else []
+        return encoder + (layers + seen * self.classes) * pose + sum(a * b for a, b in pairwise(drawn))
 
     def view(self, axis: int, layer: int = 0) -> Window:
         """All that the capsules at one position see along the rows (axis 0) or columns (1), as one window.
@@ -232,21 +293,10 @@ class CapsNetConfig:
             ends.append(min(self.image[1 + axis], start + view.kernel))
         return starts[0], starts[1], ends[0], ends[1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The config as what JSON can hold."""
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> CapsNetConfig:
-        """The config that `to_dict` wrote; raises ConfigError where a field is unknown."""
-        data = stored_fields(cls, data, "image", "decoder")
-        if "capsule_layers" in data:
-            data["capsule_layers"] = tuple(CapsuleLayer(**layer) for layer in data["capsule_layers"])
-        if "stages" in data:
-            data["stages"] = tuple(Stage(**stage) for stage in data["stages"])
-        if isinstance(data.get("inverse_temperature"), dict):
-            data["inverse_temperature"] = InverseTemperature(**data["inverse_temperature"])
-        return cls(**data)
+        """The config that `to_dict` wrote; raises ConfigError where it is none."""
+        return from_file(cls, data)
 
 
 def _by_matrices() -> str:
@@ -254,13 +304,6 @@ def _by_matrices() -> str:
     able = [algorithm for algorithm in ALGORITHMS.values() if algorithm.matrix]
     shorts, names = (" or ".join(words) for words in ((a.short for a in able), (a.name for a in able)))
     return f"by {shorts}; use routing {names}"
-
-
-def stored_fields(kind: type, data: dict[str, Any], *tuples: str) -> dict[str, Any]:
-    """The fields of a config of this kind as JSON held them, tuples again; raises ConfigError where one is unknown."""
-    if unknown := sorted(set(data) - {field.name for field in fields(kind)}):
-        raise ConfigError(f"The config has fields this version does not know ({', '.join(unknown)}); update capsviz.")
-    return {name: tuple(value) if name in tuples else value for name, value in data.items()}
 
 
 def _matrix(channels: int, *types: int) -> dict[str, Any]:

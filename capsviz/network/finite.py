@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from capsviz.errors import CapsvizError
+from capsviz.tensors import all_finite
 
 
 class NotFinite(CapsvizError):
@@ -19,8 +20,7 @@ def check_finite(tensors: Mapping[str, Tensor], whose: str) -> None:
     whose: what the sentence begins with, such as "The checkpoint of mnist-dr".
     """
     for name, tensor in tensors.items():
-        # A sum reads the numbers once and is finite where all of them are, unless it overflows: only then look at each.
-        if tensor.is_floating_point() and not bool(tensor.sum().isfinite()) and not bool(tensor.isfinite().all()):
+        if not all_finite(tensor):
             raise NotFinite(
                 f"{whose} has numbers that are not finite in {name}: the training diverged; train again with a smaller "
                 "learning rate (--lr)."

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Annotated, Any
 
-from .config import CapsNetConfig, ConfigError, Window
+from msgspec import Meta
+
+from capsviz.reading import check
+from capsviz.routing import ALGORITHMS
+
+from .config import CapsNetConfig, ConfigError, Window, from_file
+
+Places = Annotated[int, Meta(ge=1, le=1_000_000)]
+"""Rows, columns or types of lower capsules; all of them may be of one place."""
 
 
 @dataclass(frozen=True)
@@ -19,29 +27,34 @@ class RecordedConfig(CapsNetConfig):
     A CapsNet of it cannot be built. Raises ConfigError.
     """
 
-    lattice: tuple[int, int, int] = (1, 1, 1)
+    primary_types: Places = 32
+    primary_dim: Annotated[int, Meta(ge=0, le=10_000)] = 8
+    lattice: tuple[Places, Places, Places] = (1, 1, 1)
     seen: tuple[Window, Window] | None = None
 
     def __post_init__(self) -> None:
-        if min(*self.lattice, *self.image, self.classes, self.class_dim, self.iterations) < 1 or self.primary_dim < 0:
-            raise ConfigError("The sizes of a recorded network must each be at least 1.")
+        if self.routing not in ALGORITHMS:
+            raise ConfigError(f"No routing is called {self.routing!r}; choose one of {', '.join(ALGORITHMS)}.")
+        check(self, ConfigError)
+        if self.capsule_layers or self.primary_types != self.lattice[2]:
+            raise ConfigError("Of another program's network one layer of its lattice's types is recorded; correct it.")
+        for places, side, window in zip(self.lattice[:2], self.image[1:], self.seen or (), strict=False):
+            if window.stride < 1 or (places - 1) * window.stride + window.kernel > side:
+                raise ConfigError(
+                    f"{places} positions that see {window.kernel} pixels, {window.stride} apart, do not fit into "
+                    f"{side}; give side and step of the field."
+                )
 
     def windows(self, axis: int) -> tuple[Window, ...]:
         """What the capsules at one position see, as one window."""
         return (self.seen[axis] if self.seen else Window(self.image[1 + axis], 0),)
 
-    @property
+    @cached_property
     def grid(self) -> tuple[int, int, int]:
         """Rows, columns and types of the lower capsules."""
         return self.lattice
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> CapsNetConfig:
-        """The config that `to_dict` wrote; raises ConfigError where a field is unknown."""
-        seen = data.get("seen") and tuple(Window(**window) for window in data["seen"])
-        return super().from_dict({**data, "lattice": tuple(data["lattice"]), "seen": seen})
-
-
-def traced_config(data: Mapping[str, Any]) -> CapsNetConfig:
-    """The config in the header of a trace: of one of our networks, or of one that another program ran."""
-    return (RecordedConfig if "lattice" in data else CapsNetConfig).from_dict(dict(data))
+    def from_dict(cls, data: dict[str, Any]) -> RecordedConfig:
+        """The config that `to_dict` wrote; raises ConfigError where it is none."""
+        return from_file(cls, data)

@@ -124,6 +124,8 @@ class Algorithm(Method, ABC):
     is the activation of a lower capsule."""
     tempered: bool = False
     """Whether an inverse temperature λ, on a schedule of its own, makes its decisions stricter."""
+    step: type[Step]
+    """One of its iterations: the names and shapes of its numbers."""
     pose: str = "poses"
     """The field of its steps that has the poses of the upper capsules."""
     squashed: str = ""
@@ -131,7 +133,8 @@ class Algorithm(Method, ABC):
     pairs: tuple[str, ...] = ()
     """The fields of its steps whose last axis is the upper capsules."""
     share: Share | None = None
-    """What a lower capsule gives to an upper one, where every image has its own."""
+    """What a lower capsule gives to an upper one, where every image has its own; of all that it votes for the sum is
+    1."""
     played: tuple[str, ...] = ()
     """The fields of its steps that a board reads beside poses, activations and shares."""
     strength: Strength = LENGTH

@@ -88,6 +88,7 @@ class Attention(Algorithm):
     name, title, short = "attention", "Attention routing", "Attention"
     colour = "#9669ff"
     iterates = True
+    step = AttentionStep
     share = Share("couplings", "r", "Couplings r")
     pairs = ("logits", "couplings", "agreement", "scores", "activations")
     played = ("logits", "sums", "agreement", "scores")

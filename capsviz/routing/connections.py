@@ -36,6 +36,10 @@ class Connections(Protocol):
         """Normalise over the upper capsules that a lower one votes for; "batch upper observed" in and out."""
         ...
 
+    def given(self, shares: Tensor) -> Tensor:
+        """What each lower capsule gives to all that it votes for: "batch observed upper" to "batch lower"."""
+        ...
+
 
 @dataclass(frozen=True)
 class Everyone:
@@ -60,6 +64,10 @@ class Everyone:
     def softmax(self, logits: Float[Tensor, "batch upper lower"]) -> Float[Tensor, "batch upper lower"]:
         """Over all upper capsules."""
         return logits.softmax(dim=1)
+
+    def given(self, shares: Float[Tensor, "batch lower upper"]) -> Float[Tensor, "batch lower"]:
+        """The sum over all upper capsules."""
+        return shares.sum(-1)
 
 
 @dataclass(frozen=True)
@@ -152,3 +160,9 @@ class Windows:
         total = found.unflatten(1, self.parents.shape).logsumexp(2)
         back = total.index_select(1, self.children.flatten()).view(len(each), slots // self.children.shape[1], 1, -1)
         return (logits.unflatten(1, (-1, self.upper_types)) - back).exp().flatten(1, 2)
+
+    def given(self, shares: Float[Tensor, "batch window upper"]) -> Float[Tensor, "batch seen"]:
+        """The sum over the upper capsules at all positions, of each lower capsule that stands in any window."""
+        whose = self.lower_capsules.repeat_interleave(self.upper_types, dim=0).T.flatten()
+        total = shares.new_zeros(len(shares), self.lower).index_add_(1, whose, shares.flatten(1))
+        return total[:, whose.unique()]

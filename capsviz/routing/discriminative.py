@@ -155,6 +155,7 @@ class Discriminative(Ascending):
     plain: str
     colour: str
     proximal: bool
+    step = DiscriminativeStep
     squashed = "sums"
     pairs = ("agreement", "coefficients", "activations")
     page = "discriminative"

@@ -107,6 +107,7 @@ class Dynamic(Algorithm):
     name, title, short = "dr", "Dynamic routing", "DR"
     colour = "#0072b2"
     iterates = True
+    step = DynamicStep
     squashed = "sums"
     share = Share("couplings", "c", "Couplings c")
     pairs = ("logits", "couplings", "agreement", "activations")

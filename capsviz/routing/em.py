@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from jaxtyping import Bool, Float
+from msgspec import Meta
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
@@ -33,9 +34,9 @@ class InverseTemperature:
     `start` to 1 over the warm-up. Hinton, Sabour & Frosst give no numbers; these are ours.
     """
 
-    final: float = 1.0
-    decay: float = 0.5
-    start: float = 0.2
+    final: Annotated[float, Meta(ge=0, le=1e6)] = 1.0
+    decay: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    start: Annotated[float, Meta(ge=0, le=1)] = 0.2
 
     def at(self, iteration: int, progress: float = 1.0) -> float:
         """λ of an iteration; progress 0 is the first training step, 1 a trained network."""
@@ -227,6 +228,7 @@ class ExpectationMaximisation(Algorithm):
     name, title, short = "em", "EM routing", "EM"
     colour = "#d55e00"
     iterates = matrix = tempered = True
+    step = EMStep
     pose = "means"
     share = Share("responsibilities", "R", "Responsibilities R", of="M-step")
     pairs = ("responsibilities", "posteriors", "activations")

@@ -18,9 +18,10 @@ from torch import Tensor, nn
 from capsviz import device
 from capsviz.errors import CapsvizError
 from capsviz.network import strongest
-from capsviz.network.config import CapsNetConfig, Window
+from capsviz.network.config import CapsNetConfig, ConfigError, Window
 from capsviz.network.recorded import RecordedConfig
 from capsviz.routing import ALGORITHMS, Algorithm, DenseVotes, LayerSizes
+from capsviz.tracing.layout import step_shapes
 
 if TYPE_CHECKING:
     from capsviz.tracing.trace import Trace
@@ -112,7 +113,8 @@ def from_steps(
     presence = _numbers(ones if lower_activations is None else lower_activations, "lower_activations", (batch, lower))
     given = {name: _numbers(value, name, None) for name, value in further.items()}
     steps = algorithm.complete({algorithm.shares: shares, algorithm.pose: poses, **given}, votes, presence)
-    _check_steps(algorithm, steps, (iterations, batch, lower, upper, dim), votes is not None)
+    sizes = {"batch": batch, "lower": lower, "upper": upper, "dim": dim}
+    _check_steps(algorithm, steps, sizes, iterations, played=votes is not None)
     return _trace(config, images, steps, votes, presence, lower_poses, decoder, name, classes)
 
 
@@ -186,25 +188,22 @@ def _config(
     if lower_poses is not None:
         _numbers(lower_poses, "lower_poses", (batch, lower, None))
     seen = None if field is None else (Window(*field), Window(*field))
-    for places, side in zip(lattice[:2], image[1:], strict=True):
-        if seen and (seen[0].stride < 1 or (places - 1) * seen[0].stride + seen[0].kernel > side):
-            raise AdoptError(
-                f"{places} positions that see {seen[0].kernel} pixels, {seen[0].stride} apart, do not fit into {side}; "
-                "give side and step of the field."
-            )
-    return RecordedConfig(
-        image=image,
-        classes=upper,
-        primary_types=lattice[2],
-        primary_dim=0 if lower_poses is None else lower_poses.shape[2],
-        class_dim=dim,
-        routing=algorithm.name,
-        # Where votes of one that does not iterate are routed by one that does, it is as often as any network does.
-        iterations=iterations if algorithm.iterates else CapsNetConfig.iterations,
-        decoder=(),
-        lattice=lattice,
-        seen=seen,
-    )
+    try:
+        return RecordedConfig(
+            image=image,
+            classes=upper,
+            primary_types=lattice[2],
+            primary_dim=0 if lower_poses is None else lower_poses.shape[2],
+            class_dim=dim,
+            routing=algorithm.name,
+            # Where votes of one that does not iterate are routed by one that does, it is as often as any network does.
+            iterations=iterations if algorithm.iterates else CapsNetConfig.iterations,
+            decoder=(),
+            lattice=lattice,
+            seen=seen,
+        )
+    except ConfigError as error:
+        raise AdoptError(str(error)) from error
 
 
 def _owner(
@@ -242,21 +241,15 @@ def _shares(algorithm: Algorithm, shares: Tensor, sizes: tuple[int, int, int]) -
 
 
 def _check_steps(
-    algorithm: Algorithm, steps: dict[str, Tensor], sizes: tuple[int, int, int, int, int], played: bool
+    algorithm: Algorithm, steps: dict[str, Tensor], sizes: Mapping[str, int], iterations: int, played: bool
 ) -> None:
     """Raise AdoptError for steps of another shape, and where a board could be played and numbers for it are missing."""
-    iterations, batch, lower, upper, dim = sizes
+    shapes = step_shapes(algorithm, sizes, iterations)
     for name, value in steps.items():
-        if value.ndim < 2 and tuple(value.shape) != (iterations,):
-            raise AdoptError(_misfit(name, value.shape, (iterations,)))
-        pair = (iterations, batch, lower, upper)
-        allowed = {(iterations,), pair, (iterations, batch, upper, dim), (iterations, batch, upper)}
-        if algorithm.share is None:
-            allowed.add((iterations, lower, upper))
-        if tuple(value.shape) not in allowed:
-            raise AdoptError(
-                _misfit(name, value.shape, pair if name in algorithm.pairs else (iterations, batch, upper))
-            )
+        if name not in shapes:
+            raise AdoptError(f"No number of {algorithm.title} is called {name!r}; choose among {', '.join(shapes)}.")
+        if tuple(value.shape) != shapes[name]:
+            raise AdoptError(_misfit(name, value.shape, shapes[name]))
     if "activations" not in steps:
         raise AdoptError(f"{algorithm.title} needs the activations of every iteration; give them by name.")
     missing = [name for name in algorithm.played if name not in steps] if played else []

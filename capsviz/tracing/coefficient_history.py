@@ -1,18 +1,29 @@
 """How b came to be: snapshots of the coefficients over a training run of L2 or L1."""
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from jaxtyping import Float
+from msgspec import Meta
 from torch import Tensor
 
-from capsviz.files import read_tensors, write_tensors
+from capsviz.files import CheckpointError, read_tensors, write_tensors
 from capsviz.network import METHODS, Network
+from capsviz.reading import Number, refused, understood
+from capsviz.tensors import all_finite
 
 HISTORY = "coefficients.safetensors"
 SNAPSHOTS = 13
 _PREFIX = "history/"
+
+
+@dataclass(frozen=True)
+class HistoryHeader:
+    """What the file of a history says: after how many steps each snapshot was taken."""
+
+    steps: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=1000)]
 
 
 class CoefficientHistory(NamedTuple):
@@ -54,4 +65,13 @@ class Snapshots:
 def read_history(path: Path) -> CoefficientHistory:
     """The history in a file that `Snapshots` wrote; raises CheckpointError where it is missing or damaged."""
     tensors, header = read_tensors(path)
-    return CoefficientHistory(header["steps"], tensors["coefficients"])
+    remedy = "restore it, or train again"
+    steps = understood(HistoryHeader, header, path, remedy, CheckpointError).steps
+    if list(steps) != sorted(set(steps)):
+        refused(path, "steps", "do not rise", remedy, CheckpointError)
+    b = tensors.get("coefficients")
+    if b is None or b.ndim != 3 or len(b) != len(steps) or not b.is_floating_point():
+        refused(path, "coefficients", "are not one matrix for each step", remedy, CheckpointError)
+    if not all_finite(b):
+        refused(path, "coefficients", "hold numbers that are not finite", remedy, CheckpointError)
+    return CoefficientHistory(list(steps), b)

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import torch
-from jaxtyping import Float, Int
-from safetensors import SafetensorError, safe_open
+from jaxtyping import Float, Int, Num
 from torch import Tensor
 
 from capsviz.device import of, or_cpu, results
-from capsviz.errors import CapsvizError
 from capsviz.files import pack, write
 from capsviz.network import CapsNet, CapsNetConfig, CapsuleLayer, NoCapsulesError, PrimaryCapsules, strongest
 from capsviz.network.finite import check_finite
-from capsviz.network.recorded import traced_config
 from capsviz.routing import ALGORITHMS, Algorithm, InverseTemperature, Step, Windows
+from capsviz.tensors import tensor_file
 from capsviz.tracing.adopting import from_steps
 from capsviz.tracing.intervention import Intervention, intervene
-
-FORMAT = "capsviz-trace-1"
-
-
-class TraceError(CapsvizError):
-    """A trace file that cannot be opened."""
+from capsviz.tracing.layout import FORMAT, TraceError, TraceHeader, check_layout, check_shares, geometry, read_header
+from capsviz.tracing.pixels import pixels
 
 
 class NotRecorded(TraceError, KeyError):
@@ -230,15 +224,19 @@ class Trace:
 
     @classmethod
     def open(cls, path: str | Path) -> Trace:
-        """The trace in a file; raises TraceError, in one sentence, for a missing, truncated or foreign one."""
+        """The trace in a file; raises TraceError, in one sentence, for a missing, damaged or foreign one."""
         path = Path(path)
         if path.is_dir():
             raise TraceError(f"{path} is a folder; open a whole data set's traces with `capsviz.TraceSet.open`.")
         if not path.is_file():
             raise TraceError(f"There is no trace file {path}; record one with `capsviz trace IMAGE -o FILE`.")
-        with damage_as_sentences(path), safe_open(str(path), framework="pt") as file:
-            header = read_header(file.metadata(), path)
-            return assemble(header, {name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
+        with tensor_file(path, "copy or record it again", TraceError, name=path.name) as file:
+            header = read_header(file.metadata, path)
+            check_layout(file, header)
+            tensors = file.whole()
+            file.check_finite(tensors)
+        check_shares(header.capsules, tensors, path)
+        return assemble(header, tensors)
 
 
 @or_cpu
@@ -261,46 +259,23 @@ def with_votes(model: CapsNet, recorded: Trace) -> Trace:
     return replace(recorded, layers=tuple(layers))
 
 
-@contextmanager
-def damage_as_sentences(path: Path) -> Iterator[None]:
-    """Raise TraceError, in one sentence, where reading a trace file fails."""
-    try:
-        yield
-    except SafetensorError as error:
-        raise TraceError(
-            f"{path.name} is no safetensors file, or was cut short ({error}); copy or record it again."
-        ) from error
-    except (KeyError, ValueError, TypeError) as error:
-        raise TraceError(f"{path.name} lacks a part of a trace ({error}); record it again.") from error
-
-
-def read_header(metadata: Mapping[str, str] | None, path: Path) -> dict[str, Any]:
-    """What `Trace.header` gave, from a file's metadata; raises TraceError where that is of something else."""
-    found = (metadata or {}).get("format", "")
-    if not found.startswith("capsviz-trace-"):
-        raise TraceError(f"{path.name} holds tensors, but no capsviz trace; open it with what wrote it.")
-    if found != FORMAT:
-        raise TraceError(f"{path.name} is a {found} and this capsviz reads {FORMAT}; record it again.")
-    return json.loads((metadata or {})["trace"])
-
-
-def assemble(header: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Trace:
+def assemble(header: TraceHeader, tensors: Mapping[str, Tensor]) -> Trace:
     """The trace of a header and the tensors that belong to it, in float32 whatever they were kept in."""
     tensors = {name: tensor.float() if tensor.dtype == torch.float16 else tensor for name, tensor in tensors.items()}
-    config = traced_config(header["config"])
+    config = header.capsules
     return Trace(
         config,
-        header["name"],
-        tuple(header["classes"]),
+        header.name,
+        header.classes,
         tensors["images"],
         tensors["primary_poses"],
         tensors["primary_activations"],
-        tuple(_layer(config, number, routing, tensors) for number, routing in enumerate(header["layers"])),
+        tuple(_layer(config, number, routing, tensors) for number, routing in enumerate(header.layers)),
         tensors["poses"],
         tensors["activations"],
         tensors.get("reconstruction"),
         tensors.get("gains"),
-        objects=header.get("objects", 1),
+        objects=header.objects,
         drawings=tensors.get("drawings"),
     )
 
@@ -315,16 +290,7 @@ def _layer(config: CapsNetConfig, number: int, routing: str, tensors: Mapping[st
     prefix = f"layer{number}."
     steps = {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
     votes = steps.pop("votes", None)
-    return LayerTrace(routing, steps, votes, *_geometry(config, number))
-
-
-def _geometry(
-    config: CapsNetConfig, number: int
-) -> tuple[tuple[int, int, int], tuple[int, int, int], CapsuleLayer | None]:
-    """The grids below and above a routed layer, and its windows where it is convolutional."""
-    grids = *config.grids, (1, 1, config.classes)
-    window = config.capsule_layers[number] if number < config.depth - 1 else None
-    return grids[number], grids[number + 1], window
+    return LayerTrace(routing, steps, votes, *geometry(config, number))
 
 
 def stacked(steps: list[Step]) -> dict[str, Tensor]:
@@ -339,7 +305,7 @@ def stacked(steps: list[Step]) -> dict[str, Tensor]:
 @or_cpu
 def trace(
     model: CapsNet,
-    images: Float[Tensor, "batch channel height width"],
+    images: Num[Tensor, "batch channel height width"] | Num[np.ndarray, "batch channel height width"],
     *,
     iterations: int | None = None,
     intervention: Intervention | None = None,
@@ -351,13 +317,15 @@ def trace(
 ) -> Trace:
     """Run a model once, on its device, and record every iteration of its routing.
 
-    images: "batch channel height width" in 0..1. iterations T and, for EM, the schedule of λ: the model's own unless
-    given. intervention: primary capsules to mute, boost or isolate before they vote. votes: also keep the votes for the
-    class capsules, lower × upper × dim numbers an image; "all": those of every routed layer (of a matrix network some
-    ten times as many). name, classes: for captions; the classes are numbered unless given. objects: how many an image
-    shows, as `capsviz.data.describe` and `capsviz.zoo` know it: so many capsules are drawn.
+    images: "batch channel height width" of the network's size, at least one, in 0..1, or bytes 0 to 255. iterations T
+    and, for EM, the schedule of λ: the model's own unless given. intervention: primary capsules to mute, boost or
+    isolate before they vote. votes: also keep the votes for the class capsules, lower × upper × dim numbers an image;
+    "all": those of every routed layer (of a matrix network some ten times as many). name, classes: for captions; the
+    classes are numbered unless given. objects: how many an image shows, as `capsviz.data.describe` and `capsviz.zoo`
+    know it: so many capsules are drawn.
     Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
-    network has not, NoCapsulesError for the CNN baseline, NotFinite for weights of a training that diverged.
+    network has not, PixelsError for images that it does not take, NoCapsulesError for the CNN baseline, NotFinite for
+    weights of a training that diverged.
     """
     if not isinstance(model, CapsNet):
         raise NoCapsulesError(name)
@@ -368,8 +336,8 @@ def trace(
     gains = intervention.gains(config.lower) if intervention else None
     device = of(model)
     with torch.inference_mode():
-        images = images.to(device)
-        primary = model.encode(images)
+        shown = pixels(images, config.image).to(device)
+        primary = model.encode(shown)
         if gains is not None:
             primary = intervene(primary, gains, matrix=config.algorithm.matrix)
         lower, layers = primary, []
@@ -379,7 +347,7 @@ def trace(
             )
             kept = votes == "all" or (votes and number == model.depth - 1)
             cast = results(model.votes(lower, number).materialise()) if kept else None
-            layers.append(LayerTrace(config.routing, stacked(steps), cast, *_geometry(config, number)))
+            layers.append(LayerTrace(config.routing, stacked(steps), cast, *geometry(config, number)))
             last = steps[-1]
             lower = PrimaryCapsules(last.poses, last.activations)
         reconstruction, drawings = _drawn(model, last.poses, last.activations, objects)
@@ -387,7 +355,7 @@ def trace(
             config=config,
             name=name,
             classes=classes or tuple(str(number) for number in range(config.classes)),
-            images=results(images),
+            images=results(shown),
             primary_poses=results(primary.poses),
             primary_activations=results(primary.activations),
             layers=tuple(layers),

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 from jaxtyping import Int64
-from safetensors import safe_open
+from msgspec import Meta
 from torch import Tensor
 
-from capsviz.tracing.trace import Trace, TraceError, assemble, damage_as_sentences, read_header
+from capsviz.errors import line
+from capsviz.network import MOST_ITERATIONS
+from capsviz.reading import Inside, Name, Number, Text, read_json, understood
+from capsviz.tensors import TensorFile, tensor_file
+from capsviz.tracing.layout import LABELS, TraceError, TraceHeader, check_layout, check_shares, read_header
+from capsviz.tracing.trace import Trace, assemble
 
 FORMAT = "capsviz-trace-set-1"
 INDEX = "index.json"
 SHARDS = "shard-*.safetensors"
+REPEAT = "repeat the command that recorded it"
 SHARED = ("gains", "coefficients", "inverse_temperature")
 """What is the same for every image, and so has no axis of images."""
 
@@ -27,22 +32,57 @@ SHARED = ("gains", "coefficients", "inverse_temperature")
 class Shard:
     """One file of a set: an ordinary trace of images first … first + count − 1, with their labels beside it."""
 
-    file: str
-    first: int
-    count: int
-    bytes: int
+    file: Inside
+    first: Number
+    count: Annotated[int, Meta(ge=1, le=1_000_000)]
+    bytes: Number
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What is recorded: the model by name and weights, the images, and how much is kept of each."""
+
+    model: Name
+    weights: Name
+    data: Text
+    split: Name
+    count: Annotated[int, Meta(ge=1, le=2**53)]
+    shard_size: Annotated[int, Meta(ge=1, le=1_000_000)]
+    iterations: Annotated[int, Meta(ge=1, le=MOST_ITERATIONS)] | None
+    votes: bool
+    float16: bool
+
+
+@dataclass(frozen=True)
+class Index:
+    """What `index.json` says: the recording, and the files that it is in, image by image. Raises TraceError."""
+
+    format: Name
+    recorded: Recording
+    shards: Annotated[tuple[Shard, ...], Meta(min_length=1, max_length=1_000_000)]
+
+    def __post_init__(self) -> None:
+        after = 0
+        for number, shard in enumerate(self.shards):
+            if shard.first != after:
+                raise TraceError(f"shards[{number}].first is {shard.first} and not {after}; {REPEAT}.")
+            after += shard.count
+        if after != self.recorded.count:
+            raise TraceError(f"the shards hold {after} images and not {self.recorded.count}; {REPEAT}.")
 
 
 class TraceSet:
     """Traces of a data set: `len`, `[i]` (a Trace of one image) and `[a:b]` (a Trace of these), read when asked for.
 
-    Only what is asked for is read from the memory-mapped files, and nothing is kept. recorded: what was recorded, as
+    Only what is asked for is read from the memory-mapped files, and no number of it is kept; a shard's header and
+    checksum are looked at when it is first read. recorded: what was recorded, as
     JSON: model, weights, data, split, count, iterations, votes, float16.
     """
 
     def __init__(self, folder: Path, recorded: dict[str, Any], shards: tuple[Shard, ...]) -> None:
         self.folder, self.recorded, self.shards = folder, recorded, shards
         self._starts = [shard.first for shard in shards]
+        self._seen: dict[str, tuple[tuple[int, int], TraceHeader]] = {}
 
     @classmethod
     def open(cls, folder: str | Path) -> TraceSet:
@@ -61,28 +101,26 @@ class TraceSet:
                     "repeat its command to go on."
                 )
             raise TraceError(f"{folder} holds no traces; record them with `capsviz trace --data NAME -o {folder}`.")
-        try:
-            content = json.loads(index.read_text(encoding="utf-8"))
-            if content["format"] != FORMAT:
-                raise TraceError(f"{index} is a {content['format']} and this capsviz reads {FORMAT}; record it again.")
-            recorded, shards = content["recorded"], tuple(Shard(**shard) for shard in content["shards"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise TraceError(f"{index} is damaged ({error}); repeat the command that recorded it.") from error
-        for shard in shards:
+        said = read_json(index, REPEAT, TraceError)
+        found = said.get("format") if isinstance(said, dict) else None
+        if isinstance(found, str) and found != FORMAT:
+            raise TraceError(line(f"{index} is a {found} and this capsviz reads {FORMAT}; record it again."))
+        content: Index = understood(Index, said, index, REPEAT, TraceError)
+        for shard in content.shards:
             path = folder / shard.file
             if not path.is_file() or path.stat().st_size != shard.bytes:
-                raise TraceError(f"{path} is missing or was cut short; delete {index} and repeat the recording.")
-        return cls(folder, recorded, shards)
+                raise TraceError(line(f"{path} is missing or was cut short; delete {index} and repeat the recording."))
+        return cls(folder, asdict(content.recorded), content.shards)
 
     @classmethod
     def _of_file(cls, path: Path) -> TraceSet:
         """One trace file as a set of one shard; nobody says with which weights it was recorded, nor of what data."""
-        with damage_as_sentences(path), safe_open(str(path), framework="pt") as file:
-            header = read_header(file.metadata(), path)
-            count, *_ = file.get_slice("activations").get_shape()
-            votes = f"layer{len(header['layers']) - 1}.votes" in file.keys()  # noqa: SIM118 - not a mapping
-            iterations = int(header["config"]["iterations"])
-        recorded = {"model": header["name"], "weights": "", "data": "", "split": "", "count": count}
+        with tensor_file(path, "copy or record it again", TraceError, name=path.name) as file:
+            header = read_header(file.metadata, path)
+            count = check_layout(file, header)
+            votes = f"layer{header.capsules.depth - 1}.votes" in file.names
+            iterations = header.capsules.iterations
+        recorded = {"model": header.name, "weights": "", "data": "", "split": "", "count": count}
         recorded |= {"iterations": iterations, "votes": votes, "float16": False}
         return cls(path.parent, recorded, (Shard(path.name, 0, count, path.stat().st_size),))
 
@@ -99,8 +137,12 @@ class TraceSet:
             wanted = range(len(self))[index : index + 1 or None]
             if not wanted:
                 raise IndexError(f"the set has {len(self)} images; there is no image {index}")
-        parts = [self._read(shard, places) for shard, places in self._places(wanted)]
-        return assemble(parts[0][0], _join([tensors for _, tensors in parts]))
+        parts = [(shard, *self._read(shard, places)) for shard, places in self._places(wanted)]
+        for shard, header, tensors in parts:
+            check_shares(header.capsules, tensors, self.folder / shard.file)
+        if any(header != parts[0][1] for _, header, _ in parts):
+            raise TraceError(f"The shards in {self.folder} are of different networks; {REPEAT}.")
+        return assemble(parts[0][1], _join([tensors for _, _, tensors in parts]))
 
     def __iter__(self) -> Iterator[Trace]:
         return (self[index] for index in range(len(self)))
@@ -118,7 +160,7 @@ class TraceSet:
         """The class of each image, or its two classes, as the data set says; "count 0" where nobody said."""
         if not self.recorded["data"]:
             return torch.zeros(len(self), 0, dtype=torch.int64)
-        return torch.cat([self._read(shard, slice(None), only="labels")[1]["labels"] for shard in self.shards])
+        return torch.cat([self._read(shard, slice(None), only=LABELS)[1][LABELS] for shard in self.shards])
 
     @property
     def predicted(self) -> Int64[Tensor, "count"]:
@@ -136,17 +178,29 @@ class TraceSet:
             yield shard, slice(first, last + 1, wanted.step)
             position += inside
 
-    def _read(self, shard: Shard, places: slice, only: str | None = None) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    def _read(self, shard: Shard, places: slice, only: str | None = None) -> tuple[TraceHeader, dict[str, Tensor]]:
         """Header and tensors of some images of a shard, copied out of the mapped file, so that it can be let go."""
         path = self.folder / shard.file
-        if not path.is_file():
-            raise TraceError(f"{path} is missing; delete {self.folder / INDEX} and repeat the recording.")
-        with damage_as_sentences(path), safe_open(str(path), framework="pt") as file:
-            header, names = read_header(file.metadata(), path), list(file.keys())
-            if only is not None and only not in names:
-                raise TraceError(f"{only!r} was not recorded; the set holds {', '.join(sorted(names))}.")
-            wanted = names if only is None else [only]
-            return header, {name: _cut(file.get_slice(name), name, places).clone() for name in wanted}
+        with tensor_file(path, f"delete {self.folder / INDEX} and repeat the recording", TraceError) as file:
+            header = self._checked(shard, file)
+            if only is not None and only not in file.names:
+                raise TraceError(line(f"{only!r} was not recorded; the set holds {', '.join(sorted(file.names))}."))
+            wanted = file.names if only is None else (only,)
+            return header, {name: file.finite(name, _cut(name, places)) for name in wanted}
+
+    def _checked(self, shard: Shard, file: TensorFile) -> TraceHeader:
+        """The header of a shard, whose layout and checksum are looked at once for each version of the file."""
+        found = file.path.stat()
+        version = (found.st_mtime_ns, found.st_size)
+        known = self._seen.get(shard.file)
+        if known is not None and known[0] == version:
+            return known[1]
+        header = read_header(file.metadata, file.path)
+        if check_layout(file, header) != shard.count:
+            file.refuse("images", f"are not the {shard.count} of {INDEX}")
+        file.check_sum()
+        self._seen[shard.file] = version, header
+        return header
 
 
 def image_axis(name: str) -> int | None:
@@ -157,9 +211,9 @@ def image_axis(name: str) -> int | None:
     return 1 if "." in name and kind != "votes" else 0
 
 
-def _cut(tensor: Any, name: str, places: slice) -> Tensor:
+def _cut(name: str, places: slice) -> tuple[slice, ...]:
     axis = image_axis(name)
-    return tensor[:] if axis is None else tensor[places] if axis == 0 else tensor[:, places]
+    return (slice(None),) if axis is None else (places,) if axis == 0 else (slice(None), places)
 
 
 def _join(parts: list[dict[str, Tensor]]) -> dict[str, Tensor]:

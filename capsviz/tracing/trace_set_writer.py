@@ -14,39 +14,26 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import torch
-from safetensors import safe_open
 from torch import Tensor, distributed
 
 from capsviz.data import ImageSet, MultiDigits, to_float
+from capsviz.errors import line
 from capsviz.files import json_text, locked, pack, write
 from capsviz.network import CapsNet
-from capsviz.tracing.trace import FORMAT as TRACE_FORMAT
-from capsviz.tracing.trace import TraceError, damage_as_sentences, trace
-from capsviz.tracing.trace_set import FORMAT, INDEX, Shard, TraceSet
+from capsviz.reading import parsed, understood
+from capsviz.tensors import tensor_file
+from capsviz.tracing.layout import FORMAT as TRACE_FORMAT
+from capsviz.tracing.layout import LABELS, TraceError
+from capsviz.tracing.trace import trace
+from capsviz.tracing.trace_set import FORMAT, INDEX, Recording, Shard, TraceSet
 
 LARGE = ("primary_poses", "primary_activations")
 """What float16 applies to, beside all iterations and votes; images, class capsules and reconstructions stay exact."""
-
-
-@dataclass(frozen=True)
-class Recording:
-    """What is recorded: the model by name and weights, the images, and how much is kept of each."""
-
-    model: str
-    weights: str
-    data: str
-    split: str
-    count: int
-    shard_size: int
-    iterations: int | None
-    votes: bool
-    float16: bool
 
 
 def record(
@@ -115,7 +102,7 @@ def write_shard(model: CapsNet, data: ImageSet | MultiDigits, indices: Tensor, p
         "trace": json.dumps(recorded.header()),
         "recording": json.dumps(asdict(plan)),
     }
-    tensors["labels"] = labels.cpu()
+    tensors[LABELS] = labels.cpu()
     write(path, pack(tensors, metadata))
 
 
@@ -132,12 +119,14 @@ def write_index(plan: Recording, folder: Path, shards: range) -> None:
 def check_same(plan: Recording, folder: Path) -> None:
     """Raise TraceError, naming the difference, where the shards in a folder belong to another recording."""
     for path in sorted(folder.glob("shard-*.safetensors"))[:1]:
-        with damage_as_sentences(path), safe_open(str(path), framework="pt") as file:
-            before: dict[str, Any] = json.loads((file.metadata() or {})["recording"])
+        with tensor_file(path, "delete it, or choose another folder", TraceError) as file:
+            said = parsed(file.metadata.get("recording", ""), path, "choose another folder", TraceError)
+            recording: Recording = understood(Recording, said, path, "choose another folder", TraceError)
+        before = asdict(recording)
         for name, now in asdict(plan).items():
-            if before.get(name) != now:
+            if before[name] != now:
                 raise TraceError(
-                    f"{folder} holds a recording with {name} {before.get(name)} and not {now}; choose another folder."
+                    line(f"{folder} holds a recording with {name} {before[name]} and not {now}; choose another folder.")
                 )
 
 

@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from capsviz.errors import CapsvizError
 from capsviz.network import METHODS, MOST_ITERATIONS
+from capsviz.reading import understood
 from capsviz.routing import ASCENDING, Ascending, Method, Through, shorts
 from capsviz.training.schedules import SCHEDULES
 
@@ -195,7 +196,7 @@ class TrainingConfig:
             raise SettingsError(
                 f"The run was made by another version of capsviz (unknown setting {min(unknown)!r}); train again."
             )
-        return cls(**values)
+        return understood(cls, values, "The run's settings", "train again", SettingsError)
 
 
 # How the command line spells each field.

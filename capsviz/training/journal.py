@@ -6,27 +6,59 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from capsviz.files import write
+from capsviz.files import CheckpointError, write
+from capsviz.reading import Number, parsed, refused, understood
 
 METRICS = "metrics.jsonl"
 PLAIN_LINE_SECONDS = 10
 READINGS = 400
 """Lines between the epochs of a run that are kept where its model is kept: as many as a curve can show."""
 DIGITS = 6
+LARGEST = 100_000_000
+"""Bytes of a file of metrics: the longest training here left 1,000,000."""
 
 
 def read_metrics(folder: Path) -> list[dict[str, Any]]:
-    """The lines of a run's metrics.jsonl; a last line cut off by a kill is left out."""
+    """The lines of a run's metrics.jsonl, none where there is no such file; raises CheckpointError as `read_lines`."""
     path = folder / METRICS
-    lines = []
-    if path.is_file():
-        for line in path.read_text(encoding="utf-8").splitlines():
-            with suppress(json.JSONDecodeError):
-                lines.append(json.loads(line))
-    return lines
+    return read_lines(path) if path.is_file() else []
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What every line of metrics has, beside the numbers that were measured."""
+
+    kind: Literal["train", "epoch"]
+    step: Number
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file of metrics; a last line cut off by a kill is left out.
+
+    Raises CheckpointError, naming the line, where another one is damaged.
+    """
+    remedy, found = "restore the file, or train again", []
+    if path.stat().st_size > LARGEST:
+        refused(path, "", f"has more than {LARGEST // 1_000_000} MB", remedy, CheckpointError)
+    with path.open("rb") as file:
+        for number, text in enumerate(file, start=1):
+            place = f"{path}, line {number}"
+            if not text.endswith(b"\n"):
+                with suppress(CheckpointError):
+                    found.append(_line(text, place, remedy))
+                break
+            found.append(_line(text, place, remedy))
+    return found
+
+
+def _line(text: bytes, place: str, remedy: str) -> dict[str, Any]:
+    said = parsed(text, place, remedy, CheckpointError)
+    understood(Reading, said, place, remedy, CheckpointError)
+    return understood(dict[str, int | float | str | None], said, place, remedy, CheckpointError)
 
 
 def abridged(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
 from capsviz.training.processes import DIVERGED, agreed, launch
 from capsviz.training.running_means import RunningMeans
-from capsviz.training.runs import CHECKPOINT, alone, check_same_run, finish, finished_summary
+from capsviz.training.runs import CHECKPOINT, alone, check_same_run, finish, finished_summary, read_position
 from capsviz.training.weight_average import WeightAverage
 
 METRICS_EVERY = 50
@@ -134,7 +134,8 @@ def train(
     snapshots = Snapshots(total)
     snapshots.see(0, average.model)
     if resume and (folder / CHECKPOINT).is_file():
-        tensors, state = read_tensors(folder / CHECKPOINT)
+        state = read_position(folder / CHECKPOINT)
+        tensors, _ = read_tensors(folder / CHECKPOINT)
         check_same_run(config, state)
         restore_checkpoint(tensors, model, optimizer)
         average.restore(tensors)

@@ -16,7 +16,7 @@ from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import training_sets
 from capsviz.training.journal import abridged, read_metrics
-from capsviz.training.runs import SUMMARY, open_run
+from capsviz.training.runs import SUMMARY, open_run, read_summary
 
 EXEMPLAR_IMAGES = 5_000
 
@@ -42,7 +42,7 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
     """
     if not (run / SUMMARY).is_file():
         raise CheckpointError(f"{run} holds no {SUMMARY}; finish the run with --resume first.")
-    summary = json.loads((run / SUMMARY).read_text(encoding="utf-8"))
+    summary = read_summary(run)
     config = TrainingConfig.from_dict(summary["training"])
     network = folded(open_run(run)[0])
     test = load(config.data, "test", root=data_root)

@@ -1,26 +1,65 @@
 """A run's folder: how a run is gone on with, what it leaves when it is finished, and the network that lies there."""
 
-import json
 import os
 import platform
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 import torch
+from msgspec import Meta
 
 from capsviz.data import load
-from capsviz.files import CheckpointError, locked, read_tensors, write_json, write_tensors
-from capsviz.network import Network, assemble, config_from_dict
+from capsviz.files import CheckpointError, locked, read_header, read_tensors, write_json, write_tensors
+from capsviz.network import Network, NetworkConfig, assemble, config_in_file
 from capsviz.network.finite import check_finite
+from capsviz.reading import Name, Number, Percent, Text, read_json, understood
 from capsviz.training.checkpoint import model_tensors, restore_model
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 
 CHECKPOINT, WEIGHTS, SUMMARY = "checkpoint.safetensors", "model.safetensors", "summary.json"
+
+
+WRITTEN = "give a file that training wrote, or train again"
+
+
+@dataclass(frozen=True)
+class RunHeader:
+    """What the files of a run say of the network in them, and of its training."""
+
+    config: NetworkConfig
+    training: dict[str, Any]
+    name: Name
+
+    def __post_init__(self) -> None:
+        TrainingConfig.from_dict(self.training)
+
+
+@dataclass(frozen=True)
+class Position(RunHeader):
+    """A checkpoint's header: where the training was cut off."""
+
+    step: Number
+    seconds: Annotated[float, Meta(ge=0)]
+    validation_error: Percent | None
+
+
+@dataclass(frozen=True)
+class Summary(RunHeader):
+    """What a finished run says of itself; errors in percent."""
+
+    command: Text
+    test_error: Percent
+    test_count: Annotated[int, Meta(ge=1, le=2**53)]
+    validation_error: Percent | None
+    seconds: Annotated[float, Meta(ge=0)]
+    steps: Number
+    note: Text = ""
 
 
 P = ParamSpec("P")
@@ -60,9 +99,29 @@ def open_run(path: Path) -> tuple[Network, dict[str, Any]]:
     tensors, header = read_tensors(path)
     if "config" not in header:
         raise CheckpointError(f"{path} does not say which network it belongs to; give a file that training wrote.")
-    model = assemble(config_from_dict(header["config"]))
-    restore_model(model_tensors(tensors), model)
+    said: RunHeader = understood(RunHeader, header, path, WRITTEN, CheckpointError, hook=config_in_file)
+    config = said.config
+    weights = model_tensors(tensors)
+    if sum(value.numel() for value in weights.values()) < config.weights:
+        raise CheckpointError(f"{path} holds fewer weights than its config has; {WRITTEN}.")
+    model = assemble(config)
+    restore_model(weights, model)
     return model.eval(), header
+
+
+def read_summary(folder: Path) -> dict[str, Any]:
+    """What a finished run says of itself; raises CheckpointError where it is damaged, or none of a finished run."""
+    path = folder / SUMMARY
+    said = read_json(path, WRITTEN, CheckpointError)
+    understood(Summary, said, path, WRITTEN, CheckpointError, hook=config_in_file)
+    return said
+
+
+def read_position(path: Path) -> dict[str, Any]:
+    """The header of a checkpoint; raises CheckpointError where it is damaged, or none of a training."""
+    header = read_header(path)
+    understood(Position, header, path, WRITTEN, CheckpointError, hook=config_in_file)
+    return header
 
 
 def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict[str, Any] | None:
@@ -71,7 +130,7 @@ def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict
         raise SettingsError(f"{folder} already holds a run; add --resume to go on with it, or --name for another.")
     if not (folder / SUMMARY).exists():
         return None
-    summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    summary = read_summary(folder)
     check_same_run(config, summary)
     return summary
 
@@ -114,7 +173,7 @@ def finish(
     }
     write_json(folder / SUMMARY, summary)
     (folder / CHECKPOINT).unlink(missing_ok=True)
-    return json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    return read_summary(folder)
 
 
 def own_version() -> str:

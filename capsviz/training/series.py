@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -10,11 +9,11 @@ from pathlib import Path
 
 from capsviz.data import DatasetMissing
 from capsviz.device import chosen as place_of
-from capsviz.files import Busy, CheckpointError, read_header
+from capsviz.files import Busy, CheckpointError
 from capsviz.training.config import SettingsError
 from capsviz.training.loop import train
 from capsviz.training.recipes import Recipe
-from capsviz.training.runs import CHECKPOINT, SUMMARY, check_same_run
+from capsviz.training.runs import CHECKPOINT, SUMMARY, check_same_run, read_position, read_summary
 
 RESERVE_SECONDS = 5.0
 """Kept back from a time limit, at most a tenth of it: the last step and its checkpoint have to fit in, too."""
@@ -66,11 +65,11 @@ def state_of(recipe: Recipe, out: Path) -> State:
     """
     folder = out / recipe.name
     if (folder / SUMMARY).is_file():
-        summary = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+        summary = read_summary(folder)
         check_same_run(recipe.config, summary)
         return State(summary["steps"], summary["test_error"], summary["test_count"])
     if (folder / CHECKPOINT).is_file():
-        header = read_header(folder / CHECKPOINT)
+        header = read_position(folder / CHECKPOINT)
         check_same_run(recipe.config, header)
         return State(header["step"])
     return State()

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import shlex
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from capsviz import places
 from capsviz.data import DATASETS
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, line
 from capsviz.files import json_text, locked, make_folder, write_together
-from capsviz.network import METHODS, CapsNetConfig, NetworkConfig, NoCapsulesError, config_from_dict
+from capsviz.network import METHODS, CapsNetConfig, NetworkConfig, NoCapsulesError, config_in_file
+from capsviz.reading import (
+    Digest,
+    Inside,
+    Name,
+    Names,
+    Number,
+    Percent,
+    Perhaps,
+    PerhapsDigest,
+    Text,
+    check,
+    read_json,
+    refused,
+    understood,
+)
 from capsviz.routing import Method
 
 MANIFEST = "manifest.json"
@@ -39,24 +56,35 @@ class Entry:
     history, history_sha256: the snapshots of b over the training, empty where none were kept.
     """
 
-    name: str
-    data: str
-    classes: tuple[str, ...]
-    routing: str
-    preset: str
+    name: Inside
+    data: Name
+    classes: Names
+    routing: Name
+    preset: Name
     network: NetworkConfig
-    test_error: float
-    test_count: int
-    command: str
-    sha256: str
-    file: str
-    bytes: int
-    parameters: int
-    curves: str
-    note: str = ""
-    history: str = ""
-    history_sha256: str = ""
-    bits: int = 16
+    test_error: Percent
+    test_count: Annotated[int, Meta(ge=1, le=2**53)]
+    command: Text
+    sha256: Digest
+    file: Inside
+    bytes: Number
+    parameters: Number
+    curves: Perhaps
+    note: Text = ""
+    history: Perhaps = ""
+    history_sha256: PerhapsDigest = ""
+    bits: Annotated[int, Meta(ge=8, le=16)] = 16
+
+    def __post_init__(self) -> None:
+        if self.routing != self.network.routing:
+            raise ZooError(
+                f"{self.name} is {self.routing} and its config {self.network.routing}; restore the manifest."
+            )
+        if len(self.classes) != self.network.classes:
+            raise ZooError(
+                f"{self.name} names {len(self.classes)} classes and its config has {self.network.classes}; "
+                "restore the manifest."
+            )
 
     @property
     def method(self) -> Method:
@@ -78,8 +106,8 @@ class Entry:
     @property
     def seed(self) -> int:
         """The seed of its training, by its command; 0 where that names none."""
-        words = shlex.split(self.command)
-        return int(words[words.index("--seed") + 1]) if "--seed" in words else 0
+        found = re.search(r"(?:^|\s)--seed[ =](\d{1,19})(?:\s|$)", self.command)
+        return int(found[1]) if found else 0
 
     @property
     def objects(self) -> int:
@@ -109,24 +137,46 @@ def version() -> tuple[str | int, ...]:
 
 def models() -> dict[str, Entry]:
     """Every model of the manifest by name, in its order; raises ZooError where the manifest cannot be read."""
-    return read_manifest()[0]
+    return dict(_read()[0])
 
 
 def successors() -> dict[str, str]:
     """Models that left the zoo, and which model of it took the place of each; raises ZooError as `models` does."""
-    return read_manifest()[1]
+    return dict(_read()[1])
 
 
-def read_manifest() -> tuple[dict[str, Entry], dict[str, str]]:
+@dataclass(frozen=True)
+class Manifest:
+    """What `manifest.json` holds; successors: models that left, and which took the place of each."""
+
+    models: Annotated[tuple[Entry, ...], Meta(max_length=10_000)]
+    successors: Annotated[dict[Inside, Inside], Meta(max_length=10_000)] = field(default_factory=dict)
+
+
+def _read() -> tuple[Mapping[str, Entry], Mapping[str, str]]:
     """The models by name, and the successors of those that left; raises ZooError where it cannot be read."""
     manifest = folder() / MANIFEST
-    if not manifest.is_file():
-        return {}, {}
     try:
-        said = json.loads(manifest.read_text())
-        return {row["name"]: _entry(row) for row in said["models"]}, dict(said.get("successors", {}))
-    except (ValueError, KeyError, TypeError) as error:
-        raise ZooError(f"{manifest} is damaged ({error}); restore it with `git checkout {manifest.name}`.") from error
+        found = manifest.stat()
+    except OSError:
+        return {}, {}
+    return _parsed(manifest, (found.st_mtime_ns, found.st_size, found.st_ino))
+
+
+@lru_cache(maxsize=16)
+def _parsed(manifest: Path, version: tuple[int, int, int]) -> tuple[Mapping[str, Entry], Mapping[str, str]]:
+    """What a manifest says, read once for each version of the file."""
+    remedy = f"restore it with `git checkout {manifest.name}`"
+    said = read_json(manifest, remedy, ZooError)
+    rows = said.get("models") if isinstance(said, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        refused(manifest, "models", "is no list of models", remedy, ZooError)
+    rows = [{("network" if key == "config" else key): value for key, value in row.items()} for row in rows]
+    content: Manifest = understood(Manifest, {**said, "models": rows}, manifest, remedy, ZooError, hook=config_in_file)
+    entries = {entry.name: entry for entry in content.models}
+    if len(entries) < len(content.models):
+        refused(manifest, "models", "has two of one name", remedy, ZooError)
+    return entries, content.successors
 
 
 @contextmanager
@@ -138,7 +188,7 @@ def changing(files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[tupl
     does, WriteError.
     """
     with locked(folder(), "changes models", wait=True):
-        entries, moved = read_manifest()
+        entries, moved = models(), successors()
         yield entries, moved
         for place in files:
             make_folder((folder() / place).parent)
@@ -148,6 +198,8 @@ def changing(files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[tupl
 
 def _written(entries: Mapping[str, Entry], successors: Mapping[str, str]) -> str:
     """The manifest: the models and their successors in the order of their names."""
+    for model in entries.values():
+        check(model, ZooError)
     said: dict[str, Any] = {"models": [_row(entries[name]) for name in sorted(entries)]}
     if successors:
         said["successors"] = dict(sorted(successors.items()))
@@ -156,7 +208,7 @@ def _written(entries: Mapping[str, Entry], successors: Mapping[str, str]) -> str
 
 def entry(name: str) -> Entry:
     """What the manifest says of a model; raises ZooError for an unknown name, naming the successor of one that left."""
-    known, moved = read_manifest()
+    known, moved = _read()
     if name in moved:
         raise ZooError(f"{name} left the zoo; use {moved[name]}, which took its place.")
     if name not in known:
@@ -181,9 +233,10 @@ def verify_history(model: Entry) -> None:
 def _check(file: str, sha256: str, what: str) -> None:
     path = folder() / file
     if not path.is_file():
-        raise ZooError(f"{what} are missing; restore them with git.")
-    if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
-        raise ZooError(f"{what} are not those of the manifest; restore them with git.")
+        raise ZooError(line(f"{what} are missing; restore them with git."))
+    with path.open("rb") as opened:
+        if hashlib.file_digest(opened, "sha256").hexdigest() != sha256:
+            raise ZooError(line(f"{what} are not those of the manifest; restore them with git."))
 
 
 def markdown() -> str:
@@ -207,10 +260,3 @@ def markdown() -> str:
 def _row(model: Entry) -> dict[str, Any]:
     """An entry as the manifest writes it: the network's config stands under "config"."""
     return {("config" if key == "network" else key): value for key, value in asdict(model).items()}
-
-
-def _entry(row: dict[str, Any]) -> Entry:
-    """The entry that `_row` wrote."""
-    network = config_from_dict(row["config"])
-    fields = {key: value for key, value in row.items() if key != "config"}
-    return Entry(**{**fields, "classes": tuple(row["classes"]), "network": network})

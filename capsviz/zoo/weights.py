@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from jaxtyping import Float
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 from torch import Tensor
 
 from capsviz import device as devices
+from capsviz.errors import line
 from capsviz.network import CapsNet, Network, NoCapsulesError, assemble
 from capsviz.network.finite import check_finite
+from capsviz.reading import refused
+from capsviz.tensors import all_finite, tensor_file
 from capsviz.tracing.coefficient_history import CoefficientHistory, read_history
 from capsviz.zoo.manifest import Entry, ZooError, entry, folder, verify, verify_history
 from capsviz.zoo.storage import unpacked
@@ -18,10 +19,10 @@ from capsviz.zoo.storage import unpacked
 def _tensors(name: str) -> tuple[Entry, dict[str, Tensor]]:
     model = entry(name)
     verify(model)
-    try:
-        return model, load_file(str(model.path))
-    except SafetensorError as error:
-        raise ZooError(f"{model.file} is no safetensors file ({error}); restore it with git.") from error
+    with tensor_file(model.path, "restore it with git", ZooError, name=model.file) as file:
+        if file.numbers < model.network.weights:
+            file.refuse("", f"holds {file.numbers:,} numbers and its config wants {model.network.weights:,} at least")
+        return model, file.whole()
 
 
 def load(name: str, device: str | None = None) -> CapsNet:
@@ -49,7 +50,8 @@ def load_network(name: str, device: str | None = None) -> Network:
         check_finite(weights, f"The model {name}")
         network.load_state_dict(weights)
     except RuntimeError as error:
-        raise ZooError(f"{model.file} does not fit the config in the manifest ({error}); restore both.") from error
+        sentence = f"{model.file} does not fit the config in the manifest ({error}); restore both."
+        raise ZooError(line(sentence)) from error
     return network.eval().requires_grad_(False).to(place)
 
 
@@ -83,4 +85,10 @@ def _capsules(name: str, what: str) -> Tensor:
     model, tensors = _tensors(name)
     if not model.has_capsules:
         raise NoCapsulesError(name)
-    return tensors[f"capsules.{what}"].float()
+    found, field = tensors.get(f"capsules.{what}"), f"capsules.{what}"
+    size, axes = (model.config.classes, model.config.class_dim), 2 if what == "spread" else 3
+    if found is None or found.ndim != axes or (found.shape[0], found.shape[-1]) != size or not found.numel():
+        refused(model.file, field, f"are not those of {size[0]} classes", "restore it with git", ZooError)
+    if not all_finite(found):
+        refused(model.file, field, "hold numbers that are not finite", "restore it with git", ZooError)
+    return found.float()

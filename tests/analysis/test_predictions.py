@@ -37,9 +37,9 @@ def record(**changes: Any) -> Predictions:
     whole = Predictions(
         name="m",
         data="digits",
-        weights="w",
+        weights="1" * 64,
         drawn_by="m",
-        drawn_by_weights="w",
+        drawn_by_weights="2" * 64,
         labels=torch.tensor([0, 1, 2, 2], dtype=torch.uint8),
         predicted=torch.tensor([0, 1, 1, 1], dtype=torch.uint8),
         activations=torch.tensor([0.9, 0.8, 0.7, 0.6]).half(),

@@ -12,6 +12,7 @@ from capsviz.experiments.convergence import curves
 from capsviz.experiments.results import ResultError
 from capsviz.experiments.seeds import SpreadError, collect, keep_curves, record, recorded
 from capsviz.files import CheckpointError
+from capsviz.network import preset
 from capsviz.training.config import TrainingConfig
 from capsviz.training.recipes import Recipe
 
@@ -21,8 +22,18 @@ RECIPE = Recipe("digits-l2", TrainingConfig("digits", "l2", "tiny", steps=6))
 def finished(folder, seed: int, error: float, **changes) -> None:
     """What a finished run leaves of its result."""
     folder.mkdir(parents=True)
-    training = replace(RECIPE.config, seed=seed, **changes).to_dict()
-    summary = {"training": training, "test_error": error, "test_count": 360, "steps": 6}
+    training = replace(RECIPE.config, seed=seed, **changes)
+    summary = {
+        "name": training.name,
+        "config": preset(training.preset, training.data, training.routing).to_dict(),
+        "training": training.to_dict(),
+        "command": training.command(),
+        "test_error": error,
+        "test_count": 360,
+        "validation_error": None,
+        "seconds": 1.0,
+        "steps": 6,
+    }
     (folder / "summary.json").write_text(json.dumps(summary))
 
 
@@ -98,7 +109,7 @@ def test_curves_that_are_kept_outlast_their_run(runs, results_folder):
 def test_the_curves_of_what_does_not_ship_are_kept_and_drawn(runs, results_folder):
     command = zoo.entry("digits-l2").command
     spread = replace(collect([RECIPE], runs)[0], command=command)
-    other = replace(spread, name="digits-l2-other", seeds=(1, 2))
+    other = replace(spread, name="digits-l2-other", n=2, seeds=(1, 2), errors=(2.0, 4.5))
     lines = [
         {"kind": "train", "step": 50, "margin": 0.25},
         {"kind": "epoch", "step": 90, "margin": 0.2, "validation_error": 7.5},
@@ -119,5 +130,5 @@ def test_no_runs_and_a_damaged_result_get_one_sentence_each(tmp_path, results_fo
         collect([RECIPE], tmp_path)
     results_folder.mkdir()
     (results_folder / "seeds.json").write_text('{"rows": [{}]}')
-    with pytest.raises(ResultError, match="is damaged"):
+    with pytest.raises(ResultError, match=r"^seeds\.json: rows\[0\]\.name is missing; restore it with git"):
         recorded()

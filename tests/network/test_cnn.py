@@ -72,7 +72,7 @@ def test_configure_makes_the_network_that_a_routing_names():
         ({"image": (1, 3, 28)}, "larger"),
         ({"kernel": 4}, "odd"),
         ({"hidden": 0}, "hidden must be at least 1"),
-        ({"channels": (0, 8)}, "channels must be at least 1"),
+        ({"channels": (0, 8)}, r"channels\[0\] must be at least 1"),
         ({"classes": 0}, "classes must be at least 1"),
     ],
 )

@@ -116,7 +116,7 @@ def test_the_decoder_stays_small_for_many_classes_and_large_images(image, classe
 def test_stages_survive_json_and_nonsense_is_refused():
     config = preset("residual", "cifar10", "l2")
     assert CapsNetConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
-    with pytest.raises(ConfigError, match="at least 1 channel"):
+    with pytest.raises(ConfigError, match="channels must be at least 1"):
         replace(config, stages=(Stage(0, 1),))
     with pytest.raises(ConfigError, match="needs a block"):
         replace(config, stages=(Stage(8, 1), Stage(8, 0)))

@@ -151,6 +151,7 @@ STEPS_WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "grid": ({"grid": (2, 2, 2)}, "The grid 2 × 2 × 2 is not that of 4 lower capsules"),
     "field": ({"grid": (2, 2, 1), "field": (28, 2)}, "2 positions that see 28 pixels, 2 apart, do not fit into 28"),
     "names": ({"classes": ("one",)}, "There are 2 upper capsules and 1 names; give one for each"),
+    "unknown": ({"wishes": C}, "No number of Dynamic routing is called 'wishes'; choose among logits, couplings"),
     "further": ({"logits": torch.zeros(2, 3)}, "The logits are 2 × 3 and 2 × 1 × 4 × 2 is wanted"),
 }
 

@@ -155,7 +155,7 @@ def test_a_truncated_checkpoint_gets_one_sentence(tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     write_tensors(path, {"model/x": torch.ones(1000)}, {"step": 1})
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(CheckpointError, match="damaged"):
+    with pytest.raises(CheckpointError, match="cut short"):
         read_tensors(path)
 
 

@@ -1,0 +1,50 @@
+"""Images as they are given, and as a network takes them."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from capsviz.errors import CapsvizError
+from capsviz.tensors import written
+
+ROUNDING = 1e-3
+"""How far beyond 0 and 1 a pixel may be: resampling leaves such."""
+
+
+class PixelsError(CapsvizError):
+    """Images that a network does not take."""
+
+
+def pixels(given: object, image: tuple[int, int, int]) -> Float[Tensor, "batch channel height width"]:
+    """Images in float32, 0..1, "batch channel height width", of tensors or arrays of bytes or of any floating type.
+
+    image: channels, height and width that the network takes. Raises PixelsError for other sizes, types and ranges, and
+    for numbers that are not finite.
+    """
+    images = torch.from_numpy(np.ascontiguousarray(given)) if isinstance(given, np.ndarray) else given
+    if not isinstance(images, Tensor):
+        raise PixelsError(f"Images are a tensor or an array, not {type(given).__name__}; convert them first.")
+    size = f"batch × {written(image)}"
+    if images.ndim != 4 or tuple(images.shape[1:]) != tuple(image):
+        raise PixelsError(
+            f"The network takes images of {size} and these are {written(tuple(images.shape))}; resize or stack them."
+        )
+    if not len(images):
+        raise PixelsError(f"There is no image in the batch; give {size} with at least one.")
+    if images.dtype == torch.uint8:
+        return images.to(torch.float32) / 255
+    if not images.is_floating_point():
+        kind = str(images.dtype).removeprefix("torch.")
+        raise PixelsError(f"Images of {kind} may mean anything; give bytes 0 to 255 (uint8) or floats from 0 to 1.")
+    low, high = (float(each) for each in images.aminmax())
+    if not (low >= -float("inf") and high < float("inf")) or low == -float("inf"):
+        raise PixelsError("The images hold numbers that are not finite; give floats from 0 to 1.")
+    if low < -ROUNDING or high > 1 + ROUNDING:
+        raise PixelsError(
+            f"The images reach from {low:.4g} to {high:.4g}; divide bytes by 255, or undo a normalisation, so that "
+            "they lie in 0 to 1."
+        )
+    return images.to(torch.float32)
