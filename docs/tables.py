@@ -46,7 +46,7 @@ def main() -> None:
             place = re.compile(
                 rf"^{re.escape(beginning)}(?:.*?\n\n){{{more}}}.*?(?=\n\n|\n\Z)", re.MULTILINE | re.DOTALL
             )
-            page, count = place.subn(lambda _, table=table: table, page)
+            page, count = place.subn(table.replace("\\", r"\\"), page)
             assert count == 1, f"docs/{name} has no place for the table that begins with {beginning!r}"
         (DOCS / name).write_text(page, encoding="utf-8")
 

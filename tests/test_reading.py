@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -27,7 +28,7 @@ from capsviz.zoo import ZooError
 
 def network(routing: str, name: str = "tiny") -> CapsNet:
     torch.manual_seed(0)
-    small = {"decoder": (20,)} | ({} if "matrix" in name else {"conv_channels": 8, "primary_types": 4})
+    small: dict[str, Any] = {"decoder": (20,)} | ({} if "matrix" in name else {"conv_channels": 8, "primary_types": 4})
     return CapsNet(replace(preset(name, "digits", routing), **small)).eval()
 
 
@@ -35,7 +36,7 @@ def traced(routing: str = "dr", name: str = "tiny", **options) -> Trace:
     return capsviz.trace(network(routing, name), torch.rand(2, 1, 28, 28), **options)
 
 
-def lie(trace: Trace, path: Path, header: dict | None = None, **tensors) -> str:
+def lie(trace: Trace, path: Path, header: Any = None, **tensors: Any) -> str:
     """What is said of a trace with another header or other tensors, whose checksum is right; None leaves one out."""
     kept = {**trace.tensors(), **{name.replace("__", "."): tensor for name, tensor in tensors.items()}}
     said = json.dumps(header if header is not None else trace.header())
@@ -255,6 +256,7 @@ def test_metrics_lose_a_last_line_that_was_cut_off_and_no_other(tmp_path):
 def test_images_are_converted_or_refused_in_one_sentence():
     model, images = network("dr"), torch.randint(0, 256, (2, 1, 28, 28), dtype=torch.uint8)
     whole = capsviz.trace(model, images.float() / 255)
+    given: Any
     for given in (images, (images / 255).double(), images.numpy(), (images.float() / 255).numpy()):
         torch.testing.assert_close(capsviz.trace(model, given).poses, whole.poses, rtol=1e-4, atol=1e-6)
     nan = images.float() / 255

@@ -17,7 +17,8 @@ from capsviz.network.config import ConfigError, Window
 from capsviz.routing import ALGORITHMS, squash
 from capsviz.routing.squash import unsquash
 from capsviz.tracing.adopting import AdoptError
-from capsviz.tracing.trace import NotRecorded, TraceError
+from capsviz.tracing.layout import TraceError
+from capsviz.tracing.trace import NotRecorded
 from tests.known import known
 
 BESIDE = ("transform", "encoder", "decoder")

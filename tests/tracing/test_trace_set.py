@@ -18,7 +18,7 @@ from capsviz import Trace, TraceSet
 from capsviz.data import load, to_float
 from capsviz.network import CapsNet, preset
 from capsviz.tracing import trace_set_writer
-from capsviz.tracing.trace import TraceError
+from capsviz.tracing.layout import TraceError
 from capsviz.tracing.trace_set_writer import record
 
 ROOT = Path(__file__).resolve().parents[2]
