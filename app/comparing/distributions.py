@@ -18,6 +18,8 @@ from capsviz.figures.network import Part
 
 HEADLINE = "How well each method draws the <b>whole test set</b>; the diamond is the image on stage."
 SUBJECT: Part = "reconstruction"
+SHORT = 9
+"""Letters of a method's name that a narrow column holds."""
 _TITLES = {"mse": "MSE", "ssim": "SSIM"}
 
 
@@ -92,7 +94,9 @@ def table(current: Scene, records: dict[str, Predictions], names: list[str], mea
         selection_mode="single-row",
         on_select=partial(_picked, key),
         column_config={
-            title: st.column_config.NumberColumn(head, format=form, width="small", help=plain(title))
+            title: st.column_config.NumberColumn(
+                head, format=form, width="small" if len(head) <= SHORT else None, help=plain(title)
+            )
             for title, head in heads.items()
         },
     )

@@ -208,10 +208,18 @@ def _markdown(table: list[TableRow]) -> str:
 
 
 def sentences(table: list[TableRow]) -> list[str]:
-    """How many of the paper's figures each block meets by itself, and by how many points it is off."""
+    """How many of the paper's figures both blocks meet, then each by itself and by how many points it is off."""
     if not any(line.difference is not None for line in table):
         return ["No model of Table II is in pretrained/."]
-    return [f"{block}: {_sentence(lines)}" for block, lines in blocks(table).items()]
+    counts = [f"{_as_good(lines)} with {block[0].lower()}{block[1:]}" for block, lines in blocks(table).items()]
+    both = f"At least as good as the paper's are {' and '.join(counts)}."
+    return [both, *(f"{block}: {_sentence(lines)}" for block, lines in blocks(table).items())]
+
+
+def _as_good(table: list[TableRow]) -> str:
+    """ "4 of 6 models"."""
+    trained = [line.difference for line in table if line.difference is not None]
+    return f"{sum(difference <= 0 for difference in trained)} of {len(trained)} models"
 
 
 def _sentence(table: list[TableRow]) -> str:
@@ -220,11 +228,10 @@ def _sentence(table: list[TableRow]) -> str:
     absent = f"; {missing} of the paper's figures have no training yet" if missing else ""
     if not trained:
         return f"not trained{absent}."
-    as_good = sum(line.difference is not None and line.difference <= 0 for line in trained)
     widest = max(trained, key=lambda line: line.difference or 0)
     off = widest.difference or 0
     gap = f"the largest gap is +{off:.2f} points" if off > 0 else f"the smallest lead is {-off:.2f} points"
     return (
-        f"{as_good} of {len(trained)} models are at least as good as the paper's; {gap} ({widest.method} on "
+        f"{_as_good(trained)} are at least as good as the paper's; {gap} ({widest.method} on "
         f"{DATASETS[widest.data].title}), where one image is {100 / widest.count:.2f}{absent}."
     )
