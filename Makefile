@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: app check test lint frontend bundles tables docs docs-serve architecture lock image screenshots demo clean
+.PHONY: app check test lint frontend bundles tables fuzz docs docs-serve architecture lock image screenshots demo clean
 
 app: .venv/app
 	$(BIN)/capsviz app
@@ -17,6 +17,10 @@ test: .venv/dev lint frontend
 
 tables: .venv/app
 	$(BIN)/python -m docs.tables
+
+# 12,000 damaged and lying inputs to everything that is read; the result is what docs/reliability.md shows.
+fuzz: .venv/dev
+	$(BIN)/python -m tests.fuzz
 
 architecture: .venv/dev
 	$(BIN)/python -m docs.architecture

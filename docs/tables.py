@@ -1,4 +1,4 @@
-"""Write docs/results.md and the tables of docs/models.md and docs/speed.md: `make tables`.
+"""Write docs/results.md and the tables of docs/models.md, docs/speed.md and docs/reliability.md: `make tables`.
 
 They come from the manifest and the result files; nothing is measured.
 """
@@ -14,6 +14,7 @@ from capsviz import zoo
 from capsviz.benchmarks import speed
 from capsviz.experiments import results
 from capsviz.experiments.reports import document
+from tests.fuzz.report import table as fuzzed
 
 DOCS = Path(__file__).resolve().parent
 
@@ -33,6 +34,7 @@ def tables() -> dict[str, dict[str, str]]:
             "| measured | ms per batch |": speed.table(measured("speed-paper")),
             "| measured | times |": benchmark.table(measured("app")),
         },
+        "reliability.md": {"| read | inputs |": fuzzed(measured("fuzz"))},
     }
 
 

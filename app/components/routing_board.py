@@ -96,11 +96,12 @@ def _look(said: dict[str, Any]) -> dict[str, Any]:
     """A look that the browser sent, field by field; empty where it is none."""
     turned, zoom, bare, absolute, listed = (said.get(field.name) for field in fields(Look))
     if turned is not None:
-        if not isinstance(turned, list) or not all(isinstance(angle, (int, float)) for angle in turned):
+        if not isinstance(turned, list) or len(turned) != 2:
+            return {}
+        # Compared before it is converted: a whole number may have more digits than a float holds.
+        if not all(isinstance(angle, (int, float)) and abs(angle) <= FARTHEST_TURN for angle in turned):
             return {}
         turned = tuple(round(float(angle), 2) for angle in turned)
-        if len(turned) != 2 or not all(abs(angle) <= FARTHEST_TURN for angle in turned):
-            return {}
     if not isinstance(zoom, int) or isinstance(zoom, bool) or abs(zoom) > CLOSEST:
         return {}
     if not isinstance(bare, bool) or not isinstance(absolute, bool) or listed not in LISTED:

@@ -25,7 +25,7 @@ def received_votes(value: object) -> tuple[float, ...] | None:
         return None
     try:
         flat = tuple(round(float(x), 2) for capsule in value for vote in capsule for x in vote)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # a whole number may have more digits than a float holds
         return None
     return flat if len(flat) == 4 * len(value) and all(abs(x) <= TOY_REACH for x in flat) else None
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from app.tours import tour as tours
 from app.tours.tour import Tour, TourError
+from capsviz.errors import line
 
 SHIPPED = ("routing-by-agreement", "gaussians-that-compete", "do-we-need-the-loop")
 """Names of the tours that come with the app, in the order in which they build on one another."""
@@ -71,7 +72,7 @@ def draft(name: str) -> Tour:
 
 
 def _absent(name: str) -> Tour:
-    raise TourError(f"There is no tour “{name[:60]}” ({', '.join(names())}); choose one on the page Tours.")
+    raise TourError(line(f"There is no tour “{name[:60]}” ({', '.join(names())}); choose one on the page Tours."))
 
 
 def keep(tour: Tour) -> str:

@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from app.tours import caption, toml
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, line
 
 MOST_STEPS = 100
 LONGEST_TITLE, LONGEST_LINK = 120, 4000
@@ -51,7 +51,7 @@ class Tour:
     def checked(self) -> Tour:
         """This very tour. Raises TourError with the first thing that is wrong with it, whatever its views show."""
         for sentence in self.problems():
-            raise TourError(sentence)
+            raise TourError(line(sentence))
         return self
 
     def problems(self) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _fields(kind: type, said: Mapping[str, Any], where: str, known: Mapping[str,
     own = {each.name: each for each in fields(kind) if each.name not in given}
     for name, value in said.items():
         if name not in own:
-            raise TourError(f"{where}{name}: there is no such field; choose among {', '.join(own)}.")
+            raise TourError(line(f"{where}{name}: there is no such field; choose among {', '.join(own)}."))
         wanted = bool if own[name].type == "bool" else str
         if not isinstance(value, wanted):
             raise TourError(f"{where}{name}: write {'true or false' if wanted is bool else 'text in quotes'}.")
@@ -127,7 +127,7 @@ def read(text: str) -> Tour:
     try:
         said = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise TourError(f"The file is no TOML ({error}); mend it there, or save the tour again.") from error
+        raise TourError(line(f"The file is no TOML ({error}); mend it there, or save the tour again.")) from error
     return of_mapping(said)
 
 

@@ -1,0 +1,205 @@
+"""What is read from files: whole ones are made once, each input is one of them damaged."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import torch
+from PIL import Image
+
+import capsviz
+from capsviz import Trace, TraceSet, zoo
+from capsviz.data import load, prepare, read_image
+from capsviz.files import HEADER
+from capsviz.network import CapsNet, preset
+from capsviz.tracing.trace_set_writer import record
+from capsviz.training.config import TrainingConfig
+from capsviz.training.journal import read_lines
+from capsviz.training.loop import train
+from capsviz.training.runs import open_run, read_position, read_summary
+from tests.fuzz import damage
+
+Make = Callable[[Random], object]
+"""An input, from a seeded source of chance."""
+Act = Callable[[object], object]
+
+
+@contextmanager
+def variable(name: str, value: Path) -> Iterator[None]:
+    """A variable of the environment, for as long as this lasts."""
+    before = os.environ.get(name)
+    os.environ[name] = str(value)
+    try:
+        yield
+    finally:
+        os.environ.pop(name) if before is None else os.environ.update({name: before})
+
+
+def images(folder: Path) -> tuple[Make, Act]:
+    """A visitor's pictures, of nine formats and of other sizes than they say."""
+    drawn = (np.add.outer(np.arange(40), np.arange(60)) * 2).astype(np.uint8)
+    whole = []
+    for kind, mode in [
+        *((kind, mode) for kind in ("PNG", "TIFF", "WEBP", "GIF") for mode in ("L", "RGB", "RGBA", "P"))
+    ]:
+        file = io.BytesIO()
+        Image.fromarray(drawn).convert(mode).save(file, kind)
+        whole.append(file.getvalue())
+    for kind in ("JPEG", "BMP", "PPM", "ICO", "AVIF"):
+        file = io.BytesIO()
+        Image.fromarray(drawn).convert("RGB").save(file, kind)
+        whole.append(file.getvalue())
+
+    def read(given: object) -> None:
+        assert isinstance(given, bytes)
+        picture = read_image(given)
+        for shape, layout in (((1, 28, 28), "digit"), ((3, 32, 32), "photo")):
+            assert tuple(prepare(picture, shape, layout=layout).pixels.shape) == shape
+
+    return lambda random: damage.of_bytes(random.choice(whole), random), read
+
+
+def small(routing: str) -> CapsNet:
+    """A network of few capsules."""
+    config = replace(preset("tiny", "digits", routing), conv_channels=8, primary_types=4, decoder=(20,))
+    return CapsNet(config).eval()
+
+
+def traces(folder: Path) -> tuple[Make, Act]:
+    """Traces of each kind of routing; one that opens is then whole."""
+    whole = []
+    for routing in ("dr", "em", "attention"):
+        capsviz.trace(small(routing), torch.rand(2, 1, 28, 28)).save(folder / routing)
+        whole.append((folder / routing).read_bytes())
+
+    def make(random: Random) -> bytes:
+        content = random.choice(whole)
+        kind = random.randrange(4)
+        if kind == 0:
+            return damage.of_bytes(content, random)
+        return damage.with_numbers(content, random) if kind == 1 else damage.with_header(content, random, "trace")
+
+    def read(given: object) -> None:
+        assert isinstance(given, bytes)
+        (folder / "given").write_bytes(given)
+        opened = Trace.open(folder / "given")
+        assert all(tensor.isfinite().all() for tensor in opened.tensors().values() if tensor.is_floating_point())
+
+    return make, read
+
+
+def sets(folder: Path) -> tuple[Make, Act]:
+    """Recordings: their index or one of their shards is damaged."""
+    record(small("dr"), load("digits", "test"), folder, name="mine", count=6, shard_size=4)
+    index = json.loads((folder / "index.json").read_text())
+    shards = {each["file"]: (folder / each["file"]).read_bytes() for each in index["shards"]}
+
+    def make(random: Random) -> tuple[str, bytes]:
+        kind = random.randrange(4)
+        if kind == 0:
+            name = random.choice(list(shards))
+            return name, damage.with_header(shards[name], random, "trace")
+        if kind == 1:
+            return "index.json", damage.of_bytes(json.dumps(index).encode(), random)
+        return "index.json", json.dumps(damage.of_json(index, random)).encode()
+
+    def read(given: object) -> None:
+        assert isinstance(given, tuple)
+        name, content = given
+        for file, before in {**shards, "index.json": json.dumps(index).encode()}.items():
+            (folder / file).write_bytes(content if file == name else before)
+        opened = TraceSet.open(folder)
+        assert sum(1 for _ in opened) == len(opened)
+        opened[:]
+
+    return make, read
+
+
+def manifests(folder: Path) -> tuple[Make, Act]:
+    """Manifests of a zoo: it is listed, and each of its models opened."""
+    rows = json.loads((zoo.folder() / "manifest.json").read_text())["models"]
+    kept = [row for row in rows if row["name"] in ("digits-dr", "digits-l2-fc")]
+    for row in kept:
+        shutil.copy(zoo.folder() / row["file"], folder)
+
+    def make(random: Random) -> bytes:
+        said = {"models": kept}
+        if random.randrange(4) == 0:
+            return damage.of_bytes(json.dumps(said).encode(), random)
+        return json.dumps(damage.of_json(said, random)).encode()
+
+    def read(given: object) -> None:
+        assert isinstance(given, bytes)
+        (folder / "manifest.json").write_bytes(given)
+        with variable("CAPSVIZ_ZOO", folder):
+            zoo.markdown()
+            for name in zoo.models():
+                zoo.load(name)
+
+    return make, read
+
+
+def weights(folder: Path) -> tuple[Make, Act]:
+    """Weights of a zoo, with the digest in the manifest put right: what is left is to open them."""
+    row = next(
+        row for row in json.loads((zoo.folder() / "manifest.json").read_text())["models"] if row["name"] == "digits-dr"
+    )
+    content = (zoo.folder() / row["file"]).read_bytes()
+
+    def make(random: Random) -> bytes:
+        return (damage.with_numbers if random.randrange(3) == 0 else damage.of_bytes)(content, random)
+
+    def read(given: object) -> None:
+        assert isinstance(given, bytes)
+        (folder / row["file"]).write_bytes(given)
+        said = row | {"sha256": hashlib.sha256(given).hexdigest()}
+        (folder / "manifest.json").write_text(json.dumps({"models": [said]}))
+        with variable("CAPSVIZ_ZOO", folder):
+            zoo.load("digits-dr")
+            zoo.exemplar_capsules("digits-dr")
+            zoo.capsule_spread("digits-dr")
+
+    return make, read
+
+
+def checkpoints(folder: Path) -> tuple[Make, Act]:
+    """Weights, summary and metrics of a run of its own."""
+    config = TrainingConfig("digits", "dr", "tiny", steps=2, batch=8)
+    train(config, folder / "run", quiet=True)
+    whole = {
+        path.name: path.read_bytes() for path in (folder / "run").iterdir() if path.is_file() and path.stat().st_size
+    }
+
+    def make(random: Random) -> tuple[str, bytes]:
+        name = random.choice(sorted(whole))
+        if name.endswith(".safetensors") and random.randrange(2):
+            return name, damage.with_header(whole[name], random, HEADER)
+        if name.endswith(".json") and random.randrange(2):
+            return name, json.dumps(damage.of_json(json.loads(whole[name]), random)).encode()
+        return name, damage.of_bytes(whole[name], random)
+
+    def read(given: object) -> None:
+        assert isinstance(given, tuple)
+        name, content = given
+        (folder / name).write_bytes(content)
+        if name.endswith(".jsonl"):
+            read_lines(folder / name)
+        elif name.endswith(".json"):
+            shutil.copy(folder / name, folder / "summary.json") if name != "summary.json" else None
+            read_summary(folder)
+        else:
+            open_run(folder / name)
+            if name.startswith("checkpoint"):
+                read_position(folder / name)
+
+    return make, read
