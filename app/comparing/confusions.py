@@ -22,6 +22,8 @@ HEADLINE = (
 SUBJECT: Part = "class"
 ALL = ""
 COMMONEST, IMAGES = 5, 16
+ROOM = 20
+"""Letters of a title that stand above a matrix of many, on a telephone as well."""
 
 
 def show(current: Scene) -> None:
@@ -36,6 +38,8 @@ def show(current: Scene) -> None:
     )  # fmt: skip
     classes = current.entry.classes
     if method == ALL:
+        shorter = methods.titles(records, methods.short)
+        called |= {name: shorter[name] for name, title in called.items() if len(title) > ROOM}
         matrices = {called[name]: record.confusion(len(classes)) for name, record in records.items()}
         by_title = {title: name for name, title in called.items()}
         figure = confusion_matrices(matrices, classes, dark=current.dark)
