@@ -53,7 +53,8 @@ def on_cpu(*values: Tensor | None) -> bool:
 def test_a_trace_of_a_network_on_a_gpu_is_on_the_cpu_in_float32(config, monkeypatch):
     with on_a_gpu(monkeypatch, CapsNet(config)) as network:
         touched = Intervention(muted=(1,), boosted=(2,))
-        recorded = capsviz.trace(network, torch.rand(2, *config.image), votes=False, intervention=touched)
+        images = torch.zeros(2, *config.image, dtype=torch.uint8)  # of bytes nothing is asked that has no answer here
+        recorded = capsviz.trace(network, images, votes=False, intervention=touched)
         whole = with_votes(network, recorded)
         tensors = whole.tensors()
         assert on_cpu(*tensors.values()) and {value.dtype for value in tensors.values()} == {torch.float32}
