@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeGuard
+from typing import Any
 
 import streamlit as st
 
@@ -14,6 +14,7 @@ from app.sources import images
 from app.text import plain
 from capsviz.boards import Board, Message, margin_message, squash_message
 from capsviz.boards.basics import LONGEST
+from capsviz.boards.checks import is_number
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.em import EM, SPREAD_MARGIN_END, SPREAD_MARGIN_START
 from capsviz.tracing.trace import Trace
@@ -49,20 +50,16 @@ def _shown(kind: str, title: str, message: Message, actions: dict[str, Callable[
     board(kind, message, key=f"exhibit-{kind}", actions=actions)
 
 
-def _number(said: object, low: float, high: float) -> TypeGuard[float]:
-    return isinstance(said, (int, float)) and not isinstance(said, bool) and low <= said <= high
-
-
 def moved_vector(said: object) -> None:
     """Keep the vector that the visitor left: its length and its angle in degrees."""
     match said:
-        case [length, angle] if _number(length, 0, LONGEST) and _number(angle, -180, 180):
+        case [length, angle] if is_number(length, 0, LONGEST) and is_number(angle, -180, 180):
             scene.keep(FRAGMENT, vector_length=float(length), vector_angle=round(angle))
 
 
 def moved_margins(said: object) -> None:
     """Keep the margins that the visitor left."""
-    if isinstance(said, list) and len(said) == 3 and all(_number(each, 0, 1) for each in said):
+    if isinstance(said, list) and len(said) == 3 and all(is_number(each, 0, 1) for each in said):
         names = ("present_margin", "absent_margin", "absent_weight")
         scene.keep(FRAGMENT, **dict(zip(names, map(float, said), strict=True)))
 
@@ -74,7 +71,7 @@ def moved_lengths(said: object, classes: int) -> None:
     found = {}
     for pair in said:
         match pair:
-            case [int(upper), length] if 0 <= upper < classes and _number(length, 0, 1):
+            case [int(upper), length] if 0 <= upper < classes and is_number(length, 0, 1):
                 found[upper] = float(length)
             case _:
                 return

@@ -14,7 +14,6 @@ from plotly.graph_objects import Figure
 from app import presenter, scene, takeaway, text
 from app.scene import Scene
 from app.state.choices import MAX_ITERATIONS, Choices
-from app.text import plain
 from app.widgets import chosen
 from capsviz.boards import Board
 from capsviz.errors import CapsvizError, of_system
@@ -108,7 +107,7 @@ def numbers(pairs: dict[str, str], *, key: str = "numbers") -> None:
     """A row of large numbers with their names."""
     with st.container(key=key):
         for column, (name, value) in zip(st.columns(len(pairs)), pairs.items(), strict=True):
-            column.metric(plain(name), value)
+            column.metric(text.plain(name), value)
 
 
 def iterations_picker(current: Scene, entry: Entry, **options: Any) -> None:
@@ -179,7 +178,7 @@ def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str
     """
     upper = current.upper(trace)
     named = trace.named[0].tolist()
-    of_types, classes = trace.kind == "type", [plain(each) for each in trace.classes]
+    of_types, classes = trace.kind == "type", [text.plain(each) for each in trace.classes]
     chosen(
         st.segmented_control,
         what or ("Capsule type" if of_types else "Class capsule"),

@@ -15,6 +15,8 @@ from capsviz.boards.mixture import FRAMES, ROUNDS, Laid
 from capsviz.data.points import PRESETS
 
 OWN_TEMPERATURE = Laid.temperature
+ROUNDING = 1e-9
+"""A log-likelihood that falls by less has not fallen."""
 
 
 def laid(choices: Choices) -> Laid:
@@ -81,7 +83,3 @@ def held(now: Laid) -> str:
             else "The log-likelihood fell in no half step."
         )
     )
-
-
-ROUNDING = 1e-9
-"""A log-likelihood that falls by less has not fallen."""

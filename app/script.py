@@ -48,7 +48,7 @@ with layout.errors_as_sentences():
     take_away = False
     if here.named.url_path != navigation.START:
         with st.sidebar:
-            take_away = sidebar.show(current, here.named.url_path, {page.url_path: page for page in PAGES})
+            take_away = sidebar.show(current, here.named.url_path, navigation.named())
     takeaway.begin()
     if notes.wanted(current.choices):
         notes.show(current.choices)

@@ -52,7 +52,7 @@ _WORDS = (
 )
 
 
-def plain(error: Exception) -> tuple[str, str]:
+def _fault(error: Exception) -> tuple[str, str]:
     """The field that msgspec names, empty for the whole, and what is wrong with it."""
     found = re.fullmatch(r"(.*?)(?: - at `\$\.?(.*?)`)?", str(error), re.DOTALL)
     what, field = (found[1], found[2] or "") if found else (str(error), "")
@@ -91,7 +91,7 @@ def understood(
     except CapsvizError as inner:
         raise error(line(f"{file}: {inner}")) from inner
     except _FAILURES as inner:
-        refused(file, *plain(inner), remedy, error)
+        refused(file, *_fault(inner), remedy, error)
 
 
 def parsed(text: str | bytes, file: object, remedy: str, error: type[CapsvizError]) -> Any:
@@ -132,7 +132,7 @@ def check(model: Any, error: type[CapsvizError]) -> None:
     try:
         msgspec.convert(values, _model(kind))
     except _FAILURES as inner:
-        field, what = plain(inner)
+        field, what = _fault(inner)
         got = values.get(re.split(r"[.\[]", field)[0])
         raise error(line(f"{field} {what}; got {got!r}.")) from inner
 

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeGuard
 
 from app.components.hosting import board
 from capsviz.boards import CapsuleMaps, Message
-
-
-def is_one_of(value: object, count: int) -> TypeGuard[int | None]:
-    """Whether what the browser told is one of so many capsules or frames, or none of them."""
-    return value is None or (type(value) is int and 0 <= value < count)
+from capsviz.boards.checks import is_one_of
 
 
 def capsule_maps(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from app.components.hosting import board
+from capsviz.boards.checks import is_one_of
 from capsviz.boards.mixture import FRAMES, Laid, mixture_message, received
 
 
@@ -29,7 +30,7 @@ def mixture_board(
             on_laid(sent)
 
     def stood(said: object) -> None:
-        if said is None or (type(said) is int and 0 <= said < FRAMES):
+        if is_one_of(said, FRAMES):
             on_frame(said)
 
     message = mixture_message(laid, frame=frame, draws=True, dark=dark)

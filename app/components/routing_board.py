@@ -11,6 +11,7 @@ from app.components.hosting import board
 from app.state import capsule_sets
 from app.state.choices import CLOSEST, FARTHEST_TURN, LISTED, MAX_ITERATIONS
 from capsviz.boards import Message
+from capsviz.boards.checks import is_index, is_one_of
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 
 MOST_FRAMES = 1000
@@ -76,17 +77,17 @@ def changes(action: object, lower: int, upper: int, touched: Intervention) -> di
     [(name, value)] = action.items()
     if name == "untouched":
         return {"touched": Intervention()}
-    if name == "capsule" and _is_index(value, lower):
+    if name == "capsule" and is_index(value, lower):
         return {"capsule": value}
-    if name == "upper" and _is_index(value, upper):
+    if name == "upper" and is_index(value, upper):
         return {"upper": value}
-    if name == "frame" and (value is None or _is_index(value, MOST_FRAMES)):
+    if name == "frame" and is_one_of(value, MOST_FRAMES):
         return {"frame": value}
-    if name == "rounds" and _is_index(value, MAX_ITERATIONS + 1) and value:
+    if name == "rounds" and is_index(value, MAX_ITERATIONS + 1) and value:
         return {"iterations": value}
     if name == "look" and isinstance(value, dict):
         return _look(value)
-    if name in capsule_sets.KINDS and isinstance(value, list) and value and all(_is_index(i, lower) for i in value):
+    if name in capsule_sets.KINDS and isinstance(value, list) and value and all(is_index(i, lower) for i in value):
         # A capsule is one thing at a time: what is boosted now is no longer muted.
         return {"touched": touched.without(value).with_(capsule_sets.KINDS[name], value)}
     return {}
@@ -107,10 +108,6 @@ def _look(said: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(bare, bool) or not isinstance(absolute, bool) or listed not in LISTED:
         return {}
     return asdict(Look(turned, zoom, bare, absolute, listed))
-
-
-def _is_index(value: object, count: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count
 
 
 def _summary(touched: Intervention) -> str:

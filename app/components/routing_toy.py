@@ -8,6 +8,7 @@ from typing import Any
 from app.components.hosting import board
 from app.state.choices import TOY_CAPSULES, TOY_REACH
 from capsviz.boards import Message
+from capsviz.boards.checks import is_one_of
 from capsviz.boards.theme import theme
 from capsviz.figures.theme import class_colour
 
@@ -71,7 +72,7 @@ def routing_toy(
             on_iterations(said)
 
     def left(said: object) -> None:
-        if said is None or (type(said) is int and 0 <= said < most):
+        if is_one_of(said, most):
             on_frame(said)
 
     fields = {

@@ -10,6 +10,7 @@ import torch
 
 from capsviz.analysis.mixtures import FLOOR, Covariance, begin
 from capsviz.boards.board import Board
+from capsviz.boards.checks import is_index, is_number, is_one_of
 from capsviz.boards.message import Message
 from capsviz.boards.theme import theme
 from capsviz.data.points import COUNT, DECIMALS, EXTENT, PRESETS
@@ -129,13 +130,13 @@ def received(value: object) -> Laid | None:
     fits = (
         value.get("preset") in PRESETS
         and points is not None
-        and _place(value.get("seed"), SEEDS)
+        and is_index(value.get("seed"), SEEDS)
         and value.get("gaussians") in GAUSSIANS
         and value.get("covariance") in COVARIANCES
-        and _place(value.get("turn"), TURNS)
-        and all(_number(number, -BETA, BETA) for name, number in numbers.items() if name != "temperature")
-        and _number(numbers["temperature"], 1e-3, TEMPERATURES[-1])
-        and (value.get("point") is None or _place(value.get("point"), len(points) // 3 or COUNT))
+        and is_index(value.get("turn"), TURNS)
+        and all(is_number(number, -BETA, BETA) for name, number in numbers.items() if name != "temperature")
+        and is_number(numbers["temperature"], 1e-3, TEMPERATURES[-1])
+        and is_one_of(value.get("point"), len(points) // 3 or COUNT)
     )
     if not fits or points is None:
         return None
@@ -157,16 +158,8 @@ def _points(value: object) -> tuple[float, ...] | None:
     if not isinstance(value, list) or not FEWEST_POINTS <= len(value) <= MOST_POINTS:
         return None
     for point in value:
-        if not isinstance(point, list) or len(point) != 3 or not all(_number(x, -EXTENT, EXTENT) for x in point):
+        if not isinstance(point, list) or len(point) != 3 or not all(is_number(x, -EXTENT, EXTENT) for x in point):
             return None
         if point[2] < 0:
             return None
     return tuple(round(float(x), DECIMALS) for point in value for x in point)
-
-
-def _number(value: object, low: float, high: float) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high
-
-
-def _place(value: object, end: int) -> bool:
-    return type(value) is int and 0 <= value < end

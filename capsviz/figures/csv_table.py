@@ -38,7 +38,7 @@ def figure_csv(figure: Figure) -> str:
     file = io.StringIO()
     writer = csv.DictWriter(file, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({column: _no_formula(value) for column, value in row.items()} for row in rows)
     return file.getvalue()
 
 
@@ -52,7 +52,7 @@ def _labelled(trace: Mapping[str, Any], number: int) -> Iterator[dict[str, Any]]
     kind = trace.get("type", "scatter")
     head: dict[str, Any] = {"trace": number, "kind": kind}
     if trace.get("name"):
-        head["name"] = _as_text(_words(trace["name"]))
+        head["name"] = _words(trace["name"])
     if "xaxis" in trace or "yaxis" in trace:
         head["axes"] = f"{trace.get('xaxis', 'x')} {trace.get('yaxis', 'y')}"
     if isinstance(trace.get("hovertemplate"), str):
@@ -81,7 +81,7 @@ def _cells(trace: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for (row, column), value in np.ndenumerate(z):
         if _missing(value):
             continue
-        text = {} if texts is None else {"text": _as_text(_words(str(texts[row, column])))}
+        text = {} if texts is None else {"text": _words(str(texts[row, column]))}
         yield {"x": across[column], "y": down[row], "z": _plain(value), **text}
 
 
@@ -133,7 +133,7 @@ def _marks(trace: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         elif len(values) == len(leading) and values.ndim == 2:
             columns |= {f"{key}{number}": part.tolist() for number, part in enumerate(values.T)}
     if _is_array(trace.get("text")) and len(trace["text"]) == len(leading):
-        columns["text"] = [_as_text(_words(str(text))) for text in _array(trace["text"])]
+        columns["text"] = [_words(str(text)) for text in _array(trace["text"])]
     columns.setdefault("x", _places({**trace, "x": None}, "x", len(leading)) if "y" in columns else [])
     if not columns["x"]:
         del columns["x"]
@@ -166,9 +166,9 @@ def _plain(value: Any) -> Any:
         value = value.item()
     if _missing(value):
         return ""
-    return _as_text(unmarked(value)) if isinstance(value, str) else value
+    return unmarked(value) if isinstance(value, str) else value
 
 
-def _as_text(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(_FORMULAS) else text
+def _no_formula(value: Any) -> Any:
+    """A text so that no spreadsheet takes it for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import torch
 from jaxtyping import Float
@@ -40,7 +42,7 @@ def pixels(given: object, image: tuple[int, int, int]) -> Float[Tensor, "batch c
         kind = str(images.dtype).removeprefix("torch.")
         raise PixelsError(f"Images of {kind} may mean anything; give bytes 0 to 255 (uint8) or floats from 0 to 1.")
     low, high = (float(each) for each in images.aminmax())
-    if not (low >= -float("inf") and high < float("inf")) or low == -float("inf"):
+    if not (math.isfinite(low) and math.isfinite(high)):
         raise PixelsError("The images hold numbers that are not finite; give floats from 0 to 1.")
     if low < -ROUNDING or high > 1 + ROUNDING:
         raise PixelsError(

@@ -125,8 +125,11 @@ def folder() -> Path:
     return Path(os.environ.get("CAPSVIZ_ZOO", places.root() / "pretrained"))
 
 
-def version() -> tuple[str | int, ...]:
-    """What is another as soon as the zoo is: a model was added, replaced or withdrawn, or it is another folder."""
+def version() -> tuple[str, *tuple[int, ...]]:
+    """What is another as soon as the zoo is: a model was added, replaced or withdrawn, or it is another folder.
+
+    The path of the manifest, and the state of that file where there is one.
+    """
     path = folder() / MANIFEST
     try:
         state = path.stat()
@@ -155,17 +158,13 @@ class Manifest:
 
 def _read() -> tuple[Mapping[str, Entry], Mapping[str, str]]:
     """The models by name, and the successors of those that left; raises ZooError where it cannot be read."""
-    manifest = folder() / MANIFEST
-    try:
-        found = manifest.stat()
-    except OSError:
-        return {}, {}
-    return _parsed(manifest, (found.st_mtime_ns, found.st_size, found.st_ino))
+    path, *state = version()
+    return _parsed(Path(path), *state) if state else ({}, {})
 
 
 @lru_cache(maxsize=16)
-def _parsed(manifest: Path, version: tuple[int, int, int]) -> tuple[Mapping[str, Entry], Mapping[str, str]]:
-    """What a manifest says, read once for each version of the file."""
+def _parsed(manifest: Path, *state: int) -> tuple[Mapping[str, Entry], Mapping[str, str]]:
+    """What a manifest says, read once for each `version` of the file."""
     remedy = f"restore it with `git checkout {manifest.name}`"
     said = read_json(manifest, remedy, ZooError)
     rows = said.get("models") if isinstance(said, dict) else None

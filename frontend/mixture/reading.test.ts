@@ -2,23 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { shown } from "../core/numbers";
+import { start } from "../fixtures/two-gaussians";
 import type { Point } from "./em";
 import { readMixture, readVotes } from "./reading";
 import { run, type State } from "./run";
 
 const state = { votes: true, covariance: "full", temperature: 1, beta_u: 0, beta_a: -2, even: false } as State;
-const wide = [
-  [0.16, 0],
-  [0, 0.16],
-];
-const start = {
-  means: [
-    [0.5, 0],
-    [-0.5, 0],
-  ] as [number, number][],
-  covariances: [wide, wide],
-  weights: [0.5, 0.5],
-};
 const points = [
   [0.5, 0.1, 1],
   [0.4, -0.1, 1],

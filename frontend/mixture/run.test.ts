@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import { lab } from "d3-color";
 
+import { start } from "../fixtures/two-gaussians";
 import { axes, between, changed, type Frame, mixed, mostShared, run, type State } from "./run";
 
 const state: State = {
@@ -18,18 +19,6 @@ const state: State = {
   beta_a: -2,
   even: false,
   point: null,
-};
-const round = [
-  [0.16, 0],
-  [0, 0.16],
-];
-const start = {
-  means: [
-    [0.5, 0],
-    [-0.5, 0],
-  ] as [number, number][],
-  covariances: [round, round],
-  weights: [0.5, 0.5],
 };
 const points = [
   [0.5, 0.1, 1],

@@ -8,9 +8,9 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app import coefficients as learned
-from app.components.capsule_maps import is_one_of
 from capsviz import data, zoo
 from capsviz.analysis import ascent
+from capsviz.boards.checks import is_one_of
 from capsviz.boards.message import unpack
 from capsviz.tracing.coefficient_history import CoefficientHistory
 from tests.app.conftest import Visit

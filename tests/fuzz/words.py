@@ -15,13 +15,13 @@ import torch
 from hypothesis import strategies as st
 
 from app.components import drawing_pad, keys, routing_board, routing_toy
-from app.components.capsule_maps import is_one_of
 from app.components.hosting import said_in
 from app.sources import linked_picture
 from app.state import session
 from app.state.choices import DECLARED, Catalogue, Choices
 from app.tours import store
 from app.tours import tour as tours
+from capsviz.boards.checks import is_one_of
 from capsviz.commands.main import main
 from capsviz.tracing.intervention import Intervention
 from tests.fuzz import damage
