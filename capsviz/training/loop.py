@@ -106,9 +106,9 @@ def train(
     """Train a network, leaving metrics, checkpoints, final weights and a summary in `folder`.
 
     All randomness derives from (seed, epoch, step): a run that was cut off and resumed ends in the same weights, bit
-    for bit on the same machine. It stops between two steps on Ctrl-C, SIGTERM or after `time_limit` seconds, leaving a
-    checkpoint. Validation images are held out of the training set; the test set is looked at once, at the end.
-    `watch` is called with every line of metrics.
+    for bit on the same machine, with the same metrics but for the clock's. It stops between two steps on Ctrl-C,
+    SIGTERM or after `time_limit` seconds, leaving a checkpoint. Validation images are held out of the training set; the
+    test set is looked at once, at the end. `watch` is called with every line of metrics.
     device: as `capsviz.device.chosen` takes it.
     Raises SettingsError, DeviceError, CheckpointError, Busy where another process trains in the folder, WriteError, an
     error of capsviz.data, or Diverged at the first loss that is not finite (on a GPU within METRICS_EVERY steps of it),
@@ -133,6 +133,7 @@ def train(
     state: dict[str, Any] = {"step": 0, "seconds": 0.0, "validation_error": None}
     snapshots = Snapshots(total)
     snapshots.see(0, average.model)
+    tensors: dict[str, Tensor] = {}
     if resume and (folder / CHECKPOINT).is_file():
         state = read_position(folder / CHECKPOINT)
         tensors, _ = read_tensors(folder / CHECKPOINT)
@@ -148,6 +149,7 @@ def train(
         journal = Journal(folder, start=start, total=total, quiet=quiet, watch=watch)
         journal.say(greeting(config, model, fabric, start, total))
     window, began = RunningMeans(), time.monotonic()
+    window.restore(tensors, fabric.device)
     saved = began
 
     with listening(time_limit) as stop:
@@ -186,7 +188,8 @@ def train(
             if journal and (stopped or epoch_over or time.monotonic() - saved >= checkpoint_seconds):
                 state = {"step": done, "seconds": seconds, "validation_error": validation_error}
                 state |= {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}
-                save_checkpoint(folder / CHECKPOINT, model, optimizer, state, snapshots.tensors() | average.tensors())
+                more = snapshots.tensors() | average.tensors() | window.tensors()
+                save_checkpoint(folder / CHECKPOINT, model, optimizer, state, more)
                 saved = time.monotonic()
             if stopped and done < total:
                 if journal:

@@ -6,6 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from capsviz.files import CheckpointError
+
+SUMS, STEPS = "window/sums", "window/steps"
+
 
 class RunningMeans:
     """Losses since the last line of metrics; the sums stay on the device until they are read."""
@@ -28,6 +32,20 @@ class RunningMeans:
     def images_per_second(self) -> float:
         """Speed since the last line; on a GPU, steps may still be under way."""
         return self.images / max(1e-9, time.monotonic() - self.began)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """What a checkpoint has to hold, so that the means of a resumed run are those of one that was never cut off."""
+        return {} if self.sums is None else {SUMS: self.sums, STEPS: torch.tensor(self.steps)}
+
+    def restore(self, tensors: dict[str, Tensor], device: torch.device) -> None:
+        """Take back what `tensors` gave to a checkpoint, of one process; raises CheckpointError for what is no sum."""
+        sums, steps = tensors.get(SUMS), tensors.get(STEPS)
+        if sums is None or steps is None:
+            return
+        whole = sums.shape == (3,) and sums.is_floating_point() and bool(sums.isfinite().all())
+        if not whole or steps.shape != () or steps.dtype != torch.int64 or steps < 1:
+            raise CheckpointError("The losses in the checkpoint are no sums over steps; train again without --resume.")
+        self.sums, self.steps = sums.to(device), int(steps)
 
     def read(self, fabric: Any) -> dict[str, float]:
         """Means over the window and over all processes, and the speed; starts the next window."""

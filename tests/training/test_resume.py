@@ -1,11 +1,13 @@
 """Runs that are cut off, in processes of their own, and what --resume makes of them."""
 
 import errno
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ from capsviz.files import CheckpointError, WriteError, read_tensors, write_tenso
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
+from capsviz.training.journal import read_metrics
+from capsviz.training.running_means import RunningMeans
 from capsviz.training.runs import open_run
 from tests.known import known
 
@@ -125,6 +129,45 @@ def test_running_statistics_and_averaged_weights_are_exact_on_resume(tmp_path, o
     assert any(name.endswith("running_var") for name in expected)
     assert all(torch.equal(weights[name], expected[name]) for name in expected)
     assert known(resumed.summary)["test_error"] == known(straight.summary)["test_error"]
+
+
+def test_metrics_after_a_resume_are_those_of_an_uninterrupted_run(tmp_path, monkeypatch, one_thread):
+    """A line is a mean over steps, and the run is cut off amid them."""
+    config = TrainingConfig("digits", "l2", "tiny", steps=9, batch=32)
+    monkeypatch.setattr(loop, "METRICS_EVERY", 4)
+    straight = loop.train(config, tmp_path / "straight", device="cpu", quiet=True)
+    steps, take_step = count(1), loop.take_step
+
+    def sixth_is_the_last(*given):
+        if next(steps) == 6:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return take_step(*given)
+
+    monkeypatch.setattr(loop, "take_step", sixth_is_the_last)
+    assert loop.train(config, tmp_path / "cut", device="cpu", quiet=True).step == 6
+    resumed = loop.train(config, tmp_path / "cut", resume=True, device="cpu", quiet=True)
+
+    def told(folder: Path) -> list[dict]:
+        clock = ("seconds", "images_per_second")
+        return [{name: line[name] for name in line if name not in clock} for line in read_metrics(folder)]
+
+    assert told(resumed.folder) == told(straight.folder)
+    assert [line["step"] for line in told(resumed.folder)] == [4, 8, 9, 9]
+    assert {**known(resumed.summary), "seconds": 0} == {**known(straight.summary), "seconds": 0}
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        {"window/sums": torch.ones(2), "window/steps": torch.tensor(1)},
+        {"window/sums": torch.full((3,), math.nan), "window/steps": torch.tensor(1)},
+        {"window/sums": torch.ones(3), "window/steps": torch.tensor(0)},
+        {"window/sums": torch.ones(3), "window/steps": torch.ones(2)},
+    ],
+)
+def test_a_checkpoint_whose_losses_are_no_sums_gets_one_sentence(damaged):
+    with pytest.raises(CheckpointError, match=r"^The losses in the checkpoint are no sums over steps; train"):
+        RunningMeans().restore(damaged, torch.device("cpu"))
 
 
 def test_a_write_that_fails_midway_leaves_the_checkpoint_of_before(tmp_path, monkeypatch):
