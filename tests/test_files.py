@@ -192,11 +192,11 @@ def test_of_two_trainings_in_one_folder_the_second_is_told_at_once(tmp_path):
     def hold():
         with locked(folder, "trains", wait=False):
             ready.set()
-            time.sleep(60)
+            signal.pause()
 
-    first = FORK.Process(target=hold)
+    first = FORK.Process(target=hold, daemon=True)
     first.start()
-    assert ready.wait(20)
+    assert ready.wait(200)
     with pytest.raises(Busy, match=f"^Another process trains in {folder}; wait until it is done, or choose another"):
         train(CONFIG, folder, device="cpu", quiet=True)
     assert not (folder / "metrics.jsonl").exists()

@@ -1,7 +1,6 @@
 """Real trainings on real digits, small enough for a test."""
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -32,15 +31,12 @@ def run(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / request.param
     lines: list[dict[str, Any]] = []
     config = tiny(routing=request.param, epochs=5, batch=64, schedule="one-cycle")
-    began = time.process_time()
-    outcome = loop.train(config, folder, device="cpu", quiet=True, watch=lines.append)
-    return outcome, config, lines, time.process_time() - began
+    return loop.train(config, folder, device="cpu", quiet=True, watch=lines.append), config, lines
 
 
-def test_a_few_seconds_of_training_read_most_digits(run):
-    outcome, _, _, cpu_seconds = run
-    assert outcome.summary["test_error"] <= 8
-    assert cpu_seconds <= 60
+def test_a_hundred_steps_of_training_read_most_digits(run):
+    outcome, *_ = run
+    assert outcome.step == 100 and outcome.summary["test_error"] <= 8
 
 
 def test_the_summary_says_what_was_trained_and_how(run):
@@ -63,7 +59,7 @@ def test_the_final_weights_reproduce_the_summarys_error(run):
 
 
 def test_every_epoch_leaves_a_line_with_validation_error_loss_speed_and_rate(run):
-    outcome, config, watched, _ = run
+    outcome, config, watched = run
     lines = read_metrics(outcome.folder)
     assert lines == watched
     epochs = [line for line in lines if line["kind"] == "epoch"]
@@ -75,11 +71,10 @@ def test_every_epoch_leaves_a_line_with_validation_error_loss_speed_and_rate(run
     assert [line["step"] for line in lines if line["kind"] == "train" and line["step"] % 50 == 0] == [50, 100]
 
 
-def test_a_finished_run_is_not_trained_again(run):
+def test_a_finished_run_is_not_trained_again(run, monkeypatch):
     outcome, config, *_ = run
-    began = time.monotonic()
+    monkeypatch.setattr(loop, "training_sets", lambda *given: pytest.fail("a training has begun"))
     assert loop.train(config, outcome.folder, resume=True, quiet=True).summary == outcome.summary
-    assert time.monotonic() - began < 1
     with pytest.raises(SettingsError, match="--resume"):
         loop.train(config, outcome.folder, quiet=True)
     with pytest.raises(CheckpointError, match="seed 0 and not 1"):
