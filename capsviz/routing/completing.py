@@ -25,8 +25,8 @@ def agreement(
 
 
 def logits(
-    couplings: Float[Tensor, "T batch lower upper"], supposed: Float[Tensor, "T batch lower upper"]
-) -> Float[Tensor, "T batch lower upper"]:
+    couplings: Float[Tensor, "*lower upper"], supposed: Float[Tensor, "*lower upper"]
+) -> Float[Tensor, "*lower upper"]:
     """Of which a softmax over the upper capsules makes the couplings: those supposed, where it does.
 
     Else ln c, which is right up to a number for each lower capsule: its mean over the upper ones is taken as 0.

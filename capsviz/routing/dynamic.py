@@ -187,9 +187,8 @@ class Dynamic(Algorithm):
         found = {"activations": lengths(poses)}
         if votes is not None:
             agreement = completing.agreement(votes, poses)
-            supposed = (agreement.cumsum(0) - agreement) if "logits" not in steps else steps["logits"]
             found |= {
-                "logits": completing.logits(couplings, supposed),
+                "logits": completing.logits(couplings, agreement.cumsum(0) - agreement),
                 "sums": completing.sums(couplings, votes),
                 "agreement": agreement,
             }

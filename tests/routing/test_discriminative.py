@@ -13,6 +13,9 @@ with 2λ for L1; λ is only a number to choose, and the library does as the pape
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -20,6 +23,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsviz.routing.discriminative import (
+    L1,
+    L2,
     ascend,
     ascent_gradient,
     discriminative_routing,
@@ -176,6 +181,37 @@ def test_a_small_step_raises_the_objective(sample, seed):
     curvature = 1 + float(sample.votes.square().sum())
     improved = ascend(b, g, step=0.1 / curvature, regularisation=0.0, penalty="l2")
     assert value(improved) >= value(b) - 1e-9 * (1 + abs(value(b)))
+
+
+@given(capsules(), seeds)
+def test_the_algorithms_ask_for_a_mean_over_the_batch_in_float32_and_for_their_own_penalty(sample, seed):
+    batch = len(sample.votes)
+    coefficients, targets = coefficients_for(sample, seed), signs_for(sample, seed) > 0
+    sums = route(DenseVotes(sample.votes), coefficients).sums
+    owner = SimpleNamespace(transform=sample.weight.transpose(0, 1))
+    g = reference.ascent_gradient(sample.votes.numpy(), coefficients.numpy(), signs(targets).numpy()) / batch
+    for algorithm in (L2, L1):
+        found = algorithm.gradient(owner, sample.poses, sums, targets)
+        assert found.dtype == torch.float32
+        scale = max(1.0, np.abs(g).max())
+        np.testing.assert_allclose(found.numpy() / scale, g / scale, rtol=1e-4, atol=1e-5)
+        own = algorithm.objective(sums, signs(targets), coefficients, 0.3)
+        torch.testing.assert_close(own, objective(sums, signs(targets), coefficients, 0.3, algorithm.name))
+        for proximal in {False, algorithm.proximal}:
+            step: dict[str, Any] = {"step": 0.05, "regularisation": 0.3, "proximal": proximal}
+            torch.testing.assert_close(
+                algorithm.ascend(coefficients, found.double(), **step),
+                ascend(coefficients, found.double(), penalty=algorithm.name, **step),
+            )
+
+
+@pytest.mark.usefixtures("unchecked_types")
+def test_another_penalty_and_a_proximal_step_of_l2_are_refused():
+    b = torch.ones(2, 2)
+    with pytest.raises(ValueError, match=r"^the penalty is l2 or l1; got 'l3'$"):
+        ascend(b, b, step=0.1, regularisation=0.1, penalty="l3")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^the proximal step belongs to the l1 penalty; leave it out for l2$"):
+        ascend(b, b, step=0.1, regularisation=0.1, penalty="l2", proximal=True)
 
 
 def test_sign_of_zero_is_zero():

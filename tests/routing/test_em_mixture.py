@@ -58,6 +58,13 @@ def seen_by_all(x, upper: int):
 mixtures = st.tuples(st.integers(2, 4), st.integers(1, 4), seeds)
 
 
+def test_a_log_density_is_that_of_independent_normal_numbers():
+    values, means = torch.randn(2, 3, 5, 4).double(), torch.randn(2, 3, 4).double()
+    variances = torch.rand(2, 3, 4).double() + 0.1
+    each = torch.distributions.Normal(means.unsqueeze(2), variances.sqrt().unsqueeze(2)).log_prob(values)
+    torch.testing.assert_close(mixture.log_density(values, means, variances), each.sum(-1))
+
+
 def random_parameters(components: int, dim: int, seed: int):
     """Weights, means and variances of a mixture."""
     generator = np.random.default_rng(seed)

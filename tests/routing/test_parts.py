@@ -18,7 +18,10 @@ BOUNDED = ("dr", "em")
 def small(routing: str, **overrides) -> CapsNet:
     torch.manual_seed(0)
     config = preset("tiny", "digits", routing, image=(3, 20, 24), classes=7)
-    return CapsNet(replace(config, conv_channels=6, primary_types=4, decoder=(), **overrides))
+    model = CapsNet(replace(config, conv_channels=6, primary_types=4, decoder=(), **overrides))
+    if not config.algorithm.matrix:
+        model.transform.data *= 20  # votes that disagree by so much that every iteration counts
+    return model
 
 
 def step(model: CapsNet, images: torch.Tensor) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
@@ -48,6 +51,14 @@ def test_results_and_gradients_are_those_of_routing_at_once(routing, through, it
     for name, gradient in gradients.items():
         scale = float(gradient.abs().max())
         torch.testing.assert_close(again[name], gradient, atol=1e-4 * scale, rtol=1e-3, msg=f"the gradient of {name}")
+
+
+@pytest.mark.parametrize("routing", BOUNDED)
+def test_what_is_routed_here_is_changed_by_every_iteration(routing):
+    """Else the tests above would not see whether routing in parts goes from one to the next."""
+    model = small(routing)
+    *_, before, last = (step.poses.detach() for step in model.route(model.encode(torch.rand(3, 3, 20, 24))))
+    assert float((last - before).norm() / last.norm()) > 0.02
 
 
 @pytest.mark.parametrize("routing", BOUNDED)

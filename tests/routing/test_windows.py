@@ -136,6 +136,17 @@ def test_the_softmax_is_over_all_parents_of_a_lower_capsule(shape, seed):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
+@given(shapes(), seeds)
+def test_what_a_lower_capsule_gives_is_summed_over_all_its_parents(shape, seed):
+    windows = shape.windows
+    random = torch.Generator().manual_seed(seed)
+    shares = torch.rand(2, windows.window, windows.upper, generator=random, dtype=torch.float64)
+    seen = shape.connected().any(axis=1)
+    for k in range(2):
+        expected = spread_out(shape, shares[k].numpy()).sum(axis=1)[seen]
+        np.testing.assert_allclose(windows.given(shares)[k].numpy(), expected, rtol=1e-12)
+
+
 # EM over windows
 
 
