@@ -5,6 +5,7 @@ Whatever a test does, no exception box may appear, nothing may be logged as an e
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from capsviz.experiments import reports
 from tests.app import pictures
 from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
+from tests.known import known
 from tests.serving import served
 
 PAGES = {
@@ -113,10 +115,11 @@ def test_a_link_opened_elsewhere_shows_the_same(
     visitor.window.locator('[class*="st-key-upper"]').get_by_role("radio", name="3", exact=True).click()
     visitor.eventually(lambda: "class=3" in visitor.query(), "the class in the link")
     visitor.settle()
+    visitor.eventually(lambda: json.loads(visitor.board())[1] == 3, "the class on the board")
     here = visitor.board()
     other = Visitor(open_window(), address)
     other.open(f"?{visitor.query()}")
-    assert other.board() == here
+    other.eventually(lambda: other.board() == here, "the same board")
     other.leave()
 
 
@@ -127,8 +130,7 @@ def test_a_good_and_a_bad_picture_are_uploaded(visitor: Visitor):
     good = pictures.encoded(pictures.digit())
     chooser.set_input_files({"name": "mine.png", "mimeType": "image/png", "buffer": good})
     sync_api.expect(visitor.window.get_by_text("your picture mine.png")).to_be_visible()
-    visitor.settle()
-    assert visitor.board() != before
+    visitor.eventually(lambda: visitor.board() != before, "the picture on the board")
     chooser.set_input_files({"name": "no.png", "mimeType": "image/png", "buffer": b"no picture"})
     sync_api.expect(visitor.window.get_by_text("This is not a picture that can be read")).to_be_visible()
     visitor.settle()
@@ -153,40 +155,52 @@ def test_a_digit_drawn_on_the_pad_flows_through_the_pages_and_the_link(
     visitor.window.mouse.up()
     sync_api.expect(visitor.window.get_by_text("your drawing")).to_be_visible()
     visitor.eventually(lambda: visitor.board() != first, "the drawing routed")
+    visitor.eventually(lambda: "picture=" in visitor.query(), "the drawing in the link")
     visitor.settle()
     drawn, link = visitor.figure("strip"), f"?{visitor.query()}"
     other = Visitor(chromium.new_page(), address).open(link)
     other.window.get_by_text("drawing from the link").wait_for()
-    assert other.figure("strip") == drawn
+    other.eventually(lambda: other.figure("strip") == drawn, "the same strip")
     other.window.close()
     visitor.window.reload()  # the pad tells its drawing again, and the link has it already
     visitor.window.get_by_text("your drawing").wait_for()
     visitor.settle()
-    assert f"?{visitor.query()}" == link and visitor.figure("strip") == drawn
+    visitor.eventually(lambda: visitor.figure("strip") == drawn, "the same strip after a reload")
+    assert f"?{visitor.query()}" == link
     visitor.window.get_by_role("link", name="5 Compare").click()
     sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
     visitor.settle()
     sync_api.expect(visitor.window.get_by_text("your drawing")).to_be_visible()
-    assert visitor.figure("strip") == drawn
+    visitor.eventually(lambda: visitor.figure("strip") == drawn, "the same strip on another page")
 
 
-def place_of(plot: sync_api.Locator, point: int) -> tuple[float, float]:
-    """Where on the screen a point stands that can be clicked."""
-    x, y = plot.evaluate(
-        """(plot, point) => {
-            const box = plot.getBoundingClientRect(), layout = plot._fullLayout;
-            const trace = plot._fullData.find((trace) => trace.customdata);
-            return [box.x + layout.xaxis._offset + layout.xaxis.d2p(trace.x[point]),
-                    box.y + layout.yaxis._offset + layout.yaxis.d2p(trace.y[point])];
-        }""",
-        point,
-    )
+PLACE = """(plot, point) => {
+    const box = plot.getBoundingClientRect(), layout = plot._fullLayout;
+    const trace = plot._fullData?.find((trace) => trace.customdata);
+    return trace && layout.xaxis?.d2p
+        ? [box.x + layout.xaxis._offset + layout.xaxis.d2p(trace.x[point]),
+           box.y + layout.yaxis._offset + layout.yaxis.d2p(trace.y[point])]
+        : null;
+}"""
+
+
+def place_of(visitor: Visitor, key: str, point: int) -> tuple[float, float]:
+    """Where on the screen a point of a figure stands that can be clicked, once the figure is drawn and stands still."""
+    plot = visitor.window.locator(f'[class*=st-key-{key}][data-stale="false"] .js-plotly-plot')
+    places: list[list[float] | None] = [None]
+
+    def still() -> bool:
+        places.append(plot.evaluate(PLACE, point))
+        return places[-1] is not None and places[-1] == places[-2]
+
+    visitor.eventually(still, f"the figure {key}")
+    x, y = known(places[-1])
     return x, y
 
 
 def test_a_click_on_a_picture_of_compare_puts_it_on_stage(visitor: Visitor):
     visitor.open("compare?model=digits-dr&view=many&image=17")
-    visitor.window.mouse.click(*place_of(visitor.window.locator("[class*=st-key-grid] .js-plotly-plot"), 2))
+    visitor.window.mouse.click(*place_of(visitor, "grid", 2))
     visitor.eventually(lambda: "image=19" in visitor.query(), "the third picture on stage")
     sync_api.expect(visitor.window.get_by_text("Digits test image 19")).to_be_visible()
     visitor.settle()
@@ -194,7 +208,7 @@ def test_a_click_on_a_picture_of_compare_puts_it_on_stage(visitor: Visitor):
 
 def test_a_click_on_a_cell_of_a_confusion_matrix_shows_its_images(visitor: Visitor):
     visitor.open("compare?model=digits-dr&view=confusions&method=digits-em&cell=0-0")
-    visitor.window.mouse.click(*place_of(visitor.window.locator("[class*=st-key-matrix] .js-plotly-plot"), 11))
+    visitor.window.mouse.click(*place_of(visitor, "matrix", 11))
     visitor.eventually(lambda: "cell=1-1" in visitor.query(), "the cell in the link")
     words = visitor.window.locator("strong", has_text="images of 1 named rightly")  # the hover label says so as well
     sync_api.expect(words).to_be_visible()

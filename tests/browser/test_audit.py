@@ -65,6 +65,13 @@ def hard_to_read(window: sync_api.Page) -> tuple[int, list[str]]:
     return len(texts), bad
 
 
+def wrong_with(window: sync_api.Page) -> dict[str, Any]:
+    """By question what is wrong with the page as it is now; empty where nothing is."""
+    found = {question: asked(window, question) for question in ("undescribed", "tooWide", "written")}
+    found["hard to read"] = hard_to_read(window)[1]
+    return {question: answer for question, answer in found.items() if answer}
+
+
 def test_the_questions_find_what_is_wrong(chromium: sync_api.Browser):
     window = chromium.new_page()
     window.set_content(
@@ -107,12 +114,17 @@ def test_pages_can_be_read_are_described_and_say_where_they_are(
             visitor.follow(f"/{link}")
         if subject:
             strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
-            words = strip.evaluate("plot => plot.layout.annotations.map(({ text }) => text)")
-            assert f"<b>{subject}</b>" in words, path
-            assert strip.evaluate("plot => plot.layout.font.color") == pen.text, path
-        wrong[path] = {question: asked(window, question) for question in ("undescribed", "tooWide", "written")}
-        count, wrong[path]["hard to read"] = hard_to_read(window)
-        assert count > 30
+            look = "plot => [plot.layout.font.color, ...(plot.layout.annotations ?? []).map(({ text }) => text)]"
+            seen: list[str] = []
+
+            def drawn(mark: str = f"<b>{subject}</b>", seen: list[str] = seen) -> bool:
+                seen[:] = strip.evaluate(look)  # noqa: B023  (asked here and now)
+                return mark in seen
+
+            visitor.eventually(drawn, f"{subject} marked on the strip of {path}")
+            assert seen[0] == pen.text, path
+        wrong[path] = visitor.remaining(lambda: wrong_with(window))
+        assert len(asked(window, "texts")) > 30
     window.close()
-    assert {path: found for path, found in wrong.items() if any(found.values())} == {}
+    assert {path: found for path, found in wrong.items() if found} == {}
     assert visitor.problems == []

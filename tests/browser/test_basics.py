@@ -53,11 +53,13 @@ def test_each_class_costs_what_the_library_says_and_their_sum_is_its_loss(visito
         total = numbers(window.locator("section.margin .sum").inner_text())[-1]
         return [float(row.locator("td").nth(1).inner_text()) for row in rows], total
 
-    each, total = told()
+    def tells(expected: torch.Tensor) -> bool:
+        each, total = told()
+        whole = pytest.approx(float(expected.sum()), abs=6e-5)
+        return each == pytest.approx(expected[0].tolist(), abs=6e-5) and total == whole
+
     expected = margin_losses(lengths, targets)
-    assert each == pytest.approx(expected[0].tolist(), abs=6e-5) and total == pytest.approx(
-        float(expected.sum()), abs=6e-5
-    )
+    visitor.eventually(lambda: tells(expected), "the losses of the image")
     other = next(upper for upper in range(10) if not targets[0, upper])
     slider = window.get_by_role("slider", name=f"Length of class {other}")
     slider.focus()
@@ -66,14 +68,13 @@ def test_each_class_costs_what_the_library_says_and_their_sum_is_its_loss(visito
     true.focus()
     true.press("Home")
     lengths[0, other], lengths[0, int(shown.labels[17])] = 1, 0
-    each, total = told()
-    assert total == pytest.approx(float(margin_losses(lengths, targets).sum()), abs=6e-5)
+    visitor.eventually(lambda: tells(margin_losses(lengths, targets)), "the losses of these lengths")
     pushed = window.locator("section.margin tbody tr td:last-child").all_inner_texts()
     assert pushed[other] == "← shorter" and pushed[int(shown.labels[17])] == "longer →"
     visitor.eventually(lambda: "lengths=" in visitor.query(), "the lengths in the link")
     window.get_by_role("button", name="As trained").click()
     visitor.eventually(lambda: "lengths=" not in visitor.query(), "the lengths as they were")
-    assert told()[1] == pytest.approx(float(expected.sum()), abs=6e-5)
+    visitor.eventually(lambda: tells(expected), "the losses of the image again")
 
 
 def test_a_class_capsule_is_dragged_along_its_branch(visitor: Visitor):

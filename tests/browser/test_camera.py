@@ -45,8 +45,7 @@ def test_a_digit_before_the_camera_is_read_and_flows_into_the_link(at_the_camera
     before = visitor.board()
     visitor.window.locator('[data-testid="stCameraInputButton"]').click()
     sync_api.expect(visitor.window.get_by_text("your photograph")).to_be_visible()
-    visitor.settle()
-    assert visitor.board() != before
+    visitor.eventually(lambda: visitor.board() != before, "the photograph on the board")
     _, upper, *_ = json.loads(visitor.board())
     assert upper == data.load("digits", "test").labels[PLACE]  # the class that the model predicts
-    assert "picture=" in visitor.query()
+    visitor.eventually(lambda: "picture=" in visitor.query(), "the photograph in the link")

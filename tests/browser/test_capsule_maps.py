@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.api import sync_api
 from tests.browser.maps_page import CLASS, STEPS, shown
+from tests.browser.test_routing_board import EVEN
 from tests.browser.visitor import Guest, visits
 from tests.serving import served
 
@@ -61,7 +62,7 @@ def test_every_frame_is_pythons_and_stepping_asks_no_server(visit):
     assert visitor.ask("board.position") == STEPS  # it begins where it all leads
     visitor.press("Home")
     for frame in range(STEPS + 1):
-        assert visitor.board.locator("output").inner_text() == f"step {frame} of {STEPS}"
+        sync_api.expect(visitor.board.locator("output")).to_have_text(f"step {frame} of {STEPS}")
         np.testing.assert_allclose(
             visitor.ask("Array.from(board.data.at(0, board.position))"), arrays["map0"][frame], atol=1e-6
         )
@@ -96,33 +97,22 @@ def test_the_current_line_is_lit_and_carries_the_numbers_of_the_capsule(visit):
     assert said(0)[1] == "g = …"
 
 
-def test_it_plays_smoothly_from_the_start_to_the_end(visit):
+def test_it_glides_from_the_start_to_the_end_and_stops_where_it_is_told_to(visit):
     visitor = visit()
+    visitor.ask(EVEN)
     visitor.ask(
         "(root.drawn = [], board.maps[0].draw = new Proxy(board.maps[0].draw, { apply(draw, self, given) {"
-        " root.drawn.push(performance.now()); return draw.apply(self, given); } }))"
+        " root.drawn.push(board.position); return draw.apply(self, given); } }))"
     )
     visitor.press(" ")
-    handle = visitor.board.element_handle()
-    visitor.window.wait_for_function("root => root.capsvizMaps.position > 4", arg=handle)
-    visitor.press(" ")
-    visitor.window.wait_for_timeout(300)
-    stopped = visitor.ask("board.position")
-    assert 4 < stopped < STEPS
-    apart = np.diff(visitor.ask("root.drawn"))
-    # 30 frames a second on a quiet machine; under load this only notices a player gone wrong.
-    assert np.median(apart[apart < 300]) < 120
+    visitor.eventually(lambda: visitor.ask("board.position") == STEPS, "the end")
+    drawn = np.array(visitor.ask("root.drawn"))
+    # At sixty pictures a second none is far from the one before. How fast they are, `capsviz benchmark app` measures.
+    assert drawn[0] == 0 and (np.diff(drawn) >= 0).all() and np.diff(drawn).max() < 0.2
+    visitor.ask("(board.controls.play(), board.controls.place(4.5), board.controls.toggle())")
+    assert visitor.ask("[board.position, board.controls.timer]") == [4.5, 0]
     visitor.press("End")
     assert visitor.ask("board.position") == STEPS
-
-
-def test_a_frame_is_drawn_in_less_than_a_thirtieth_of_a_second(visit):
-    visitor = visit()
-    took = visitor.ask(
-        "Array.from({ length: 60 }, (_, k) => { const began = performance.now();"
-        f" board.controls.place(k * {STEPS} / 60); return performance.now() - began; }})"
-    )
-    assert np.median(took) < 1000 / 30
 
 
 def test_between_two_frames_the_numbers_glide(visit):

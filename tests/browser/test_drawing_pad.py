@@ -83,9 +83,13 @@ class Pad(Guest):
 
     def again(self) -> None:
         """Run the script again, from the page."""
-        run = int(self.window.get_by_text("received").inner_text().split()[-1])
+        before = self.run()
         self.window.get_by_role("button", name="Run again").click()
-        self.window.get_by_text(f"in run {run + 1}").wait_for()
+        self.eventually(lambda: self.run() > before, "another run")
+
+    def run(self) -> int:
+        """How often the script has run."""
+        return int(self.window.get_by_text("received").inner_text().split()[-1])
 
     def toggle(self) -> None:
         self.window.get_by_text("Show the pad").click()

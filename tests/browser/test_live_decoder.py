@@ -1,4 +1,4 @@
-"""The live decoder in Chromium: it draws what PyTorch draws, without the server, and fast enough to follow a hand."""
+"""The live decoder in Chromium: it draws what PyTorch draws, without the server; how fast, a benchmark says."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ from tests.known import known
 from tests.serving import served
 
 CLASS = 3  # what the page starts with
+AT_REST = """async board => { let before = -1;
+    while (board.capsvizFrames !== before) {
+        before = board.capsvizFrames;
+        for (let k = 0; k < 10; k++) await new Promise(requestAnimationFrame);
+    }
+    return before; }"""
+"""How many frames were drawn, once the browser has had ten of its own without one more."""
 
 
 def signs(text: str) -> str:
@@ -62,6 +69,12 @@ class Live(Guest):
         )
         return np.array(data[2:]).reshape(data[0], data[1], 4)[..., :3]
 
+    def shows(self, expected: np.ndarray, row: str = "after", place: int = 0) -> None:
+        """Wait until a canvas shows a picture of numbers from 0 to 255; what moves is drawn with the next frame."""
+        self.eventually(
+            lambda: np.abs(self.canvas(row, place)[..., 0] - expected).max() <= 1, f"the picture “{row}” as expected"
+        )
+
     def until(self, condition: str, argument: object = None) -> None:
         """Wait until a condition on the board holds: a function of its element and the argument."""
         handle = self.board.element_handle()
@@ -100,18 +113,15 @@ def test_dragging_draws_without_the_server_and_python_hears_where_it_ended(visit
     asked = live.messages_sent
     live.drag(5, 0.9)
     live.until("(board) => board.querySelectorAll('output')[5].textContent !== '0'")
+    live.until("(board) => board.querySelector('#dimension-5').value >= 0.15")  # the last move of the hand has come
     offset = float(live.slider(5).input_value())
-    live.until("(board) => board.capsvizFrames > 3")
-    live.window.wait_for_timeout(300)
     assert 0.15 <= offset <= 0.25
+    live.shows(drawn({5: offset}))
     assert live.messages_sent == asked
     assert np.abs(live.canvas("after") - still).max() > 20
-    assert np.abs(live.canvas("after")[..., 0] - drawn({5: offset})).max() <= 1
     live.window.mouse.up()
     live.heard(rf"heard .*\(0\.0, 0\.0, 0\.0, 0\.0, 0\.0, {offset}, 0\.0.*kept")
     assert live.messages_sent == asked + 1
-    latencies = live.board.evaluate("board => board.capsvizLatencies")
-    assert len(latencies) >= 3 and np.percentile(latencies, 95) < 500
 
 
 def test_the_difference_is_signed(visit):
@@ -122,6 +132,7 @@ def test_the_difference_is_signed(visit):
         live.window.keyboard.press("ArrowRight")
     live.until("(board) => board.querySelectorAll('output')[2].textContent === '+0.20'")
     live.heard(r"heard \(0\.0, 0\.0, 0\.2, ")
+    live.shows(drawn({2: 0.2}))
     change = drawn({2: 0.2}) - drawn({})
     colours = live.canvas("difference").astype(int)
     redness = colours[..., 0] - colours[..., 2]
@@ -140,23 +151,22 @@ def test_a_double_click_resets_one_slider_and_the_button_all(visit):
     live.heard(r"heard \(0\.0, 0\.0.*0\.[12]")
     live.board.get_by_role("button", name="All to zero").click()
     live.heard(r"heard \(0\.0(, 0\.0){15}\)")
-    assert np.abs(live.canvas("after") - live.canvas("before")).max() == 0
-    assert live.board.get_by_role("button", name="All to zero").is_disabled()
+    live.eventually(lambda: np.array_equal(live.canvas("after"), live.canvas("before")), "the picture of before")
+    sync_api.expect(live.board.get_by_role("button", name="All to zero")).to_be_disabled()
 
 
 def test_python_may_move_the_sliders_change_the_class_and_take_the_component_away(visit):
     live = visit()
     live.window.get_by_role("button", name="From Python").click()
     live.until("(board) => board.querySelectorAll('output')[15].textContent === '+0.20'")
-    assert np.abs(live.canvas("after")[..., 0] - drawn({15: 0.2})).max() <= 1
+    live.shows(drawn({15: 0.2}))
     live.window.get_by_text("Wide").click()
     live.until("(board) => board.querySelector('input').max === '1'")
     live.window.get_by_role("combobox").click()
     before = live.board.locator(".value").first.inner_text()
     live.window.get_by_role("option", name="8", exact=True).click()
     live.until("(board, text) => board.querySelector('.value').textContent !== text", before)
-    live.window.wait_for_timeout(200)
-    assert np.abs(live.canvas("after")[..., 0] - drawn({15: 0.2}, 8)).max() <= 1
+    live.shows(drawn({15: 0.2}, 8))
     for _ in range(2):
         live.window.get_by_text("Shown").click()
         live.board.wait_for(state="detached")
@@ -164,10 +174,10 @@ def test_python_may_move_the_sliders_change_the_class_and_take_the_component_awa
         live.settle()
     assert live.board.count() == 1
     assert live.board.locator("input").count() == 16
-    live.window.wait_for_timeout(500)  # the frames of appearing are over
-    before = live.board.evaluate("board => board.capsvizFrames")
+    before = live.board.evaluate(AT_REST)
     live.slider(1).press("ArrowLeft")
     live.until("(board, before) => board.capsvizFrames === before + 1", before)
+    assert live.board.evaluate(AT_REST) == before + 1
 
 
 def test_dragging_a_cell_moves_that_number_by_standard_deviations(visit):
@@ -191,10 +201,8 @@ def test_dragging_a_cell_moves_that_number_by_standard_deviations(visit):
     live.window.mouse.down()
     live.window.mouse.move(x, y - 48, steps=12)  # three standard deviations
     live.until("(board) => board.querySelectorAll('.chosen .cell')[4].classList.contains('moved')")
-    live.until("(board) => board.capsvizFrames > 3")
-    live.window.wait_for_timeout(300)
     expected = round(min(0.25, 3 * float(spread[4])), 2)
-    assert np.abs(live.canvas("after")[..., 0] - drawn({4: expected})).max() <= 1
+    live.shows(drawn({4: expected}))
     assert live.messages_sent == asked
     live.window.mouse.up()
     live.heard(rf"heard \(0\.0, 0\.0, 0\.0, 0\.0, {expected}, 0\.0")
@@ -212,7 +220,7 @@ def test_a_row_of_the_grid_chooses_its_class_and_keys_move_a_cell(visit):
     live = visit("?hand=cells")
     live.board.get_by_role("button", name="class capsule 8").click()
     live.heard(r"class 8 ")
-    assert np.abs(live.canvas("before")[..., 0] - drawn({}, 8)).max() <= 1
+    live.shows(drawn({}, 8), "before")
     cell = live.board.get_by_role("slider", name="class 8, dimension 2")
     cell.focus()
     for _ in range(3):
@@ -232,7 +240,7 @@ def test_a_walk_draws_what_pytorch_draws(visit, target: tuple[int, int], path: s
     before = live.canvas("after")[..., 0]
     live.board.get_by_role("button", name=f"{path}, 50 %").click()
     live.heard(rf"share 0\.5 sphere {path != 'straight'}")
-    assert np.abs(live.canvas("after")[..., 0] - half).max() <= 1
+    live.shows(half)
     assert np.abs(before - half).max() > 20, "it does lead somewhere"
 
 
@@ -240,7 +248,7 @@ def test_a_walk_plays_without_the_server_and_python_hears_where_it_was_left(visi
     live = visit("?hand=walk&to=8,2")
     start, asked = live.canvas("after"), live.messages_sent
     live.board.get_by_role("button", name="Play or pause (space)").click()
-    live.until("(board) => board.querySelector('.frame').textContent === '20 %'")
+    live.until("(board) => parseInt(board.querySelector('.frame').textContent) >= 20")
     assert live.messages_sent == asked
     live.window.keyboard.press("End")
     live.until("(board) => board.querySelector('.frame').textContent === '100 %'")
@@ -248,7 +256,7 @@ def test_a_walk_plays_without_the_server_and_python_hears_where_it_was_left(visi
     end = (
         perturbation.draw(zoo.load("digits-dr"), zoo.exemplar_capsules("digits-dr")[8, 2][None], 8)[0, 0].numpy() * 255
     )
-    assert np.abs(live.canvas("after")[..., 0] - end).max() <= 1
+    live.shows(end)
     assert np.abs(live.canvas("after") - start).max() > 50
     live.board.get_by_role("button", name="on the sphere, 50 %").click()
     live.heard(r"share 0\.5 sphere True")
@@ -264,7 +272,6 @@ def test_a_number_with_a_word_comes_first_and_the_others_are_folded_until_one_mo
     sync_api.expect(summary).to_have_text("15 numbers whose meaning has no word")
     summary.press("Enter")
     sync_api.expect(live.board.locator("#dimension-7")).to_be_visible()
-    live.window.wait_for_timeout(300)
     live.board.locator("#dimension-1").press("ArrowRight")
     live.heard(r"heard \(0\.0, 0\.0\d, ")
     sync_api.expect(live.board.locator("#dimension-1")).to_be_focused()
@@ -284,15 +291,16 @@ def test_four_decoders_answer_to_one_slider_each_with_its_own_capsule(visit):
     live.window.mouse.up()
     live.heard(r"heard \(0\.0(, 0\.0){4}, 0\.25")
     for place, routing in enumerate(("dr", "em", "l2", "l1")):
-        assert np.abs(live.canvas("before", place)[..., 0] - drawn({}, name=f"digits-{routing}")).max() <= 1
-        assert np.abs(live.canvas("after", place)[..., 0] - drawn({5: 0.25}, name=f"digits-{routing}")).max() <= 1
+        live.shows(drawn({}, name=f"digits-{routing}"), "before", place)
+        live.shows(drawn({5: 0.25}, name=f"digits-{routing}"), "after", place)
 
 
 def test_four_decoders_of_the_papers_size_follow_the_hand(visit):
     live = visit("?several=paper")
+    before = [live.canvas("after", place) for place in range(4)]
     live.drag(5, 1.0, steps=40)
     live.until("(board) => board.capsvizLatencies.length > 3")
     live.window.mouse.up()
-    latencies = live.board.evaluate("board => board.capsvizLatencies")
-    # On a quiet machine 95 % are below 33 ms (`capsviz benchmark app`); this only notices a decoder gone wrong.
-    assert np.median(latencies) < 300
+    live.heard(r"heard \(0\.0(, 0\.0){4}, 0\.25")
+    for place, still in enumerate(before):
+        assert not np.array_equal(live.canvas("after", place), still)

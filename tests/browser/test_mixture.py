@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from urllib.parse import parse_qs
@@ -63,12 +64,12 @@ def test_a_dragged_point_changes_colours_numbers_chart_and_link(player: Player):
     player.window.mouse.down()
     player.window.mouse.move(x + 60, y + 20, steps=6)
     player.window.mouse.up()
+    parts = ("points", "picture", "chart", "lines", "note")
+    player.eventually(lambda: all(player.all()[what] != before[what] for what in parts), "the dragged point, drawn")
     now = player.all()
     assert now["points"][0] != before["points"][0] and now["points"][1:] == before["points"][1:]
     assert now["likelihood"] == pytest.approx(fitted(now["points"]), abs=1e-8)
     assert f"{now['likelihood']:.4f}".replace("-", "−") in now["chart"]
-    for what in ("picture", "chart", "lines", "note"):
-        assert now[what] != before[what], what
     player.eventually(lambda: "points" in player.linked(), "the points in the link")
     x, y, a = now["points"][0]
     assert player.linked()["points"].startswith(f"{x:g},{y:g},{a:g},")
@@ -90,9 +91,9 @@ def test_the_keyboard_alone_adds_moves_and_removes_and_plays(player: Player):
     player.window.keyboard.press("Delete")
     assert player.all()["points"] == moved
     player.press("Home")  # outside the plane the keys are the player's
-    assert player.mixture.locator("output.frame").inner_text() == "the start"
+    sync_api.expect(player.mixture.locator("output.frame")).to_have_text("the start")
     player.press("ArrowRight")
-    assert player.mixture.locator(".line.lit").inner_text().startswith("E")
+    sync_api.expect(player.mixture.locator(".line.lit")).to_have_text(re.compile("^E"))
     player.eventually(lambda: player.linked().get("frame") == "1", "the half step in the link")
 
 
@@ -100,9 +101,9 @@ def test_a_click_adds_and_a_double_click_removes(player: Player):
     before = player.all()["points"]
     box = known(player.mixture.locator(".plane canvas").bounding_box())
     player.window.mouse.click(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"])
-    assert len(player.all()["points"]) == len(before) + 1
+    player.eventually(lambda: len(player.all()["points"]) == len(before) + 1, "one more point")
     player.window.mouse.dblclick(*player.at(len(before)))
-    assert player.all()["points"] == before
+    player.eventually(lambda: player.all()["points"] == before, "the points of before")
     player.eventually(lambda: "points" not in player.linked(), "the preset's own points")
 
 
@@ -122,7 +123,7 @@ def test_as_votes_the_picture_stays_and_what_changes_is_marked(player: Player):
     slider.focus()
     for _ in range(4):
         slider.press("ArrowRight")
-    now = player.all()
-    assert now["bars"] != before["bars"] and now["points"] == before["points"]
     player.eventually(lambda: player.linked().get("lambda") == "5", "λ in the link")
+    player.eventually(lambda: player.all()["bars"] != before["bars"], "other activations")
+    assert player.all()["points"] == before["points"]
     assert float(player.mixture.locator(".bars b").first.inner_text()) < 0.01

@@ -87,7 +87,8 @@ def test_a_notebook_shows_a_live_decoder(chromium: sync_api.Browser, widgets: li
     cell.focus()
     for _ in range(8):
         window.keyboard.press("ArrowUp")
-    window.wait_for_timeout(400)
-    assert after.evaluate(pixels) != before
+    window.wait_for_function(
+        "([canvas, before]) => canvas.toDataURL() !== before", arg=[after.element_handle(), before]
+    )
     assert board.locator("canvas.before").evaluate(pixels) == before
     window.close()

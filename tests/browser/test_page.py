@@ -31,8 +31,9 @@ def test_a_board_from_the_command_line_plays_from_disk(chromium: sync_api.Browse
         board.locator(".map canvas").click(position={"x": x, "y": y})
         sync_api.expect(window.locator(".readout")).to_contain_text("type 0,  b = ")
     else:
-        window.keyboard.press("Home")
         frame = window.locator("output.frame")
+        sync_api.expect(frame).to_have_text("iteration 3 of 3 · line 3 of 3")  # the board stands, and hears keys
+        window.keyboard.press("Home")
         sync_api.expect(frame).to_have_text("iteration 1 of 3 · line 1 of 3")
         window.keyboard.press(" ")
         sync_api.expect(frame).to_have_text("iteration 3 of 3 · line 3 of 3", timeout=60_000)

@@ -43,8 +43,7 @@ def test_keys_leaf_through_images_classes_iterations_and_pages(visitor: Visitor)
     press(visitor, ".", f"class={(int(shown.split()[0]) + 1) % 10}")
     visitor.window.keyboard.press("5")
     sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
-    visitor.settle()
-    assert "image=8" in visitor.query()
+    visitor.eventually(lambda: "image=8" in visitor.query(), "the image in the link of the other page")
 
 
 def test_a_fast_clicker_loses_no_press(visitor: Visitor):

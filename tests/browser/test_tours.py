@@ -119,9 +119,13 @@ def test_one_key_leads_through_a_tour_and_no_word_of_it_is_cut_off(
 
             guest.eventually(seen, f"{step.panel} below its words")
         window.wait_for_timeout(800)
-        alerts = window.locator('[data-testid="stAlert"]').all_inner_texts()
-        small = asked(window, f"smaller({LEAST})") if screen == HALL else []
-        found = [*window.evaluate(CUT_OFF), *alerts, *asked(window, "overprinted()"), *small]
+
+        def unreadable() -> list[str]:
+            alerts = window.locator('[data-testid="stAlert"]').all_inner_texts()
+            small = asked(window, f"smaller({LEAST})") if screen == HALL else []
+            return [*window.evaluate(CUT_OFF), *alerts, *asked(window, "overprinted()"), *small]
+
+        found = guest.remaining(unreadable)
         wrong |= {f"{number} {step.title}": found} if found else {}
         window.keyboard.press("PageDown")
     assert wrong == {}
@@ -183,7 +187,7 @@ def test_notes_follow_the_hall_and_lead_it(listener: Callable[..., Listener], li
     clock = notes.window.get_by_role("timer")
     assert clock.inner_text() == "0:00"
     notes.window.get_by_role("button", name="Start").click()
-    sync_api.expect(clock).to_have_text("0:02")
+    sync_api.expect(clock).not_to_have_text(re.compile("^0:0[01]$"))
     notes.window.get_by_role("button", name="Stop").click()
     stood = clock.inner_text()
     notes.window.reload()

@@ -38,8 +38,8 @@ def test_what_stands_on_the_page_is_the_turned_image(visitor: Visitor):
     visitor.eventually(lambda: "viewpoint=rotation_60" in visitor.query(), "60 degrees in the link")
     visitor.settle()
     visitor.eventually(lambda: visitor.board() != before[2], "another image on the board")
-    assert picture.get_attribute("src") != before[0]
-    assert visitor.figure("strip") != before[1]
+    visitor.eventually(lambda: picture.get_attribute("src") != before[0], "another picture")
+    visitor.eventually(lambda: visitor.figure("strip") != before[1], "another strip")
     sync_api.expect(window.get_by_text("rotation 60°").first).to_be_visible()
     window.go_back()
     visitor.eventually(lambda: "viewpoint" not in visitor.query(), "the image as it was")

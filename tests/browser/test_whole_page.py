@@ -228,12 +228,16 @@ def test_an_intervention_is_told_by_strip_numbers_and_pictures(visitor: Visitor)
     sync_api.expect(answer).to_be_visible()
     visitor.settle()
     board = window.evaluate_handle(f"({FIND})('capsvizBoard')")
+    visitor.eventually(
+        lambda: board.evaluate("({ message }) => message.touched") == "1 muted", "the routing without it"
+    )
     lengths = board.evaluate("({run}) => [...run.part(run.data.lengths, run.iterations - 1, run.upperCount)]")
-    told = window.locator(".st-key-numbers").inner_text()
-    assert told != before and f"→ {max(lengths):.2f}" in told
+    numbers = window.locator(".st-key-numbers")
+    sync_api.expect(numbers).to_contain_text(f"→ {max(lengths):.2f}")
+    assert numbers.inner_text() != before
     strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
-    bars = strip.evaluate("plot => [...plot.data.find(({ type }) => type === 'bar').y]")
-    assert bars == pytest.approx(lengths, abs=1e-3)
+    bars = "plot => [...plot.data.find(({ type }) => type === 'bar').y]"
+    visitor.eventually(lambda: strip.evaluate(bars) == pytest.approx(lengths, abs=1e-3), "its lengths on the strip")
     window.get_by_role("button", name="Present").click()
     visitor.eventually(lambda: "present=1" in visitor.query(), "presenter mode")
     assert "touch=mute" in visitor.query()
@@ -257,7 +261,7 @@ def test_another_algorithm_of_the_sidebar_leads_to_its_page_and_back_to_the_page
     visitor.window.get_by_text(re.compile(r"^EM routing · ")).click()
     sync_api.expect(heading).to_have_text("EM routing")
     visitor.settle()
-    assert visitor.query() == "model=digits-em&image=7"
+    visitor.eventually(lambda: visitor.query() == "model=digits-em&image=7", "the other model in the link")
     visitor.window.go_back()
     sync_api.expect(heading).to_have_text("Dynamic routing")
     visitor.settle()

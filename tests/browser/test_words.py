@@ -66,9 +66,13 @@ def wrong(
             visitor.settle()
         window.wait_for_timeout(400)
         main = window.locator('[data-testid="stMain"]')
-        wider = main.evaluate("main => main.scrollWidth - main.clientWidth")
-        found[page] = [*asked(window, "overprinted()"), *asked(window, f"smaller({least})")]
-        found[page] += [f"{wider} pixels too wide"] * (wider > 0)
+
+        def problems() -> list[str]:
+            wider = main.evaluate("main => main.scrollWidth - main.clientWidth")  # noqa: B023  (asked here and now)
+            words = [*asked(window, "overprinted()"), *asked(window, f"smaller({least})")]
+            return words + [f"{wider} pixels too wide"] * (wider > 0)
+
+        found[page] = visitor.remaining(problems)
         assert sum(len(each["words"]) for each in asked(window, "words()")) > 10, page
     visitor.leave()
     return {page: problems for page, problems in found.items() if problems}

@@ -14,6 +14,7 @@ from tests.serving import WAIT
 if TYPE_CHECKING:
     from playwright import sync_api
 
+Found = TypeVar("Found")
 SCREEN: sync_api.ViewportSize = {"width": 1280, "height": 720}
 
 
@@ -71,6 +72,13 @@ class Guest:
         while not question():
             assert time.monotonic() < end, f"never happened: {what}"
             self.window.wait_for_timeout(100)
+
+    def remaining(self, question: Callable[[], Found]) -> Found:
+        """What is still found when the page has had its time: ask until nothing is, and give the last answer."""
+        end = time.monotonic() + WAIT / 1000
+        while (found := question()) and time.monotonic() < end:
+            self.window.wait_for_timeout(200)
+        return found
 
     def leave(self) -> None:
         """Close the window; by then nothing may have gone wrong in it."""
