@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: app check test lint frontend bundles tables fuzz docs docs-serve architecture lock image screenshots demo clean
+.PHONY: app check test lint frontend bundles tables fuzz coverage mutation docs docs-serve architecture lock image screenshots demo clean
 
 app: .venv/app
 	$(BIN)/capsviz app
@@ -21,6 +21,14 @@ tables: .venv/app
 # 12,000 damaged and lying inputs to everything that is read; the result is what docs/reliability.md shows.
 fuzz: .venv/dev
 	$(BIN)/python -m tests.fuzz
+
+# Lines and branches of capsviz/ and app/ that the tests without a browser run, and those that none of them does.
+coverage: .venv/dev
+	$(PYTEST) -m "unit or app" --cov --cov-report=term-missing:skip-covered
+
+# Small changes to the routing algorithms, one at a time, and which of them the tests notice: an hour on a quiet core.
+mutation: .venv/dev
+	$(BIN)/python -m tests.mutation
 
 architecture: .venv/dev
 	$(BIN)/python -m docs.architecture
@@ -81,4 +89,4 @@ screenshots: .venv/dev
 	$(BIN)/python -m docs.screenshots
 
 clean:
-	rm -rf .venv frontend/node_modules site .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv frontend/node_modules site .coverage* .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,126 @@
+"""Change the routing algorithms, one change at a time, and write which the tests notice: `make mutation`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+import torch
+
+from . import report
+from .mutants import mutants
+from .report import text
+from .running import (
+    ELSEWHERE,
+    SURVIVED,
+    UNREACHED,
+    Session,
+    Task,
+    collected,
+    in_functions,
+    in_imports,
+    measured,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+ROUTING = ROOT / "capsviz" / "routing"
+MODULES = {path.stem: path for path in ROUTING.glob("*.py")} | {
+    "training.losses": ROOT / "capsviz" / "training" / "losses.py"
+}
+TESTS = ["tests/routing", "tests/training/test_losses.py"]
+
+WANTED = 0.9
+"""Of all changes, those that the tests have to notice."""
+
+# The same examples in every run, fewer than in the tests, and none made smaller when one fails.
+hypothesis.settings.register_profile(
+    "mutation",
+    deadline=None,
+    max_examples=8,
+    derandomize=True,
+    database=None,
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+    suppress_health_check=list(hypothesis.HealthCheck),
+)
+
+
+def described(task: Task, outcome: str) -> dict[str, Any]:
+    """A change and what became of it, as the result file has it."""
+    mutant = task.mutant
+    module = next(name for name, path in MODULES.items() if path == task.path)
+    source = task.path.read_text(encoding="utf-8").splitlines()[mutant.line - 1].strip()
+    told = {"module": module, "line": mutant.line, "function": mutant.function, "source": source}
+    return told | {"original": text(mutant.original), "changed": text(mutant.changed), "outcome": outcome}
+
+
+def seen(results: Iterable[tuple[Task, str]], count: int) -> list[tuple[Task, str]]:
+    """The results as a list; those that nothing noticed are printed as they come."""
+    done = []
+    for task, outcome in results:
+        done.append((task, outcome))
+        if outcome in (SURVIVED, UNREACHED):
+            told = described(task, outcome)
+            print("{module}:{line} {function}: {original} → {changed} {outcome}".format(**told), flush=True)
+        if not len(done) % 50:
+            print(f"{len(done)} of {count}", flush=True)
+    return done
+
+
+def live(tasks: list[Task], jobs: int, result: Path) -> None:
+    """What becomes of changes inside functions, and what every test takes and reaches, pickled; ends this process."""
+
+    def loop(session: Session, items: list[pytest.Item]) -> None:
+        tests = measured(session, items, str(ROOT / "capsviz"))
+        print(f"{len(items)} tests take {sum(each.seconds for each in tests.values()):.0f} s of CPU", flush=True)
+        done = seen(in_functions(session, items, tests, tasks, jobs), len(tasks))
+        result.write_bytes(pickle.dumps((done, tests)))
+
+    os._exit(collected(TESTS, loop))
+
+
+def main() -> None:
+    """Exit code 1 where fewer than nine in ten were noticed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=sorted(MODULES), nargs="+", help="these modules; nothing is written")
+    parser.add_argument("--every", type=int, default=1, help="one change of so many, evenly spread; nothing is written")
+    parser.add_argument("--jobs", type=int, default=1, help="changes at a time")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    everything = [
+        Task(MODULES[name], mutant)
+        for name in options.only or sorted(MODULES)
+        for mutant in mutants(MODULES[name].read_bytes())
+    ]
+    tasks = everything[options.every // 2 :: options.every]
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder) / "live"
+        child = os.fork()
+        if not child:
+            live([task for task in tasks if task.mutant.live], options.jobs, result)
+        os.waitpid(child, 0)
+        done, tests = pickle.loads(result.read_bytes())
+    again = [task for task, outcome in done if outcome == ELSEWHERE]
+    rest = again + [task for task in tasks if not task.mutant.live]
+    done = [each for each in done if each[1] != ELSEWHERE]
+    done += seen(in_imports(TESTS, tests, rest, options.jobs), len(rest))
+    found = report.result([described(*each) for each in done], options.every, len(tests))
+    # Not before: a change to what runs at an import needs a process that has not imported capsviz yet.
+    from capsviz.experiments import results
+
+    found |= results.machine()
+    print(report.survivors(found), report.table(found), sep="\n\n")
+    if not options.only and options.every == 1:
+        print(results.write("mutation", found))
+    sys.exit(report.share(found["rows"]) < WANTED)
+
+
+if __name__ == "__main__":
+    main()
