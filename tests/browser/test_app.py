@@ -17,7 +17,6 @@ from capsviz.experiments import reports
 from tests.app import pictures
 from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
-from tests.known import known
 from tests.serving import served
 
 PAGES = {
@@ -184,23 +183,26 @@ PLACE = """(plot, point) => {
 }"""
 
 
-def place_of(visitor: Visitor, key: str, point: int) -> tuple[float, float]:
-    """Where on the screen a point of a figure stands that can be clicked, once the figure is drawn and stands still."""
+def click_point(visitor: Visitor, key: str, point: int) -> None:
+    """Click on a point of a figure, once the figure says that the pointer is on it: an earlier click is none."""
     plot = visitor.window.locator(f'[class*=st-key-{key}][data-stale="false"] .js-plotly-plot')
-    places: list[list[float] | None] = [None]
+    told = "(plot, point) => Boolean(plot._hoverdata?.some(({ pointNumber }) => pointNumber === point))"
 
-    def still() -> bool:
-        places.append(plot.evaluate(PLACE, point))
-        return places[-1] is not None and places[-1] == places[-2]
+    def there() -> bool:
+        place = plot.evaluate(PLACE, point)
+        if place is None:
+            return False
+        visitor.window.mouse.move(*place)
+        return plot.evaluate(told, point)
 
-    visitor.eventually(still, f"the figure {key}")
-    x, y = known(places[-1])
-    return x, y
+    visitor.eventually(there, f"the pointer on point {point} of the figure {key}")
+    visitor.window.mouse.down()
+    visitor.window.mouse.up()
 
 
 def test_a_click_on_a_picture_of_compare_puts_it_on_stage(visitor: Visitor):
     visitor.open("compare?model=digits-dr&view=many&image=17")
-    visitor.window.mouse.click(*place_of(visitor, "grid", 2))
+    click_point(visitor, "grid", 2)
     visitor.eventually(lambda: "image=19" in visitor.query(), "the third picture on stage")
     sync_api.expect(visitor.window.get_by_text("Digits test image 19")).to_be_visible()
     visitor.settle()
@@ -208,7 +210,7 @@ def test_a_click_on_a_picture_of_compare_puts_it_on_stage(visitor: Visitor):
 
 def test_a_click_on_a_cell_of_a_confusion_matrix_shows_its_images(visitor: Visitor):
     visitor.open("compare?model=digits-dr&view=confusions&method=digits-em&cell=0-0")
-    visitor.window.mouse.click(*place_of(visitor, "matrix", 11))
+    click_point(visitor, "matrix", 11)
     visitor.eventually(lambda: "cell=1-1" in visitor.query(), "the cell in the link")
     words = visitor.window.locator("strong", has_text="images of 1 named rightly")  # the hover label says so as well
     sync_api.expect(words).to_be_visible()
