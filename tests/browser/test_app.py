@@ -144,9 +144,7 @@ def test_a_digit_drawn_on_the_pad_flows_through_the_pages_and_the_link(
     visitor.open("?model=digits-dr&source=pad")
     first = visitor.board()
     paper = visitor.window.locator('[data-testid="stSidebar"] canvas')
-    paper.scroll_into_view_if_needed()
-    box = paper.bounding_box()
-    assert box is not None
+    box = visitor.box(paper)
     x = box["x"] + box["width"] / 2
     visitor.window.mouse.move(x, box["y"] + 0.15 * box["height"])
     visitor.window.mouse.down()

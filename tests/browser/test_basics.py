@@ -12,7 +12,6 @@ from capsviz.routing import squash
 from capsviz.routing.losses import margin_losses
 from capsviz.zoo import load as load_model
 from tests.browser.visitor import Visitor
-from tests.known import known
 
 
 def numbers(text: str) -> list[float]:
@@ -23,7 +22,7 @@ def numbers(text: str) -> list[float]:
 def test_a_dragged_vector_is_squashed_without_the_server_as_the_library_squashes_it(visitor: Visitor):
     visitor.open("basics?model=digits-dr")
     plane, says = visitor.window.locator("section.squash canvas").first, visitor.window.locator("section.squash .says")
-    box = known(plane.bounding_box())
+    box = visitor.box(plane)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     asked, unit = visitor.messages_sent, box["width"] / (2 * 1.08 * 3)
     visitor.window.mouse.move(x + unit, y)
@@ -82,7 +81,7 @@ def test_a_class_capsule_is_dragged_along_its_branch(visitor: Visitor):
     window = visitor.window
     chart = window.locator("section.margin canvas")
     at = chart.evaluate("canvas => canvas.closest('section').capsvizMargin.chart.spot(3)")
-    box = known(chart.bounding_box())
+    box = visitor.box(chart)
     window.mouse.move(box["x"] + at["x"], box["y"] + at["y"])
     window.mouse.down()
     window.mouse.move(box["x"] + at["x"] + 80, box["y"] + 10, steps=5)

@@ -46,7 +46,7 @@ class Pad(Guest):
         assert self.said  # the first run has ended
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        box = known(self.canvas.bounding_box())
+        box = self.box(self.canvas)
         return box["x"] + x * box["width"], box["y"] + y * box["height"]
 
     def stroke(self, *places: tuple[float, float]) -> None:

@@ -53,8 +53,7 @@ class Live(Guest):
 
     def drag(self, dimension: int, to: float, steps: int = 20) -> None:
         """Press on the thumb in the middle and move it to a place in 0..1 of the slider, without letting go."""
-        self.slider(dimension).scroll_into_view_if_needed()
-        box = known(self.slider(dimension).bounding_box())
+        box = self.box(self.slider(dimension))
         x, y = box["x"], box["y"] + box["height"] / 2
         self.window.mouse.move(x + box["width"] / 2, y)
         self.window.mouse.down()
@@ -195,7 +194,7 @@ def test_dragging_a_cell_moves_that_number_by_standard_deviations(visit):
         '"≤ −6 σ"', '"≥ 6 σ"',
     ]  # fmt: skip
     asked = live.messages_sent
-    box = live.board.locator(".chosen .cell").nth(4).bounding_box()
+    box = live.box(live.board.locator(".chosen .cell").nth(4))
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     live.window.mouse.move(x, y)
     live.window.mouse.down()

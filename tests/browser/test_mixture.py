@@ -13,7 +13,6 @@ import torch
 from capsviz.analysis.mixtures import begin, half_steps
 from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor, visits
-from tests.known import known
 
 EVERYTHING = """root => { const board = root.capsvizMixture; return {
     points: board.points, likelihood: board.run.mixture.at(-1).likelihood / board.points.length,
@@ -36,7 +35,7 @@ class Player(Visitor):
 
     def at(self, index: int) -> tuple[float, float]:
         """Where on the page a point lies."""
-        box = known(self.mixture.locator(".plane canvas").bounding_box())
+        box = self.box(self.mixture.locator(".plane canvas"))
         x, y = self.mixture.evaluate(
             "(root, i) => { const b = root.capsvizMixture; return b.plane.place(b.points[i]); }", index
         )
@@ -99,7 +98,7 @@ def test_the_keyboard_alone_adds_moves_and_removes_and_plays(player: Player):
 
 def test_a_click_adds_and_a_double_click_removes(player: Player):
     before = player.all()["points"]
-    box = known(player.mixture.locator(".plane canvas").bounding_box())
+    box = player.box(player.mixture.locator(".plane canvas"))
     player.window.mouse.click(box["x"] + 0.2 * box["width"], box["y"] + 0.2 * box["height"])
     player.eventually(lambda: len(player.all()["points"]) == len(before) + 1, "one more point")
     player.window.mouse.dblclick(*player.at(len(before)))

@@ -101,9 +101,7 @@ def test_how_the_votes_are_looked_at_is_in_the_link_and_comes_back_with_it(visit
     visitor.eventually(lambda: "heat=off" in visitor.query(), "the bare image in the link")
     board.get_by_title("Sort by û·v").click()
     visitor.eventually(lambda: "list=agreement" in visitor.query(), "the order of the list in the link")
-    board.locator(".cloud canvas").scroll_into_view_if_needed()
-    canvas = board.locator(".cloud canvas").bounding_box()
-    assert canvas is not None
+    canvas = visitor.box(board.locator(".cloud canvas"))
     x, y = canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 2
     visitor.window.mouse.move(x, y)
     visitor.window.mouse.down()
@@ -180,6 +178,7 @@ def test_muted_capsules_route_again_show_the_difference_and_are_undone(visitor: 
 def test_a_class_is_chosen_by_its_bar(visitor: Visitor):
     visitor.open("?model=digits-dr&class=3")
     at(visitor, "board.bars.canvas.scrollIntoView()")
+    visitor.still()
     box = json.loads(at(visitor, "JSON.stringify(board.bars.canvas.getBoundingClientRect())"))
     row = at(visitor, "board.bars.row")
     visitor.window.mouse.click(box["x"] + 60, box["y"] + 24 + 5.5 * row)

@@ -12,7 +12,6 @@ from app.toy import presets
 from capsviz.routing import DenseVotes, dynamic_routing
 from tests.browser.api import sync_api
 from tests.browser.visitor import Guest, visits
-from tests.known import known
 from tests.serving import served
 
 
@@ -39,7 +38,7 @@ class Player(Guest):
 
     def tip(self, capsule: int, parent: int) -> tuple[float, float]:
         """Where on the page the tip of a vote is."""
-        box = known(self.toy.locator("canvas").nth(parent).bounding_box())
+        box = self.box(self.toy.locator("canvas").nth(parent))
         at = self.ask("toy.parents[it[1]].plane.place(toy.votes[it[0]][it[1]])", [capsule, parent])
         return box["x"] + at["x"], box["y"] + at["y"]
 

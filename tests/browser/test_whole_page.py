@@ -11,7 +11,6 @@ import pytest
 
 from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
-from tests.known import known
 
 Act = Callable[[Visitor], None]
 WHOLE = Path(__file__).with_name("whole_page.js").read_text(encoding="utf-8")
@@ -97,6 +96,7 @@ def on_canvas(part: str, x: str, y: str) -> Act:
     def act(visitor: Visitor) -> None:
         board = visitor.window.evaluate_handle(f"({FIND})('capsvizBoard')")
         board.evaluate(f"board => board.{part}.canvas.scrollIntoView({{ block: 'center' }})")
+        visitor.still()
         at = board.evaluate(
             f"board => {{ const part = board.{part}, box = part.canvas.getBoundingClientRect();"
             f" return [box.x + {x}, box.y + {y}]; }}"
@@ -125,6 +125,7 @@ def slide(name: str, pressed: str) -> Act:
 
 def drag_a_vote(visitor: Visitor) -> None:
     """The vote of the toy's first capsule for its first parent, moved."""
+    visitor.still()
     toy = visitor.window.evaluate_handle(f"({FIND})('capsvizToy')")
     x, y = toy.evaluate(
         "toy => { const { plane } = toy.parents[0], box = plane.canvas.getBoundingClientRect();"
@@ -139,7 +140,7 @@ def drag_a_vote(visitor: Visitor) -> None:
 
 def drag_s(visitor: Visitor) -> None:
     """The vector of squash, moved to below the axis."""
-    box = known(visitor.window.locator("section.squash canvas").first.bounding_box())
+    box = visitor.box(visitor.window.locator("section.squash canvas").first)
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     visitor.window.mouse.move(x + 60, y - 40)
     visitor.window.mouse.down()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
 from app.failures import SENTENCE
+from tests.known import known
 from tests.serving import WAIT
 
 if TYPE_CHECKING:
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 SCREEN: sync_api.ViewportSize = {"width": 1280, "height": 720}
+RESTING = 400
+"""Milliseconds in which nothing may have moved, for the page to be at rest."""
+PLACES = """() => [...document.querySelectorAll("h2, canvas, .main-svg, [data-testid=stElementContainer]")]
+  .map((shown) => shown.getBoundingClientRect()).map((box) => [box.x, box.y, box.width, box.height].join())
+  .join(";")"""
+"""Where everything that is drawn on a page lies in the window."""
+Kept = TypeVar("Kept")
 
 
 class Guest:
@@ -51,6 +59,7 @@ class Guest:
         """Go to a link and wait until the page stands."""
         self.window.goto(f"{self.address}/{path}")
         self.settle()
+        self.still()
         return self
 
     def settle(self) -> None:
@@ -61,6 +70,25 @@ class Guest:
         """Wait until all that is on the page is of the script's last run."""
         # Not by wait_for_function, which evaluates a text in the page: the content security policy forbids that.
         self.eventually(lambda: self.window.locator('[data-stale="true"]').count() == 0, "a page of one run")
+
+    def still(self) -> None:
+        """Wait until nothing on the page moves any more: what mounts late pushes aside what is there already."""
+        self._same(lambda: self.window.evaluate(PLACES), "a page at rest")
+
+    def box(self, shown: sync_api.Locator) -> sync_api.FloatRect:
+        """Where something lies in the window, once it is scrolled to and lies still: there the mouse finds it."""
+        shown.scroll_into_view_if_needed()
+        return self._same(lambda: known(shown.bounding_box()), f"{shown} at rest")
+
+    def _same(self, read: Callable[[], Kept], what: str) -> Kept:
+        """What is read, once it has been the same for RESTING milliseconds."""
+        end, kept, since = time.monotonic() + WAIT / 1000, read(), time.monotonic()
+        while time.monotonic() - since < RESTING / 1000:
+            assert time.monotonic() < end, f"never happened: {what}"
+            self.window.wait_for_timeout(RESTING / 8)
+            if (now := read()) != kept:
+                kept, since = now, time.monotonic()
+        return kept
 
     def press(self, key: str) -> None:
         """Press a key wherever the focus is not."""
