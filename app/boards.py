@@ -14,7 +14,7 @@ from app.components.capsule_maps import capsule_maps
 from app.components.routing_board import Look, routing_board
 from app.scene import Scene
 from app.sources.images import Picture
-from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS
+from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, Choices
 from app.text import plain
 from app.widgets import chosen
 from capsviz.boards import CapsuleMaps, describe_routing, routing_message, trace_board
@@ -84,12 +84,19 @@ def _board(
         capsule=current.capsule(entry),
         frame=current.choices.frame,
         look=Look(*(getattr(current.choices, field.name) for field in fields(Look))),
+        introducing=not group and not current.choices.tour and _untouched(current),
         key=f"{key}-{entry.routing}",
         alt=describe_routing(trace, upper=upper),
         group=group,
         touched=touched,
         on_action=on_action,
     )
+
+
+def _untouched(current: Scene) -> bool:
+    """Whether nothing has been chosen on a routing board yet."""
+    chosen_there = ("upper", "capsule", "touched", "iterations", "frame", *(field.name for field in fields(Look)))
+    return all(getattr(current.choices, name) == Choices.__dataclass_fields__[name].default for name in chosen_there)
 
 
 def answer(current: Scene, entry: Entry) -> None:

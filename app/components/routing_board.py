@@ -40,6 +40,7 @@ def routing_board(
     capsule: int | None,
     frame: int | None,
     look: Look = Look(),
+    introducing: bool = False,
     key: str,
     alt: str,
     group: str = "",
@@ -51,15 +52,15 @@ def routing_board(
     message: of `routing_message`; rounds: T, of the message's iterations the first so many, most: what it may rise to,
     trained: with what the model was trained; capsule: the selected primary capsule, the strongest unless given; frame:
     the line at which to stand, counted from 0 over all iterations, the last unless given or where there are fewer;
-    look: how it is looked at; alt: the picture in words; group: boards of the same group play in step; touched: the
-    intervention that the message shows.
+    look: how it is looked at; introducing: it plays once by itself, the first time in a window; alt: the picture in
+    words; group: boards of the same group play in step; touched: the intervention that the message shows.
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
     `capsule`, `upper`, `frame`, `iterations`, `touched`, or all fields of `Look`.
     """
     lower, upper = message.arrays["presence"].size, len(message.fields["classes"])
     chosen: dict[str, Any] = {"capsule": capsule, "frame": frame, "group": group, "alt": alt}
     chosen |= {"rounds": rounds, "most": most, "trained": trained}
-    chosen |= {"touched": _summary(touched), "looked": asdict(look)}
+    chosen |= {"touched": _summary(touched), "looked": asdict(look), "introducing": introducing}
 
     def acted(what: str, value: Any) -> None:
         action = changes({what: value}, lower, upper, touched)

@@ -26,6 +26,7 @@ UNTOLD: dict[str, Any] = {
     "group": "",
     "touched": None,
     "looked": {"turned": None, "zoom": 0, "bare": False, "absolute": False, "listed": "share"},
+    "introducing": False,
 }
 """What a board is told where nobody keeps what the visitor does: nothing is chosen, and nothing can be routed again."""
 

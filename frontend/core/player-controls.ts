@@ -13,6 +13,7 @@ import "./player-controls.css";
 const HOLD = 620;
 const GLIDE = 380;
 const LINGER = 3500; // milliseconds that the last frame stands before a performance begins anew
+const READING = 1200; // milliseconds more that the first frame stands where it plays by itself
 const REST = 500; // milliseconds without a move after which the place counts as chosen
 
 interface Options {
@@ -247,6 +248,13 @@ export class PlayerControls {
     this.player.place(0);
     this.performing = true;
     this.play();
+  }
+
+  /** Play once from the start, which stands long enough to be read. */
+  introduce(): void {
+    this.player.place(0);
+    this.play();
+    this.player.stands(-READING);
   }
 
   stop(): void {

@@ -6,6 +6,8 @@
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { button, element, topOf } from "../core/dom";
 import { Look } from "../core/look";
+import { calm } from "../core/motion";
+import { indices } from "../core/numbers";
 import { IterationsSlider } from "../core/iterations-slider";
 import { SharedValue } from "../core/shared-value";
 import { PlayerControls } from "../core/player-controls";
@@ -24,6 +26,10 @@ const GAP = 18; // pixels between columns
 const WIDE = 760; // pixels from which there are columns
 const LISTED = 6; // capsules in the list
 const RECORDED = 2000; // drawings
+const FIRST = 5; // votes with which an introduction begins
+
+/** The algorithms that have been introduced since the page was loaded. */
+const introduced = new Set<string>();
 
 /** How a board is looked at: yaw and pitch where the votes are turned, how near, what is left out, the list's order. */
 interface Looked {
@@ -40,6 +46,8 @@ interface Message extends Routing {
   /** The frame at which to stand, null for the last. */
   readonly frame: number | null;
   readonly looked: Looked;
+  /** Whether, the first time, it plays once from the start by itself: nothing was chosen on it yet. */
+  readonly introducing: boolean;
   /** T, and what it may rise to: null for as many iterations as there are; with how many the model was trained. */
   readonly rounds: number | null;
   readonly most: number | null;
@@ -84,6 +92,7 @@ export class RoutingBoard extends Board<Message> {
   private run: Run | undefined;
   private look: Look | undefined;
   private capsule = 0;
+  private few: ReadonlySet<number> | null = null;
 
   constructor(host: Host) {
     super(host, "routing");
@@ -103,8 +112,8 @@ export class RoutingBoard extends Board<Message> {
     const answer = part("answer", this.retina.canvas, this.bars.canvas);
     this.gaussians = part("detail", part("", this.curves.canvas), part("", this.logistic.canvas));
     this.root.append(
-      part("main", part("cloud", this.cloud.canvas), this.side, answer),
       this.tools,
+      part("main", part("cloud", this.cloud.canvas), this.side, answer),
       part("map", this.map.canvas),
       part("detail", part("tiles", this.tiles.canvas), part("one", this.vote.canvas, this.list.root)),
       this.gaussians,
@@ -141,7 +150,17 @@ export class RoutingBoard extends Board<Message> {
     // Without a frame at the end: what came out is seen first, play starts at the beginning.
     controls.stand(frame, acknowledged.frame);
     this.tool();
+    if (data.introducing && !introduced.has(data.symbol) && !calm()) this.introduce(run, controls);
     this.layout();
+  }
+
+  /** Play once, from a few votes, of the chosen capsule and the surest others, to all of them. */
+  private introduce(run: Run, controls: PlayerControls): void {
+    introduced.add(run.data.symbol);
+    const { presence } = run.data;
+    const surest = indices(run.lower).sort((a, b) => presence[b] - presence[a]);
+    this.few = new Set([this.capsule, ...surest].slice(0, FIRST));
+    controls.introduce();
   }
 
   private controlsFor(run: Run): PlayerControls {
@@ -266,7 +285,8 @@ export class RoutingBoard extends Board<Message> {
     const wide = whole >= WIDE;
     this.root.classList.toggle("narrow", !wide);
     // As tall as the window leaves below the controls, within what reads well.
-    const room = window.innerHeight - topOf(this.root) - controls.root.offsetHeight - 24;
+    const above = controls.root.offsetHeight + this.tools.offsetHeight;
+    const room = window.innerHeight - topOf(this.root) - above - 34;
     const tall = Math.round(Math.max(360, Math.min(0.4 * whole, 700, room)));
     const side = wide ? Math.round(Math.max(250, 0.28 * whole)) : whole;
     const answer = wide ? Math.round(Math.min(300, 0.21 * whole)) : whole;
@@ -282,8 +302,8 @@ export class RoutingBoard extends Board<Message> {
     this.bars.fit(answer - beside, Math.max(rows, wide ? tall - this.retina.height - 8 : this.retina.height), under);
     this.algorithm.draw(this.drawState(run, look, controls)); // with numbers in it, it is higher
     this.lines.fit(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
-    const above = wide ? under : 2 * under;
-    this.map.fit(whole, Math.round(wide ? Math.max(180, 0.14 * whole) : above + names + foot), above, foot);
+    const over = wide ? under : 2 * under;
+    this.map.fit(whole, Math.round(wide ? Math.max(180, 0.14 * whole) : over + names + foot), over, foot);
     const tiles = wide ? Math.round(0.58 * whole) : whole;
     this.tiles.fit(tiles, under);
     this.vote.fit(wide ? whole - tiles - GAP : whole, 190);
@@ -300,7 +320,9 @@ export class RoutingBoard extends Board<Message> {
 
   private drawState(run: Run, look: Look, { position }: PlayerControls): DrawState {
     const { capsule, picked, options } = this;
-    return { run, view: run.view(position), look, capsule, picked, options };
+    if (position >= 1) this.few = null;
+    const first = this.few && { few: this.few, others: position };
+    return { run, view: run.view(position), look, capsule, picked, options, first };
   }
 
   private draw(): void {

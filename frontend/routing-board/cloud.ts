@@ -173,7 +173,7 @@ export class Cloud extends Panel<DrawState> {
     pen.fillText("drag to turn", this.frame.left, this.height - 8);
   }
 
-  private points(pen: Pen, { run, view, look }: DrawState): void {
+  private points(pen: Pen, { run, view, look, first }: DrawState): void {
     const { cloud, gains, presence, agreement } = run.data;
     const reach = run.agreementReach ?? 1;
     const order = indices(run.lower);
@@ -185,23 +185,27 @@ export class Cloud extends Panel<DrawState> {
     pen.strokeStyle = look.theme.muted;
     pen.lineWidth = 0.7;
     for (const i of order) {
+      const there = first && !first.few.has(i) ? first.others : 1;
+      if (there === 0) continue;
       const [x, y] = this.spots[i];
       const at = i * run.upperCount + run.upper;
       const share = view.shares[at];
       const radius = Math.max(1.1, cloud.point * Math.sqrt(share));
+      pen.globalAlpha = there;
       pen.beginPath();
       if (this.outside.has(i)) arrowhead(pen, [x, y], radius, Math.atan2(y - fromY, x - fromX));
       else pen.arc(x, y, radius, 0, 2 * Math.PI);
       if (gains[i] !== 0) {
-        pen.globalAlpha = 0.88;
+        pen.globalAlpha = 0.88 * there;
         pen.fillStyle = agreement
           ? look.diverging.of(view.agreement?.[at] ?? 0, -reach, reach)
           : look.sequential.of(share * presence[i], 0, 1);
         pen.fill();
-        pen.globalAlpha = 1;
+        pen.globalAlpha = there;
       }
       pen.stroke();
     }
+    pen.globalAlpha = 1;
   }
 
   private marks(pen: Pen, { run, capsule, picked, look }: DrawState): void {
@@ -268,7 +272,7 @@ export class Cloud extends Panel<DrawState> {
     haloed(pen, cut ? `${view.tipName} →` : view.tipName, across, down, look.theme);
   }
 
-  private title(pen: Pen, { run, look }: DrawState): void {
+  private title(pen: Pen, { run, look, first }: DrawState): void {
     const { classes, cloud } = run.data;
     const reach = run.agreementReach;
     const title = `Votes û for ${classes[run.upper]}`;
@@ -280,7 +284,8 @@ export class Cloud extends Panel<DrawState> {
     const wide = pen.measureText(title).width;
     pen.font = look.type(14);
     pen.fillStyle = look.theme.muted;
-    pen.fillText(cloud.note, this.frame.left + wide + 12, baseline);
+    const note = first?.others === 0 ? `${first.few.size} of ${run.lower}` : cloud.note;
+    pen.fillText(note, this.frame.left + wide + 12, baseline);
     const [x, y] = [this.frame.right, this.height - 17];
     if (reach === undefined) {
       scaleBar(pen, x, y, look.sequential.css, ["0", "1"], look, 64);

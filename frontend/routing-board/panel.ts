@@ -18,6 +18,8 @@ export interface DrawState {
   readonly capsule: number;
   readonly picked: ReadonlySet<number>;
   readonly options: Readonly<Options>;
+  /** Where a board begins with some of the votes: which, and how far the others are there, 0 to 1. */
+  readonly first: { readonly few: ReadonlySet<number>; readonly others: number } | null;
 }
 
 /** Baseline of a heading at a canvas's upper edge, where begins what it is the heading of, height of labels below. */

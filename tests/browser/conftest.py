@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 def open_window(chromium: sync_api.Browser) -> Callable[..., sync_api.Page]:
     """Opens windows, with Playwright's options. Those with the same options share a profile, for the sake of its cache.
 
+    Nothing plays by itself in them, unless `reduced_motion="no-preference"` says so: what a test sees stands still.
+
     A page of the app stands a quarter sooner where Streamlit's scripts need not be read and compiled again.
     """
     profiles: dict[str, sync_api.BrowserContext] = {}
 
     def open_window(**options: Any) -> sync_api.Page:
-        options = {"viewport": SCREEN, **options}
+        options = {"viewport": SCREEN, "reduced_motion": "reduce", **options}
         key = repr(sorted(options.items()))
         if key not in profiles:
             profiles[key] = chromium.new_context(**options)
