@@ -153,10 +153,6 @@ class Scene:
         chosen = self.choices.upper
         return int(trace.predicted[0]) if chosen is None or chosen >= len(trace.classes) else chosen
 
-    def choose(self, **changes: object) -> None:
-        """Write changed choices to the URL."""
-        session.update(self.choices, **changes)
-
 
 def keep(*fragments: str, **changes: object) -> None:
     """Write changed choices to the URL as it is now, and run the page again; to be called from a callback.
@@ -192,7 +188,7 @@ def catalogue() -> Catalogue:
 
 def choices() -> Choices:
     """The choices of the link, whether or not they can be met. Raises ZooError, SceneError."""
-    return session.parse(st.query_params, catalogue())[0]
+    return session.parse(session.here(), catalogue())[0]
 
 
 def recorded_network(choices: Choices) -> Entry | None:
@@ -203,7 +199,7 @@ def recorded_network(choices: Choices) -> Entry | None:
 
 def current() -> Scene:
     """The scene that the URL stands for. Raises ZooError, DatasetMissing, SceneError."""
-    wanted, notices = session.parse(st.query_params, catalogue())
+    wanted, notices = session.parse(session.here(), catalogue())
     entry = recorded_network(wanted) or resources.entries()[wanted.model]
     picture, more = images.resolve(wanted, entry)
     return Scene(wanted, entry, picture, (*notices, *more), st.context.theme.type == "dark")

@@ -293,7 +293,7 @@ def _keep(source: str, upload: images.Upload | None, *, hesitant: bool = False) 
     hesitant: a picture that is in the link already stays there.
     """
     images.keep(source, upload)
-    choices, _ = session.parse(st.query_params, catalogue())
+    choices, _ = session.parse(session.here(), catalogue())
     picture = images.link(upload, resources.entries()[choices.model])
     if choices.source == source and not (hesitant and choices.picture):
         session.update(choices, picture=picture)

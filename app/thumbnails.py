@@ -13,7 +13,7 @@ from torch import Tensor
 
 from app import resources, widgets
 from app.caching import of_zoo
-from app.scene import Scene
+from app.scene import Scene, keep
 from app.sources import browsing, images
 from app.state.choices import Choices
 from app.text import plain
@@ -40,9 +40,13 @@ def show(scene: Scene) -> None:
             read=lambda label, choices: _class_changes(None if label < 0 else label, choices, entry),
         )
     with right:
-        if st.button("Random", icon=":material/casino:", width="stretch", key="random"):
-            scene.choose(image=random.choice(places))
-            st.rerun()
+        st.button(
+            "Random",
+            icon=":material/casino:",
+            width="stretch",
+            key="random",
+            on_click=lambda: keep(image=random.choice(places)),
+        )
     index = images.index_of(choices, entry)
     position = places.index(index) if index in places else 0
     pages = max(1, -(-len(places) // PER_PAGE))

@@ -50,7 +50,7 @@ def show(current: Scene) -> None:
 
 def choose(method: str, label: int, named: int) -> None:
     """Look at the images of a cell; for a widget's callback."""
-    choices = session.parse(st.query_params, catalogue())[0]
+    choices = session.parse(session.here(), catalogue())[0]
     session.update(choices, method=method, cell=(int(label), int(named)))
 
 

@@ -64,27 +64,18 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], Callable[[],
     What `on_command` returns is called last: it may lead to another page, which ends what else there is to do.
     """
     mount = built("keys", html=_HTML)
-    acknowledged, trail = f"{key}-acknowledged", f"{key}-trail"
+    acknowledged = f"{key}-acknowledged"
 
     def pressed() -> None:
-        """Run before the script, with the address that the browser knew when it sent the commands."""
-        left = followed(st.session_state.get(trail, []), st.query_params.to_dict())
-        if st.query_params.to_dict() != left[-1]:
-            st.query_params.from_dict(left[-1])
+        """Run before the script."""
         # Streamlit has forgotten what was told where the last run ended before it came here: the key is sent again.
         told = st.session_state.get(key) or {}
         for number, command in received(told.get("commands"), st.session_state.get(acknowledged, 0)):
             leads = on_command(command)  # ended by Streamlit where a newer message waits: then the key is sent again
             st.session_state[acknowledged] = number
-            left.append(st.query_params.to_dict())
             if leads:
-                st.session_state[trail] = left
                 leads()
-        st.session_state[trail] = left
 
-    here = st.query_params.to_dict()
-    if st.session_state.get(trail, [None])[-1] != here:
-        st.session_state[trail] = [here]  # a widget, a link or Back led elsewhere
     mount(
         key=key,
         data={
@@ -102,15 +93,6 @@ def received(sent: object, acknowledged: int) -> list[tuple[int, str]]:
     """The commands that the browser sent and that are newer than the last one acknowledged, oldest first."""
     pairs = [tuple(pair) for pair in sent if isinstance(pair, list)] if isinstance(sent, list) else []
     return [pair for pair in pairs if len(pair) == 2 and isinstance(pair[0], int) and pair[0] > acknowledged]
-
-
-def followed(left: list[dict[str, str]], sent: dict[str, str]) -> list[dict[str, str]]:
-    """The addresses that commands led through, to which the next command adds its own; the last one is where it starts.
-
-    left: the addresses so far. sent: the one that came with the command. A browser may send an address that an earlier
-    command has left already, when it has not been told of the newer one yet.
-    """
-    return list(left) if sent in left[:-1] and sent != left[-1] else [sent]
 
 
 def screen(key: str) -> tuple[int, int] | None:

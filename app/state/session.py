@@ -14,6 +14,9 @@ from app.state.codecs import Replaced
 START = {"page": "start"}
 """What a query holds beside the choices where they were made on the start page at the address without a name."""
 _MARK = "mark-of-the-page"
+_TRAIL = "trail"
+LONGEST_TRAIL = 50
+"""Addresses of which a browser may not have heard yet."""
 
 
 def parse(query: Mapping[str, str], catalogue: Catalogue) -> tuple[Choices, tuple[str, ...]]:
@@ -54,6 +57,40 @@ def mark(query: Mapping[str, str]) -> None:
 def write(query: Mapping[str, str]) -> None:
     """Put a query of the page that is open into the URL."""
     st.query_params.from_dict({**st.session_state.get(_MARK, {}), **query})
+    st.session_state[_TRAIL] = [*st.session_state.get(_TRAIL, []), st.query_params.to_dict()][-LONGEST_TRAIL:]
+
+
+def arrive() -> None:
+    """Take the address of this run for what the visitor wants; to be called first in the script, after all callbacks.
+
+    A link or Back has led there, or what callbacks have written.
+    """
+    here = st.query_params.to_dict()
+    if st.session_state.get(_TRAIL, [None])[-1] != here:
+        st.session_state[_TRAIL] = [here]
+
+
+def here() -> dict[str, str]:
+    """The address from which a callback goes on, which is put into the URL.
+
+    Every message of the browser brings the address that it knew when it sent it; what was picked just before may have
+    led to another one.
+    """
+    sent, left = st.query_params.to_dict(), st.session_state.get(_TRAIL, [{}])
+    if left[-1] != sent:  # else it is what was written last, perhaps in this very run
+        left = st.session_state[_TRAIL] = followed(left, sent)
+        if left[-1] != sent:
+            st.query_params.from_dict(left[-1])
+    return left[-1]
+
+
+def followed(left: list[dict[str, str]], sent: dict[str, str]) -> list[dict[str, str]]:
+    """The addresses that callbacks led through, to which the next one adds its own; the last one is where it starts.
+
+    left: the addresses so far. sent: the one that came with the message. A browser may send an address that an earlier
+    callback has left already, when it has not been told of the newer one yet.
+    """
+    return list(left) if sent in left[:-1] and sent != left[-1] else [sent]
 
 
 def update(choices: Choices, **changes: Any) -> None:

@@ -182,9 +182,13 @@ def ascend(upper: int) -> None:
         "g is averaged over them. Training takes γ = 0.005 at its peak, and the weights step with b. "
         "Here they stand still: nothing bounds the objective from above, and under a small λ b grows on."
     )
-    if right.button("Another batch", icon=":material/casino:", width="stretch", key="redraw"):
-        current.choose(draw=(choices.draw + 1) % (MAX_DRAW + 1))
-        st.rerun()
+    right.button(
+        "Another batch",
+        icon=":material/casino:",
+        width="stretch",
+        key="redraw",
+        on_click=lambda: scene.keep(draw=(choices.draw + 1) % (MAX_DRAW + 1)),
+    )
 
 
 layout.headline(

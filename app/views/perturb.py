@@ -56,7 +56,7 @@ def models(current: Scene) -> dict[str, Entry]:
 
 def keep_left(left: Left) -> None:
     """Keep where the visitor left the component; of the page only what depends on it runs again."""
-    choices = session.parse(st.query_params, scene.catalogue())[0]
+    choices = session.parse(session.here(), scene.catalogue())[0]
     stage = scene.current()
     entry, _ = stage.sibling(stage.entry.routing, decoder=True)
     at = stage.upper(stage.trace(entry))

@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from app import presenter, resources
 from app.components import keys
-from app.components.keys import followed, received
+from app.components.keys import received
 from app.sources import browsing, images
+from app.state.session import followed
 from capsviz.data import DatasetMissing
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts

@@ -62,3 +62,27 @@ def test_an_answer_that_is_no_option_any_more_is_no_pick():
     assert possible("l2", (["dr", "l2"],)) and possible(3, (range(5),)) and possible(None, (["dr"],))
     assert not possible("Dynamic routing · 0.28 %", (["mnist-dr", "mnist-l2"],))
     assert possible(7, (1, 10)) and possible(True, ())
+
+
+def test_a_pick_that_left_before_the_browser_heard_of_the_last_one_undoes_nothing(visit: Visit):
+    app = visit("dynamic", model="digits-dr", image=7)
+    app.selectbox(key="second").set_value("image").run()
+    assert app.query_params["second"] == "image"
+    app.query_params.clear()
+    app.query_params["model"], app.query_params["image"] = "digits-dr", "7"  # what the browser still knows
+    app.button_group(key="upper").set_value(4).run()
+    assert (app.query_params["second"], app.query_params["class"]) == ("image", "4")
+    links = {link.proto.query_string for link in app.get("page_link")}
+    assert links == {"model=digits-dr&image=7&class=4&second=image"}
+    assert [box.value for box in app.selectbox if box.label == "Beside it"] == ["image"] and not app.exception
+
+
+def test_what_back_took_away_stays_away_at_the_next_pick(visit: Visit):
+    app = visit("dynamic", model="digits-dr", image=7)
+    app.selectbox(key="second").set_value("image").run()
+    app.query_params.clear()
+    app.query_params["model"], app.query_params["image"] = "digits-dr", "7"
+    app.run()
+    [upper] = [group for group in app.button_group if group.key.startswith("upper")]
+    upper.set_value(4).run()
+    assert "second" not in app.query_params and app.query_params["class"] == "4"
