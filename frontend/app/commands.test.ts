@@ -12,19 +12,32 @@ test("a key has its command, and what every object inherits is none", () => {
 test("one batch is on its way at a time, and what was pressed meanwhile follows it", () => {
   const commands = new Commands();
   commands.add("image+1", 1000);
-  assert.deepEqual(commands.due(0), [[1000, "image+1"]]);
+  assert.deepEqual(commands.due(0, "/em"), [[1000, "image+1"]]);
   commands.add("class+1", 1000); // in the same millisecond: its number grows all the same
-  assert.equal(commands.due(10), null);
+  assert.equal(commands.due(10, "/em"), null);
   commands.acknowledged(1000);
-  assert.deepEqual(commands.due(20), [[1001, "class+1"]]);
+  assert.deepEqual(commands.due(20, "/em"), [[1001, "class+1"]]);
 });
 
 test("what nobody answers is sent again after a while", () => {
   const commands = new Commands();
   commands.add("present", 7);
-  commands.due(0);
-  assert.equal(commands.due(Commands.PATIENCE - 1), null);
-  assert.deepEqual(commands.due(Commands.PATIENCE), [[7, "present"]]);
+  commands.due(0, "/em");
+  assert.equal(commands.due(Commands.PATIENCE - 1, "/em"), null);
+  assert.deepEqual(commands.due(Commands.PATIENCE, "/em"), [[7, "present"]]);
   commands.acknowledged(7);
-  assert.deepEqual([commands.waiting, commands.due(9999)], [[], null]);
+  assert.deepEqual([commands.waiting, commands.due(9999, "/em")], [[], null]);
+});
+
+test("a key waits until the page has begun that a link leads to, but not for ever", () => {
+  const commands = new Commands();
+  commands.leaves("/em", 100);
+  commands.add("present", 101);
+  assert.equal(commands.due(101, "/dynamic"), null);
+  assert.deepEqual(commands.due(150, "/em"), [[101, "present"]]);
+  const lost = new Commands();
+  lost.leaves("/em", 100);
+  lost.add("present", 101);
+  assert.equal(lost.due(99 + Commands.PATIENCE, "/dynamic"), null);
+  assert.deepEqual(lost.due(100 + Commands.PATIENCE, "/dynamic"), [[101, "present"]]);
 });

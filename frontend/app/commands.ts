@@ -41,6 +41,7 @@ export class Commands {
 
   waiting: [number, string][] = [];
   private sent = 0;
+  private leaving: { readonly path: string; readonly since: number } | null = null;
   private sentAt = 0;
   private last = 0;
 
@@ -54,8 +55,23 @@ export class Commands {
     this.waiting = this.waiting.filter(([each]) => each > number);
   }
 
-  /** The batch to send at a time in milliseconds; null where there is none, or one is on its way. */
-  due(now: number): [number, string][] | null {
+  /**
+   * A link has been followed that leads to the page at a path. What was sent before that page has begun would name the
+   * page before, and lead back there.
+   */
+  leaves(path: string, now: number): void {
+    this.leaving = { path, since: now };
+  }
+
+  /** Whether the page changes. */
+  get waits(): boolean {
+    return this.leaving !== null;
+  }
+
+  /** The batch to send at a time in milliseconds, at a path; null where there is none, or one is on its way. */
+  due(now: number, path: string): [number, string][] | null {
+    if (this.leaving?.path === path || now - (this.leaving?.since ?? 0) >= Commands.PATIENCE) this.leaving = null;
+    if (this.leaving) return null;
     const youngest = this.waiting.at(-1);
     if (!youngest || (this.sent > this.last && now - this.sentAt < Commands.PATIENCE)) return null;
     [this.sent, this.sentAt] = [youngest[0], now];

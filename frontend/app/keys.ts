@@ -4,6 +4,7 @@ import { belongsToField, commandOf, Commands } from "./commands";
 import "./keys.css";
 import { type Component, found } from "./component";
 
+const CHANGING = 50; // milliseconds after which a page that changes is looked at again
 const QUIET = 250; // milliseconds without another size of the window before Python hears of it
 
 interface Data {
@@ -15,6 +16,7 @@ interface Data {
 }
 
 const commands = new Commands();
+const LINKS = '[data-testid="stPageLink"] a';
 const mounted = new WeakMap<Node, AbortController>(); // by the element that Streamlit mounts the component in
 
 // Streamlit calls this again whenever data or theme changes: the call before it must stop listening first.
@@ -27,9 +29,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   signal.addEventListener("abort", () => window.clearTimeout(again));
   const flush = (): void => {
     window.clearTimeout(again);
-    const batch = commands.due(performance.now());
+    const batch = commands.due(performance.now(), window.location.pathname);
     if (batch) setTriggerValue("commands", batch);
-    if (commands.waiting.length) again = window.setTimeout(flush, Commands.PATIENCE);
+    if (commands.waiting.length) again = window.setTimeout(flush, commands.waits ? CHANGING : Commands.PATIENCE);
   };
   const send = (command: string): void => {
     if (/^(page|step)/.test(command) && moves("step"))
@@ -81,6 +83,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     event.stopImmediatePropagation();
   };
   window.addEventListener("keydown", press, { signal, capture: true });
+  const followed = ({ target, ctrlKey, metaKey, shiftKey }: MouseEvent): void => {
+    const link = target instanceof Element && !ctrlKey && !metaKey && !shiftKey && target.closest(LINKS);
+    if (link instanceof HTMLAnchorElement) commands.leaves(new URL(link.href).pathname, performance.now());
+  };
+  document.addEventListener("click", followed, { signal, capture: true });
   window.addEventListener("capsviz:command", (event) => send((event as CustomEvent<string>).detail), { signal });
   if (data.presenting) tellSize(data.screen, signal, (size) => setStateValue("screen", size));
   return () => listening.abort();
