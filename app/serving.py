@@ -10,6 +10,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from capsviz.errors import CapsvizError
@@ -31,9 +32,31 @@ class ServingError(CapsvizError):
     """A page that cannot be served, or visited, on this machine."""
 
 
+@dataclass(frozen=True)
+class Server:
+    """A process that serves."""
+
+    address: str
+    process: int
+    """Its number."""
+    log: Path
+
+    def memory(self) -> int:
+        """Bytes of memory that it holds now (Linux)."""
+        rows = Path(f"/proc/{self.process}/status").read_text().splitlines()
+        return int(next(row for row in rows if row.startswith("VmRSS")).split()[1]) * 1024
+
+
 @contextmanager
 def served(script: str, folder: Path, **environment: str) -> Iterator[str]:
-    """A script of the repository on a free port: its address. The server's log goes to `folder` and stops with it.
+    """The address of a script as `serving` serves it."""
+    with serving(script, folder, **environment) as server:
+        yield server.address
+
+
+@contextmanager
+def serving(script: str, folder: Path, **environment: str) -> Iterator[Server]:
+    """A script of the repository on a free port. The server's log goes to `folder` and stops with it.
 
     Raises ServingError, with the log, where the server does not come up.
     """
@@ -49,7 +72,7 @@ def served(script: str, folder: Path, **environment: str) -> Iterator[str]:
         server = subprocess.Popen(command, cwd=ROOT / "app", env=variables, stdout=file, stderr=subprocess.STDOUT)
     try:
         _wait_for_health(f"http://localhost:{port}", server, log)
-        yield f"http://localhost:{port}"
+        yield Server(f"http://localhost:{port}", server.pid, log)
     finally:
         server.kill()  # it holds nothing that has to be kept, and takes four seconds to end of itself
         server.wait(timeout=20)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app import benchmark
+from app.load import report
 from capsviz import zoo
 from capsviz.benchmarks import speed
 from capsviz.experiments import results
@@ -34,7 +35,7 @@ def tables() -> dict[str, dict[str, str]]:
             "| measured | ms per batch |": speed.table(measured("speed-paper")),
             "| measured | times |": benchmark.table(measured("app")),
         },
-        "reliability.md": {"| read | inputs |": fuzzed(measured("fuzz"))},
+        "reliability.md": {"| read | inputs |": fuzzed(measured("fuzz")), report.HEAD: report.table(measured("load"))},
     }
 
 

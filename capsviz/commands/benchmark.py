@@ -10,13 +10,15 @@ import typer
 
 from capsviz.commands.app import app_folder
 from capsviz.errors import CapsvizError
-from capsviz.terminal import Device, Threads
+from capsviz.terminal import Device, Threads, say
 
 
 def benchmark(
     what: Annotated[
         str,
-        typer.Argument(help="speed; memory: what training takes; app: how soon it opens, moves and answers."),
+        typer.Argument(
+            help="speed; memory: what training takes; app: how soon it opens, moves and answers; load: many visitors."
+        ),
     ] = "speed",
     preset: Annotated[str, typer.Option(help="Speed, memory: paper, compact, tiny, …")] = "paper",
     batch: Annotated[int, typer.Option(min=1, help="Speed, memory: images a step.")] = 128,
@@ -25,17 +27,28 @@ def benchmark(
     classes: Annotated[int, typer.Option(min=2, help="Memory: class capsules.")] = 10,
     device: Device = None,
     threads: Threads = None,
+    visitors: Annotated[int, typer.Option(min=1, max=100, help="Load: how many are there at once.")] = 20,
+    actions: Annotated[int, typer.Option(min=1, max=100_000, help="Load: what they do in all.")] = 1000,
+    hours: Annotated[float, typer.Option(min=0, max=24, help="Load: how long one visitor stays afterwards.")] = 0.05,
+    seed: Annotated[int, typer.Option(min=0, help="Load: of what the visitors do.")] = 0,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Also write the result as JSON.")] = None,
 ) -> None:
     """Measure step, pass, routing and trace against a plain formulation, in one process on one device; or the app."""
     from capsviz.files import make_folder, write_json
 
-    if what not in ("speed", "memory", "app"):
-        raise CapsvizError(f"There is no benchmark of {what!r}; choose speed, memory or app.")
+    if what not in ("speed", "memory", "app", "load"):
+        raise CapsvizError(f"There is no benchmark of {what!r}; choose speed, memory, app or load.")
     if what == "app":
-        live = live_benchmark()
+        live = of_app("app.benchmark")
         result = live.measure()
         print(live.table(result))
+    elif what == "load":
+        result = of_app("app.load.measure").measure(visitors, actions, hours, seed, say)
+        report = of_app("app.load.report")
+        print(report.table(result), report.failures(result), sep="\n\n")
+        from capsviz.experiments import results
+
+        output = output or results.folder() / "load.json"
     elif what == "memory":
         from capsviz.benchmarks import peak
 
@@ -51,7 +64,7 @@ def benchmark(
         write_json(output, result, indent=1)
 
 
-def live_benchmark() -> ModuleType:
-    """The app's own measurement of itself, which comes with the app and not with the library."""
+def of_app(name: str) -> ModuleType:
+    """A module of the app, which measures itself: it comes with the app and not with the library."""
     sys.path.insert(0, str(app_folder().parent))
-    return importlib.import_module("app.benchmark")
+    return importlib.import_module(name)
