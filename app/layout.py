@@ -170,6 +170,10 @@ def layer_picker(current: Scene, trace: Trace) -> Trace:
     return trace.at(layer, position)
 
 
+SIDE_BY_SIDE = 32
+"""Classes that are buttons beside one another; more of them are a list, in which one can type."""
+
+
 def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str] | None = None) -> int:
     """The upper capsule to look at: the most active, whose class is predicted, until the visitor chooses another.
 
@@ -178,15 +182,18 @@ def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str
     """
     upper = current.upper(trace)
     named = trace.named[0].tolist()
-    of_types, classes = trace.kind == "type", [text.plain(each) for each in trace.classes]
+    of_types, many = trace.kind == "type", len(trace.classes) > SIDE_BY_SIDE
+    # A list reads no Markdown, buttons do.
+    classes = [each if many else text.plain(each) for each in trace.classes]
+    marked = "{} ◂" if many else "**{}** ◂"
     chosen(
-        st.segmented_control,
+        st.selectbox if many else st.segmented_control,
         what or ("Capsule type" if of_types else "Class capsule"),
         "upper",
         upper,
         range(len(classes)),
-        format_func=lambda index: f"**{classes[index]}** ◂" if index in named else classes[index],
-        required=True,
+        format_func=lambda index: marked.format(classes[index]) if index in named else classes[index],
+        **({} if many else {"required": True}),
         help="◂ marks the most active capsule." if of_types else "◂ marks the class that the model predicts.",
         then=then,
     )

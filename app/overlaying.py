@@ -10,7 +10,6 @@ from app.state.choices import Choices
 from app.text import plain
 from app.thumbnails import as_markdown, data_image
 from app.widgets import chosen
-from capsviz.data import DATASETS
 from capsviz.data.multi import REACH
 
 
@@ -28,7 +27,7 @@ def show(scene: Scene) -> None:
 
 
 def _one(title: str, field: str, index: int, name: str, split: str) -> None:
-    of_class = [browsing.indices_of(name, split, label) for label in range(len(DATASETS[name].classes))]
+    of_class = [browsing.indices_of(name, split, label) for label in range(len(browsing.classes(name)))]
     label = next((label for label, places in enumerate(of_class) if index in places), 0)
     example = of_class[label].index(index) if index in of_class[label] else 0
     row = [places[min(example, len(places) - 1)] for places in of_class]
@@ -48,7 +47,7 @@ def _one(title: str, field: str, index: int, name: str, split: str) -> None:
     )
     chosen(
         st.number_input,
-        f"{title}: example of class {plain(DATASETS[name].classes[label])}",
+        f"{title}: example of class {plain(browsing.classes(name)[label])}",
         field,
         example + 1,
         1,

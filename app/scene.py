@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 
 import streamlit as st
@@ -60,7 +61,7 @@ class Scene:
                 f"{resources.ABSENT.format(name=base.name)}, and no {title} model here takes its images; see the page "
                 f"about {base.method.title}."
             )
-        command = f"`capsviz train --data {base.data} --routing {routing}`"
+        command = f"`capsviz train --data {shlex.quote(base.data)} --routing {routing}`"
         if not able:
             wanted = "takes these images and has a decoder" if decoder else "takes these images"
             trainable = not decoder or preset("compact", base.data, routing, image=base.config.image).decoder
@@ -183,7 +184,7 @@ def catalogue() -> Catalogue:
     start = next((name for name in wanted if name in entries), next(iter(entries)))
     classes = {name: len(entry.classes) for name, entry in entries.items()}
     moved = {old: new for old, new in zoo.successors().items() if new in entries}
-    return Catalogue(start, classes, browsing.BROWSABLE, moved)
+    return Catalogue(start, classes, browsing.names(), moved)
 
 
 def choices() -> Choices:

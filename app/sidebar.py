@@ -20,7 +20,7 @@ from app.text import plain, sentence
 from app.tours import talk
 from app.widgets import chosen
 from capsviz import data, device
-from capsviz.data import DATASETS, DIGITS, ImageError
+from capsviz.data import DIGITS, ImageError
 from capsviz.errors import CapsvizError
 from capsviz.routing import ALGORITHMS
 from capsviz.zoo import Entry
@@ -313,7 +313,7 @@ def _received(source: str, choices: Choices) -> None:
 
 
 def _data_set(scene: Scene) -> None:
-    here = [name for name in browsing.BROWSABLE if browsing.here(name)]
+    here = [name for name in browsing.names() if browsing.here(name)]
     name = images.data_of(scene.choices, scene.entry)
     _offer_download(_wanted(scene))
     left, right = st.columns([3, 2])
@@ -324,7 +324,7 @@ def _data_set(scene: Scene) -> None:
             "data",
             name,
             here,
-            format_func=lambda name: DATASETS[name].title,
+            format_func=images.title_of,
             read=lambda name, _: {"source": "data", "data": name, "only": None},
         )
     with right:
@@ -332,7 +332,7 @@ def _data_set(scene: Scene) -> None:
 
 
 def _is_here(scene: Scene) -> bool:
-    return _wanted(scene) in DATASETS and browsing.here(_wanted(scene))
+    return browsing.here(_wanted(scene))
 
 
 def _wanted(scene: Scene) -> str:
@@ -341,14 +341,16 @@ def _wanted(scene: Scene) -> str:
 
 
 def _offer_download(name: str) -> None:
-    info = DATASETS[name]
-    if data.available(name):
+    info = data.known(name)
+    if info is None or data.available(name):
         return
     place = st.container()
     if browsing.here(name):
         place.caption(f"{len(browsing.indices(name, 'test'))} test images of {info.title} come with capsviz.")
     else:
-        place.caption(f"{info.title} is not on this machine.")
+        place.caption(sentence(info.missing(data.data_root())))
+    if not info.download_bytes:
+        return
     label = f"Download {info.title} ({info.download_bytes / 1e6:.1f} MB)"
     if not place.button(label, icon=":material/download:", key=f"download-{name}", width="stretch"):
         return

@@ -175,8 +175,8 @@ def lines(trace: Trace, current: Scene) -> str:
         images = f"capsviz.Trace.open({_quoted(file_name(trace, current))}).images"
     else:
         name, split, index = origin
-        image_set, place = f'capsviz.data.load("{name}", "{split}")', index
-        pairs = name not in browsing.LABELLED
+        image_set, place = f'capsviz.data.load({_quoted(name)}, "{split}")', index
+        pairs = not browsing.labelled(name)
         if not data.available(name):
             image_set, pairs = f'capsviz.data.exemplars.exemplars("{name}")', False
             place = exemplars.exemplars(name).place(index)

@@ -17,7 +17,6 @@ from app.scene import Scene, keep
 from app.sources import browsing, images
 from app.state.choices import Choices
 from app.text import plain
-from capsviz.data import DATASETS
 from capsviz.zoo import Entry
 
 PER_PAGE = 15
@@ -85,7 +84,7 @@ def _class_changes(label: int | None, choices: Choices, entry: Entry) -> dict[st
 
 def _class_names(scene: Scene) -> tuple[str, ...]:
     if images.source_of(scene.choices, scene.entry) == "data":
-        return DATASETS[images.data_of(scene.choices, scene.entry)].classes
+        return browsing.classes(images.data_of(scene.choices, scene.entry))
     return scene.entry.classes
 
 
@@ -104,7 +103,7 @@ def _thumbnail(scene: Scene, index: int) -> str:
 def data_image(name: str, split: str, index: int) -> tuple[str, bytes]:
     """What an image of a data set is called, and its PNG."""
     pixels, labels = browsing.image(name, split, index)
-    return f"image {index}, {images.kinds(labels, DATASETS[name].classes)}", _png(pixels)
+    return f"image {index}, {images.kinds(labels, browsing.classes(name))}", _png(pixels)
 
 
 @of_zoo(most=500)

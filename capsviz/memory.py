@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+import re
 import weakref
 from collections.abc import Callable, Iterator
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
@@ -106,6 +108,24 @@ def peak_of(call: Callable[[], Any]) -> int:
         kept = call()
     del kept
     return watch.peak
+
+
+def free() -> int | None:
+    """Bytes of main memory that a program may still take, within the limit of its container; None where nobody says."""
+    said = [_said(Path("/proc/meminfo"), r"MemAvailable:\s+(\d+) kB", 1024)]
+    group = Path("/sys/fs/cgroup")
+    limit, used = (_said(group / f"memory.{name}", r"(\d+)", 1) for name in ("max", "current"))
+    said.append(None if limit is None or used is None else max(0, limit - used))
+    return min((each for each in said if each is not None), default=None)
+
+
+def _said(file: Path, pattern: str, unit: int) -> int | None:
+    """A number of bytes that the system states in a file; None where there is no such file, or no number in it."""
+    try:
+        found = re.search(pattern, file.read_text())
+    except OSError:
+        return None
+    return None if found is None else unit * int(found[1])
 
 
 def _tensors(values: Any) -> Iterator[Tensor]:

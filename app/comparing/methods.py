@@ -62,7 +62,7 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
 
     drawing: only models that reconstruct. Raises NothingMeasured where there is none.
     """
-    if current.entry.data not in browsing.LABELLED:
+    if current.entry.objects > 1:
         raise NothingMeasured(
             f"The images of {images.title_of(current.entry.data)} show two digits each, and this view counts one; "
             "choose “This image”."
@@ -98,7 +98,7 @@ def _place(entry: Entry) -> tuple[bool, int, str]:
 def test_images(current: Scene) -> ImageSet | None:
     """The test images of the chosen model's data set; None, and one sentence, where they are not on this machine."""
     name = current.entry.data
-    if data.available(name):
+    if browsing.labelled(name) and data.available(name):
         return browsing.image_set(name, "test")
     st.caption(
         f":material/image_not_supported: {plain(images.title_of(name))} is not on this machine, so its images cannot "

@@ -7,19 +7,33 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
+from app import resources
 from app.state.choices import SPLITS
 from capsviz import data
-from capsviz.data import DATASETS, ImageSet, MultiDigits, exemplars
+from capsviz.data import DATASETS, Dataset, ImageSet, MultiDigits, exemplars
 from capsviz.data.exemplars import Exemplars
 
-BROWSABLE = tuple(DATASETS)
-LABELLED = tuple(name for name, info in DATASETS.items() if info.objects == 1)
-"""Data sets of one labelled object an image."""
+
+def names() -> tuple[str, ...]:
+    """The data sets that can be asked for: all that are known, and the folders of images of models here."""
+    return tuple(dict.fromkeys([*DATASETS, *(entry.data for entry in resources.entries().values())]))
+
+
+def labelled(name: str) -> bool:
+    """Whether a data set has one labelled object an image."""
+    info = data.known(name)
+    return info is not None and info.objects == 1
+
+
+def classes(name: str) -> tuple[str, ...]:
+    """What the classes of a data set are called; none where nothing is known of it."""
+    info: Dataset | None = data.known(name)
+    return info.classes if info else ()
 
 
 def here(name: str) -> bool:
     """Whether images of a data set can be shown: all of them, or those that come with capsviz."""
-    return data.available(name) or name in exemplars.names()
+    return data.known(name) is not None and (data.available(name) or name in exemplars.names())
 
 
 def splits(name: str) -> tuple[str, ...]:
@@ -35,7 +49,7 @@ def start(name: str, split: str) -> int:
 def image_set(name: str, split: str) -> ImageSet:
     """A data set of one labelled object an image. Raises DatasetMissing."""
     loaded = _loaded(name, split)
-    assert isinstance(loaded, ImageSet)  # LABELLED holds no generated set
+    assert isinstance(loaded, ImageSet)  # no generated set is `labelled`
     return loaded
 
 

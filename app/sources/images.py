@@ -16,7 +16,7 @@ from app.sources import browsing, linked_picture, trace_sets
 from app.state.choices import Choices
 from capsviz import data, zoo
 from capsviz.analysis.perturbation import draw
-from capsviz.data import DATASETS, DIGITS, ImageError, Viewpoint, VisitorImage
+from capsviz.data import DIGITS, ImageError, Viewpoint, VisitorImage
 from capsviz.data.multi import MultiOf, composed
 from capsviz.figures.picture import png
 
@@ -33,6 +33,8 @@ OUT_OF_SIGHT = (
     "At this viewpoint nothing of the picture is left on the canvas; bring it back by the sliders of *Viewpoint* in "
     "the sidebar."
 )
+COARSE = f"The link holds the picture with {linked_picture.LARGEST} pixels a side, coarser than the model takes it."
+COARSER = f"The link holds it with {linked_picture.LARGEST} pixels a side: whoever opens that sees it coarser."
 _OF_DATA = ("data", "overlaid")
 """Sources that show images of a data set, one or two at a time."""
 MOST_ORIGINALS = 20
@@ -103,12 +105,12 @@ class Upload:
 
 def title_of(name: str) -> str:
     """What a data set is called on screen."""
-    return DATASETS[name].title if name in DATASETS else name
+    return info.title if (info := data.known(name)) else name
 
 
 def layout_of(entry: zoo.Entry) -> str | None:
     """How a picture is brought into the form of a model's training images; None: as its channels suggest."""
-    return DATASETS[entry.data].layout if entry.data in DATASETS else None
+    return info.layout if (info := data.known(entry.data)) else None
 
 
 def data_of(choices: Choices, entry: zoo.Entry) -> str:
@@ -119,7 +121,7 @@ def data_of(choices: Choices, entry: zoo.Entry) -> str:
     if choices.source == "overlaid" and (parts := parts_of(entry)):
         return parts
     for name in (choices.data, entry.data):
-        if name in browsing.BROWSABLE and browsing.here(name):
+        if name and browsing.here(name):
             return name
     return DIGITS.name
 
@@ -133,14 +135,14 @@ def split_of(choices: Choices, entry: zoo.Entry) -> str:
 def labelled(choices: Choices, entry: zoo.Entry) -> str | None:
     """The data set here whose images and labels fit a model, the chosen one first; None where there is none."""
     for name in (data_of(choices, entry), entry.data, DIGITS.name):
-        if name in browsing.LABELLED and data.available(name) and DATASETS[name].classes == entry.classes:
-            return name if DATASETS[name].image == tuple(entry.config.image) else None
+        if browsing.labelled(name) and data.available(name) and browsing.classes(name) == entry.classes:
+            return name if data.describe(name).image == tuple(entry.config.image) else None
     return None
 
 
 def parts_of(entry: zoo.Entry) -> str | None:
     """The data set whose images are laid over one another for a model of several objects; None for any other model."""
-    info = DATASETS.get(entry.data)
+    info = data.known(entry.data)
     return info.base.name if isinstance(info, MultiOf) else None
 
 
@@ -280,7 +282,7 @@ def _overlaid(
 
 def from_data(name: str, split: str, index: int, entry: zoo.Entry) -> Picture:
     """Image `index` of a data set in the form that the model takes; left as it is where it has that form."""
-    (pixels, labels), info = browsing.image(name, split, index), DATASETS[name]
+    (pixels, labels), info = browsing.image(name, split, index), data.describe(name)
     shown = tuple(labels) if info.classes == entry.classes else ()
     title = f"{info.title} {split} image {index}, {kinds(labels, info.classes)}"
     notes = tuple(filter(None, (browsing.note(name, split),)))
@@ -315,9 +317,13 @@ def counted(count: int) -> str:
 def _linked(choices: Choices, entry: zoo.Entry) -> Picture:
     """The visitor's picture: its pixels are the link's, here and elsewhere; a session may know their origin."""
     pixels, notes = _in_form(linked_picture.read(choices.picture), entry)
+    coarse = linked_picture.form(entry.config.image) != tuple(entry.config.image)
     if choices.picture not in _originals():
-        return Picture(pixels, f"{GIVEN[choices.source]} from the link", (), notes)
+        return Picture(pixels, f"{GIVEN[choices.source]} from the link", (), (*notes, COARSE) if coarse else notes)
     upload, said = _originals()[choices.picture]
+    if coarse and upload.image is not None:
+        whole = data.prepare(upload.image, entry.config.image, layout=layout_of(entry))
+        return Picture(whole.pixels, f"your {upload.name}", (), (*whole.notes, COARSER))
     return Picture(pixels, f"your {upload.name}", (), (*said, *notes))
 
 
@@ -330,7 +336,7 @@ def link(upload: Upload | None, entry: zoo.Entry) -> str:
     """The picture in the form that a model takes, as the link holds it; empty where there is none."""
     if upload is None or upload.image is None:
         return ""
-    prepared = data.prepare(upload.image, entry.config.image, layout=layout_of(entry))
+    prepared = data.prepare(upload.image, linked_picture.form(entry.config.image), layout=layout_of(entry))
     text, kept = linked_picture.written(prepared.pixels), _originals()
     kept.pop(text, None)
     kept[text] = (upload, prepared.notes)

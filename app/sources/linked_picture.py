@@ -17,11 +17,19 @@ from capsviz import data
 from capsviz.data import ImageError
 
 LARGEST = 64
-"""Pixels of a side: images of the models have 28 or 32, and a link is to stay one that can be sent."""
+"""Pixels of a side: shipped models take 28 or 32, and a link is to stay one that can be sent."""
 _HEADER = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 """How every PNG begins; width and height follow."""
 LONGEST = 24_000
 """Letters: more than 64 × 64 pixels in colour ever need."""
+
+
+def form(image: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The form (channels, height, width) in which a link holds a picture for a model of images of the form `image`."""
+    channels, *sides = image
+    share = min(1, LARGEST / max(sides))
+    height, width = (max(1, round(side * share)) for side in sides)
+    return channels, height, width
 
 
 def written(pixels: UInt8[Tensor, "channel height width"]) -> str:

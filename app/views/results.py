@@ -12,7 +12,7 @@ from plotly.graph_objects import Figure
 
 from app import layout, scene
 from app.widgets import chosen
-from capsviz.data import DATASETS
+from capsviz.data import describe
 from capsviz.experiments import convergence, reports
 from capsviz.figures import experiments as figures
 from capsviz.figures.pairs import drawn_pairs
@@ -59,7 +59,7 @@ def drawings(name: str, measured: Any, dark: bool) -> list[Drawing]:
     if name == "convergence":
         return [
             Drawing(
-                f"convergence-{data}", partial(figures.convergence, measured, data, dark=dark), DATASETS[data].title
+                f"convergence-{data}", partial(figures.convergence, measured, data, dark=dark), describe(data).title
             )
             for data in convergence.data_sets(measured)
         ]

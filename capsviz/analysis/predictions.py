@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
-from jaxtyping import Bool, Float, Float16, Int64, UInt8
+from jaxtyping import Bool, Float, Float16, Int64, Integer, UInt8
 from torch import Tensor
 
 from capsviz import device, zoo
@@ -59,15 +59,15 @@ class Predictions:
     weights: str
     drawn_by: str
     drawn_by_weights: str
-    labels: UInt8[Tensor, " count"]
-    predicted: UInt8[Tensor, " count"]
+    labels: Integer[Tensor, " count"]
+    predicted: Integer[Tensor, " count"]
     activations: Float16[Tensor, " count"]
     """Length (EM: activation, CNN: probability) of the predicted class."""
     capsules: Float16[Tensor, "count dim"] | None = None
     """Pose of the predicted class capsule: from it a decoder draws the image again, without the data set."""
     mse: Float16[Tensor, " count"] | None = None
     ssim: Float16[Tensor, " count"] | None = None
-    reread: UInt8[Tensor, " count"] | None = None
+    reread: Integer[Tensor, " count"] | None = None
     """Class that the drawing model gives to the drawing."""
 
     def __len__(self) -> int:
@@ -157,9 +157,9 @@ class Predictions:
                 if name not in _TENSORS:
                     file.refuse(name, "is no part of a record")
                 wide = file.shape(name)[1:2] if name == "capsules" else ()
-                file.expect(name, (*count, *wide), ("U8",) if name in _CLASSES else ("F16",))
+                file.expect(name, (*count, *wide), _KINDS if name in _CLASSES else ("F16",))
             for name in ("labels", "predicted", "activations"):
-                file.expect(name, count, ("U8",) if name in _CLASSES else ("F16",))
+                file.expect(name, count, _KINDS if name in _CLASSES else ("F16",))
             numbers: dict[str, Any] = file.whole()
             file.check_finite(numbers)
             return cls(**asdict(facts), **numbers)
@@ -167,6 +167,7 @@ class Predictions:
 
 _TENSORS = ("labels", "predicted", "activations", "capsules", "mse", "ssim", "reread")
 _CLASSES = ("labels", "predicted", "reread")
+_KINDS = ("U8", "I16")
 _FACTS = tuple(field.name for field in fields(Facts))
 
 
@@ -271,7 +272,7 @@ def measure(
     artist = None if drawer is None else zoo.load(drawer.name)
     whole: dict[str, Any] = _all_columns(model, artist, images.images, progress)
     drawn = (drawer.name, drawer.sha256) if drawer else ("", "")
-    labels = images.labels.to(torch.uint8)
+    labels = _classes(images.labels, entry.network.classes)
     found = Predictions(entry.name, entry.data, entry.sha256, *drawn, labels, **whole)
     if (found.error, len(found)) != (entry.test_error, entry.test_count):
         remedy = "run `capsviz zoo verify` to check the weights"
@@ -282,6 +283,11 @@ def measure(
             f"{entry.test_error:.2f} % of {entry.test_count}; {remedy}."
         )
     return found
+
+
+def _classes(found: Tensor, count: int) -> Tensor:
+    """Classes as a record keeps them: in a byte each where that tells them apart."""
+    return found.to(torch.uint8 if count <= 256 else torch.int16)
 
 
 @device.or_cpu
@@ -317,15 +323,15 @@ def columns(
     if artist is None:
         output = model(pixels.to(device.of(model)), reconstruct=False)
         surest, predicted = device.results(output.activations).max(dim=1)
-        return {"predicted": predicted.to(torch.uint8), "activations": surest.half()}
+        return {"predicted": _classes(predicted, model.config.classes), "activations": surest.half()}
     seen = redraw(cast(CapsNet, model), artist, pixels)  # what has an artist has capsules
     return {
-        "predicted": seen.predicted.to(torch.uint8),
+        "predicted": _classes(seen.predicted, model.config.classes),
         "activations": seen.activations.amax(dim=1).half(),
         "capsules": seen.capsules.half(),
         "mse": mean_squared_error(seen.drawn, pixels).half(),
         "ssim": structural_similarity(seen.drawn, pixels).half(),
-        "reread": seen.reread.to(torch.uint8),
+        "reread": _classes(seen.reread, model.config.classes),
     }
 
 

@@ -20,7 +20,7 @@ Model = Annotated[str, typer.Option(help="A pretrained model's name, or a run's 
 def open_model(name: str, device: str | None = None) -> tuple[Any, dict[str, Any]]:
     """A network, the CNN baseline too, in eval mode on a device (`capsviz.device.chosen`), and what is known of it.
 
-    That is name and data; of a pretrained one also test_error and test_count.
+    That is name, data and classes, as far as the run names them; of a pretrained one also test_error and test_count.
     """
     from capsviz import zoo
     from capsviz.device import chosen
@@ -29,12 +29,18 @@ def open_model(name: str, device: str | None = None) -> tuple[Any, dict[str, Any
     path = Path(name)
     if name not in zoo.models() and (path.exists() or path.suffix or len(path.parts) > 1):
         model, header = open_run(path)
-        return model.to(chosen(device)), {"name": header["name"], "data": header["training"]["data"]}
+        known = {
+            "name": header["name"],
+            "data": header["training"]["data"],
+            "classes": tuple(header.get("classes", ())),
+        }
+        return model.to(chosen(device)), known
     model = zoo.load_network(name, device)
     entry = zoo.models()[name]
     return model, {
         "name": name,
         "data": entry.data,
+        "classes": entry.classes,
         "test_error": entry.test_error,
         "test_count": entry.test_count,
     }
@@ -130,12 +136,13 @@ def trace_picture(
     votes: bool,
 ) -> None:
     """Run a model, as `open_model` gives it, on a picture and record every iteration of its routing in one file."""
-    from capsviz.data import DATASETS, prepare, read_image, to_float
+    from capsviz import data
+    from capsviz.data import prepare, read_image, to_float
     from capsviz.files import write
     from capsviz.tracing.trace import trace as record
 
     network, known = model
-    info = DATASETS.get(known["data"])
+    info = data.known(known["data"])
     prepared = prepare(read_image(image), network.config.image, layout=info.layout if info else None, invert=invert)
     for note in prepared.notes:
         say(note)
@@ -145,7 +152,7 @@ def trace_picture(
         iterations=iterations,
         votes=votes,
         name=known["name"],
-        classes=info.classes if info else None,
+        classes=known["classes"] or (info.classes if info else None),
         objects=info.objects if info else 1,
     )
     if output.suffix.lower() in PAGES:
@@ -205,7 +212,7 @@ def fitting(network: Any, name: str, data: str, split: str) -> Any:
     """A data set that a network can take; raises CapsvizError for another one."""
     from capsviz.data import load
 
-    images = load(data, split)
+    images = load(data, split, image=network.config.image)
     if images.image != network.config.image or len(images.classes) != network.config.classes:
         raise CapsvizError(
             f"{name} takes {network.config.image} images of {network.config.classes} "

@@ -11,10 +11,18 @@ from capsviz.terminal import Device, Threads, duration, error_of, say
 def train(
     data: Annotated[str, typer.Option(help="{data_sets} or folder:PATH.")],
     routing: Annotated[str, typer.Option(help="{routings}.")],
-    preset: Annotated[str, typer.Option(help="{presets}; for {by_matrices} also matrix-compact, …")] = "compact",
-    epochs: Annotated[int, typer.Option(help="Passes over the training set.")] = 10,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="{presets}; for {by_matrices} also matrix-compact, …; compact unless given, or what suits."),
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option(min=8, max=224, help="folder: pixels a side that images are brought to.")
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the training set; 10, of a folder more.")] = None,
     steps: Annotated[int | None, typer.Option(help="Steps, instead of epochs.")] = None,
-    batch: Annotated[int, typer.Option(help="Images a step, over all processes together.")] = 128,
+    batch: Annotated[
+        int | None, typer.Option(help="Images a step, over all processes together; 128, of a small folder 32.")
+    ] = None,
     lr: Annotated[float, typer.Option(help="Adam's peak learning rate.")] = 1e-3,
     decoder_lr: Annotated[float | None, typer.Option(help="That of the decoder; the same unless given.")] = None,
     schedule: Annotated[
@@ -58,19 +66,29 @@ def train(
     threads: Threads = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop with a checkpoint after, say, 9m.")] = None,
 ) -> None:
-    """Train a network: metrics, checkpoints, final weights and a summary go to OUT/NAME."""
+    """Train a network: metrics, checkpoints, final weights and a summary go to OUT/NAME.
+
+    Of your own images, in a folder with a sub-folder for each class, it chooses size, preset, batch and length, and
+    says so: `capsviz train --data folder:leaves --routing dr`.
+    """
+    from capsviz.training.choosing import choose
     from capsviz.training.config import TrainingConfig
     from capsviz.training.interrupt import EXIT_CODES
     from capsviz.training.loop import train as run
 
+    suited = choose(
+        data, routing, size=size, preset=preset, epochs=epochs, batch=batch, validation_share=validation_share
+    )
+    if suited.sentence:
+        say(suited.sentence)
     config = TrainingConfig(
-        data=data,
+        data=suited.data,
         routing=routing,
-        preset=preset,
+        preset=suited.preset,
         decoder=not no_decoder,
-        epochs=epochs,
+        epochs=suited.epochs,
         steps=steps,
-        batch=batch,
+        batch=suited.batch,
         learning_rate=lr,
         decoder_rate=decoder_lr,
         schedule=schedule,

@@ -1,7 +1,7 @@
 """Data sets, and the pictures that visitors bring."""
 
 from capsviz.data.dataset import Dataset, download_command
-from capsviz.data.datasets import DATASETS, describe
+from capsviz.data.datasets import DATASETS, describe, known
 from capsviz.data.digits import DIGITS
 from capsviz.data.errors import DatasetMissing, DownloadFailed, ImageError, UnknownDataset
 from capsviz.data.images import ImageSet, to_float
@@ -30,6 +30,7 @@ __all__ = [
     "describe",
     "download",
     "download_command",
+    "known",
     "load",
     "prepare",
     "read_image",

@@ -51,6 +51,10 @@ class Dataset(ABC):
         """Whether it comes with the package."""
         return not self.download_bytes
 
+    def missing(self, root: Path) -> str:
+        """The sentence on a data set that is not below `root`."""
+        return f"{self.title} is not on this machine."
+
     @abstractmethod
     def available(self, root: Path) -> bool:
         """Whether it is on this machine, by looking at files and their sizes below `root` only."""

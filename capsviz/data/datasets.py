@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from capsviz.data.dataset import Dataset
+from pathlib import Path
+
+from capsviz.data.dataset import FOLDER_PREFIX, Dataset
 from capsviz.data.digits import DIGITS
-from capsviz.data.errors import UnknownDataset
+from capsviz.data.errors import DatasetMissing, UnknownDataset
+from capsviz.data.folder import Form, folder
 from capsviz.data.multi import MULTI_MNIST
-from capsviz.data.torchvision_sets import CIFAR10, FASHION_MNIST, MNIST
+from capsviz.data.torchvision_sets import CIFAR10, FASHION_MNIST, MNIST, data_root
 
 DATASETS: dict[str, Dataset] = {each.name: each for each in (MNIST, FASHION_MNIST, CIFAR10, MULTI_MNIST, DIGITS)}
 """By name."""
 
 
-def describe(name: str) -> Dataset:
-    """The data set of a name; raises `UnknownDataset` for one that is not in `DATASETS`."""
+def describe(name: str, *, root: Path | str | None = None, image: Form | None = None) -> Dataset:
+    """The data set of a name: one of `DATASETS`, or a folder of images, "folder:PATH".
+
+    root: overrides `CAPSVIZ_DATA`; image: the form (channels, height, width) of a folder whose name says none. Raises
+    `UnknownDataset`, and `DatasetMissing` for a folder that is there and cannot be used.
+    """
+    if name.startswith(FOLDER_PREFIX):
+        return folder(name, data_root(root), image)
     if name not in DATASETS:
         raise UnknownDataset(f"There is no data set {name!r}: choose one of {', '.join(DATASETS)}, or folder:PATH.")
     return DATASETS[name]
+
+
+def known(name: str) -> Dataset | None:
+    """As `describe`; None where nothing is known of the name, or a folder cannot be used."""
+    try:
+        return describe(name)
+    except (UnknownDataset, DatasetMissing):
+        return None

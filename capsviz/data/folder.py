@@ -1,77 +1,293 @@
-"""The user's own images: a folder with one sub-folder per class."""
+"""The user's own images: a folder with one sub-folder for each class, as a data set like any other.
+
+Its name is "folder:PATH", or "folder:PATH@3x64x64" with the form (channels, height, width) that its images are brought
+to; without one the form is chosen from the images themselves. A folder that is not at its path is looked for under its
+last name below `CAPSVIZ_DATA`.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
 
 import torch
+from jaxtyping import Int64, UInt8
+from PIL import Image, ImageChops
+from torch import Tensor
 
-from capsviz.data.dataset import FOLDER_PREFIX, SPLITS, check_split
-from capsviz.data.errors import DatasetMissing, ImageError
+from capsviz.data.dataset import FOLDER_PREFIX, SPLITS, Dataset, check_split
+from capsviz.data.errors import DatasetMissing, ImageError, UnknownDataset
 from capsviz.data.images import ImageSet, stratified_split
 from capsviz.data.visitor import prepare, read_image
+from capsviz.errors import line
 
-DEFAULT_IMAGE = (3, 32, 32)
+if TYPE_CHECKING:
+    from capsviz.data.fetching import Progress
+
+Form = tuple[int, int, int]
+SIDES = (8, 224)
+"""Fewest and most pixels of a side that images are brought to."""
+CLASSES = (2, 1000)
+LOOKED_AT = 64
+"""Pictures that are opened to choose the form."""
+NAMED = 5
+"""Broken files that a sentence names."""
+READERS = 4
+_FORM = re.compile(r"@(1|3)x(\d{1,3})x(\d{1,3})$")
+_PICTURES = frozenset((".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".ppm", ".pgm"))
 
 
-def folder_path(name: str) -> Path:
-    """The path in a "folder:PATH" name, with ~ resolved."""
-    return Path(name.removeprefix(FOLDER_PREFIX)).expanduser()
+@dataclass(frozen=True)
+class Listing:
+    """What lies in a folder of images: its classes, and the files of each split with their classes; nothing is read."""
+
+    classes: tuple[str, ...]
+    files: dict[str, tuple[Path, ...]]
+    labels: dict[str, Int64[Tensor, " count"]]
 
 
-def folder_available(name: str) -> bool:
-    """Whether the folder is there and has a sub-folder to take as a class; reads no image."""
-    path = folder_path(name)
-    return path.is_dir() and any(entry.is_dir() for entry in path.iterdir())
+@dataclass(frozen=True, kw_only=True)
+class Folder(Dataset):
+    """A folder of images. Where it is not there, it has no classes, and its form is the one in its name, if any.
 
-
-def load_folder(name: str, split: str, image: tuple[int, int, int] = DEFAULT_IMAGE) -> ImageSet:
-    """The images of PATH/<class>/*, each cropped to its middle and resized to `image` (channels, height, width).
-
-    With folders PATH/train and PATH/test these are the splits; otherwise every fifth image of a class is a test
-    image. Raises `DatasetMissing` where there is no such folder or a class is empty, `ImageError` naming every file
-    that cannot be read.
+    path: as its owner named it. note: what was said of files that cannot be read is in the `ImageSet`'s.
     """
-    from torchvision.datasets import ImageFolder
 
-    check_split(split)
-    path = folder_path(name)
-    has_splits = all((path / part).is_dir() for part in SPLITS)
-    try:
-        listing = ImageFolder(path / split if has_splits else path)
-    except OSError as error:
-        raise DatasetMissing(
-            f"{path} cannot be used as a data set: put images into a sub-folder for each class, like {path}/cat/1.png."
-        ) from error
-    if has_splits:
-        _check_same_classes(path)
-    labels = torch.tensor(listing.targets, dtype=torch.int64)
-    chosen = torch.arange(len(labels)) if has_splits else stratified_split(labels, split)
-    if len(chosen) == 0:
-        raise DatasetMissing(f"{path} has no images left for {split}: add more, or make folders train and test in it.")
-    images = _read_all([Path(listing.samples[index][0]) for index in chosen.tolist()], path, image)
-    return ImageSet(name, split, images, labels[chosen], tuple(listing.classes))
+    path: Path
 
+    @property
+    def embedded(self) -> bool:
+        """False: it is its owner's."""
+        return False
 
-def _check_same_classes(path: Path) -> None:
-    """Labels are positions in the list of classes, so both splits must have the same list."""
-    train, test = ({entry.name for entry in (path / part).iterdir() if entry.is_dir()} for part in SPLITS)
-    if train != test:
-        odd = ", ".join(sorted(train ^ test))
-        raise DatasetMissing(
-            f"{path}/train and {path}/test must have the same classes, but only one of them has {odd}."
+    def available(self, root: Path) -> bool:
+        """Whether the folder is there with a class in it; reads no image."""
+        place = self.found(root)
+        return place is not None and any(_directories(place))
+
+    def found(self, root: Path) -> Path | None:
+        """Where the folder is: at its path, or else under its last name below `root`; None where it is in neither."""
+        return next((place for place in (self.path, root / self.path.name) if place.is_dir()), None)
+
+    def missing(self, root: Path) -> str:
+        """The sentence on a folder that is not there, and on what to do."""
+        return line(
+            f"There is no folder {self.path}; put it back there, or into {root} (CAPSVIZ_DATA), with a sub-folder for "
+            "each class."
         )
 
+    def load(self, split: str, root: Path) -> ImageSet:
+        """A split, in memory: each image cropped to its middle and resized.
 
-def _read_all(files: list[Path], root: Path, image: tuple[int, int, int]) -> torch.Tensor:
-    """Every file as bytes "count channel height width"; the broken ones are named together."""
-    pictures, broken = [], []
-    for file in files:
+        With folders train and test in it these are the splits; otherwise every fifth image of a class is a test image.
+        Files that cannot be read are left out, and the set's note names them.
+        Raises `DatasetMissing` where there is no such folder, or nothing in it to use.
+        """
+        check_split(split)
+        place = self.found(root)
+        if place is None:
+            raise DatasetMissing(self.missing(root))
+        listing = listed(place)
+        files, labels = listing.files[split], listing.labels[split]
+        if not files:
+            raise DatasetMissing(
+                f"{place} has no images left for {split}: add more, or make folders train and test in it."
+            )
+        images, broken = _read_all(files, self.image)
+        if not len(images):
+            raise DatasetMissing(line(f"None of the {len(files)} files in {place} can be read; replace them."))
+        note = _left_out([str(files[each].relative_to(place)) for each in broken], len(files))
+        kept = torch.ones(len(files), dtype=torch.bool)
+        kept[broken] = False
+        return ImageSet(self.name, split, images, labels[kept], listing.classes, note)
+
+    def fetch(self, root: Path, progress: Progress | None = None) -> None:
+        """Raises `DatasetMissing` unless the folder is there: nobody but its owner can fetch it."""
+        if not self.available(root):
+            raise DatasetMissing("A folder of images cannot be downloaded: put the images there yourself.")
+
+
+def folder(name: str, root: Path, image: Form | None = None) -> Folder:
+    """The data set of a "folder:PATH" name; image: its form where the name says none.
+
+    Raises `UnknownDataset` for a form that images cannot be brought to, `DatasetMissing` where the folder is there and
+    cannot be used.
+    """
+    path, form = parted(name)
+    bare = Folder(
+        name=name,
+        title=_title(path),
+        classes=(),
+        image=form or image or (0, 0, 0),
+        train_count=0,
+        test_count=0,
+        layout="photo",
+        source="your own images",
+        licence="yours",
+        path=path,
+    )
+    place = bare.found(root)
+    if place is None or not any(_directories(place)):
+        return bare
+    listing = listed(place)
+    counts = {f"{split}_count": len(listing.files[split]) for split in SPLITS}
+    values = {**vars(bare), **counts, "classes": listing.classes}
+    return Folder(**{**values, "image": form or image or _chosen_form(place, *_state(place))})
+
+
+def parted(name: str) -> tuple[Path, Form | None]:
+    """The path in a "folder:PATH" name, ~ resolved, and the form in it; raises `UnknownDataset` for a wrong one."""
+    said = name.removeprefix(FOLDER_PREFIX)
+    found = _FORM.search(said)
+    path = Path(said[: found.start()] if found else said).expanduser().absolute()
+    if found is None:
+        return path, None
+    channels, height, width = map(int, found.groups())
+    if not all(SIDES[0] <= side <= SIDES[1] for side in (height, width)):
+        raise UnknownDataset(f"Images have {SIDES[0]} to {SIDES[1]} pixels a side, and {height}×{width} is asked for.")
+    return path, (channels, height, width)
+
+
+def named(name: str, root: Path, size: int | None = None) -> str:
+    """The full name of a folder: its absolute path and the form of its images; size: pixels of both sides, if any.
+
+    Raises `UnknownDataset`, `DatasetMissing`.
+    """
+    path, form = parted(name)
+    channels, *sides = form or folder(name, root).image
+    if not channels:
+        folder(name, root).load("train", root)  # says what is wrong with it
+    height, width = (size, size) if size else sides
+    whole = f"{FOLDER_PREFIX}{path}@{channels}x{height}x{width}"
+    parted(whole)
+    return whole
+
+
+def listed(place: Path) -> Listing:
+    """What lies in a folder; raises `DatasetMissing`, in one sentence, where that is no data set."""
+    if not place.is_dir() or not any(_directories(place)):
+        raise DatasetMissing(
+            line(
+                f"{place} cannot be used as a data set: put images into a sub-folder for each class, like "
+                f"{place}/cat/1.png."
+            )
+        )
+    return _listed(place, *_state(place))
+
+
+def _state(place: Path) -> tuple[int, ...]:
+    """What is another as soon as a file comes or goes in the folder or in a class of it."""
+    inner = [each for part in SPLITS if (place / part).is_dir() for each in _directories(place / part)]
+    return tuple(each.stat().st_mtime_ns for each in (place, *_directories(place), *inner))
+
+
+def _directories(place: Path) -> list[Path]:
+    """The sub-folders, in the order of their names; those that systems make for themselves are none."""
+    return sorted(each for each in place.iterdir() if each.is_dir() and not each.name.startswith((".", "__")))
+
+
+def _files(place: Path) -> list[Path]:
+    """The pictures anywhere below a folder, in the order of their paths."""
+    found = (each for each in place.rglob("*") if each.suffix.lower() in _PICTURES)
+    return sorted(each for each in found if not each.name.startswith("."))
+
+
+@lru_cache(maxsize=8)
+def _listed(place: Path, *state: int) -> Listing:
+    has_splits = all((place / part).is_dir() for part in SPLITS)
+    parts = {part: place / part if has_splits else place for part in SPLITS}
+    found = {part: {each.name: _files(each) for each in _directories(where)} for part, where in parts.items()}
+    filled = {part: {name for name, files in classes.items() if files} for part, classes in found.items()}
+    if odd := filled["train"] ^ filled["test"]:
+        several = ", ".join(sorted(odd))
+        raise DatasetMissing(
+            line(f"{place}/train and {place}/test must have the same classes, but only one of them has {several}.")
+        )
+    classes = tuple(sorted(filled["train"]))
+    if not CLASSES[0] <= len(classes) <= CLASSES[1]:
+        raise DatasetMissing(
+            line(
+                f"{place} has {len(classes)} sub-folder{'s' * (len(classes) != 1)} with pictures: {CLASSES[0]} to "
+                f"{CLASSES[1]:,} classes can be told apart."
+            )
+        )
+    files, labels = {}, {}
+    for part in SPLITS:
+        every = [(path, label) for label, name in enumerate(classes) for path in found[part][name]]
+        all_labels = torch.tensor([label for _, label in every])
+        chosen = torch.arange(len(every)) if has_splits else stratified_split(all_labels, part)
+        files[part], labels[part] = tuple(every[each][0] for each in chosen.tolist()), all_labels[chosen]
+    return Listing(classes, files, labels)
+
+
+@lru_cache(maxsize=8)
+def _chosen_form(place: Path, *state: int) -> Form:
+    """The form that suits the images, by looking at some of them.
+
+    Colour unless all are grey; the size of the images where they share one that is possible, else squares as large as
+    the middle one's shorter side, 224 pixels at most.
+    """
+    listing = listed(place)
+    files = listing.files["train"] + listing.files["test"]
+    looked_at = [files[len(files) * each // LOOKED_AT] for each in range(LOOKED_AT)]
+    pictures = [picture for path in dict.fromkeys(looked_at) if (picture := _opened(path)) is not None]
+    if not pictures:
+        raise DatasetMissing(line(f"None of the files in {place} that were opened can be read; replace them."))
+    channels = 1 if all(map(_grey, pictures)) else 3
+    (size, share), *_ = Counter(picture.size for picture in pictures).most_common(1)
+    if share == len(pictures) and SIDES[0] <= min(size) and max(size) <= SIDES[1]:
+        return channels, size[1], size[0]
+    side = min(max(round(median(min(picture.size) for picture in pictures)), SIDES[0]), SIDES[1])
+    return channels, side, side
+
+
+def _opened(path: Path) -> Image.Image | None:
+    try:
+        return read_image(path).image
+    except ImageError:
+        return None
+
+
+def _grey(picture: Image.Image) -> bool:
+    """Whether a picture has no colour, in whatever mode it was saved."""
+    if picture.mode == "L":
+        return True
+    red, green, blue = picture.split()
+    return not (ImageChops.difference(red, green).getbbox() or ImageChops.difference(red, blue).getbbox())
+
+
+def _read_all(files: tuple[Path, ...], form: Form) -> tuple[UInt8[Tensor, "count channel height width"], list[int]]:
+    """The files that can be read, as bytes, and the places of those that cannot."""
+    images = torch.empty((len(files), *form), dtype=torch.uint8)
+
+    def read(number: int) -> bool:
         try:
-            pictures.append(prepare(read_image(file), image, layout="photo", invert=False).pixels)
+            images[number] = prepare(read_image(files[number]), form, layout="photo", invert=False).pixels
         except ImageError:
-            broken.append(str(file.relative_to(root)))
-    if broken:
-        named = ", ".join(broken[:5]) + (f" and {len(broken) - 5} more" if len(broken) > 5 else "")
-        raise ImageError(f"{len(broken)} of {len(files)} files in {root} cannot be read: remove or replace {named}.")
-    return torch.stack(pictures)
+            return False
+        return True
+
+    with ThreadPoolExecutor(READERS) as pool:  # decoders let other threads run meanwhile
+        right = list(pool.map(read, range(len(files))))
+    if all(right):
+        return images, []
+    return images[torch.tensor(right)], [number for number, is_right in enumerate(right) if not is_right]
+
+
+def _left_out(broken: list[str], count: int) -> str:
+    """The sentence on files that cannot be read; empty where there is none."""
+    if not broken:
+        return ""
+    which = ", ".join(broken[:NAMED]) + (f" and {len(broken) - NAMED} more" if len(broken) > NAMED else "")
+    return line(f"{len(broken)} of {count} files cannot be read and are left out: {which}.")
+
+
+def _title(path: Path) -> str:
+    """What the folder is called on screen and in tables: its own name without what marks text up."""
+    return " ".join(re.sub(r"[^\w .,'()+-]|_", " ", path.name).split()) or "Images"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from capsviz.data.dataset import FOLDER_PREFIX, check_split
+from capsviz.data.dataset import check_split
 from capsviz.data.datasets import describe
 from capsviz.data.errors import DatasetMissing
 from capsviz.data.fetching import Progress
-from capsviz.data.folder import DEFAULT_IMAGE, folder_available, load_folder
 from capsviz.data.images import ImageSet
 from capsviz.data.multi import MultiDigits
 from capsviz.data.torchvision_sets import data_root
@@ -25,13 +24,11 @@ def load(
     """A split ("train" or "test") of the data set called `name`, in memory ("multi-mnist": made as it is asked for).
 
     `root` overrides `CAPSVIZ_DATA`; nothing is fetched unless `download`; `image` (channels, height, width) is what a
-    folder's images are brought to. Raises `UnknownDataset`, `DatasetMissing` with the command that fetches the set,
-    `DownloadFailed`, and for a folder `ImageError`.
+    folder's images are brought to where its name does not say. Raises `UnknownDataset`, `DatasetMissing` with the
+    command that fetches the set, and `DownloadFailed`.
     """
     check_split(split)
-    if name.startswith(FOLDER_PREFIX):
-        return load_folder(name, split, image or DEFAULT_IMAGE)
-    data = describe(name)
+    data = describe(name, root=root, image=image)
     if download:
         data.fetch(data_root(root))
     return data.load(split, data_root(root))
@@ -39,9 +36,10 @@ def load(
 
 def available(name: str, *, root: Path | str | None = None) -> bool:
     """Whether the data set is on this machine, by looking at files and their sizes only; raises `UnknownDataset`."""
-    if name.startswith(FOLDER_PREFIX):
-        return folder_available(name)
-    return describe(name).available(data_root(root))
+    try:
+        return describe(name, root=root).available(data_root(root))
+    except DatasetMissing:  # a folder is there that cannot be used
+        return False
 
 
 def download(name: str, progress: Progress | None = None, *, root: Path | str | None = None) -> None:
@@ -49,6 +47,4 @@ def download(name: str, progress: Progress | None = None, *, root: Path | str | 
 
     Raises `DownloadFailed`, `UnknownDataset`, and `DatasetMissing` for a folder, which nobody but its owner can fetch.
     """
-    if name.startswith(FOLDER_PREFIX):
-        raise DatasetMissing("A folder of images cannot be downloaded: put the images there yourself.")
-    describe(name).fetch(data_root(root), progress)
+    describe(name, root=root).fetch(data_root(root), progress)

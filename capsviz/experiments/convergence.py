@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capsviz import zoo
-from capsviz.data import DATASETS
+from capsviz.data import DATASETS, describe, known
 from capsviz.experiments import seeds
 from capsviz.experiments.table2 import method_of
 from capsviz.routing.discriminative import L1, L2
@@ -72,7 +72,8 @@ def curves() -> list[TrainingCurve]:
 
 def _reconstructed(data: str) -> bool:
     """Whether models of a data set are compared with their decoders."""
-    return data not in DATASETS or DATASETS[data].reconstructed
+    found = known(data)
+    return found is None or found.reconstructed
 
 
 def _alike(found: Sequence[TrainingCurve], data: str) -> list[TrainingCurve]:
@@ -142,7 +143,7 @@ def markdown(found: Sequence[Crossing]) -> str:
         cells = " | ".join(
             f"step {crossing.steps[name]}" if name in crossing.steps else "not trained here" for name in COMPARED
         )
-        lines.append(f"| {DATASETS[crossing.data].title} | {crossing.measure} {level} | {cells} |")
+        lines.append(f"| {describe(crossing.data).title} | {crossing.measure} {level} | {cells} |")
     return "\n".join(lines)
 
 
@@ -157,7 +158,7 @@ def sentences(found: Sequence[Crossing]) -> list[str]:
     ]
     for data in dict.fromkeys(crossing.data for crossing in found):
         before, same, after = compared([crossing for crossing in found if crossing.data == data])
-        said.append(f"{DATASETS[data].title}: before DR {before}, at the same reading {same}, after it {after}.")
+        said.append(f"{describe(data).title}: before DR {before}, at the same reading {same}, after it {after}.")
     return said
 
 

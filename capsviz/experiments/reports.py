@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from capsviz.data import DATASETS
+from capsviz.data import describe
 from capsviz.experiments import (
     ascent,
     convergence,
@@ -70,8 +70,8 @@ def _table() -> Report:
 def _convergence() -> Report:
     curves = convergence.curves()
     found = convergence.crossings(curves)
-    data = ", ".join(DATASETS[name].title for name in convergence.data_sets(curves))
-    presets = ", ".join(sorted({f"{DATASETS[curve.data].title} {curve.preset}" for curve in curves}))
+    data = ", ".join(describe(name).title for name in convergence.data_sets(curves))
+    presets = ", ".join(sorted({f"{describe(curve.data).title} {curve.preset}" for curve in curves}))
     cycle = sum("one-cycle" in curve.command for curve in curves)
     return Report(
         "convergence",

@@ -1,10 +1,13 @@
 """What a training run does, as data."""
 
 import math
+import re
 import shlex
 from dataclasses import asdict, dataclass, fields
 from typing import Any, get_args
 
+from capsviz.data.dataset import FOLDER_PREFIX
+from capsviz.data.folder import parted
 from capsviz.errors import CapsvizError
 from capsviz.network import METHODS, MOST_ITERATIONS
 from capsviz.reading import understood
@@ -151,7 +154,7 @@ class TrainingConfig:
         """The model's name: "mnist-dr", "digits-l2-fc", "mnist-matrix"; the papers' sizes end in "-paper", the residual
         encoder's in "-residual".
         """
-        source = self.data.removeprefix("folder:").rstrip("/").split("/")[-1] if self.is_folder else self.data
+        source = slug(parted(self.data)[0].name) if self.is_folder else self.data
         kind = "matrix" if self.preset.startswith("matrix-") else self.routing
         size = {"paper": "-paper", "matrix-paper": "-paper", "residual": "-residual"}.get(self.preset, "")
         return f"{source}-{kind}" + ("" if self.decoder else "-fc") + size
@@ -169,7 +172,7 @@ class TrainingConfig:
     @property
     def is_folder(self) -> bool:
         """Whether the images are the user's own, "folder:PATH"."""
-        return self.data.startswith("folder:")
+        return self.data.startswith(FOLDER_PREFIX)
 
     def command(self) -> str:
         """The shell command that trains this again: every option that differs from its default."""
@@ -197,6 +200,11 @@ class TrainingConfig:
                 f"The run was made by another version of capsviz (unknown setting {min(unknown)!r}); train again."
             )
         return understood(cls, values, "The run's settings", "train again", SettingsError)
+
+
+def slug(name: str) -> str:
+    """A folder's name as a model's: letters, digits, dots and dashes."""
+    return re.sub(r"[^\w.]+", "-", name).strip("-.") or "images"
 
 
 # How the command line spells each field.

@@ -149,7 +149,7 @@ class Journal:
 
     def say(self, sentence: str) -> None:
         """One line for the person who watches."""
-        if self.quiet:
+        if self.quiet or not sentence:
             return
         if self.bar:
             self.bar.console.print(sentence, highlight=False)

@@ -25,7 +25,7 @@ from capsviz.network import METHODS, Network, assemble, configure
 from capsviz.routing import Ascending
 from capsviz.routing.discriminative import sparsity
 from capsviz.tracing.coefficient_history import Snapshots
-from capsviz.training import losses, schedules
+from capsviz.training import forecast, losses, schedules
 from capsviz.training.checkpoint import restore_checkpoint, save_checkpoint
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
@@ -121,6 +121,8 @@ def train(
         torch.set_num_threads(threads)
     keep_freed_memory()
     fabric = launch(device, config.precision)
+    if config.is_folder:
+        forecast.check_images(config, data_root)
     train_set, held_out = (each.to(fabric.device) for each in training_sets(config, data_root))
     feed = Feed(train_set, config, fabric.global_rank, fabric.world_size)
     total = config.steps or config.epochs * feed.steps_per_epoch
@@ -148,6 +150,9 @@ def train(
     if fabric.is_global_zero:
         journal = Journal(folder, start=start, total=total, quiet=quiet, watch=watch)
         journal.say(greeting(config, model, fabric, start, total))
+        if config.is_folder:
+            journal.say(train_set.note)
+            journal.say(forecast.room(config, model, ForwardPass, take_step))
     window, began = RunningMeans(), time.monotonic()
     window.restore(tensors, fabric.device)
     saved = began
@@ -183,11 +188,16 @@ def train(
                 journal.say(f"epoch {position['epoch']:.3g}: validation error {result.error:.2f} %")
             if journal:
                 journal.progress(done, window.images_per_second(), window.loss)
+                if config.is_folder and done == start + 1:
+                    first_done = time.monotonic()
+                if config.is_folder and done == start + 1 + forecast.TIMED:
+                    journal.say(forecast.told((time.monotonic() - first_done) / forecast.TIMED, total - done))
 
             stopped = agreed(fabric, stop.reason())
             if journal and (stopped or epoch_over or time.monotonic() - saved >= checkpoint_seconds):
                 state = {"step": done, "seconds": seconds, "validation_error": validation_error}
                 state |= {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}
+                state |= {"classes": train_set.classes}
                 more = snapshots.tensors() | average.tensors() | window.tensors()
                 save_checkpoint(folder / CHECKPOINT, model, optimizer, state, more)
                 saved = time.monotonic()

@@ -18,7 +18,8 @@ from capsviz.training.feed import training_sets
 from capsviz.training.journal import abridged, read_metrics
 from capsviz.training.runs import SUMMARY, open_run, read_summary
 
-EXEMPLAR_IMAGES = 5_000
+EXEMPLAR_IMAGES, OF_A_CLASS = 5_000, 5 * zoo.EXEMPLARS
+"""Of the training images the first so many, and so many of each class."""
 
 
 def exemplar_images(
@@ -29,7 +30,10 @@ def exemplar_images(
     if isinstance(train, MultiDigits):
         parts, pair = train.parts(torch.arange(EXEMPLAR_IMAGES))
         return parts[:, 0], pair[:, 0]
-    return train.batch(torch.arange(min(EXEMPLAR_IMAGES, len(train))))
+    chosen = torch.arange(len(train)) < EXEMPLAR_IMAGES
+    for label in range(len(train.classes)):
+        chosen[(train.labels == label).nonzero().flatten()[:OF_A_CLASS]] = True
+    return train.batch(chosen.nonzero().flatten())
 
 
 def publish(run: Path, name: str | None = None, data_root: Path | None = None, *, bits: int = 16) -> zoo.Entry:

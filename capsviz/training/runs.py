@@ -17,7 +17,7 @@ from capsviz.data import load
 from capsviz.files import CheckpointError, locked, read_header, read_tensors, write_json, write_tensors
 from capsviz.network import Network, NetworkConfig, assemble, config_in_file
 from capsviz.network.finite import check_finite
-from capsviz.reading import Name, Number, Percent, Text, read_json, understood
+from capsviz.reading import Name, Names, Number, Percent, Text, read_json, understood
 from capsviz.training.checkpoint import model_tensors, restore_model
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
@@ -30,17 +30,18 @@ WRITTEN = "give a file that training wrote, or train again"
 
 @dataclass(frozen=True)
 class RunHeader:
-    """What the files of a run say of the network in them, and of its training."""
+    """What the files of a run say of the network in them, of its training and of the names of the classes."""
 
     config: NetworkConfig
     training: dict[str, Any]
     name: Name
+    classes: Names = ()
 
     def __post_init__(self) -> None:
         TrainingConfig.from_dict(self.training)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Position(RunHeader):
     """A checkpoint's header: where the training was cut off."""
 
@@ -49,7 +50,7 @@ class Position(RunHeader):
     validation_error: Percent | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summary(RunHeader):
     """What a finished run says of itself; errors in percent."""
 
@@ -157,7 +158,12 @@ def finish(
     check_finite(model.state_dict(), "The network")
     test = load(config.data, "test", root=data_root).to(next(model.parameters()).device)
     result = evaluate(model, test, config.batch)
-    described = {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}
+    described = {
+        "name": config.name,
+        "config": model.config.to_dict(),
+        "training": config.to_dict(),
+        "classes": test.classes,
+    }
     write_tensors(folder / WEIGHTS, model.state_dict(), described)
     summary = {
         **described,

@@ -27,7 +27,9 @@ def class_capsules(
 ) -> tuple[Float[Tensor, "upper exemplar dim"], Float[Tensor, "upper dim"]]:
     """Exemplars and spread of the class capsules of labelled images (uint8 "count channel height width", "count").
 
-    Only rightly classified images count; every class needs at least `EXEMPLARS` of them, else ValueError.
+    Of each class the images that are read rightly, the surest first; where these are fewer than `EXEMPLARS`, others of
+    the class, then any by how active its capsule is, and all of them again where there are no more images. The spread
+    is over the images that are read rightly, of a class with one at most over its exemplars.
     """
     place = device.of(network)
 
@@ -40,12 +42,12 @@ def class_capsules(
     right = activation.argmax(1) == labels
     chosen, spread = [], []
     for label in range(network.config.classes):
-        mine = (right & (labels == label)).nonzero().squeeze(1)
-        if len(mine) < EXEMPLARS:
-            raise ValueError(f"class {label} has only {len(mine)} rightly classified images; give more of them")
-        surest = mine[activation[mine, label].argsort(descending=True)[:EXEMPLARS]]
+        shows = labels == label
+        mine = (right & shows).nonzero().squeeze(1)
+        surest = (right.double() * shows + shows).mul(2).add(activation[:, label]).argsort(descending=True)
+        surest = surest.repeat(-(-EXEMPLARS // len(surest)))[:EXEMPLARS]
         chosen.append(pose[surest, label])
-        spread.append(pose[mine, label].std(0))
+        spread.append(pose[mine if len(mine) > 1 else surest, label].std(0))
     return torch.stack(chosen), torch.stack(spread)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PIL import Image
 
-from capsviz.data import DatasetMissing, ImageError, available, download, load
+from capsviz.data import DatasetMissing, UnknownDataset, available, data_root, describe, download, known, load
+from capsviz.data.folder import named
 
 
-def _fill(folder, classes, each, size=(40, 30), mode="RGB"):
+def fill(folder: Path, classes: list[str], each: int, size: tuple[int, int] = (40, 30), mode: str = "RGB") -> None:
     for number, title in enumerate(classes):
         (folder / title).mkdir(parents=True)
         for index in range(each):
@@ -16,43 +19,124 @@ def _fill(folder, classes, each, size=(40, 30), mode="RGB"):
             Image.new(mode, size, colour).save(folder / title / f"{index}.png")
 
 
-def test_a_folder_is_split_resized_and_labelled_by_its_sub_folders(tmp_path):
-    _fill(tmp_path, ["cat", "dog"], 10)
+def test_a_folder_is_split_and_labelled_by_its_sub_folders(tmp_path):
+    fill(tmp_path, ["cat", "dog"], 10)
     name = f"folder:{tmp_path}"
     assert available(name)
     train, test = load(name, "train"), load(name, "test")
-    assert train.images.shape == (16, 3, 32, 32)
-    assert test.images.shape == (4, 3, 32, 32)
+    assert train.images.shape == (16, 3, 30, 40)
+    assert test.images.shape == (4, 3, 30, 40)
     assert train.classes == ("cat", "dog")
     assert test.labels.tolist() == [0, 0, 1, 1]
     assert test.images[:, 0, 16, 16].tolist() == [0, 0, 80, 80]
-    assert train.name == name
+    assert (train.name, train.note) == (name, "")
 
 
-def test_a_folder_takes_the_shape_that_is_asked_for(tmp_path):
-    _fill(tmp_path, ["a", "b"], 5, mode="L")
-    assert load(f"folder:{tmp_path}", "train", image=(1, 28, 20)).images.shape == (8, 1, 28, 20)
+def test_it_is_described_as_any_data_set(tmp_path):
+    fill(tmp_path / "My *own* leaves", ["oak", "elm", "ash"], 10, (64, 64))
+    found = describe(f"folder:{tmp_path}/My *own* leaves")
+    assert (found.classes, found.image, found.objects) == (("ash", "elm", "oak"), (3, 64, 64), 1)
+    assert (found.train_count, found.test_count, found.count("test")) == (24, 6, 6)
+    assert found.title == "My own leaves" and found.reconstructed and not found.embedded
+
+
+@pytest.mark.parametrize(
+    ("sizes", "mode", "form"),
+    [
+        ([(20, 20)], "L", (1, 20, 20)),
+        ([(20, 20)], "RGBA", (1, 20, 20)),  # no colour in it, however it was saved
+        ([(8, 8)], "RGB", (3, 8, 8)),
+        ([(224, 224)], "RGB", (3, 224, 224)),
+        ([(640, 480)], "RGB", (3, 224, 224)),
+        ([(5, 5)], "RGB", (3, 8, 8)),
+        ([(60, 80), (90, 50), (60, 60)], "RGB", (3, 60, 60)),
+    ],
+)
+def test_the_form_is_that_of_the_images(tmp_path, sizes, mode, form):
+    for title in "ab":
+        (tmp_path / title).mkdir()
+        for index, size in enumerate(sizes):
+            colour = "#070707" if mode == "RGBA" else "#095000"
+            Image.new(mode, size, colour).save(tmp_path / title / f"{index}.png")
+    assert describe(f"folder:{tmp_path}").image == form
+    assert load(f"folder:{tmp_path}", "train").image == form
+
+
+def test_a_name_holds_the_form_that_was_chosen_or_asked_for(tmp_path, monkeypatch):
+    fill(tmp_path / "leaves", ["a", "b"], 5, mode="L")
+    monkeypatch.chdir(tmp_path)
+    assert named("folder:leaves", data_root()) == f"folder:{tmp_path}/leaves@1x30x40"
+    assert named("folder:leaves", data_root(), 48) == f"folder:{tmp_path}/leaves@1x48x48"
+    assert load(f"folder:{tmp_path}/leaves@3x28x20", "train").images.shape == (8, 3, 28, 20)
+    assert load("folder:leaves", "train", image=(1, 28, 20)).images.shape == (8, 1, 28, 20)
+    with pytest.raises(UnknownDataset, match="8 to 224 pixels a side, and 300×300"):
+        named("folder:leaves", data_root(), 300)
 
 
 def test_folders_train_and_test_are_the_splits(tmp_path):
-    _fill(tmp_path / "train", ["a", "b"], 3)
-    _fill(tmp_path / "test", ["a", "b"], 2)
+    fill(tmp_path / "train", ["a", "b"], 3)
+    fill(tmp_path / "test", ["a", "b"], 2)
     assert len(load(f"folder:{tmp_path}", "train")) == 6
     assert len(load(f"folder:{tmp_path}", "test")) == 4
-    _fill(tmp_path / "test", ["c"], 1)
+    fill(tmp_path / "test", ["c"], 1)
     with pytest.raises(DatasetMissing, match=r"same classes.* c"):
         load(f"folder:{tmp_path}", "train")
+    assert known(f"folder:{tmp_path}") is None and not available(f"folder:{tmp_path}")
 
 
-def test_every_broken_file_is_named(tmp_path):
-    _fill(tmp_path, ["a", "b"], 5)
+def test_broken_files_are_left_out_and_named(tmp_path):
+    fill(tmp_path, ["a", "b"], 5)
     (tmp_path / "a" / "0.png").write_bytes(b"no picture")
     (tmp_path / "b" / "4.png").write_bytes((tmp_path / "b" / "3.png").read_bytes()[:60])
-    with pytest.raises(ImageError) as raised:
-        load(f"folder:{tmp_path}", "train")
-    assert "2 of 8" in str(raised.value)
-    assert "a/0.png" in str(raised.value)
-    assert "b/4.png" in str(raised.value)
+    found = load(f"folder:{tmp_path}", "train")
+    assert found.labels.tolist() == [0, 0, 0, 1, 1, 1]
+    assert found.note == "2 of 8 files cannot be read and are left out: a/0.png, b/4.png."
+    assert load(f"folder:{tmp_path}", "test").note == ""
+    for path in tmp_path.rglob("*.png"):
+        path.write_bytes(b"no picture")
+    with pytest.raises(DatasetMissing, match="can be read; replace them"):
+        load(f"folder:{tmp_path}@3x8x8", "train")
+
+
+def test_what_is_no_picture_is_no_class(tmp_path):
+    fill(tmp_path, ["a", "b", "__MACOSX", ".thumbnails"], 5)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "readme.txt").write_text("leaves of 2024")
+    assert describe(f"folder:{tmp_path}").classes == ("a", "b")
+
+
+def test_classes_may_be_very_unequal(tmp_path):
+    fill(tmp_path, ["a"], 40)
+    fill(tmp_path, ["b"], 1)
+    train, test = load(f"folder:{tmp_path}", "train"), load(f"folder:{tmp_path}", "test")
+    assert train.labels.bincount().tolist() == [32, 1] and test.labels.bincount(minlength=2).tolist() == [8, 0]
+
+
+@pytest.mark.parametrize("count", [1, 1001])
+def test_there_are_2_to_1000_classes(tmp_path, count):
+    fill(tmp_path, [f"{number:04}" for number in range(count)], 1, (8, 8))
+    with pytest.raises(DatasetMissing, match="2 to 1,000 classes can be told apart"):
+        describe(f"folder:{tmp_path}")
+
+
+def test_a_new_image_is_met(tmp_path):
+    fill(tmp_path, ["a", "b"], 5, (8, 8))
+    assert describe(f"folder:{tmp_path}").train_count == 8
+    Image.new("RGB", (8, 8)).save(tmp_path / "a" / "new.png")
+    assert describe(f"folder:{tmp_path}").train_count == 9
+
+
+def test_a_folder_that_moved_says_what_to_do_and_is_found_below_the_data(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path / "data"))
+    fill(tmp_path / "leaves", ["a", "b"], 5, (8, 8))
+    name = f"folder:{tmp_path}/leaves@3x8x8"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "leaves").rename(tmp_path / "away")
+    assert not available(name) and describe(name).title == "leaves" and describe(name).image == (3, 8, 8)
+    with pytest.raises(DatasetMissing, match=rf"no folder {tmp_path}/leaves; put it back there, or into .*data"):
+        load(name, "test")
+    (tmp_path / "away").rename(tmp_path / "data" / "leaves")
+    assert available(name) and len(load(name, "test")) == 2
 
 
 def test_a_folder_without_classes_is_answered_with_the_layout_it_needs(tmp_path):

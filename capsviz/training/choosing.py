@@ -1,0 +1,76 @@
+"""What a training on the user's own images takes where its command does not say: form, preset, batch and length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from capsviz.data import describe
+from capsviz.data.dataset import FOLDER_PREFIX
+from capsviz.data.folder import named
+from capsviz.data.torchvision_sets import data_root
+from capsviz.routing import ALGORITHMS
+from capsviz.training.config import SettingsError, TrainingConfig
+
+PRESET, EPOCHS, BATCH = TrainingConfig.preset, TrainingConfig.epochs, TrainingConfig.batch
+"""Of every other training."""
+LIKE_DIGITS, FEW_CLASSES = range(20, 33), 20
+"""Pixels of a side of grey images, and classes at most, for which the default preset's two convolutions were made."""
+FEW, SMALL_BATCH = 5_000, 32
+"""Images, fewer than which are learned in smaller batches."""
+STEPS, MOST_EPOCHS = 2_000, 100
+"""As many epochs as give so many steps, as long as they are no more than that."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The settings of a training, and one sentence on what was chosen; empty where nothing was."""
+
+    data: str
+    preset: str
+    epochs: int
+    batch: int
+    sentence: str = ""
+
+
+def choose(
+    data: str,
+    routing: str,
+    *,
+    size: int | None = None,
+    preset: str | None = None,
+    epochs: int | None = None,
+    batch: int | None = None,
+    validation_share: float = 1 / 12,
+    root: Path | None = None,
+) -> Chosen:
+    """What a training takes: what is given, else what suits the images of a folder, else the defaults.
+
+    size: pixels a side that a folder's images are brought to. Raises SettingsError for the size of another data set,
+    UnknownDataset, and DatasetMissing for a folder that is not there or cannot be used.
+    """
+    if not data.startswith(FOLDER_PREFIX):
+        if size is not None:
+            raise SettingsError(f"The images of {data} have a size of their own; leave out --size.")
+        return Chosen(data, preset or PRESET, EPOCHS if epochs is None else epochs, BATCH if batch is None else batch)
+    whole = named(data, data_root(root), size)
+    own, images = describe(data, root=root), describe(whole, root=root)
+    channels, height, width = images.image
+    learned = max(1, round(images.train_count * (1 - validation_share)))
+    like_digits = channels == 1 and {height, width} <= set(LIKE_DIGITS) and len(images.classes) <= FEW_CLASSES
+    plain = like_digits or routing not in ALGORITHMS  # the baseline without capsules has no residual blocks
+    preset = preset or (PRESET if plain else "residual")
+    if batch is None:
+        batch = min(SMALL_BATCH if learned < FEW else BATCH, -(-learned // 2))  # files may be broken
+    if epochs is None:
+        epochs = min(max(EPOCHS, -(-STEPS * max(1, batch) // learned)), MOST_EPOCHS)
+    resampled = f", resampled from {own.image[1]}×{own.image[2]}" if own.image[1:] != images.image[1:] else ""
+    return Chosen(
+        whole,
+        preset,
+        epochs,
+        batch,
+        f"{images.title}: {images.train_count:,} images to learn from and {images.test_count:,} to test on, of "
+        f"{len(images.classes)} classes, as {height}×{width} in {'grey' if channels == 1 else 'colour'}{resampled} "
+        f"(--size); preset {preset} (--preset), {batch} images a step (--batch), {epochs} epochs (--epochs).",
+    )

@@ -1,0 +1,117 @@
+"""What a training will take: memory, by the shapes of its tensors, and time, by its first steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from capsviz import memory
+from capsviz.data import describe, to_float
+from capsviz.device import CPU, free_bytes
+from capsviz.network import Network
+from capsviz.training.config import SettingsError, TrainingConfig
+from capsviz.training.feed import Batch, multi_hot
+
+MEASURED = 32
+"""Images of the step that is run without numbers; what more of them take is in proportion."""
+FEWEST = 8
+"""Images a step, fewer than which is no remedy: smaller images are."""
+TIMED = 5
+"""Steps after the first one by which the time of all is told."""
+Step = Callable[[TrainingConfig, Any, Network, Any, Any, Batch, float, float], Any]
+
+
+def check_images(config: TrainingConfig, root: Any = None) -> None:
+    """Raise SettingsError, which names the option, where the images of a training are more than the free memory."""
+    images, free = describe(config.data, root=root), memory.free()
+    needed = 2 * images.train_count * math.prod(images.image)  # while they are split both are there
+    if free is not None and needed > free:
+        raise SettingsError(
+            f"The {images.train_count:,} images take {_size(needed)} and {_size(free)} are free; give --size "
+            f"{max(8, min(images.image[1:]) // 2)}."
+        )
+
+
+def room(config: TrainingConfig, model: Network, wrapped: Any, step: Step) -> str:
+    """The sentence on how much memory the steps of a training take.
+
+    wrapped: makes of a network what a step calls; step: `take_step`. Raises SettingsError, which names the option to
+    change, where it is more than is free where the network is.
+    """
+    place = next(model.parameters()).device
+    free = memory.free() if place == CPU else free_bytes(place)
+    count = min(config.batch, MEASURED)
+    weights = sum(tensor.numel() * tensor.element_size() for tensor in model.parameters())
+    taken = _taken(config, model, wrapped, step, count)
+
+    def of(batch: int) -> int:
+        """The weights, both moments of each, and what a step or a validation takes."""
+        return 3 * weights + taken + max(0, taken - weights) * max(0, batch - count) // count
+
+    if free is None:
+        return f"A step takes about {_size(of(config.batch))} of memory."
+    if of(config.batch) <= free:
+        return f"A step takes about {_size(of(config.batch))} of memory, and {_size(free)} are free."
+    smaller = [config.batch // 2**halvings for halvings in range(1, config.batch.bit_length())]
+    fitting = next((batch for batch in smaller if batch >= FEWEST and 3 * weights + taken * batch // count <= free), 0)
+    side = max(8, min(model.config.image[1:]) // 2)
+    remedy = f"--batch {fitting}" if fitting else f"--size {side} or another --preset"
+    raise SettingsError(
+        f"A step takes about {_size(of(config.batch))} of memory, and {_size(free)} are free; give {remedy}."
+    )
+
+
+def _taken(config: TrainingConfig, model: Network, wrapped: Any, step: Step, count: int) -> int:
+    """Bytes that both passes of a step on `count` images, or a validation, take at most, by ones without numbers."""
+    from torch._subclasses.fake_tensor import FakeTensorMode  # takes as long to import as half of torch
+
+    mode = FakeTensorMode()
+    empty = memory.hollow(model, mode).train()
+    with mode:
+        images = torch.zeros(count, *model.config.image, dtype=torch.uint8)
+        labels = torch.zeros(count, 1, dtype=torch.int64)
+        batch = Batch(images, labels, multi_hot(labels, model.config.classes), images.unsqueeze(1))
+        forward_pass, alone = wrapped(empty), _Alone()
+        learned = memory.peak_of(
+            lambda: step(config, alone, empty, forward_pass, alone, batch, config.learning_rate, 0.5)
+        )
+        empty.zero_grad()
+        with torch.inference_mode():
+            seen = memory.peak_of(lambda: empty.eval()(to_float(images), reconstruct=False))
+        return max(learned, seen)
+
+
+class _Alone:
+    """What a step asks of processes that train together, where there is one, and of an optimizer that moves nothing."""
+
+    param_groups: tuple[dict[str, Any], ...] = ()
+
+    def backward(self, loss: Tensor) -> None:
+        """Gradients of the loss."""
+        loss.backward()
+
+    def all_reduce(self, value: Tensor, reduce_op: str) -> Tensor:
+        """The value."""
+        return value
+
+    def step(self) -> None:
+        """Nothing."""
+
+    def zero_grad(self, set_to_none: bool) -> None:
+        """Nothing."""
+
+
+def told(seconds: float, steps: int) -> str:
+    """How long a training will take, by the seconds of one step."""
+    units = ((86_400, "days"), (3_600, "hours"), (60, "minutes"))
+    size, unit = next((each for each in units if seconds * steps >= 2 * each[0]), (1, "seconds"))
+    whole = math.ceil(seconds * steps / size)
+    return f"A step takes {seconds:.2g} s, the {steps:,} that are left about {whole:,} {unit}."
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1, round(count / 1e6))} MB"

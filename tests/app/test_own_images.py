@@ -1,0 +1,157 @@
+"""Every page with a model of a folder of the user's own images."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app import layout, resources
+from app.sources import images, linked_picture
+from app.text import plain
+from capsviz import data, zoo
+from capsviz.analysis import predictions
+from capsviz.boards.decoder import header
+from capsviz.training.config import TrainingConfig
+from capsviz.training.evaluate import evaluate
+from capsviz.training.loop import build
+from capsviz.training.publish import exemplar_images
+from tests.app.conftest import Visit
+from tests.app.test_pages import PAGES, boards, charts, live, spoken
+from tests.folders import COUNTS, drawn
+
+CLASSES = tuple(sorted(name.replace("/", "∕") for name in COUNTS))
+
+
+def published(folder: Path, routing: str) -> zoo.Entry:
+    """An untrained network of the folder's images in the zoo, measured as any model is."""
+    name = f"folder:{folder}@3x24x24"
+    config = TrainingConfig(name, routing, "tiny")
+    test, (images, labels) = data.load(name, "test"), exemplar_images(config)
+    network = build(config, (3, 24, 24), len(test.classes)).eval()
+    found = evaluate(zoo.shipped(network), test)
+    entry = zoo.save(
+        network, name=config.name, data=name, classes=test.classes, preset="tiny", test_error=found.error,
+        test_count=found.count, command=config.command(), curves="", images=images, labels=labels, note=test.note,
+    )  # fmt: skip
+    predictions.measure(entry).save(predictions.path_of(entry))
+    return entry
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """A folder of images and a zoo of three networks for it."""
+    place = tmp_path_factory.mktemp("own")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CAPSVIZ_ZOO", str(place / "zoo"))
+        for routing in ("dr", "em", "l2"):
+            published(drawn(place / "shapes") if routing == "dr" else place / "shapes", routing)
+    return place
+
+
+@pytest.fixture
+def own(made, monkeypatch) -> Path:
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(made / "zoo"))
+    return made / "shapes"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_stands(own: Path, visit: Visit, page: str):
+    app = visit(page, model="shapes-dr")
+    assert not app.error and not app.warning
+    if page not in ("start", "results", "mixtures"):
+        assert plain(f"shapes test image 0, class {CLASSES[0]}") in spoken(app)
+
+
+def test_the_board_and_the_decoder_are_of_its_classes_and_its_size(own: Path, visit: Visit):
+    app = visit("dynamic", model="shapes-dr", image=4)
+    [given] = boards(app)
+    assert tuple(given.fields["classes"]) == CLASSES
+    app = visit("perturb", model="shapes-dr", image=4)
+    assert len(live(app)["decoders"]) == 1
+    assert header(resources.decoder("shapes-dr"))["image"] == [3, 24, 24]
+
+
+@pytest.mark.parametrize("view", ["image", "many", "distributions", "confusions", "wrong"])
+def test_every_view_of_compare_stands(own: Path, visit: Visit, view: str):
+    app = visit("compare", model="shapes-dr", view=view)
+    assert not app.error, [error.value for error in app.error]
+    assert "two digits" not in spoken(app)
+    assert charts(app)
+
+
+def test_the_own_images_are_browsed_by_split_and_class(own: Path, visit: Visit):
+    app = visit("dynamic", model="shapes-dr", split="train", only=2)
+    assert "shapes train image 0" in spoken(app)
+    assert "shapes" in app.selectbox(key="data").options
+    assert app.selectbox(key="data").value == f"folder:{own}@3x24x24"
+    [thumbs] = [group for group in app.button_group if group.key == "image_thumbs"]
+    assert len(thumbs.options) == data.load(f"folder:{own}@3x24x24", "train").labels.bincount().tolist()[2]
+
+
+@pytest.mark.parametrize("page", ["dynamic", "perturb", "compare"])
+def test_what_its_decoder_draws_is_a_source(own: Path, visit: Visit, page: str):
+    app = visit(page, model="shapes-dr", source="generated", image=9)
+    assert not app.error and "exemplar 1" in spoken(app)
+
+
+def test_the_ascent_runs_on_its_own_training_images(own: Path, visit: Visit):
+    app = visit("discriminative", model="shapes-l2", part="ascent", batch=16)
+    assert not app.error
+    assert "16 training images of shapes" in spoken(app)
+
+
+def test_a_model_of_another_data_set_takes_its_images(own: Path, visit: Visit):
+    app = visit("dynamic", model="shapes-dr", data="digits", image=3)
+    assert not app.error and "Digits test image 3" in spoken(app)
+
+
+def test_a_folder_that_moved_says_what_to_do_and_every_page_stands(own: Path, visit: Visit):
+    own.rename(own.with_name("elsewhere"))
+    try:
+        for page in PAGES:
+            app = visit(page, model="shapes-dr")
+            assert not app.error, (page, [error.value for error in app.error])
+        app = visit("dynamic", model="shapes-dr")
+        assert f"There is no folder {own}; put it back there, or into" in spoken(app)
+        assert "generated" in spoken(app)
+        app = visit("compare", model="shapes-dr", view="confusions")
+        assert not app.error
+    finally:
+        own.with_name("elsewhere").rename(own)
+    assert f"There is no folder {own}" not in spoken(visit("dynamic", model="shapes-dr"))
+
+
+def test_convergence_is_told_of_models_of_a_folder(own: Path, visit: Visit, tmp_path: Path, monkeypatch):
+    shutil.copytree(zoo.folder(), tmp_path / "zoo")
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+    with zoo.manifest.changing() as (entries, _):
+        pass
+    assert set(zoo.models()) == set(entries)
+    for experiment in ("table", "convergence"):
+        app = visit("results", model="shapes-dr", experiment=experiment)
+        assert not app.error and not app.exception
+
+
+def test_of_many_classes_one_is_chosen_in_a_list(own: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(layout, "SIDE_BY_SIDE", 2)
+    app = visit("dynamic", model="shapes-dr", **{"class": 1})
+    picker = app.selectbox(key="upper")
+    assert [option.removesuffix(" ◂") for option in picker.options] == list(CLASSES) and picker.value == 1
+    picker.set_value(2).run()
+    assert app.query_params["class"] == "2"
+    assert boards(app)[0].fields["upper"] == 2
+
+
+def test_a_picture_for_large_images_is_whole_here_and_coarser_from_the_link(own, visit, monkeypatch):
+    monkeypatch.setattr(linked_picture, "LARGEST", 16)
+    app = visit("dynamic", model="shapes-dr", source="upload")
+    content = next((own / "bar").glob("*.png")).read_bytes()
+    app.file_uploader(key="file").upload("mine.png", content, "image/png").run()
+    assert not app.exception and not app.error
+    assert images.COARSER in spoken(app) and "your picture mine" in spoken(app)
+    link = app.query_params["picture"]
+    assert linked_picture.read(link).shape == (3, 16, 16)
+    there = visit("dynamic", model="shapes-dr", source="upload", picture=link)
+    assert not there.error and images.COARSE in spoken(there)

@@ -1,0 +1,175 @@
+"""Three commands on a folder of one's own images: what is chosen, what is said, what comes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from capsviz import Trace, TraceSet, memory, zoo
+from capsviz.commands.main import app
+from capsviz.data import DatasetMissing
+from capsviz.errors import CapsvizError
+from capsviz.training import forecast
+from capsviz.training.choosing import choose
+from capsviz.training.config import SettingsError, TrainingConfig
+from capsviz.training.feed import Batch, multi_hot
+from capsviz.training.loop import ForwardPass, build, take_step
+from capsviz.training.publish import exemplar_images
+from tests.folders import BROKEN, COUNTS, drawn
+
+CLASSES = tuple(sorted(name.replace("/", "∕") for name in COUNTS))
+
+
+def command(*words: object):
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == 0, (result.output, result.exception)
+    return result
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory) -> Path:
+    """A folder of drawn images, the run of a network on it, and a zoo with that network."""
+    place = tmp_path_factory.mktemp("own")
+    drawn(place / "my shapes")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CAPSVIZ_ZOO", str(place / "zoo"))
+        patch.chdir(place)
+        words = ("--data", "folder:my shapes", "--routing", "dr", "--steps", "8", "--device", "cpu")
+        (place / "said").write_text(command("train", *words).stderr)
+        command("zoo", "add", "runs/my-shapes-dr-residual")
+    return place
+
+
+@pytest.fixture
+def own(place, monkeypatch) -> Path:
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(place / "zoo"))
+    monkeypatch.chdir(place)
+    return place
+
+
+def test_training_says_what_it_chose_what_it_left_out_and_what_it_takes(own):
+    said = (own / "said").read_text()
+    # 16 + 12 + 4 images; every fifth is a test image, and of the 25 that are left one of twelve is for validation.
+    assert "my shapes: 25 images to learn from and 7 to test on, of 3 classes, as 20×20 in colour (--size)" in said
+    assert "preset residual (--preset), 12 images a step (--batch), 100 epochs (--epochs)." in said
+    assert f"1 of 25 files cannot be read and are left out: {BROKEN}." in said
+    assert "A step takes about " in said and " are free." in said
+    assert "the 2 that are left about" in said
+
+
+def test_the_model_of_the_zoo_knows_its_images_and_its_classes(own):
+    entry = zoo.entry("my-shapes-dr-residual")
+    assert entry.data == f"folder:{own}/my shapes@3x20x20"
+    assert (entry.classes, entry.network.image, entry.test_count) == (CLASSES, (3, 20, 20), 7)
+    exemplars, spread = zoo.exemplar_capsules(entry.name), zoo.capsule_spread(entry.name)
+    assert exemplars.shape == (3, zoo.EXEMPLARS, 16) and bool(spread.isfinite().all())
+    said = command("evaluate", "--model", entry.name).output
+    assert f"error {entry.test_error:.2f} %" in said and "it agrees" in said
+    assert entry.name in command("zoo", "measure").output
+
+
+def test_a_trace_keeps_the_names_of_the_classes(own):
+    picture = next((own / "my shapes" / "bar").glob("*.png"))
+    for model in ("my-shapes-dr-residual", "runs/my-shapes-dr-residual"):
+        said = command("trace", picture, "--model", model, "-o", "one.safetensors").output
+        found = Trace.open(own / "one.safetensors")
+        assert found.classes == CLASSES
+        assert f"sees {CLASSES[int(found.predicted[0])]} " in said
+    command("trace", "--data", "folder:my shapes", "--model", "my-shapes-dr-residual", "-o", "set")
+    assert TraceSet.open(own / "set")[0].classes == CLASSES
+
+
+def test_experiments_are_told_beside_models_of_a_folder(own):
+    command("experiment", "show")
+
+
+def test_a_folder_that_moved_is_one_sentence(own, tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path))
+    (own / "my shapes").rename(own / "elsewhere")
+    try:
+        with pytest.raises(DatasetMissing, match=r"There is no folder .*my shapes; put it back there, or into"):
+            CliRunner().invoke(app, ["evaluate", "--model", "my-shapes-dr-residual"], catch_exceptions=False)
+        (tmp_path / "my shapes").symlink_to(own / "elsewhere")
+        assert "it agrees" in command("evaluate", "--model", "my-shapes-dr-residual").output
+    finally:
+        (own / "elsewhere").rename(own / "my shapes")
+
+
+@pytest.mark.parametrize(
+    ("side", "mode", "routing", "preset"),
+    [
+        (20, "L", "dr", "compact"),
+        (28, "L", "em", "compact"),
+        (16, "L", "dr", "residual"),
+        (64, "L", "dr", "residual"),
+        (28, "RGB", "l2", "residual"),
+        (28, "RGB", "cnn", "compact"),
+    ],
+)
+def test_the_preset_suits_the_images_and_can_be_built(tmp_path, side, mode, routing, preset):
+    chosen = choose(f"folder:{drawn(tmp_path / 'some', side, mode)}", routing)
+    assert chosen.preset == preset and f"as {side}×{side} in {'grey' if mode == 'L' else 'colour'}" in chosen.sentence
+    config = TrainingConfig(chosen.data, routing, chosen.preset)
+    assert build(config, (1 if mode == "L" else 3, side, side), 3).config.classes == 3
+
+
+def test_what_is_asked_for_is_taken_and_resampling_is_said(tmp_path):
+    chosen = choose(f"folder:{drawn(tmp_path / 'some')}", "dr", size=48, preset="tiny", epochs=3, batch=4)
+    assert (chosen.data, chosen.preset) == (f"folder:{tmp_path}/some@3x48x48", "tiny")
+    assert (chosen.epochs, chosen.batch) == (3, 4) and "as 48×48 in colour, resampled from 20×20" in chosen.sentence
+    assert choose("mnist", "dr").sentence == "" and choose("mnist", "dr").batch == 128
+    with pytest.raises(SettingsError, match="size of their own; leave out --size"):
+        choose("mnist", "dr", size=48)
+
+
+@pytest.mark.parametrize(("routing", "classes"), [("l2", 4), ("dr", 100)])
+def test_the_forecast_is_what_a_step_or_a_validation_takes(routing, classes):
+    config = TrainingConfig("folder:some", routing, "residual", batch=16)
+    model = build(config, (3, 20, 20), classes)
+    images, labels = torch.zeros(16, 3, 20, 20, dtype=torch.uint8), torch.zeros(16, 1, dtype=torch.int64)
+    batch = Batch(images, labels, multi_hot(labels, classes), images.unsqueeze(1))
+    alone = forecast._Alone()
+    with memory.Watch() as learning:
+        take_step(config, alone, model, ForwardPass(model), alone, batch, 1e-3, 0.5)
+    model.zero_grad()
+    with memory.Watch() as validating, torch.inference_mode():
+        model.eval()(images / 255, reconstruct=False)
+    expected = max(learning.peak, validating.peak)
+    assert forecast._taken(config, model, ForwardPass, take_step, 16) == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize(("free", "remedy"), [(60_000_000, "--batch 32"), (12_000_000, "--size 10 or another")])
+def test_a_training_that_does_not_fit_names_the_option(monkeypatch, free, remedy):
+    monkeypatch.setattr(memory, "free", lambda: free)
+    config = TrainingConfig("folder:some", "l2", "residual", batch=128)
+    model = build(config, (3, 20, 20), 4)
+    with pytest.raises(SettingsError, match=rf"A step takes about \d+ MB of memory, and .* are free; give {remedy}"):
+        forecast.room(config, model, ForwardPass, take_step)
+
+
+def test_images_that_do_not_fit_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "free", lambda: 50_000)
+    with pytest.raises(SettingsError, match="The 25 images take 1 MB and 1 MB are free; give --size 10"):
+        forecast.check_images(TrainingConfig(f"folder:{drawn(tmp_path / 'some')}", "dr"))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "steps", "said"),
+    [(0.25, 144, "about 36 seconds"), (1.3, 2000, "about 44 minutes"), (9.0, 2000, "about 5 hours")],
+)
+def test_time_is_told_in_units_of_people(seconds, steps, said):
+    assert said in forecast.told(seconds, steps)
+
+
+def test_exemplars_are_taken_of_every_class(tmp_path):
+    data = f"folder:{drawn(tmp_path / 'some')}"
+    images, labels = exemplar_images(TrainingConfig(data, "dr"))
+    assert len(images) == len(labels) and set(labels.tolist()) == {0, 1, 2}
+
+
+def test_an_unknown_form_is_a_sentence(tmp_path):
+    with pytest.raises(CapsvizError, match="8 to 224 pixels a side"):
+        choose(f"folder:{drawn(tmp_path / 'some')}@3x4x4", "dr")
