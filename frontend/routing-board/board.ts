@@ -22,6 +22,7 @@ import { type Routing, Run } from "./run";
 import { headings, type Options, type DrawState } from "./panel";
 
 const ORDINARY = 15; // pixels of the board's type on an ordinary page
+const PRESENTED = 1.1; // times the ordinary type, from which a page is presented (app/presenting.css: 1.15 or more)
 const GAP = 18; // pixels between columns
 const WIDE = 760; // pixels from which there are columns
 const LISTED = 6; // capsules in the list
@@ -285,8 +286,10 @@ export class RoutingBoard extends Board<Message> {
     const wide = whole >= WIDE;
     this.root.classList.toggle("narrow", !wide);
     // As tall as the window leaves below the controls, within what reads well.
-    const above = controls.root.offsetHeight + this.tools.offsetHeight;
-    const room = window.innerHeight - topOf(this.root) - above - 34;
+    const presented = look.scale > PRESENTED;
+    this.root.classList.toggle("presented", presented);
+    const above = controls.root.offsetHeight + (presented ? 0 : this.tools.offsetHeight + 10);
+    const room = window.innerHeight - topOf(this.root) - above - 24;
     const tall = Math.round(Math.max(360, Math.min(0.4 * whole, 700, room)));
     const side = wide ? Math.round(Math.max(250, 0.28 * whole)) : whole;
     const answer = wide ? Math.round(Math.min(300, 0.21 * whole)) : whole;

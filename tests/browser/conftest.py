@@ -43,6 +43,14 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
+def moving(open_window: Callable[..., sync_api.Page], address: str) -> Iterator[Visitor]:
+    """A visitor to whom pictures play and glide, who has not opened a page yet."""
+    visitor = Visitor(open_window(reduced_motion="no-preference"), address)
+    yield visitor
+    visitor.leave()
+
+
+@pytest.fixture
 def visitor(open_window: Callable[..., sync_api.Page], address: str) -> Iterator[Visitor]:
     """A visitor of the app who has not opened a page yet."""
     visitor = Visitor(open_window(), address)

@@ -98,7 +98,7 @@ def test_the_current_line_is_lit_and_carries_the_numbers_of_the_capsule(visit):
 
 
 def test_it_glides_from_the_start_to_the_end_and_stops_where_it_is_told_to(visit):
-    visitor = visit()
+    visitor = visit(reduced_motion="no-preference")
     visitor.ask(EVEN)
     visitor.ask(
         "(root.drawn = [], board.maps[0].draw = new Proxy(board.maps[0].draw, { apply(draw, self, given) {"

@@ -77,20 +77,20 @@ def test_the_first_drag_of_the_toy_moves_no_part_of_the_page(visitor: Visitor):
     assert visitor.window.evaluate(PLACES) == pytest.approx(before, abs=1)
 
 
-def test_while_a_board_plays_nothing_on_the_page_moves(visitor: Visitor):
+def test_while_a_board_plays_nothing_on_the_page_moves(moving: Visitor):
     for page in (
         "?model=digits-dr",
         "em?model=digits-em",
         "?model=digits-dr&lab=toy",
         "discriminative?model=digits-l2",
     ):
-        visitor.open(page)
-        window = visitor.window
-        visitor.press("Home")
+        moving.open(page)
+        window = moving.window
+        moving.press("Home")
         window.wait_for_timeout(1500)
-        visitor.settle()
+        moving.settle()
         before = window.evaluate(PLACES)
-        visitor.press(" ")
+        moving.press(" ")
         for _ in range(6):
             window.wait_for_timeout(400)
             assert window.evaluate(PLACES) == pytest.approx(before, abs=1), page

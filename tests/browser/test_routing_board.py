@@ -33,23 +33,23 @@ def press(visitor: Visitor, key: str) -> float:
 
 
 @pytest.mark.parametrize(("page", "frames"), [("", 8), ("em", 6)])
-def test_it_plays_every_line_of_every_iteration_without_asking_the_server(visitor: Visitor, page: str, frames: int):
-    visitor.open(f"{page}?model=digits-dr&T=2")
-    assert at(visitor, "board.run.count") == frames
-    assert press(visitor, "Home") == 0
-    visitor.eventually(lambda: "frame=0" in visitor.query(), "the first frame in the link")
-    visitor.settle()
-    sent = visitor.messages_sent
-    at(visitor, "(board.drawings.length = 0, board.controls.hold = 0)")  # standing still draws nothing
-    at(visitor, EVEN)
-    at(visitor, "board.controls.root.querySelector('button').click()")
-    visitor.eventually(lambda: at(visitor, "board.controls.position") == frames - 1, "the last frame")
-    assert at(visitor, "board.controls.timer") == 0
+def test_it_plays_every_line_of_every_iteration_without_asking_the_server(moving: Visitor, page: str, frames: int):
+    moving.open(f"{page}?model=digits-dr&T=2")
+    assert at(moving, "board.run.count") == frames
+    assert press(moving, "Home") == 0
+    moving.eventually(lambda: "frame=0" in moving.query(), "the first frame in the link")
+    moving.settle()
+    sent = moving.messages_sent
+    at(moving, "(board.drawings.length = 0, board.controls.hold = 0)")  # standing still draws nothing
+    at(moving, EVEN)
+    at(moving, "board.controls.root.querySelector('button').click()")
+    moving.eventually(lambda: at(moving, "board.controls.position") == frames - 1, "the last frame")
+    assert at(moving, "board.controls.timer") == 0
     # It glides: many more pictures than frames. How fast they are, `capsviz benchmark app` measures.
-    assert at(visitor, "board.drawings.length") > 3 * frames
-    visitor.eventually(lambda: "frame" not in visitor.query(), "in the link, that it stands at its end")
-    visitor.settle()
-    assert visitor.messages_sent == sent + 1, "one message, where it was left"
+    assert at(moving, "board.drawings.length") > 3 * frames
+    moving.eventually(lambda: "frame" not in moving.query(), "in the link, that it stands at its end")
+    moving.settle()
+    assert moving.messages_sent == sent + 1, "one message, where it was left"
 
 
 def test_keys_step_jump_play_and_pause_but_not_while_a_field_is_typed_into(visitor: Visitor):

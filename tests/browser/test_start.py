@@ -47,9 +47,9 @@ def test_all_of_it_is_on_one_screen(
     visitor.leave()
 
 
-def test_the_picture_plays_by_itself_and_begins_anew_and_the_server_hears_nothing(visitor: Visitor):
-    visitor.open("start?model=digits-dr")
-    asked = visitor.messages_sent
+def test_the_picture_plays_by_itself_and_begins_anew_and_the_server_hears_nothing(moving: Visitor):
+    moving.open("start?model=digits-dr")
+    asked = moving.messages_sent
 
     def scene(word: str) -> float:
         """The length of the first parent when the story says a word: both are of the same picture."""
@@ -57,14 +57,14 @@ def test_the_picture_plays_by_itself_and_begins_anew_and_the_server_hears_nothin
 
         def says() -> bool:
             script = "[root.querySelector('.note .said').innerText, toy.parents[0].title.textContent]"
-            seen[:] = toy(visitor, script)
+            seen[:] = toy(moving, script)
             return word in seen[0]
 
-        visitor.eventually(says, f"the story says {word}")
+        moving.eventually(says, f"the story says {word}")
         return float(seen[1].split("=")[1])
 
     assert scene("coupling") > 0.5 > scene("disagree")
-    assert visitor.messages_sent == asked and visitor.query() == "model=digits-dr"
+    assert moving.messages_sent == asked and moving.query() == "model=digits-dr"
 
 
 def test_it_stands_where_less_motion_is_asked_for_and_where_the_link_says_so(

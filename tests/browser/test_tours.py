@@ -159,7 +159,7 @@ def test_a_step_that_plays_begins_to_play_on_arrival_and_again_when_led_back_to(
     name = store.SHIPPED[0]
     tour = store.find(name)
     number = next(number for number, step in enumerate(tour.steps, start=1) if step.play)
-    guest = listener(name, number)
+    guest = listener(name, number, reduced_motion="no-preference")
     playing = guest.window.get_by_role("button", name="Play or pause").first
     for _ in range(2):
         guest.eventually(lambda: "Pause" in playing.inner_text(), "the player plays")
