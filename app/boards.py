@@ -14,7 +14,8 @@ from app.components.capsule_maps import capsule_maps
 from app.components.routing_board import Look, routing_board
 from app.scene import Scene
 from app.sources.images import Picture
-from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, Choices
+from app.state import session
+from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS
 from app.text import plain
 from app.widgets import chosen
 from capsviz.boards import CapsuleMaps, describe_routing, routing_message, trace_board
@@ -24,6 +25,9 @@ from capsviz.figures.objects import objects_apart
 from capsviz.figures.perturb import reconstruction_figure
 from capsviz.tracing.trace import Trace
 from capsviz.zoo import Entry
+
+CHOSEN_FIRST = {"tour", "upper", "capsule", "touched", "iterations", "frame", *(field.name for field in fields(Look))}
+"""Choices, any of which says how a routing board is to stand: it does not play by itself then."""
 
 
 def acted(entry: Entry, changes: dict[str, Any]) -> None:
@@ -84,19 +88,13 @@ def _board(
         capsule=current.capsule(entry),
         frame=current.choices.frame,
         look=Look(*(getattr(current.choices, field.name) for field in fields(Look))),
-        introducing=not group and not current.choices.tour and _untouched(current),
+        introducing=not group and not session.chosen(current.choices) & CHOSEN_FIRST,
         key=f"{key}-{entry.routing}",
         alt=describe_routing(trace, upper=upper),
         group=group,
         touched=touched,
         on_action=on_action,
     )
-
-
-def _untouched(current: Scene) -> bool:
-    """Whether nothing has been chosen on a routing board yet."""
-    chosen_there = ("upper", "capsule", "touched", "iterations", "frame", *(field.name for field in fields(Look)))
-    return all(getattr(current.choices, name) == Choices.__dataclass_fields__[name].default for name in chosen_there)
 
 
 def answer(current: Scene, entry: Entry) -> None:

@@ -35,7 +35,6 @@ from app.serving import Server, serving
 from app.text import sentence
 from capsviz.experiments import results
 
-VISITORS, ACTIONS, HOURS = 20, 1000, 0.05
 PAUSE = 10.0
 """Seconds on average for which a visitor looks at what has come before they act again."""
 HASTE = 8
@@ -163,13 +162,7 @@ async def stay(server: Server, seed: int, hours: float, seen: Seen) -> list[int]
     return samples
 
 
-def measure(
-    visitors: int = VISITORS,
-    actions: int = ACTIONS,
-    hours: float = HOURS,
-    seed: int = 0,
-    say: Callable[[str], None] = print,
-) -> dict[str, Any]:
+def measure(visitors: int, actions: int, hours: float, seed: int, say: Callable[[str], None]) -> dict[str, Any]:
     """Serve the app on this machine alone and visit it; say: gets a line at each stage.
 
     Raises ServingError where the app cannot be served.

@@ -47,6 +47,11 @@ class Visitor:
     """Whether a key was pressed before the page had answered what was done before."""
 
     def __post_init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        """Be a window in which nothing has been opened yet."""
+        self.page, self.waiting, self.closed = Page(), [], False
         self._news = asyncio.Condition()
         self._kept: dict[str, tuple[ForwardMsg, int]] = {}  # messages that the server need not send again
         self._runs = self._age = 0
@@ -82,8 +87,7 @@ class Visitor:
     async def anew(self, name: str, query: str) -> None:
         """Open a link in the place of the page: the window forgets everything."""
         await self.leave()
-        self.page, self.waiting, self.closed = Page(), [], False
-        self.__post_init__()
+        self._forget()
         await self.open(name, query)
 
     async def leave(self) -> None:

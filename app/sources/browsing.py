@@ -33,7 +33,8 @@ def classes(name: str) -> tuple[str, ...]:
 
 def here(name: str) -> bool:
     """Whether images of a data set can be shown: all of them, or those that come with capsviz."""
-    return data.known(name) is not None and (data.available(name) or name in exemplars.names())
+    info = data.known(name)
+    return info is not None and (info.available(data.data_root()) or name in exemplars.names())
 
 
 def splits(name: str) -> tuple[str, ...]:

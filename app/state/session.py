@@ -39,9 +39,14 @@ def parse(query: Mapping[str, str], catalogue: Catalogue) -> tuple[Choices, tupl
 
 def to_query(choices: Choices) -> dict[str, str]:
     """The URL query that `parse` turns back into these choices."""
+    said = chosen(choices) | {"model"}
+    return {each.key: each.codec.write(getattr(choices, name)) for name, each in DECLARED.items() if name in said}
+
+
+def chosen(choices: Choices) -> set[str]:
+    """The choices beside the model that differ from their defaults."""
     default = Choices(choices.model)
-    changed = {name for name in DECLARED if getattr(choices, name) != getattr(default, name)} | {"model"}
-    return {each.key: each.codec.write(getattr(choices, name)) for name, each in DECLARED.items() if name in changed}
+    return {name for name in DECLARED if getattr(choices, name) != getattr(default, name)}
 
 
 def opens_start(query: Mapping[str, str]) -> bool:

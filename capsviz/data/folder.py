@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from statistics import median
@@ -136,9 +136,13 @@ def folder(name: str, root: Path, image: Form | None = None) -> Folder:
     if place is None or not any(_directories(place)):
         return bare
     listing = listed(place)
-    counts = {f"{split}_count": len(listing.files[split]) for split in SPLITS}
-    values = {**vars(bare), **counts, "classes": listing.classes}
-    return Folder(**{**values, "image": form or image or _chosen_form(place, *_state(place))})
+    return replace(
+        bare,
+        classes=listing.classes,
+        image=form or image or _chosen_form(place, *_state(place)),
+        train_count=len(listing.files["train"]),
+        test_count=len(listing.files["test"]),
+    )
 
 
 def parted(name: str) -> tuple[Path, Form | None]:

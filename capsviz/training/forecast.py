@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -103,6 +104,22 @@ class _Alone:
 
     def zero_grad(self, set_to_none: bool) -> None:
         """Nothing."""
+
+
+class Pace:
+    """How long a training will take, by the time of its first steps but one, in which much is made that stays."""
+
+    def __init__(self, start: int, total: int) -> None:
+        self.first, self.total = start + 1, total
+        self.began = 0.0
+
+    def told(self, done: int) -> str:
+        """The sentence, once enough steps are done to say it; else nothing."""
+        if done == self.first:
+            self.began = time.monotonic()
+        if done != self.first + TIMED:
+            return ""
+        return told((time.monotonic() - self.began) / TIMED, self.total - done)
 
 
 def told(seconds: float, steps: int) -> str:

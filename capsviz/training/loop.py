@@ -153,6 +153,7 @@ def train(
         if config.is_folder:
             journal.say(train_set.note)
             journal.say(forecast.room(config, model, ForwardPass, take_step))
+    pace = forecast.Pace(start, total) if config.is_folder else None
     window, began = RunningMeans(), time.monotonic()
     window.restore(tensors, fabric.device)
     saved = began
@@ -188,10 +189,8 @@ def train(
                 journal.say(f"epoch {position['epoch']:.3g}: validation error {result.error:.2f} %")
             if journal:
                 journal.progress(done, window.images_per_second(), window.loss)
-                if config.is_folder and done == start + 1:
-                    first_done = time.monotonic()
-                if config.is_folder and done == start + 1 + forecast.TIMED:
-                    journal.say(forecast.told((time.monotonic() - first_done) / forecast.TIMED, total - done))
+                if pace:
+                    journal.say(pace.told(done))
 
             stopped = agreed(fabric, stop.reason())
             if journal and (stopped or epoch_over or time.monotonic() - saved >= checkpoint_seconds):

@@ -15,8 +15,8 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from capsviz import data as sets
 from capsviz import places
+from capsviz.data import DATASETS
 from capsviz.errors import CapsvizError, line
 from capsviz.files import json_text, locked, make_folder, write_together
 from capsviz.network import METHODS, CapsNetConfig, NetworkConfig, NoCapsulesError, config_in_file
@@ -112,7 +112,7 @@ class Entry:
     @property
     def objects(self) -> int:
         """How many objects an image of the model's data set shows."""
-        return found.objects if (found := sets.known(self.data)) else 1
+        return DATASETS[self.data].objects if self.data in DATASETS else 1
 
     @property
     def path(self) -> Path:
