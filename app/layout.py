@@ -187,13 +187,12 @@ def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str
     classes = [each if many else text.plain(each) for each in trace.classes]
     marked = "{} ◂" if many else "**{}** ◂"
     chosen(
-        st.selectbox if many else st.segmented_control,
+        st.selectbox if many else partial(st.segmented_control, required=True),
         what or ("Capsule type" if of_types else "Class capsule"),
         "upper",
         upper,
         range(len(classes)),
         format_func=lambda index: marked.format(classes[index]) if index in named else classes[index],
-        **({} if many else {"required": True}),
         help="◂ marks the most active capsule." if of_types else "◂ marks the class that the model predicts.",
         then=then,
     )

@@ -80,11 +80,11 @@ async def arrive(address: str, link: Link) -> Visitor:
     return visitor
 
 
-async def act(visitor: Visitor, random: Random, known: list[Link], seen: Seen) -> None:
-    """One action, or one with a key right behind it, and what became of it."""
+async def act(visitor: Visitor, random: Random, known: list[Link], seen: Seen, haste: int = HASTE) -> None:
+    """One action, or one in `haste` (0: none) with a key right behind it, and what became of it."""
     action, where, before = draw(visitor, random, known), visitor.history[-1], len(visitor.seen)
     asked = [action]
-    visitor.hurried = random.randrange(HASTE) == 0 and action.what not in ("present", "take_away")
+    visitor.hurried = haste > 0 and random.randrange(haste) == 0 and action.what not in ("present", "take_away")
     since = time.perf_counter()
     await action.do(visitor)
     if visitor.hurried:
@@ -129,9 +129,16 @@ async def alone(address: str, seed: int, actions: int, seen: Seen, known: list[L
 
 
 async def crowd(
-    address: str, seed: int, visitors: int, actions: int, pause: float, seen: Seen, known: list[Link]
+    address: str,
+    seed: int,
+    visitors: int,
+    actions: int,
+    pause: float,
+    seen: Seen,
+    known: list[Link],
+    haste: int = HASTE,
 ) -> list[Visitor]:
-    """So many visitors who did so many actions in all; who are still there."""
+    """So many visitors who did so many actions in all; who are still there. haste: as in `act`."""
     begun = 0
 
     async def one(number: int) -> Visitor:
@@ -142,7 +149,7 @@ async def crowd(
         while begun < actions:
             begun += 1
             await asyncio.sleep(random.expovariate(1 / pause) if pause else 0)
-            await act(visitor, random, known, seen)
+            await act(visitor, random, known, seen, haste)
         return visitor
 
     return list(await asyncio.gather(*(one(number) for number in range(visitors))))

@@ -140,7 +140,7 @@ def test_evaluate_refuses_images_that_the_model_cannot_take(capsviz, monkeypatch
     import capsviz.data as data
 
     wide = data.MultiDigits(single_digits())
-    monkeypatch.setattr(data, "load", lambda *_: wide)
+    monkeypatch.setattr(data, "load", lambda *_, **__: wide)
     result = capsviz("evaluate", "--model", "digits-dr", "--data", "multi-mnist")
     assert isinstance(result.exception, CapsvizError) and "choose another --data" in str(result.exception)
 
