@@ -29,16 +29,19 @@ def board(name: str, message: Message, *, key: str, actions: Mapping[str, Callab
     done since then no longer counts.
     """
     counts = f"{key}-acknowledged"
-    acknowledged = dict.fromkeys(actions, 0) | st.session_state.get(counts, {})
+
+    def acknowledged() -> dict[str, int]:
+        return dict.fromkeys(actions, 0) | st.session_state.get(counts, {})
 
     def receive(what: str, act: Callable[[Any], None]) -> None:
         said = said_in(st.session_state.get(key), what)
-        st.session_state[counts] = acknowledged | {what: acknowledged[what] + 1}
+        known = acknowledged()
+        st.session_state[counts] = known | {what: known[what] + 1}
         if said:
             act(said[0])
 
     listening = {f"on_{what}_change": partial(receive, what, act) for what, act in actions.items()}
-    result = built(name)(key=key, data=message.packed(acknowledged=acknowledged), **listening)
+    result = built(name)(key=key, data=message.packed(acknowledged=acknowledged()), **listening)
     return {what: value for what in actions for value in said_in(result, what)}
 
 

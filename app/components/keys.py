@@ -71,7 +71,7 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], Callable[[],
         # Streamlit has forgotten what was told where the last run ended before it came here: the key is sent again.
         told = st.session_state.get(key) or {}
         for number, command in received(told.get("commands"), st.session_state.get(acknowledged, 0)):
-            leads = on_command(command)  # ended by Streamlit where a newer message waits: then the key is sent again
+            leads = on_command(command)  # where this fails, the key is not acknowledged and comes again
             st.session_state[acknowledged] = number
             if leads:
                 leads()

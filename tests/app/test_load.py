@@ -21,8 +21,7 @@ def test_visitors_who_act_at_random_meet_no_exception_and_lose_nothing(tmp_path)
     seen = measure.Seen()
 
     async def visit(address: str) -> None:
-        # None in haste: whether a key right behind a hand is heard depends on how fast the machine is.
-        there = await measure.crowd(address, 1, visitors=3, actions=30, pause=0, seen=seen, known=[*SOON], haste=0)
+        there = await measure.crowd(address, 1, visitors=3, actions=30, pause=0, seen=seen, known=[*SOON], haste=3)
         for visitor in there:
             await visitor.leave()
 
