@@ -103,13 +103,10 @@ def unit(name: str) -> float:
     return perturbation.unit(exemplar_capsules(name))
 
 
-@of_zoo(spinner="Measuring what the capsules draw …", most=8)
-def meanings(name: str) -> tuple[Meanings, ...]:
-    """What the numbers of each class capsule of a model mean, class by class. Raises PerturbError."""
-    examples, deviations = exemplar_capsules(name), spread(name)
-    return tuple(
-        measure_meanings(model(name), examples[label], deviations[label], label) for label in range(len(examples))
-    )
+@of_zoo(spinner="Measuring what the capsule draws …", most=200)
+def meanings(name: str, label: int) -> Meanings:
+    """What the numbers of one class capsule of a model mean. Raises PerturbError."""
+    return measure_meanings(model(name), exemplar_capsules(name)[label], spread(name)[label], label)
 
 
 @of_zoo(spinner="Routing …", most=32)

@@ -11,7 +11,7 @@ from app.scene import Scene, catalogue
 from app.state import session
 from app.text import plain
 from app.widgets import chosen
-from capsviz.analysis.predictions import Predictions
+from capsviz.analysis.predictions import Predictions, most_confused
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.confusions import confusion_matrices, confusion_matrix
 from capsviz.figures.network import Part
@@ -22,6 +22,8 @@ HEADLINE = (
 SUBJECT: Part = "class"
 ALL = ""
 COMMONEST, IMAGES = 5, 16
+MOST = 20
+"""Classes that have a row and a column; of more of them those that are confused most."""
 ROOM = 20
 """Letters of a title that stand above a matrix of many, on a telephone as well."""
 
@@ -42,10 +44,20 @@ def show(current: Scene) -> None:
         called |= {name: shorter[name] for name, title in called.items() if len(title) > ROOM}
         matrices = {called[name]: record.confusion(len(classes)) for name, record in records.items()}
         by_title = {title: name for name, title in called.items()}
-        figure = confusion_matrices(matrices, classes, dark=current.dark)
+        only = _only(list(records.values()), classes)
+        figure = confusion_matrices(matrices, classes, only=only, dark=current.dark)
         layout.show(figure, "confusions", choose=lambda cell: choose(by_title[cell[0]], cell[1], cell[2]))
         return
     _one(current, records[method])
+
+
+def _only(records: list[Predictions], classes: tuple[str, ...], cell: tuple[int, ...] = ()) -> list[int] | None:
+    """The classes that can be drawn, those of a cell among them, and a sentence where they are not all."""
+    if len(classes) <= MOST:
+        return None
+    only = sorted({*most_confused(records, len(classes), MOST), *cell})
+    st.caption(f"{len(only)} of {len(classes)} classes are shown: those between which the commonest errors are.")
+    return only
 
 
 def choose(method: str, label: int, named: int) -> None:
@@ -62,7 +74,8 @@ def _one(current: Scene, record: Predictions) -> None:
     cell = current.choices.cell or commonest
     left, right = st.columns([11, 9])
     with left:
-        figure = confusion_matrix(record.confusion(len(classes)), classes, cell=cell, dark=current.dark)
+        only = _only([record], classes, cell or ())
+        figure = confusion_matrix(record.confusion(len(classes)), classes, cell=cell, only=only, dark=current.dark)
         layout.show(figure, f"matrix-{record.name}-{cell}", choose=lambda at: choose(record.name, at[0], at[1]))
     with right:
         cells = {

@@ -81,6 +81,18 @@ def target(current: Scene) -> tuple[int, int]:
     return summarise(current.trace(entry)).runner_up, 0
 
 
+def on_screen(choices: Choices, upper: int, classes: int) -> set[int]:
+    """The class capsules whose numbers can be pointed at: the chosen one, and in a grid that shows all of them all."""
+    return set(range(classes)) if choices.hand == "cells" and classes <= layout.SIDE_BY_SIDE else {upper}
+
+
+def words(entry: Entry, measured: set[int]) -> list[tuple[str, ...]]:
+    """A word for each number of each class capsule; none of those that are not to be measured."""
+    return [
+        resources.meanings(entry.name, label).labels if label in measured else () for label in range(len(entry.classes))
+    ]
+
+
 @st.fragment(key="sliders")
 def sliders() -> None:
     """The capsule in the visitor's hand and the pictures that follow it, in the browser."""
@@ -122,7 +134,7 @@ def sliders() -> None:
         key="live",
         hand=choices.hand,
         classes=trace.classes,
-        labels=[found.labels for found in resources.meanings(entry.name)],
+        labels=words(entry, on_screen(choices, upper, len(trace.classes))),
         present={title: current.trace(entry).named[0].tolist() for title, entry in shown.items() if entry.objects > 1},
         lead=next(title for title, model in shown.items() if model.name == entry.name),
         on_change=keep_left,
@@ -149,7 +161,7 @@ def below() -> None:
         f"Each capsule of {len(resources.exemplar_capsules(entry.name)[upper])} training images is moved at random in "
         "all its numbers and drawn; then each number is correlated with what is <b>measured of the pictures</b>."
     )
-    layout.show(meaning_table(resources.meanings(entry.name)[upper], dark=current.dark), "meanings")
+    layout.show(meaning_table(resources.meanings(entry.name, upper), dark=current.dark), "meanings")
     with st.expander("How the words are found", icon=":material/straighten:"):
         st.markdown(
             f"A number gets a word where it correlates with one quality by at least {CLEAR:g} (a quarter of all that "

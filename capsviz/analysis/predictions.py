@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, cast
@@ -163,6 +163,21 @@ class Predictions:
             numbers: dict[str, Any] = file.whole()
             file.check_finite(numbers)
             return cls(**asdict(facts), **numbers)
+
+
+def most_confused(records: Iterable[Predictions], classes: int, count: int) -> tuple[int, ...]:
+    """The `count` classes, in their order, between which several records have the commonest errors, error by error.
+
+    Where that leaves room, the first of the others.
+    """
+    together = torch.stack([record.confusion(classes) for record in records]).sum(0).fill_diagonal_(0).flatten()
+    order = together.argsort(descending=True, stable=True)
+    pairs = [divmod(cell, classes) for cell in order[together[order] > 0].tolist()]
+    found: set[int] = set()
+    for pair in (*pairs, *((label, label) for label in range(classes))):
+        if len(found.union(pair)) <= count:
+            found |= set(pair)
+    return tuple(sorted(found))
 
 
 _TENSORS = ("labels", "predicted", "activations", "capsules", "mse", "ssim", "reread")

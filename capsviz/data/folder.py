@@ -7,6 +7,7 @@ last name below `CAPSVIZ_DATA`.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -188,12 +189,14 @@ def listed(place: Path) -> Listing:
 def _state(place: Path) -> tuple[int, ...]:
     """What is another as soon as a file comes or goes in the folder or in a class of it."""
     inner = [each for part in SPLITS if (place / part).is_dir() for each in _directories(place / part)]
-    return tuple(each.stat().st_mtime_ns for each in (place, *_directories(place), *inner))
+    return tuple(os.stat(each).st_mtime_ns for each in (str(place), *_directories(place), *inner))
 
 
-def _directories(place: Path) -> list[Path]:
-    """The sub-folders, in the order of their names; those that systems make for themselves are none."""
-    return sorted(each for each in place.iterdir() if each.is_dir() and not each.name.startswith((".", "__")))
+def _directories(place: Path) -> list[str]:
+    """The paths of the sub-folders, in the order of their names; those that systems make for themselves are none."""
+    # A page of the app asks hundreds of times; what lies in the folder is listed without a look at each, nor a Path.
+    with os.scandir(place) as found:
+        return sorted(each.path for each in found if each.is_dir() and not each.name.startswith((".", "__")))
 
 
 def _files(place: Path) -> list[Path]:
@@ -206,7 +209,9 @@ def _files(place: Path) -> list[Path]:
 def _listed(place: Path, *state: int) -> Listing:
     has_splits = all((place / part).is_dir() for part in SPLITS)
     parts = {part: place / part if has_splits else place for part in SPLITS}
-    found = {part: {each.name: _files(each) for each in _directories(where)} for part, where in parts.items()}
+    found = {
+        part: {each.name: _files(each) for each in map(Path, _directories(where))} for part, where in parts.items()
+    }
     filled = {part: {name for name, files in classes.items() if files} for part, classes in found.items()}
     if odd := filled["train"] ^ filled["test"]:
         several = ", ".join(sorted(odd))

@@ -26,16 +26,24 @@ ACROSS = 4
 
 
 def confusion_matrix(
-    counts: Counts, classes: Sequence[str], *, cell: tuple[int, int] | None = None, dark: bool = False
+    counts: Counts,
+    classes: Sequence[str],
+    *,
+    cell: tuple[int, int] | None = None,
+    only: Sequence[int] | None = None,
+    dark: bool = False,
 ) -> Figure:
     """One matrix with its counts: rows are the classes shown, columns the classes named, `cell` framed.
 
-    Colour is the number of errors on a logarithmic scale; the diagonal, right answers, is grey. A click on a cell
-    stands for [row, column]. Raises FigureError unless the matrix has a row and a column per class.
+    only: the classes that have a row and a column, all of them unless given; `cell` is of these. Colour is the number
+    of errors on a logarithmic scale; the diagonal, right answers, is grey. A click on a cell stands for [row, column],
+    by the numbers of the classes. Raises FigureError unless the matrix has a row and a column per class.
     """
-    matrix, pen = _checked(counts, classes), ink(dark)
-    figure = Figure([*_cells(matrix, _largest([matrix]), 1, dark, bar=True), _targets(matrix, classes, "", 1)])
-    figure.update_layout(**_axes(classes, 1, (0, 1), (0, 1), names=True))
+    whole, pen = _checked(counts, classes), ink(dark)
+    drawn = _drawn(classes, only)
+    matrix = _part(whole, drawn)
+    figure = Figure([*_cells(matrix, _largest([matrix]), 1, dark, bar=True), _targets(whole, classes, drawn, "", 1)])
+    figure.update_layout(**_axes([classes[each] for each in drawn], 1, (0, 1), (0, 1), names=True))
     figure.update_xaxes(title={"text": "named", "standoff": 4})
     figure.update_yaxes(title={"text": "shown", "standoff": 4})
     # Written by the heatmaps, so that plotly chooses black or white against each cell's own colour.
@@ -45,32 +53,39 @@ def confusion_matrix(
         trace.update(text=words, texttemplate="%{text}", textfont={"size": size})
     shapes = []
     if cell is not None:
-        edges = {"x0": cell[1] - 0.5, "x1": cell[1] + 0.5, "y0": cell[0] - 0.5, "y1": cell[0] + 0.5}
+        row, column = map(drawn.index, cell)
+        edges = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
         shapes = [{"type": "rect", **edges, "line": {"color": pen.accent, "width": 4}}]
     figure.update_layout(shapes=shapes, margin={"l": 60, "r": 8, "t": 44, "b": 8}, hoverdistance=40)
-    return remember(style(figure, dark=dark, height=540), f"Confusion matrix: {_in_words(matrix, classes)}.")
+    return remember(style(figure, dark=dark, height=540), f"Confusion matrix: {_in_words(whole, classes)}.")
 
 
-def confusion_matrices(matrices: Mapping[str, Counts], classes: Sequence[str], *, dark: bool = False) -> Figure:
+def confusion_matrices(
+    matrices: Mapping[str, Counts], classes: Sequence[str], *, only: Sequence[int] | None = None, dark: bool = False
+) -> Figure:
     """A small matrix per method, all on one colour scale; a click stands for [method, row, column].
 
-    matrices: by title. Colours as in `confusion_matrix`. Raises FigureError as that does, and where there is none.
+    matrices: by title. only, and the colours: as in `confusion_matrix`. Raises FigureError as that does, and where
+    there is none.
     """
+    drawn = _drawn(classes, only)
     checked = {title: _checked(counts, classes) for title, counts in matrices.items()}
     if not checked:
         raise FigureError("There is no confusion matrix to show; give at least one.")
     across = min(ACROSS, len(checked))
     down = math.ceil(len(checked) / across)
-    largest = _largest(list(checked.values()))
+    parts = {title: _part(matrix, drawn) for title, matrix in checked.items()}
+    largest = _largest(list(parts.values()))
     figure, layout, titles = Figure(), dict[str, Any](), []
-    gap, named = 0.27 / down, max(map(len, classes)) <= 2
+    names = [classes[each] for each in drawn]
+    gap, named = 0.27 / down, max(map(len, names)) <= 2
     for place, (title, matrix) in enumerate(checked.items()):
         row, column = divmod(place, across)
         x = (column / across + 0.035, (column + 1) / across - 0.005)
         y = (1 - (row + 1) / down, 1 - row / down - gap)
-        figure.add_traces(_cells(matrix, largest, place + 1, dark, bar=not place))
-        figure.add_trace(_targets(matrix, classes, title, place + 1))
-        layout |= _axes(classes, place + 1, x, y, names=named)
+        figure.add_traces(_cells(parts[title], largest, place + 1, dark, bar=not place))
+        figure.add_trace(_targets(matrix, classes, drawn, title, place + 1))
+        layout |= _axes(names, place + 1, x, y, names=named)
         wrong = int(matrix.sum() - matrix.trace())
         words = f"<b>{literal(title)}</b><br>{wrong} wrong"
         # The names of the classes stand between the title and its matrix.
@@ -85,6 +100,16 @@ def _checked(counts: Counts, classes: Sequence[str]) -> ndarray:
     if matrix.shape != (len(classes), len(classes)):
         raise FigureError("A confusion matrix has one row and one column per class; give as many names.")
     return matrix
+
+
+def _drawn(classes: Sequence[str], only: Sequence[int] | None) -> list[int]:
+    """The classes that have a row and a column."""
+    return list(range(len(classes)) if only is None else only)
+
+
+def _part(matrix: ndarray, drawn: Sequence[int]) -> ndarray:
+    """The rows and columns of these classes."""
+    return matrix[np.ix_(drawn, drawn)]
 
 
 def _largest(matrices: Sequence[ndarray]) -> int:
@@ -122,8 +147,8 @@ def _gaps(values: ndarray) -> list[list[float | None]]:
     return [[None if value != value else round(float(value), 3) for value in row] for row in values]
 
 
-def _targets(matrix: ndarray, classes: Sequence[str], title: str, axes: int) -> go.Scatter:
-    cells = [(row, column) for row in range(len(classes)) for column in range(len(classes))]
+def _targets(matrix: ndarray, classes: Sequence[str], drawn: Sequence[int], title: str, axes: int) -> go.Scatter:
+    cells = [(row, column) for row in drawn for column in drawn]
     opening = f"{literal(title)}<br>" if title else ""
     texts = [
         f"{opening}{matrix[row, column]} of {matrix[row].sum()} images of {literal(classes[row])} "
@@ -132,7 +157,9 @@ def _targets(matrix: ndarray, classes: Sequence[str], title: str, axes: int) -> 
     ]
     chosen = [[title, row, column] if title else [row, column] for row, column in cells]
     size = 20 if title else 40
-    return targets([c for _, c in cells], [r for r, _ in cells], chosen, texts, size=size, place=on(axes))
+    places = range(len(drawn))
+    x, y = [column for _ in places for column in places], [row for row in places for _ in places]
+    return targets(x, y, chosen, texts, size=size, place=on(axes))
 
 
 def _axes(

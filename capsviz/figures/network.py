@@ -29,12 +29,17 @@ _SPANS: dict[str, Span] = {
     "reconstruction": (0.865, 0.995),
 }
 _LOW, _HIGH = 0.0, 0.84
+BARS, LISTED = 32, 4
+"""Class capsules that are bars beside one another; of more of them so many are listed, the most active first."""
+LETTERS = 14
+"""Of a name in that list."""
 
 
 def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "routing", dark: bool = False) -> Figure:
     """Image → primary capsules → class capsules → reconstruction, drawn from the numbers of one traced image.
 
-    Primary capsules as tiles, one per type, brightness = activation; class capsules as bars of their activation.
+    Primary capsules as tiles, one per type, brightness = activation; class capsules as bars of their activation, of
+    more than `BARS` the most active ones with their names.
     highlight: the stage that the page is about, framed; None for none. A model without a decoder ends at its class
     capsules. Raises FigureError for an unknown stage.
     """
@@ -45,23 +50,20 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
     symbol = strength.symbol
     top = 1.0 if strength.whole else max(1e-6, float(trace.activations[image].max()))
     channels, height, width = trace.config.image
-    spans = dict(_SPANS)
+    spans, many = dict(_SPANS), len(trace.classes) > BARS
+    along = [0, top] if many else [-0.6, len(trace.classes) - 0.4]
+    upwards = [LISTED - 0.5, -0.5] if many else [-0.16 * top, 1.3 * top]
     figure = Figure(
         [
             picture(trace.images[image], "input", place=on(1)),
             _primary(trace, image, grid, dark),
-            _class_bars(trace, image, symbol, dark),
+            *(_strongest(trace, image, symbol, dark) if many else [_class_bars(trace, image, symbol, dark)]),
         ],
         {**image_axes(1, spans["image"], (_LOW, _HIGH)), **image_axes(2, spans["primary"], (_LOW, _HIGH))},
     )
     figure.update_layout(
-        xaxis3={
-            "domain": list(spans["class"]),
-            "anchor": "y3",
-            "visible": False,
-            "range": [-0.6, len(trace.classes) - 0.4],
-        },
-        yaxis3={"domain": [_LOW, _HIGH], "anchor": "x3", "visible": False, "range": [-0.16 * top, 1.3 * top]},
+        xaxis3={"domain": list(spans["class"]), "anchor": "y3", "visible": False, "range": along},
+        yaxis3={"domain": [_LOW, _HIGH], "anchor": "x3", "visible": False, "range": upwards},
         bargap=0.2,
         margin={"l": 8, "r": 8, "t": 10, "b": 8},
         showlegend=False,
@@ -72,6 +74,8 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
         "primary": f"{grid.lower} primary capsules",
         "class": f"{len(trace.classes)} class capsules" if _short(trace) else literal(f"class: {named_in_words}"),
     }
+    if many:
+        titles["class"] = f"{LISTED} of {len(trace.classes)} class capsules"
     arrows = [
         ("image", "primary", _convolutions(trace.config)),
         ("primary", "class", trace.config.algorithm.title.replace(" ", "<br>") + _layers(trace)),
@@ -162,6 +166,47 @@ def _class_bars(trace: Trace, image: int, symbol: str, dark: bool) -> go.Bar:
         hovertemplate=f"class %{{customdata}}<br>{symbol} = %{{y:.3f}}<extra></extra>",
         **on(3),
     )
+
+
+def _strongest(trace: Trace, image: int, symbol: str, dark: bool) -> list[go.Bar | go.Scatter]:
+    """The most active class capsules, one below the other: a bar each, and its name and number over it."""
+    active = trace.activations[image]
+    uppers, named = active.argsort(descending=True)[:LISTED].tolist(), trace.named[image].tolist()
+    values, rows = rounded(numbers(active[uppers])), list(range(LISTED))
+    names = [trace.classes[upper] for upper in uppers]
+    cut = [name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…" for name in names]
+    written = [f"{name} {value:.2f}" for name, value in zip(literals(cut), values, strict=True)]
+    colours = class_colours(len(trace.classes))
+    bars = go.Bar(
+        x=values,
+        y=rows,
+        base=0,
+        orientation="h",
+        width=0.86,
+        customdata=literals(names),
+        marker={"color": [_faint(colours[upper]) for upper in uppers], "line": {"width": 0}},
+        hovertemplate=f"class %{{customdata}}<br>{symbol} = %{{x:.3f}}<extra></extra>",
+        **on(3),
+    )
+    marked = [f"<b>{text}</b>" if upper in named else text for upper, text in zip(uppers, written, strict=True)]
+    words = go.Scatter(
+        x=[0] * LISTED,
+        y=rows,
+        mode="text",
+        text=marked,
+        textposition="middle right",
+        textfont={"size": TICK, "color": ink(dark).text},
+        cliponaxis=False,
+        hoverinfo="skip",
+        **on(3),
+    )
+    return [bars, words]
+
+
+def _faint(colour: str) -> str:
+    """A colour over which text can be read, on a light page and on a dark one."""
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.4)"
 
 
 def _title(text: str, span: Span, lit: bool, dark: bool) -> dict[str, Any]:

@@ -119,6 +119,7 @@ export class MarginBoard extends Board<Message> {
       const chip = element("span", {
         className: "chip",
         textContent: name,
+        title: name,
         style: `background:${colour};color:${inkOn(colour)}`,
       });
       const [loss, push] = [element("td"), element("td")];

@@ -4,10 +4,10 @@ import { scaleLinear, type ScaleLinear } from "d3-scale";
 
 import { Panel, type Pen } from "../core/canvas";
 import type { Look } from "../core/look";
-import { indices } from "../core/numbers";
+import { indices, largest } from "../core/numbers";
 import { arrow, haloed, line, ring, type Spot } from "../core/shapes";
 import { marginGradient, marginLoss, type Margins } from "./margin";
-import { fanOut } from "./names";
+import { fanOut, NAMED } from "./names";
 
 const NEAR = 28; // CSS pixels from a point at which it can be taken, in ordinary type
 const CROWDED = 0.03; // loss below which names are fanned out
@@ -111,10 +111,11 @@ export class MarginChart extends Panel<MarginState> {
     const spots = classes.map((text, j) => ({ ...this.spot(j), text }));
     // Those that cost hardly anything crowd on the axis; the others have their names above them.
     const crowded = (j: number): boolean => !targets[j] && marginLoss(lengths[j], false, margins) < CROWDED;
+    const named = new Set(largest(lengths, NAMED, held ?? targets.indexOf(true)));
     const inside = [frame.left + 4, frame.right] as const;
     fanOut(
       pen,
-      spots.filter((_, j) => crowded(j)),
+      spots.filter((_, j) => crowded(j) && named.has(j)),
       y(0.1),
       inside,
       look,
@@ -130,7 +131,8 @@ export class MarginChart extends Panel<MarginState> {
       pen.fill();
       pen.strokeStyle = theme.ground;
       pen.stroke();
-      if (!crowded(j)) haloed(pen, spot.text, Math.min(spot.x, frame.right - 8 * scale), spot.y - 14 * scale, theme);
+      if (!crowded(j) && named.has(j))
+        haloed(pen, spot.text, Math.min(spot.x, frame.right - 8 * scale), spot.y - 14 * scale, theme);
     });
   }
 

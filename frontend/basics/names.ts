@@ -10,6 +10,8 @@ interface Named {
   readonly text: string;
 }
 
+/** Points that have a name; of more of them those of the longest capsules. */
+export const NAMED = 12;
 const APART = 7; // pixels between two names of a row
 const ASIDE = 190; // pixels that a name may stand beside its point
 const ROW = 19; // pixels from a row to the next, in ordinary type

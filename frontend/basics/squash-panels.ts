@@ -4,10 +4,10 @@ import { scaleLinear } from "d3-scale";
 
 import { Panel, type Pen } from "../core/canvas";
 import type { Look } from "../core/look";
-import { indices, shown } from "../core/numbers";
+import { indices, largest, shown } from "../core/numbers";
 import { arrow, haloed, line, type Spot } from "../core/shapes";
 import { squash, squashed } from "../core/vectors";
-import { fanOut } from "./names";
+import { fanOut, NAMED } from "./names";
 
 export interface SquashState {
   readonly look: Look;
@@ -120,7 +120,8 @@ export class SquashCurve extends Panel<SquashState> {
     pen.font = look.type(15, "bold");
     const named = classes.map((text, j) => ({ x: x(sums[j]), y: y(lengths[j]), text }));
     // Over the short ones the curve leaves room; a long one has its name below the curve.
-    const short = named.filter((_, j) => lengths[j] < 0.5);
+    const known = new Set(largest(lengths, NAMED));
+    const short = named.filter((_, j) => lengths[j] < 0.5 && known.has(j));
     fanOut(pen, short, y(0.78), [frame.left + 4, x(Math.min(most, 2))], look);
     named.forEach(({ x, y, text }, j) => {
       pen.beginPath();
@@ -131,7 +132,7 @@ export class SquashCurve extends Panel<SquashState> {
       pen.lineWidth = 1.5;
       pen.stroke();
       const half = pen.measureText(text).width / 2;
-      if (lengths[j] >= 0.5) haloed(pen, text, Math.min(x, frame.right - half), y + 25 * scale, theme);
+      if (lengths[j] >= 0.5 && known.has(j)) haloed(pen, text, Math.min(x, frame.right - half), y + 25 * scale, theme);
     });
     const [across, down] = [x(length), y(squashed(length))];
     pen.strokeStyle = theme.accent;

@@ -51,3 +51,12 @@ export function pointed(canvas: HTMLElement, event: MouseEvent): [number, number
   const larger = box.width / canvas.offsetWidth || 1;
   return [(event.clientX - box.left) / larger, (event.clientY - box.top) / larger];
 }
+
+/** Scroll a list, and nothing else, to one of its entries, where that is out of sight; once both have their places. */
+export function reveal(list: HTMLElement, entry: HTMLElement): void {
+  requestAnimationFrame(() => {
+    const [around, own] = [list.getBoundingClientRect(), entry.getBoundingClientRect()];
+    if (own.top >= around.top && own.bottom <= around.bottom) return;
+    list.scrollTop += own.top - around.top - (list.clientHeight - entry.clientHeight) / 2;
+  });
+}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { shown, signed } from "./numbers";
+import { largest, shown, signed } from "./numbers";
 
 test("a number has a true minus sign, and a zero has none", () => {
   assert.deepEqual([shown(-1.2345), shown(-0.0001), shown(2, 1)], ["−1.234", "0.000", "2.0"]);
@@ -9,4 +9,10 @@ test("a number has a true minus sign, and a zero has none", () => {
 
 test("a signed number says plus as well", () => {
   assert.deepEqual([signed(0.5), signed(-0.25, 1)], ["+0.50", "−0.3"]);
+});
+
+test("the largest numbers are found where they stand, and the one that is asked for is among them", () => {
+  assert.deepEqual(largest([3, 9, 1, 7, 2], 2, 1), [1, 3]);
+  assert.deepEqual(largest([3, 9, 1, 7, 2], 2, 4), [1, 4]);
+  assert.deepEqual(largest(new Float32Array([3, 9]), 5, 0), [0, 1]);
 });

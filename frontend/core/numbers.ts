@@ -11,6 +11,15 @@ export function signed(value: number, decimals = 2): string {
   return (value < 0 ? "−" : "+") + Math.abs(value).toFixed(decimals);
 }
 
+/** Where the `most` largest numbers stand, among them one place that is asked for whatever stands there: rising. */
+export function largest(values: ArrayLike<number>, most: number, asked = -1): number[] {
+  const found = indices(values.length)
+    .sort((a, b) => values[b] - values[a])
+    .slice(0, most);
+  if (asked >= 0 && !found.includes(asked)) found[found.length - 1] = asked;
+  return found.sort((a, b) => a - b);
+}
+
 /** 0, 1, … up to but without `count`. */
 export function indices(count: number): number[] {
   return [...Array(count).keys()];

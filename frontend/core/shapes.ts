@@ -134,11 +134,12 @@ export function roomFor(pen: Pen, names: readonly string[], size: number, look: 
   return Math.min(most, Math.max(...names.map((name) => pen.measureText(name).width)));
 }
 
-/** Text cut to a width. */
+/** Text cut to a width, with dots where something is missing. */
 export function fitted(pen: Pen, text: string, width: number): string {
+  if (pen.measureText(text).width <= width) return text;
   let short = text;
-  while (short.length > 1 && pen.measureText(short).width > width) short = short.slice(0, -1);
-  return short;
+  while (short.length > 1 && pen.measureText(`${short}…`).width > width) short = short.slice(0, -1);
+  return `${short.trimEnd()}…`;
 }
 
 /** A row of colours that ends at x, with its ends in numbers. */

@@ -2,12 +2,13 @@
 // dragged up and down. Where nobody has measured the means, the numbers themselves.
 
 import { inkOn } from "../core/colours";
-import { element } from "../core/dom";
+import { element, reveal } from "../core/dom";
 import { shown, signed } from "../core/numbers";
 import type { HandPanel, Workbench } from "./panel";
 
 const DEVIATIONS = 6; // where the colours end
 const PIXELS = 16; // of dragging for one standard deviation
+const SHORT = 3; // letters of names that stand in a narrow column
 
 interface Row {
   readonly root: HTMLElement;
@@ -28,6 +29,7 @@ interface Held extends Place {
 
 export class Cells implements HandPanel {
   readonly root: HTMLElement;
+  private readonly grid: HTMLElement;
   private readonly rows: Row[];
   private readonly written = new WeakMap<HTMLElement, number>(); // the value that a cell shows
   private readonly reading = element("output", { className: "reading" });
@@ -41,19 +43,21 @@ export class Cells implements HandPanel {
     this.rows = classes.map((name, label) => this.row(name, label, decoders[0].poses[0].length));
     const numbers = this.rows[0].cells.map((_, d) => element("span", { textContent: String(d) }));
     this.zero.onclick = (event) => board.reset(event);
-    const grid = element(
+    const worded = classes.some(({ length }) => length > SHORT);
+    this.grid = element(
       "div",
-      { className: "cells", role: "group", "aria-label": "All class capsules, one row each" },
+      { className: worded ? "cells worded" : "cells", role: "group", "aria-label": "All class capsules, one row each" },
       element("div", { className: "row head" }, element("span", { textContent: "class" }), ...numbers),
       ...this.rows.map(({ root }) => root),
     );
-    grid.onpointerleave = () => this.read(this.held);
+    this.grid.onpointerleave = () => this.read(this.held);
     const below = element("div", { className: "below cells-below" }, this.zero, this.reading, this.scale);
-    this.root = element("div", { className: "controls" }, grid, below);
+    this.root = element("div", { className: "controls" }, this.grid, below);
   }
 
   private row(name: string, label: number, dimensions: number): Row {
-    const pick = element("button", { type: "button", textContent: name, "aria-label": `class capsule ${name}` });
+    const spoken = `class capsule ${name}`;
+    const pick = element("button", { type: "button", textContent: name, title: name, "aria-label": spoken });
     pick.onclick = () => this.board.select(label);
     const cells = Array.from({ length: dimensions }, (_, d) => this.cell(label, d));
     return { root: element("div", { className: "row" }, pick, ...cells), pick, cells };
@@ -166,6 +170,7 @@ export class Cells implements HandPanel {
         if (!chosen) this.dress(label, d);
       });
     });
+    reveal(this.grid, this.rows[state.upper].root);
   }
 
   write(): void {

@@ -1,7 +1,7 @@
 // A walk from the capsule on stage to another one, straight on and along the sphere, as two strips and as a player.
 
 import { paintImage } from "../core/canvas";
-import { element } from "../core/dom";
+import { element, reveal } from "../core/dom";
 import { indices } from "../core/numbers";
 import { PlayerControls } from "../core/player-controls";
 import type { Capsule } from "./network";
@@ -27,6 +27,7 @@ interface Target {
 export class Walk implements HandPanel {
   readonly root: HTMLElement;
   private readonly picks: HTMLButtonElement[];
+  private readonly list: HTMLElement;
   private readonly places = element("div", {
     className: "targets",
     role: "group",
@@ -44,6 +45,7 @@ export class Walk implements HandPanel {
       pick.onclick = (event) => this.to([label, board.state.to[1]], event);
       return pick;
     });
+    this.list = element("div", { className: "picks" }, element("span", { textContent: "to class" }), ...this.picks);
     this.player = new PlayerControls({
       count: TENTHS + 1,
       unit: "tenth of the way",
@@ -54,7 +56,7 @@ export class Walk implements HandPanel {
     this.root = element(
       "div",
       { className: "controls walk" },
-      element("div", { className: "picks" }, element("span", { textContent: "to class" }), ...this.picks),
+      this.list,
       this.places,
       ...this.strips.map(({ root }) => root),
       this.player.root,
@@ -132,6 +134,7 @@ export class Walk implements HandPanel {
     const { state, data } = board;
     const decoder = board.decoder(data.lead);
     this.picks.forEach((pick, label) => pick.setAttribute("aria-pressed", String(label === state.to[0])));
+    reveal(this.list, this.picks[state.to[0]]);
     if (!decoder) return;
     if (this.targets.length !== 1 + decoder.kept) {
       this.targets = [OWN, ...indices(decoder.kept)].map((number) => this.target(number));

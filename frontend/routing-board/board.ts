@@ -297,7 +297,7 @@ export class RoutingBoard extends Board<Message> {
     this.side.style.width = `${side}px`;
     this.cloud.fit(wide ? whole - side - answer - 2 * GAP : whole, tall, look);
     // The image leaves every bar below it a row in which its words stand apart, but for very many of them.
-    const names = 18 * (under / 24) * run.upperCount;
+    const names = 18 * (under / 24) * Bars.lines(run.upperCount);
     const rows = names + under + 10;
     const most = wide ? Math.min(0.47 * tall, Math.max(0.3 * tall, tall - rows - under)) : 0.47 * tall;
     this.retina.fit(Math.min(answer, Math.round(most) - foot), under, foot);

@@ -6,51 +6,62 @@ import { line as path } from "d3-shape";
 
 import type { Pen } from "../core/canvas";
 import { pointed } from "../core/dom";
-import { indices, shown } from "../core/numbers";
+import { indices, largest, shown } from "../core/numbers";
 import { fitted, line, roomFor } from "../core/shapes";
 import type { Run } from "./run";
 import { headings, type DrawState, BoardPanel } from "./panel";
+
+/** Classes that have a bar; of more of them the most active ones and the chosen one. */
+export const MOST_BARS = 24;
 
 /** ‖v‖ or a of every class as bars; the untouched run as an outline. */
 export class Bars extends BoardPanel {
   row = 1;
   private under = 0;
   private count = 1;
+  private listed: readonly number[] = [0];
 
   constructor(onClass: (upper: number) => void) {
     super("pointable");
     this.canvas.addEventListener("click", (event) => {
-      const j = Math.floor((pointed(this.canvas, event)[1] - this.under) / this.row);
-      if (j >= 0 && j < this.count) onClass(j);
+      const upper = this.listed.at(Math.max(0, Math.floor((pointed(this.canvas, event)[1] - this.under) / this.row)));
+      if (upper !== undefined) onClass(upper);
     });
   }
 
   override load(run: Run): void {
     this.count = run.upperCount;
+    this.listed = largest(run.data.lengths.slice(-run.upperCount), MOST_BARS, run.upper);
+  }
+
+  /** Lines: a bar each, and one that says how many classes have none. */
+  static lines(classes: number): number {
+    return classes > MOST_BARS ? MOST_BARS + 1 : classes;
   }
 
   fit(width: number, height: number, under: number): void {
-    Object.assign(this, { width, height, under, row: (height - under - 2) / this.count });
+    Object.assign(this, { width, height, under, row: (height - under - 2) / Bars.lines(this.count) });
   }
 
   protected paint(pen: Pen, { run, view, look }: DrawState): void {
-    const { row } = this;
+    const { row, listed } = this;
     const { classes, bars } = run.data;
     const { theme } = look;
-    const left = Math.max(44, 10 + roomFor(pen, classes, 14, look, 0.4 * this.width));
+    const names = listed.map((j) => classes[j]);
+    const left = Math.max(44, 10 + roomFor(pen, names, 14, look, 0.4 * this.width));
     const x = scaleLinear([0, run.top], [left, this.width - 46]);
     pen.font = look.type(15, "600");
     pen.fillStyle = theme.text;
     pen.fillText(bars.title, 0, headings(look).heading);
-    for (let j = 0; j < run.upperCount; j++) {
-      const y = this.under + j * row;
+    listed.forEach((j, line) => {
+      const y = this.under + line * row;
       const chosen = j === run.upper;
       pen.font = look.type(14, chosen ? "bold" : "");
       pen.textAlign = "right";
       pen.fillStyle = chosen ? theme.accent : theme.text;
       pen.fillText(fitted(pen, classes[j], left - 6), left - 6, y + row / 2 + 5);
       pen.textAlign = "left";
-      if (!view.lengths) continue;
+      if (!view.lengths) return;
       const value = view.lengths[j];
       const base = view.baseLengths?.[j];
       pen.fillStyle = theme.classes[j];
@@ -67,7 +78,13 @@ export class Bars extends BoardPanel {
       const text = shown(value, 2) + (Math.abs(moved) >= 0.005 ? ` (${moved > 0 ? "+" : ""}${shown(moved, 2)})` : "");
       const end = x(Math.max(value, base ?? 0)) + 5;
       pen.fillText(text, Math.min(end, this.width - pen.measureText(text).width), y + row / 2 + 5);
-    }
+    });
+    const others = run.upperCount - listed.length;
+    if (!others) return;
+    pen.font = look.type(14);
+    pen.fillStyle = theme.muted;
+    const words = fitted(pen, `${others} other classes are less active`, this.width);
+    pen.fillText(words, 0, this.under + (listed.length + 0.5) * row + 5);
   }
 }
 

@@ -60,8 +60,11 @@ export class ShareMap extends BoardPanel {
     const picture = raster(values, run.lower, J, look.diverging, -run.reach, run.reach);
     pen.drawImage(picture, this.left, this.top, across, down);
     pen.textAlign = "right";
+    // Of rows too narrow for words every so many-th is named, and the chosen one.
+    const every = Math.ceil((13 * look.scale) / row);
     for (let j = 0; j < J; j++) {
       const chosen = j === run.upper;
+      if (!chosen && (j % every || Math.abs(j - run.upper) < every)) continue;
       pen.fillStyle = chosen ? theme.accent : theme.muted;
       pen.font = look.type(13, chosen ? "bold" : "");
       pen.fillText(fitted(pen, run.data.classes[j], this.left - 6), this.left - 5, this.top + (j + 0.5) * row + 4.5);

@@ -20,6 +20,7 @@ from capsviz.analysis.predictions import (
     drawer_of,
     drawings,
     measure,
+    most_confused,
     path_of,
     recorded,
     summary,
@@ -192,6 +193,13 @@ def test_the_confusion_matrix_has_the_class_shown_in_rows():
     assert found.confusion(3).tolist() == [[1, 0, 0], [0, 1, 0], [0, 2, 0]]
     assert found.taken(2, 1).tolist() == [2, 3]
     assert found.largest_confusions(3, 5) == [(2, 1, 2)]
+
+
+def test_the_most_confused_classes_are_found_error_by_error_over_all_records():
+    found = record()  # two images of class 2 are taken for class 1
+    assert most_confused([found], 3, 2) == (1, 2) and most_confused([found, found], 3, 3) == (0, 1, 2)
+    other = dataclasses.replace(found, predicted=torch.tensor([1, 0, 2, 2], dtype=torch.uint8))
+    assert most_confused([other, other, found], 3, 2) == (0, 1)
 
 
 def test_a_record_opens_as_it_was_saved(tmp_path):

@@ -91,6 +91,20 @@ def test_a_method_without_errors_has_a_matrix_too():
     assert "all 3 images named rightly" in describe(figure)
 
 
+def test_of_many_classes_some_have_a_row_and_a_column_and_a_click_names_them_by_their_own_numbers():
+    right, errors, points = confusion_matrix(MATRIX, ("a", "b", "c"), only=(0, 2), cell=(0, 2)).data
+    assert [list(row) for row in errors.text] == [["", "3"], ["", ""]] and [row[0] for row in right.text] == ["90", ""]
+    place = [list(cell) for cell in points.customdata].index([0, 2])
+    assert (points.y[place], points.x[place]) == (0, 1)
+    assert points.text[place] == "3 of 93 images of a taken for c"
+    figure = confusion_matrix(MATRIX, ("a", "b", "c"), only=(0, 2), cell=(0, 2))
+    (frame,) = figure.layout.shapes
+    assert (frame.x0, frame.y0) == (0.5, -0.5) and list(figure.layout.xaxis.ticktext) == ["a", "c"]
+    assert "4 of 244 images named wrongly" in describe(figure)
+    several = confusion_matrices({"DR": MATRIX, "L2": MATRIX.T}, ("a", "b", "c"), only=(0, 2))
+    assert list(several.data[-1].customdata[1]) == ["L2", 0, 2]
+
+
 def test_a_matrix_needs_a_name_per_class():
     with pytest.raises(FigureError, match="as many names"):
         confusion_matrix(MATRIX, ("a", "b"))
