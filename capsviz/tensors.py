@@ -6,18 +6,20 @@ import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from io import BufferedIOBase, BytesIO
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
 import torch
+from msgspec import Meta
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load
 from torch import Tensor
 
 from capsviz.errors import CapsvizError
-from capsviz.reading import refused
+from capsviz.reading import parsed, refused, understood
 
 CHECKSUM, BLANK = "checksum", "crc32:00000000"
 """Where a file of tensors states the checksum of all its bytes, and what stands there while it is reckoned."""
@@ -30,8 +32,10 @@ LARGEST_HEADER = 8_000_000
 class TensorFile:
     """A safetensors file, open: what its header says, checked before any number is read."""
 
-    def __init__(self, path: Path, file: Any, sentence: Callable[[str, str], NoReturn]) -> None:
-        self.path, self._file, self._sentence = path, file, sentence
+    def __init__(
+        self, path: Path, file: Any, sentence: Callable[[str, str], NoReturn], content: bytes | None = None
+    ) -> None:
+        self.path, self._file, self._sentence, self._content = path, file, sentence, content
         self.metadata: dict[str, str] = file.metadata() or {}
         self.names: tuple[str, ...] = tuple(file.keys())
 
@@ -66,7 +70,7 @@ class TensorFile:
         stated = self.metadata.get(CHECKSUM)
         if stated is None:
             return
-        with self.path.open("rb") as file:
+        with self.path.open("rb") if self._content is None else BytesIO(self._content) as file:
             self._compare(file, stated)
 
     def _compare(self, file: BufferedIOBase, stated: str) -> None:
@@ -80,13 +84,15 @@ class TensorFile:
 
     def whole(self) -> dict[str, Tensor]:
         """All tensors, of the very bytes that the checksum, if one is stated, is that of."""
-        content = self.path.read_bytes()
+        content = self.path.read_bytes() if self._content is None else self._content
         if stated := self.metadata.get(CHECKSUM):
             self._compare(BytesIO(content), stated)
         try:
             return load(content)
         except (TypeError, ValueError, AttributeError, KeyError) as inner:  # a type of number that torch has not
             self.refuse("", f"cannot be read ({inner})")
+        except SafetensorError as inner:
+            self.refuse("", f"is damaged ({inner})")
 
     def check_finite(self, tensors: Mapping[str, Tensor]) -> None:
         """Refuse the file where a number of these tensors of it is not finite."""
@@ -148,3 +154,61 @@ def tensor_file(path: Path, remedy: str, error: type[CapsvizError], *, name: str
         refused(called, "", f"is no safetensors file, or was cut short ({inner})", remedy, error)
     except OSError as inner:
         refused(called, "", f"cannot be read ({inner.strerror or inner})", remedy, error)
+
+
+@dataclass(frozen=True)
+class _Described:
+    """What the header of a safetensors file says of one tensor."""
+
+    dtype: Annotated[str, Meta(max_length=20)]
+    shape: Annotated[tuple[Annotated[int, Meta(ge=0, le=2**53)], ...], Meta(max_length=16)]
+    data_offsets: tuple[int, int]
+
+    def get_shape(self) -> tuple[int, ...]:
+        """As of a slice of an open file."""
+        return self.shape
+
+    def get_dtype(self) -> str:
+        """As of a slice of an open file."""
+        return self.dtype
+
+
+class _InMemory:
+    """The header of a safetensors file whose bytes are in memory, as an open file tells it."""
+
+    def __init__(self, said: dict[str, str], tensors: dict[str, _Described]) -> None:
+        self._said, self._tensors = said, tensors
+
+    def metadata(self) -> dict[str, str]:
+        """What is said beside the tensors."""
+        return self._said
+
+    def keys(self) -> list[str]:
+        """Their names."""
+        return list(self._tensors)
+
+    def get_slice(self, name: str) -> _Described:
+        """Shape and type of one."""
+        return self._tensors[name]
+
+
+def tensor_bytes(content: bytes, remedy: str, error: type[CapsvizError], *, name: str) -> TensorFile:
+    """A file of tensors that somebody sent, of which nothing but the header is read until `TensorFile.whole`.
+
+    name: what the sentence calls it. Raises `error`, in one sentence, where it is none.
+    """
+
+    def sentence(field: str, what: str) -> NoReturn:
+        refused(name, field, what, remedy, error)
+
+    length = int.from_bytes(content[:LENGTH], "little")
+    if len(content) < LENGTH or length > min(LARGEST_HEADER, len(content) - LENGTH):
+        sentence("", "is no safetensors file, or was cut short")
+    header = parsed(content[LENGTH : LENGTH + length], name, remedy, error)
+    if not isinstance(header, dict):
+        sentence("", "is no safetensors file, or damaged")
+    said = understood(dict[str, str], header.pop("__metadata__", {}), name, remedy, error)
+    tensors: dict[str, _Described] = understood(dict[str, _Described], header, name, remedy, error)
+    if LENGTH + length + max((each.data_offsets[1] for each in tensors.values()), default=0) != len(content):
+        sentence("", "was cut short, or is longer than it says")
+    return TensorFile(Path(name), _InMemory(said, tensors), sentence, content)

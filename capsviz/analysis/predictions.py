@@ -21,7 +21,7 @@ from capsviz.files import make_folder, pack, write
 from capsviz.network import CapsNet, Network
 from capsviz.reading import Digest, Inside, Name, Perhaps, PerhapsDigest, parsed, understood
 from capsviz.routing.dynamic import DYNAMIC
-from capsviz.tensors import tensor_file
+from capsviz.tensors import TensorFile, tensor_file
 
 FORMAT = "capsviz-measured-1"
 ANEW = "`capsviz zoo measure` writes it anew"
@@ -137,10 +137,16 @@ class Predictions:
 
     def save(self, path: str | Path) -> None:
         """Write the record as one safetensors file whose header is JSON; it opens again with `Predictions.open`."""
-        header = {name: getattr(self, name) for name in _FACTS}
-        tensors = {name: value for name in _TENSORS if (value := getattr(self, name)) is not None}
         make_folder(Path(path).parent)
-        write(path, pack(tensors, {"format": FORMAT, "measured": json.dumps(header)}))
+        write(path, pack(self.columns(), {"format": FORMAT, "measured": self.facts()}))
+
+    def facts(self) -> str:
+        """What a file says of the tensors, as JSON."""
+        return json.dumps({name: getattr(self, name) for name in FACTS})
+
+    def columns(self) -> dict[str, Tensor]:
+        """The tensors that there are, by name."""
+        return {name: value for name in COLUMNS if (value := getattr(self, name)) is not None}
 
     @classmethod
     def open(cls, path: str | Path) -> Predictions:
@@ -150,16 +156,7 @@ class Predictions:
                 file.refuse("", "is no record of this version")
             said = parsed(file.metadata.get("measured", ""), path, ANEW, PredictionsError)
             facts: Facts = understood(Facts, said, path, ANEW, PredictionsError)
-            count = file.shape("labels") if "labels" in file.names else ()
-            if len(count) != 1 or not count[0]:
-                file.refuse("labels", "are none")
-            for name in file.names:
-                if name not in _TENSORS:
-                    file.refuse(name, "is no part of a record")
-                wide = file.shape(name)[1:2] if name == "capsules" else ()
-                file.expect(name, (*count, *wide), _KINDS if name in _CLASSES else ("F16",))
-            for name in ("labels", "predicted", "activations"):
-                file.expect(name, count, _KINDS if name in _CLASSES else ("F16",))
+            check_columns(file)
             numbers: dict[str, Any] = file.whole()
             file.check_finite(numbers)
             return cls(**asdict(facts), **numbers)
@@ -180,10 +177,28 @@ def most_confused(records: Iterable[Predictions], classes: int, count: int) -> t
     return tuple(sorted(found))
 
 
-_TENSORS = ("labels", "predicted", "activations", "capsules", "mse", "ssim", "reread")
+def check_columns(file: TensorFile, prefix: str = "") -> None:
+    """Refuse a file whose tensors, those that begin with a prefix, are not the columns of one record."""
+
+    def kinds(column: str) -> tuple[str, ...]:
+        return _KINDS if column in _CLASSES else ("F16",)
+
+    count = file.shape(f"{prefix}labels") if f"{prefix}labels" in file.names else ()
+    if len(count) != 1 or not count[0]:
+        file.refuse(f"{prefix}labels", "are none")
+    for name in (name for name in file.names if name.startswith(prefix)):
+        if (column := name.removeprefix(prefix)) not in COLUMNS:
+            file.refuse(name, "is no part of a record")
+        wide = file.shape(name)[1:2] if column == "capsules" else ()
+        file.expect(name, (*count, *wide), kinds(column))
+    for column in ("labels", "predicted", "activations"):
+        file.expect(prefix + column, count, kinds(column))
+
+
+COLUMNS = ("labels", "predicted", "activations", "capsules", "mse", "ssim", "reread")
 _CLASSES = ("labels", "predicted", "reread")
 _KINDS = ("U8", "I16")
-_FACTS = tuple(field.name for field in fields(Facts))
+FACTS = tuple(field.name for field in fields(Facts))
 
 
 def path_of(entry: zoo.Entry, drawer: zoo.Entry | None = None) -> Path:

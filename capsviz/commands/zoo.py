@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from capsviz.commands.naming import NamingCommand
+from capsviz.errors import CapsvizError
 from capsviz.terminal import Device, Threads, duration, error_of, say
 
 zoo_app = typer.Typer(no_args_is_help=True, help="The pretrained models, and training all of them.")
@@ -96,7 +97,7 @@ def zoo_measure(
 
 @zoo_app.command("add")
 def zoo_add(
-    run: Annotated[Path, typer.Argument(help="The folder of a finished training run.")],
+    run: Annotated[Path, typer.Argument(help="The folder of a finished training run, or a file NAME.capsviz.")],
     name: Annotated[str | None, typer.Option(help="The model's name; the run's unless given.")] = None,
     eight_bits: Annotated[
         bool, typer.Option("--8-bits", help="Weights in eight bits, about half the file, instead of float16.")
@@ -105,17 +106,47 @@ def zoo_add(
         str | None, typer.Option(help="A model that leaves the zoo; links that name it open the new one.")
     ] = None,
 ) -> None:
-    """Put a finished run into the zoo: rounded weights, curves, snapshots of b, and its line in the manifest."""
+    """Put a finished run into the zoo: rounded weights, curves, snapshots of b, and its line in the manifest.
+
+    Or a model that `capsviz zoo export` wrote, as it is.
+    """
     from capsviz import zoo
+    from capsviz.analysis import exchange
     from capsviz.experiments import seeds
     from capsviz.training.publish import publish
 
     leaving = None if replaces is None else zoo.entry(replaces)
-    entry = publish(run, name, bits=8 if eight_bits else 16)
+    if run.suffix == exchange.SUFFIX:
+        if eight_bits:
+            raise CapsvizError("A model in a file keeps its weights as they are; leave out --8-bits.")
+        entry = exchange.add(run, name)
+    else:
+        entry = publish(run, name, bits=8 if eight_bits else 16)
     if leaving is not None:
         seeds.keep_record(leaving)
         zoo.replace(leaving.name, entry.name)
     print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
+
+
+@zoo_app.command("export")
+def zoo_export(
+    name: Annotated[str, typer.Argument(help="A model of the zoo.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file; NAME.capsviz unless given.")] = None,
+) -> None:
+    """Write a model to one file, for another zoo (`capsviz zoo add`) or for the app, into whose sidebar it is dropped.
+
+    It holds weights, config, exemplars, what the manifest says and, where that is small, what the model does with each
+    test image; of a folder of images the name alone.
+    """
+    from capsviz.analysis import exchange
+    from capsviz.files import write
+
+    content = exchange.export(name)
+    file = output or Path(f"{name}{exchange.SUFFIX}")
+    if file.suffix != exchange.SUFFIX:
+        raise CapsvizError(f"A model is written to a file NAME{exchange.SUFFIX}; give such a name.")
+    write(file, content)
+    print(f"{file}: {len(content) / 1e6:.1f} MB; `capsviz zoo add {file}` puts it into another zoo")
 
 
 @zoo_app.command("adopt", cls=NamingCommand)

@@ -199,7 +199,7 @@ def _written(entries: Mapping[str, Entry], successors: Mapping[str, str]) -> str
     """The manifest: the models and their successors in the order of their names."""
     for model in entries.values():
         check(model, ZooError)
-    said: dict[str, Any] = {"models": [_row(entries[name]) for name in sorted(entries)]}
+    said: dict[str, Any] = {"models": [row(entries[name]) for name in sorted(entries)]}
     if successors:
         said["successors"] = dict(sorted(successors.items()))
     return json_text(said, indent=1)
@@ -256,6 +256,6 @@ def markdown() -> str:
     return "\n".join(lines)
 
 
-def _row(model: Entry) -> dict[str, Any]:
+def row(model: Entry) -> dict[str, Any]:
     """An entry as the manifest writes it: the network's config stands under "config"."""
     return {("config" if key == "network" else key): value for key, value in asdict(model).items()}

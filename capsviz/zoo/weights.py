@@ -6,7 +6,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from capsviz import device as devices
-from capsviz.errors import line
 from capsviz.network import CapsNet, Network, NoCapsulesError, assemble
 from capsviz.network.finite import check_finite
 from capsviz.reading import refused
@@ -16,7 +15,8 @@ from capsviz.zoo.manifest import Entry, ZooError, entry, folder, verify, verify_
 from capsviz.zoo.storage import unpacked
 
 
-def _tensors(name: str) -> tuple[Entry, dict[str, Tensor]]:
+def tensors_of(name: str) -> tuple[Entry, dict[str, Tensor]]:
+    """What the manifest says of a model, and what its file holds. Raises ZooError."""
     model = entry(name)
     verify(model)
     with tensor_file(model.path, "restore it with git", ZooError, name=model.file) as file:
@@ -43,16 +43,22 @@ def load_network(name: str, device: str | None = None) -> Network:
     device: as of `load`. Raises ZooError, DeviceError, and NotFinite for weights of a training that diverged.
     """
     place = devices.chosen(device)
-    model, tensors = _tensors(name)
+    return network_of(*tensors_of(name), "restore it with git").to(place)
+
+
+def network_of(model: Entry, tensors: dict[str, Tensor], remedy: str) -> Network:
+    """The network of an entry with the weights that a file holds, on the CPU and in evaluation mode.
+
+    remedy: what the sentence says to do. Raises ZooError where they do not fit the config, NotFinite.
+    """
+    weights = unpacked(tensors)
+    check_finite(weights, f"The model {model.name}")
     network = assemble(model.network)
     try:
-        weights = unpacked(tensors)
-        check_finite(weights, f"The model {name}")
         network.load_state_dict(weights)
     except RuntimeError as error:
-        sentence = f"{model.file} does not fit the config in the manifest ({error}); restore both."
-        raise ZooError(line(sentence)) from error
-    return network.eval().requires_grad_(False).to(place)
+        refused(model.file, "", f"does not fit its config ({error})", remedy, ZooError)
+    return network.eval().requires_grad_(False)
 
 
 def exemplar_capsules(name: str) -> Float[Tensor, "upper exemplar dim"]:
@@ -82,13 +88,20 @@ def history(name: str) -> CoefficientHistory | None:
 
 
 def _capsules(name: str, what: str) -> Tensor:
-    model, tensors = _tensors(name)
+    return capsules_of(*tensors_of(name), what, "restore it with git")
+
+
+def capsules_of(model: Entry, tensors: dict[str, Tensor], what: str, remedy: str) -> Tensor:
+    """The "exemplars" or the "spread" of the class capsules that a file holds; remedy: as in `network_of`.
+
+    Raises ZooError, NoCapsulesError.
+    """
     if not model.has_capsules:
-        raise NoCapsulesError(name)
+        raise NoCapsulesError(model.name)
     found, field = tensors.get(f"capsules.{what}"), f"capsules.{what}"
     size, axes = (model.config.classes, model.config.class_dim), 2 if what == "spread" else 3
     if found is None or found.ndim != axes or (found.shape[0], found.shape[-1]) != size or not found.numel():
-        refused(model.file, field, f"are not those of {size[0]} classes", "restore it with git", ZooError)
+        refused(model.file, field, f"are not those of {size[0]} classes", remedy, ZooError)
     if not all_finite(found):
-        refused(model.file, field, "hold numbers that are not finite", "restore it with git", ZooError)
+        refused(model.file, field, "hold numbers that are not finite", remedy, ZooError)
     return found.float()

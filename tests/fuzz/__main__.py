@@ -23,6 +23,7 @@ SHARES: dict[str, tuple[Callable[[Path], tuple[Any, Callable[[Any], Any]]], floa
     "sets": (files.sets, 0.08),
     "manifests": (files.manifests, 0.08),
     "weights": (files.weights, 0.05),
+    "models": (files.models, 0.05),
     "checkpoints": (files.checkpoints, 0.08),
     "tours": (words.tour_files, 0.1),
     "links": (words.links, 0.12),

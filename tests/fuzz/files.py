@@ -19,6 +19,7 @@ from PIL import Image
 
 import capsviz
 from capsviz import Trace, TraceSet, zoo
+from capsviz.analysis import exchange
 from capsviz.data import load, prepare, read_image
 from capsviz.files import HEADER
 from capsviz.network import CapsNet, preset
@@ -168,6 +169,29 @@ def weights(folder: Path) -> tuple[Make, Act]:
             zoo.load("digits-dr")
             zoo.exemplar_capsules("digits-dr")
             zoo.capsule_spread("digits-dr")
+
+    return make, read
+
+
+def models(folder: Path) -> tuple[Make, Act]:
+    """Models that were exported: one that is read is built, and says something finite."""
+    whole = [exchange.export(name) for name in ("digits-l2-fc", "digits-matrix", "digits-attention")]
+
+    def make(random: Random) -> bytes:
+        content = random.choice(whole)
+        kind = random.randrange(5)
+        if kind == 0:
+            return damage.of_bytes(content, random)
+        if kind == 1:
+            return damage.with_numbers(content, random)
+        return damage.with_header(content, random, "measured" if kind == 2 else "model")
+
+    def read(given: object) -> None:
+        assert isinstance(given, bytes)
+        found = exchange.read(given, "mine.capsviz")
+        exchange.check_small(found)
+        exchange.check_runs(found)
+        assert found.entry.data == "digits" or found.entry.data.startswith("folder:")
 
     return make, read
 

@@ -1,0 +1,162 @@
+"""A model in one file: the same weights and the same answers elsewhere, nothing of its owner's machine, no lies."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from capsviz import zoo
+from capsviz.analysis import exchange, predictions
+from capsviz.commands.main import main
+from capsviz.data import load, to_float
+from capsviz.network import CapsNet
+from capsviz.tensors import LENGTH
+from tests.app.test_own_images import published
+from tests.folders import drawn
+from tests.fuzz.damage import sealed
+
+
+@pytest.fixture
+def elsewhere(tmp_path, monkeypatch) -> Path:
+    """Another zoo, in which nothing is yet, once this is called for."""
+    return tmp_path / "zoo"
+
+
+def changed(content: bytes, **values: object) -> bytes:
+    """A file whose own description says something else."""
+    length = int.from_bytes(content[:LENGTH], "little")
+    header = json.loads(content[LENGTH : LENGTH + length])
+    said = json.loads(header["__metadata__"]["model"])
+    config = values.pop("config", {})
+    said |= values
+    said["config"] |= config
+    header["__metadata__"]["model"] = json.dumps(said)
+    return sealed(header, content[LENGTH + length :])
+
+
+@pytest.mark.parametrize("name", ["digits-dr", "digits-attention", "digits-l2-fc", "digits-matrix"])
+def test_a_model_goes_to_another_zoo_bit_for_bit(name: str, elsewhere: Path, monkeypatch, tmp_path):
+    before, network, record = zoo.entry(name), zoo.load(name), predictions.recorded(zoo.entry(name))
+    exemplars = zoo.exemplar_capsules(name)
+    images = to_float(load("digits", "test").images[:20])
+    (tmp_path / "m.capsviz").write_bytes(exchange.export(name))
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(elsewhere))
+    entry = exchange.add(tmp_path / "m.capsviz")
+    assert replace(entry, curves="", history="", history_sha256="") == entry
+    assert entry == replace(before, curves="", history="", history_sha256="")
+    zoo.verify(entry)
+    with torch.inference_mode():
+        one, other = network(images), zoo.load(name)(images)
+    assert torch.equal(one.poses, other.poses) and torch.equal(one.activations, other.activations)
+    assert torch.equal(zoo.exemplar_capsules(name), exemplars)
+    again = predictions.recorded(entry)
+    assert torch.equal(again.predicted, record.predicted) and again.error == record.error
+    assert again.reconstructs == record.reconstructs and (again.capsules is None) == (not record.reconstructs)
+
+
+def test_the_same_model_is_the_same_file():
+    assert exchange.export("digits-dr") == exchange.export("digits-dr")
+
+
+def test_nothing_of_the_owners_machine_is_in_the_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+    entry = published(drawn(tmp_path / "my leaves"), "dr")
+    content = exchange.export(entry.name)
+    found = exchange.read(content, "leaves.capsviz")
+    assert str(tmp_path).encode() not in content and tmp_path.name.encode() not in content
+    assert found.entry.data == "folder:my leaves@3x24x24" and "'folder:my leaves@3x24x24'" in found.entry.command
+    assert found.entry.classes == entry.classes and found.record is not None
+    assert found.record.data == found.entry.data
+
+
+def test_every_word_of_a_command_with_a_path_keeps_its_last_part():
+    entry = replace(zoo.entry("digits-dr"), command="capsviz train --data digits --out /home/me/runs --x=~/a/b")
+    assert exchange._bare(entry) == "capsviz train --data digits --out runs --x=b"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"data": "folder:/etc@1x28x28"}, "data is neither a data set of capsviz nor the name of a folder"),
+        ({"data": "folder:../x@1x28x28"}, "data is neither"),
+        ({"data": "folder:~@1x28x28"}, "data is neither"),
+        ({"data": "cifar10"}, "data has other images than the cifar10 of its network"),
+        ({"config": {"classes": 11}}, "names 10 classes and its config has 11"),
+        ({"config": {"conv_channels": 9_000}}, "weights and its config wants"),
+        ({"config": {"iterations": 0}}, "iterations must be at least 1"),
+        ({"test_error": 1.0}, "measured is of other errors than the model's"),
+        ({"bits": 3}, "bits must be at least 8"),
+    ],
+)
+def test_a_file_that_lies_of_itself_is_refused_in_one_sentence(values, said):
+    with pytest.raises(zoo.ZooError, match=said) as caught:
+        exchange.read(changed(exchange.export("digits-dr"), **values), "mine.capsviz")
+    assert str(caught.value).startswith("mine.capsviz") and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"words", b"\xff" * 100, b"\x02" + b"\0" * 7 + b"{}"])
+def test_what_is_no_model_is_said_so(content: bytes):
+    with pytest.raises(zoo.ZooError, match=r"^mine.capsviz .*; write it anew with `capsviz zoo export`\.$"):
+        exchange.read(content, "mine.capsviz")
+
+
+def test_a_trace_is_no_model(tmp_path):
+    import capsviz
+
+    made = capsviz.trace(zoo.load("digits-dr"), to_float(load("digits", "test").images[:1]))
+    with pytest.raises(zoo.ZooError, match="holds no model of capsviz"):
+        exchange.read(made.to_bytes(), "mine.capsviz")
+
+
+def test_what_would_not_run_beside_others_is_refused_before_it_is_built(monkeypatch):
+    found = exchange.read(exchange.export("digits-dr"), "mine.capsviz")
+    exchange.check_small(found)
+    monkeypatch.setattr(exchange, "network_of", lambda *_: pytest.fail("it was built"))
+    config = found.entry.config
+    wrong = {
+        "iterations": replace(config, iterations=11),
+        "multiplications": replace(config, image=(1, 512, 512), conv_channels=4_000, primary_stride=300),
+        "numbers of votes": replace(config, image=(1, 300, 300), primary_types=2, class_dim=64),
+    }
+    for said, network in wrong.items():
+        with pytest.raises(zoo.ZooError, match=rf"{said}.* and here are at most .*`capsviz zoo add`\.$"):
+            exchange.check_small(replace(found, entry=replace(found.entry, network=network)))
+
+
+def test_every_shipped_model_may_be_dropped():
+    for entry in zoo.models().values():
+        exchange.check_small(exchange.ModelFile(entry, {}, None))
+
+
+def test_weights_beyond_all_bounds_are_refused():
+    found = exchange.read(exchange.export("digits-em"), "mine.capsviz")
+    tensors = {
+        name: torch.full_like(value, 6e4) if name.startswith("model.") and value.ndim > 1 else value
+        for name, value in found.tensors.items()
+    }
+    with pytest.raises(zoo.ZooError, match="numbers that are not finite"):
+        exchange.check_runs(replace(found, tensors=tensors))
+
+
+def test_the_command_line_exports_and_adds(elsewhere: Path, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> str:
+        monkeypatch.setattr("sys.argv", ["capsviz", "zoo", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        return said.out if not ended.value.code else said.err
+
+    assert "digits-dr.capsviz: 2.2 MB" in run("export", "digits-dr")
+    assert "NAME.capsviz" in run("export", "digits-dr", "-o", "x.bin")
+    assert "taken" in run("add", "digits-dr.capsviz")
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(elsewhere))
+    assert "test error 0.28 % (1 of 360)" in run("add", "digits-dr.capsviz", "--name", "mine")
+    assert isinstance(zoo.load("mine"), CapsNet) and predictions.recorded(zoo.entry("mine")).reconstructs
+    assert "no file" in run("add", "nothing.capsviz")
+    assert "leave out --8-bits" in run("add", "digits-dr.capsviz", "--8-bits")
