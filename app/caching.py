@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Generic, ParamSpec, TypeVar
 
 import streamlit as st
 
+from app import dropped
 from capsviz import zoo
 
 P = ParamSpec("P")
@@ -15,23 +17,29 @@ R = TypeVar("R")
 
 
 class OfZoo(Generic[P, R]):
-    """A function whose answers are kept as `st.cache_resource` keeps them, those of an earlier zoo aside."""
+    """A function whose answers are kept as `st.cache_resource` keeps them, those of an earlier zoo aside.
+
+    Answers that concern a model which a visitor dropped are kept in that visitor's session, and nobody else meets them.
+    """
 
     def __init__(self, compute: Callable[P, R], spinner: str, most: int) -> None:
-        def remembered(version: tuple[str | int, ...], *arguments: object) -> R:
+        def remembered(version: tuple[str | int, ...], own: tuple[str, ...], *arguments: object) -> R:
             return compute(*arguments)  # type: ignore[call-arg, arg-type]  # those that __call__ was given
 
         # Streamlit tells functions apart by these.
         remembered.__module__, remembered.__qualname__ = compute.__module__, compute.__qualname__
         self.__doc__ = compute.__doc__
         self._signature = inspect.signature(compute)
-        self._cached = st.cache_resource(show_spinner=spinner or False, max_entries=most)(remembered)
+        keep = partial(st.cache_resource, show_spinner=spinner or False, max_entries=most)
+        self._cached = keep(scope="global")(remembered)
+        self._of_session = keep(scope="session")(remembered)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The answer, computed where it is not known of the zoo as it is now."""
         given = self._signature.bind(*args, **kwargs)
         given.apply_defaults()
-        return self._cached(zoo.version(), *given.args)
+        own = dropped.concerning(given.args)
+        return (self._of_session if own else self._cached)(zoo.version(), own, *given.args)
 
     def clear(self) -> None:
         """Forget all answers."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from app import resources
+from app import dropped, resources
 from app.caching import of_zoo
 from app.sources import browsing
 from app.state.choices import CLIMBS
@@ -74,4 +74,4 @@ def climbed(
 @of_zoo(spinner="Reading the history of b …", most=4)
 def history(name: str) -> CoefficientHistory | None:
     """b of a model while it was trained, None where that was not kept. Raises ZooError."""
-    return zoo.history(name)
+    return None if name in dropped.models() else zoo.history(name)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import torch
 from numpy import ndarray
 
+from app import dropped
 from app.caching import of_zoo
 from capsviz import boards, data, device, zoo
 from capsviz.analysis import disagreement, perturbation
@@ -27,8 +28,8 @@ MAX_ITERATIONS = 10
 
 @of_zoo(most=2)
 def entries() -> dict[str, zoo.Entry]:
-    """The capsule networks of pretrained/, by name, data set by data set. Raises ZooError."""
-    found = [entry for entry in zoo.models().values() if entry.has_capsules]
+    """The capsule networks of pretrained/ and the visitor's own, by name, data set by data set. Raises ZooError."""
+    found = [entry for entry in all_entries().values() if entry.has_capsules]
     order = {name: place for place, name in enumerate(data.DATASETS)}
     routings = list(METHODS)
     return {
@@ -39,6 +40,7 @@ def entries() -> dict[str, zoo.Entry]:
                 order.get(entry.data, len(order)),
                 not entry.config.decoder,
                 routings.index(entry.routing),
+                entry.name in dropped.models(),
                 entry.name,
             ),
         )
@@ -46,9 +48,13 @@ def entries() -> dict[str, zoo.Entry]:
 
 
 def kind(entry: zoo.Entry) -> str:
-    """What a model's algorithm is called on screen; EM in several layers goes by a name of its own, as does a seed."""
+    """What a model's algorithm is called on screen; EM in several layers goes by a name of its own, as does a seed.
+
+    A model that the visitor dropped is "yours".
+    """
     matrix = entry.has_capsules and entry.config.capsule_layers
     called = "EM, matrix capsules" if matrix else entry.method.title
+    called += ", yours" if entry.name in dropped.models() else ""
     return f"{called}, seed {entry.seed}" if entry.seed else called
 
 
@@ -64,7 +70,8 @@ def model(name: str) -> CapsNet:
 
 @of_zoo(spinner="Loading the model …", most=16)
 def _model(name: str, place: str) -> CapsNet:
-    return zoo.load(name, place)
+    own = dropped.models().get(name)
+    return own.network.to(place) if own else zoo.load(name, place)
 
 
 def drawn_weights(name: str, layer: int, position: int, upper: int) -> dict[str, ndarray]:
@@ -89,13 +96,15 @@ def class_means(name: str) -> torch.Tensor | None:
 @of_zoo(most=16)
 def exemplar_capsules(name: str) -> torch.Tensor:
     """Stored class capsules of a model, "class exemplar dim". Raises ZooError."""
-    return zoo.exemplar_capsules(name)
+    own = dropped.models().get(name)
+    return own.file.capsules("exemplars") if own else zoo.exemplar_capsules(name)
 
 
 @of_zoo(most=16)
 def spread(name: str) -> torch.Tensor:
     """How much the numbers of a model's class capsules vary, "class dim". Raises ZooError."""
-    return zoo.capsule_spread(name)
+    own = dropped.models().get(name)
+    return own.file.capsules("spread") if own else zoo.capsule_spread(name)
 
 
 def unit(name: str) -> float:
@@ -150,8 +159,8 @@ def comparison(names: tuple[tuple[str, str], ...], pixels: bytes) -> Comparison:
 
 @of_zoo(most=2)
 def all_entries() -> dict[str, zoo.Entry]:
-    """All models of pretrained/ by name, those without capsules as well. Raises ZooError."""
-    return zoo.models()
+    """All models of pretrained/ by name, those without capsules as well, and the visitor's own. Raises ZooError."""
+    return zoo.models() | {name: own.entry for name, own in dropped.models().items()}
 
 
 @of_zoo(most=24)
@@ -164,9 +173,32 @@ def predictions(name: str, drawer: str = "") -> Predictions:
 
     drawer: the model whose decoder draws it as a control; empty: as always. Raises PredictionsError.
     """
+    if name in dropped.models():
+        return _brought(name, drawer)
     path = path_of(all_entries()[name], all_entries().get(drawer))
     # The time is part of what the cache knows a record by: measured again, it is read again.
     return _predictions(name, drawer, path.stat().st_mtime if path.is_file() else 0.0)
+
+
+def _brought(name: str, drawer: str) -> Predictions:
+    """The record that came along with a model of the visitor's. Raises PredictionsError."""
+    own = dropped.models()[name]
+    found = None if drawer else own.file.record
+    if found is None:
+        raise PredictionsError(
+            f"{name} brings no record of its test images along; run `capsviz zoo measure` where it comes from and "
+            "export it again."
+        )
+    for other in zoo.models().values():
+        if other.data == own.entry.data and other.objects == 1:
+            try:
+                labels = predictions(other.name).labels
+            except PredictionsError:
+                continue
+            if not torch.equal(labels, found.labels):
+                raise PredictionsError(f"{name} was measured on other images than {other.name}; measure it on these.")
+            break
+    return found
 
 
 def drawn(name: str, chosen: torch.Tensor | None = None, drawer: str = "") -> torch.Tensor:

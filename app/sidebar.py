@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app import overlaying, resources, thumbnails, viewpoint
+from app import overlaying, own_models, resources, thumbnails, viewpoint
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.scene import Scene, SceneError, catalogue, keep
 from app.sources import browsing, images, trace_sets
@@ -141,6 +141,7 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
     )
     if device.gave_up():
         st.caption(sentence(device.gave_up()))
+    own_models.show()
 
 
 def _kind(entry: Entry) -> str:

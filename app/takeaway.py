@@ -14,7 +14,7 @@ from plotly.graph_objects import Figure
 from streamlit.components.v1 import html as embed
 from streamlit.delta_generator import DeltaGenerator
 
-from app import resources
+from app import dropped, resources
 from app.components.picture_buttons import picture_buttons
 from app.scene import Scene
 from app.sources import browsing, trace_sets
@@ -186,7 +186,9 @@ def lines(trace: Trace, current: Scene) -> str:
         if current.picture.viewpoint:
             chosen = f"capsviz.data.{current.picture.viewpoint!r}({chosen})"
         images = f"capsviz.data.to_float({chosen})"
-    arguments = [f"capsviz.load({_quoted(trace.name)})", "images"]
+    own = trace.name in dropped.models()
+    load = "capsviz.analysis.exchange.load" if own else "capsviz.load"
+    arguments = [f"{load}({_quoted(trace.name)})", "images"]
     if entry.method.iterates:
         arguments.append(f"iterations={trace.layer.iterations}")
     if trace.gains is not None:
@@ -194,5 +196,5 @@ def lines(trace: Trace, current: Scene) -> str:
     if entry.config.algorithm.tempered and trace.config.inverse_temperature != entry.config.inverse_temperature:
         schedule: InverseTemperature = trace.config.inverse_temperature
         arguments.append(f"inverse_temperature=capsviz.routing.{schedule!r}")
-    modules = "capsviz, torch" if "torch." in images else "capsviz"
+    modules = "capsviz" + ", capsviz.analysis.exchange" * own + ", torch" * ("torch." in images)
     return f"import {modules}\nimages = {images}\ntrace = capsviz.trace({', '.join(arguments)})"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import streamlit as st
 import torch
 
-from app import resources, scene
+from app import dropped, resources, scene
 from app.scene import Scene
 from app.sources import browsing, images
 from app.state import session
@@ -78,6 +78,8 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
             if record.reconstructs or not drawing:
                 found[entry.name] = record
     if not found:
+        if missing and set(missing) <= dropped.models().keys():
+            resources.predictions(missing[0])  # raises the sentence on what its file lacks
         what = " that reconstructs" if drawing else ""
         raise NothingMeasured(
             f"No {images.title_of(current.entry.data)} model{what} has been measured image by image yet; "
@@ -130,5 +132,5 @@ def test_image(current: Scene) -> int | None:
 def put_on_stage(index: int) -> None:
     """Make a test image of the chosen model's data set the image of all pages; for a widget's callback."""
     choices = scene.choices()
-    if data.available(resources.all_entries()[choices.model].data):
+    if browsing.labelled(name := resources.all_entries()[choices.model].data) and data.available(name):
         session.update(choices, source="data", data="", split="test", only=None, image=int(index))

@@ -13,6 +13,7 @@ from app.sources import linked_picture, trace_sets
 from app.state import capsule_sets, viewpoints
 from app.tours import store
 from app.tours.tour import TourError
+from capsviz.analysis.exchange import SUFFIX
 from capsviz.boards.decoder import OWN
 from capsviz.tracing.intervention import Intervention
 from capsviz.zoo import EXEMPLARS
@@ -174,7 +175,8 @@ def _known(text: str, catalogue: Catalogue, where: str = "") -> str:
         successor = catalogue.successors[text]
         raise Replaced(f"{text} is no longer here; showing {successor}, which took its place.", successor)
     if text not in catalogue.classes:
-        raise ValueError(f"There is no model “{text}”{where}")
+        remedy = " (drop the file under Your own model)" if text.endswith(SUFFIX) else ""
+        raise ValueError(f"There is no model “{text}”{where}{remedy}")
     return text
 
 

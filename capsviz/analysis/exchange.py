@@ -67,7 +67,7 @@ class ModelFile:
 def export(name: str) -> bytes:
     """A model of the zoo as one file: its bytes, the same for the same model. Raises ZooError."""
     model, tensors = tensors_of(name)
-    said = row(replace(model, data=_portable(model), command=_bare(model), curves="", history="", history_sha256=""))
+    said = row(replace(model, data=portable(model), command=_bare(model), curves="", history="", history_sha256=""))
     metadata = {"format": FORMAT, "model": json.dumps(said)}
     if (record := _record(model)) is not None:
         metadata |= {"measured": record.facts()}
@@ -75,7 +75,7 @@ def export(name: str) -> bytes:
     return pack(tensors, metadata)
 
 
-def _portable(model: Entry) -> str:
+def portable(model: Entry) -> str:
     """The model's data set without the place of a folder: "folder:NAME@3x64x64"."""
     if not model.data.startswith(FOLDER_PREFIX):
         return model.data
@@ -85,7 +85,7 @@ def _portable(model: Entry) -> str:
 
 def _bare(model: Entry) -> str:
     """The command of its training, of whose paths the last part is left."""
-    words = (word.replace(model.data, _portable(model)) for word in shlex.split(model.command))
+    words = (word.replace(model.data, portable(model)) for word in shlex.split(model.command))
     return shlex.join(re.sub(r"^(.*[=:])?~?(?:[^/]*/)+([^/]*)$", r"\1\2", word) for word in words)
 
 
@@ -97,7 +97,7 @@ def _record(model: Entry) -> Predictions | None:
         return None
     if path_of(model).stat().st_size > LARGEST_RECORD:
         return None
-    record = replace(record, data=_portable(model))
+    record = replace(record, data=portable(model))
     if record.reconstructs:
         return record
     return replace(record, drawn_by="", drawn_by_weights="", capsules=None, mse=None, ssim=None, reread=None)
@@ -200,6 +200,11 @@ def _measured(file: TensorFile, entry: Entry, tensors: Mapping[str, Tensor]) -> 
     if (len(found), round(found.error, 6)) != (entry.test_count, round(entry.test_error, 6)):
         file.refuse("measured", "is of other errors than the model's")
     return found
+
+
+def load(path: str | Path) -> Network:
+    """The network in a file NAME.capsviz, in float32 and in evaluation mode. Raises ZooError."""
+    return read(Path(path).read_bytes(), Path(path).name).network()
 
 
 def check_small(found: ModelFile) -> None:
