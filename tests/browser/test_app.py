@@ -124,7 +124,7 @@ def test_a_link_opened_elsewhere_shows_the_same(
 
 def test_a_good_and_a_bad_picture_are_uploaded(visitor: Visitor):
     visitor.open("?model=digits-dr&source=upload")
-    chooser = visitor.window.locator('[data-testid="stFileUploaderDropzoneInput"]')
+    chooser = visitor.window.locator('.st-key-file [data-testid="stFileUploaderDropzoneInput"]')
     before = visitor.board()
     good = pictures.encoded(pictures.digit())
     chooser.set_input_files({"name": "mine.png", "mimeType": "image/png", "buffer": good})
