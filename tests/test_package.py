@@ -73,8 +73,10 @@ def test_what_capsviz_needs_is_said_in_pyproject_alone_and_locked():
     said = chain(PROJECT["project"]["dependencies"], *PROJECT["project"]["optional-dependencies"].values())
     needed = [need for need in map(Requirement, said) if need.name != "capsviz"]
     lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
-    locked = dict(line.removesuffix(" \\").split("==") for line in lines if "==" in line)
-    assert [str(need) for need in needed if not need.specifier.contains(locked.get(need.name, ""))] == []
+    locked = [Requirement(line.removesuffix(" \\")) for line in lines if "==" in line]
+    versions = {pin.name: str(pin.specifier).removeprefix("==") for pin in locked}
+    assert [str(need) for need in needed if need.name not in versions] == []
+    assert [str(need) for need in needed if not need.specifier.contains(versions[need.name])] == []
     for name in ("requirements.txt", "requirements-dev.txt"):
         lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
         assert [line for line in lines if line and not line.startswith(("#", "--editable ."))] == []
