@@ -1,9 +1,10 @@
-"""The notebook of the docs is executed, and what its cells show is drawn in a browser as a notebook draws widgets."""
+"""The notebooks of the docs are executed, and what their cells show is drawn in a browser as notebooks draw widgets."""
 
 from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from nbclient import NotebookClient
 from capsviz.boards import bundle
 from tests.browser.api import sync_api
 
-NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "notebooks" / "boards.ipynb"
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "docs" / "notebooks"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 PAGE = """<!doctype html><body><div id="cell"></div><script type="module">
 import widget from "data:text/javascript;base64,{script}";
@@ -30,15 +31,20 @@ widget.render({{ el: document.getElementById("cell"), model: {{
 </script>"""
 
 
-@pytest.fixture(scope="module")
-def widgets() -> list[dict[str, Any]]:
-    """The state of the widget that each cell of the notebook shows, buffers in base 64."""
-    client = NotebookClient(nbformat.read(NOTEBOOK, as_version=4), timeout=300, kernel_name="python3")
-    notebook = client.execute()
-    shown = [output.data[WIDGET]["model_id"] for cell in notebook.cells if cell.cell_type == "code"
-             for output in cell.outputs if WIDGET in output.get("data", {})]  # fmt: skip
+Executed = tuple[list[dict[str, Any]], str]
+"""The state of the widget that each cell of a notebook shows, buffers in base 64; and all that its cells print."""
+
+
+def executed(name: str, folder: Path) -> Executed:
+    client = NotebookClient(
+        nbformat.read(NOTEBOOKS / name, as_version=4),
+        timeout=480,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+    )
+    outputs = [output for cell in client.execute().cells for output in cell.get("outputs", ())]
     found = []
-    for model in shown:
+    for model in (output.data[WIDGET]["model_id"] for output in outputs if WIDGET in output.get("data", {})):
         state = dict(client.widget_state[model])
         for buffer in client.widget_buffers[model].values():
             path: Any = buffer["path"]  # nbclient takes it for a word, and it is a list of them
@@ -49,7 +55,17 @@ def widgets() -> list[dict[str, Any]]:
             else:
                 state[at] = buffer["data"]
         found.append(state)
-    return found
+    return found, "".join(output.text for output in outputs if output.output_type == "stream")
+
+
+@pytest.fixture(scope="module")
+def looked_at(tmp_path_factory: pytest.TempPathFactory) -> Executed:
+    return executed("record-and-look.ipynb", tmp_path_factory.mktemp("notebook"))
+
+
+@pytest.fixture(scope="module")
+def widgets(looked_at: Executed) -> list[dict[str, Any]]:
+    return looked_at[0]
 
 
 def drawn(chromium: sync_api.Browser, state: dict[str, Any], path: Path) -> sync_api.Page:
@@ -92,3 +108,31 @@ def test_a_notebook_shows_a_live_decoder(chromium: sync_api.Browser, widgets: li
     )
     assert board.locator("canvas.before").evaluate(pixels) == before
     window.close()
+
+
+def test_the_trace_of_the_notebook_grows_for_its_class(looked_at: Executed):
+    assert "couplings (3, 1, 288, 10)" in looked_at[1]
+    grown = re.findall(r"iteration \d: longest is class 4, ‖v‖ = (0\.\d+)", looked_at[1])
+    assert len(grown) == 3 and grown == sorted(grown)
+
+
+def test_a_network_of_ones_own_routes_as_capsviz_does(chromium: sync_api.Browser, tmp_path: Path):
+    (shown,), said = executed("your-own-network.ipynb", tmp_path)
+    (misread,) = re.findall(r"(\d+) of 360 test images are misread", said)
+    assert int(misread) < 36
+    (difference,) = re.findall(r"differ by at most (\S+)", said)
+    assert float(difference) < 1e-6
+    assert "torch.Size([3, 4, 64, 10])" in said
+    window = drawn(chromium, shown, tmp_path / "cell.html")
+    sync_api.expect(window.locator("output.frame")).to_have_text("iteration 3 of 3 · line 4 of 4")
+    window.close()
+
+
+@pytest.mark.timeout(480)
+def test_a_row_of_table_2_is_repeated_on_the_digits(tmp_path: Path):
+    shown, said = executed("row-of-table-2.ipynb", tmp_path)
+    assert shown == []
+    (errors,) = re.findall(r"^test error % +(.*)$", said, re.MULTILINE)
+    assert len(errors.split()) == 5 and all(float(error) < 5 for error in errors.split())
+    assert re.findall(r"capsviz train .*--routing (\w+)( .*--no-decoder)?", said)[-1][0] == "l1"
+    assert said.count("--no-decoder") == 2
