@@ -16,11 +16,13 @@ from capsviz.data import describe
 from capsviz.experiments import convergence, reports
 from capsviz.figures import experiments as figures
 from capsviz.figures.pairs import drawn_pairs
+from capsviz.figures.viewpoint import recovery
 
 FIGURES: dict[str, Callable[..., Figure]] = {
     "table": figures.table_ii,
     "cost": figures.cost,
     "robustness": figures.robustness,
+    "viewpoint": recovery,
     "iterations": lambda found, **look: figures.iterations(found["trained"], found["shipped"], **look),
     "sparsity": figures.sparsity,
     "ascent": figures.ascent,

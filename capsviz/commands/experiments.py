@@ -84,6 +84,22 @@ def robustness(
 
 
 @app.command()
+def viewpoint(
+    data: Annotated[str, typer.Option(help="The data set whose models are compared.")] = "mnist",
+    fitted: Annotated[int, typer.Option(min=20, help="The first so many training images, to fit on.")] = 2000,
+    held: Annotated[int, typer.Option(min=20, help="The first so many test images, to judge by.")] = 1000,
+    model: Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")] = None,
+    threads: Threads = None,
+) -> None:
+    """R² of the viewpoint that a linear map reads from class capsules, and from the CNN's pooled features."""
+    from capsviz.experiments import viewpoint
+
+    use(threads)
+    viewpoint.run(data, model, fitted, held, say=say)
+    tell("viewpoint")
+
+
+@app.command()
 def iterations(seeds: Seeds = 3, threads: Threads = None, time_limit: Limit = None) -> None:
     """Train with T = 1 to 5 routing iterations, and ask shipped models with T = 1 to 10."""
     from capsviz.data import available

@@ -19,6 +19,7 @@ from capsviz.experiments import (
     sparsity,
     sweep,
     table2,
+    viewpoint,
 )
 
 
@@ -119,6 +120,21 @@ def _robustness() -> Report:
     )
 
 
+def _viewpoint() -> Report:
+    result = results.read(viewpoint.NAME)
+    return Report(
+        "viewpoint",
+        "Equivariance",
+        "Do a network's numbers tell from which viewpoint an image is seen?",
+        tuple(viewpoint.sentences(result)) if result else (),
+        viewpoint.markdown(result) if result else "",
+        f"MNIST, one model each, evaluation only{_where(result)}",
+        "capsviz experiment viewpoint",
+        "Hinton, Sabour & Frosst 2018, invariance against equivariance",
+        result,
+    )
+
+
 def _iterations() -> Report:
     result, shipped = results.read(iterations.NAME), results.read(iterations.SHIPPED)
     trained: dict[str, Any] = result or {"rows": []}
@@ -187,6 +203,7 @@ _REPORTS: dict[str, Callable[[], Report]] = {
     "convergence": _convergence,
     "cost": _cost,
     "robustness": _robustness,
+    "viewpoint": _viewpoint,
     "iterations": _iterations,
     "sparsity": _sparsity,
     "ascent": _ascent,

@@ -14,7 +14,8 @@ from capsviz import zoo
 from capsviz.commands.main import app
 from capsviz.data import to_float
 from capsviz.data.torchvision_sets import JPEG_NOTE
-from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table2
+from capsviz.data.viewpoint import CHANGES
+from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table2, viewpoint
 from capsviz.experiments.convergence import TrainingCurve
 from capsviz.experiments.seed_means import SeedMean
 from capsviz.experiments.seeds import Spread
@@ -64,6 +65,38 @@ def test_every_image_goes_its_own_way_and_no_further_than_asked():
 
 def test_the_standard_error_is_that_of_a_binomial():
     assert robustness.standard_error({"error": 20.0, "count": 400}) == pytest.approx(2.0)
+
+
+def test_viewpoints_are_recovered_from_a_capsule_and_from_pooled_features_also_cut_to_as_many(folder):
+    rows = viewpoint.run("digits", ["digits-dr", "mnist-cnn"], 200, 100, changes=["right"])["rows"]
+    assert [(row["model"], row["numbers"], row["of"]) for row in rows] == [
+        ("digits-dr", 16, 16),
+        ("mnist-cnn", 6272, 6272),
+        ("mnist-cnn", 16, 6272),
+    ]
+    assert all(0.2 < row["r2"] < 1 for row in rows)
+    said: list[str] = []
+    viewpoint.run("digits", ["digits-dr", "mnist-cnn"], 200, 100, changes=["right"], say=said.append)
+    assert not said, "what stands is skipped"
+    path = folder / "viewpoint.json"
+    path.write_text(path.read_text().replace(zoo.entry("digits-dr").sha256, "other weights"))
+    again = viewpoint.run("digits", ["digits-dr"], 200, 100, changes=["right"], say=said.append)["rows"]
+    assert len(said) == 1 and again[-1] == rows[0], "seeded: measured again, it is the same"
+    report = reports.report("viewpoint")
+    assert f"| digits-dr, class capsule (16 numbers) |  | {rows[0]['r2']:.2f} |" in report.markdown
+    assert "16 principal components of its 6,272 pooled features" in report.markdown
+    better = [rows[0]["r2"] < row["r2"] for row in rows[1:]]
+    assert report.sentences[0].startswith(f"In {better[0]:d} of 1 changes the CNN's pooled features")
+    assert report.sentences[0].endswith(f"in {better[1]:d}.")
+    assert "200 training images, R² on 100 test images" in report.sentences[-1]
+
+
+def test_an_image_is_seen_by_an_amount_of_the_sliders_steps():
+    found = viewpoint.seen(capsviz.load("digits-dr"), single_digits(), CHANGES["scale"], 3)
+    assert found.numbers.shape == (len(single_digits()), 16)
+    steps = (found.amounts - 0.6) / 0.05
+    assert torch.allclose(steps, steps.round(), atol=1e-4)
+    assert (round(float(found.amounts.min()), 2), round(float(found.amounts.max()), 2)) == (0.6, 1.6)
 
 
 def test_one_walk_gives_the_error_of_every_t():

@@ -1,0 +1,166 @@
+"""How well a linear map of what a network says of an image recovers the viewpoint from which it is seen.
+
+capsviz experiment viewpoint --threads 1
+
+Invariance against equivariance (Hinton, Sabour & Frosst 2018): every image is changed once, by an amount drawn evenly
+from the steps of the change's whole range, the same for all models. The map is fitted on training images and judged on
+test images, none of which it has seen. A class capsule has sixteen numbers, the CNN's last pooling keeps thousands, and
+more numbers tell more: so the CNN also answers with as many principal components as a class capsule has numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from capsviz import zoo
+from capsviz.analysis.viewpoint import Seen, numbers, recovered
+from capsviz.data import ImageSet, load, to_float
+from capsviz.data.viewpoint import CHANGES, Change, transformed
+from capsviz.experiments import results
+from capsviz.experiments.robustness import candidates
+from capsviz.network import METHODS, Network
+
+NAME = "viewpoint"
+COMPONENTS = 16
+BATCH = 100
+
+
+def run(
+    data: str = "mnist",
+    models: Sequence[str] | None = None,
+    fitted: int = 2000,
+    held: int = 1000,
+    *,
+    changes: Iterable[str] = tuple(CHANGES),
+    data_root: Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Measure every model (those of `robustness`, unless given) under every change of viewpoint.
+
+    fitted, held: the first so many training images, on which the maps are fitted, and test images, on which R² is
+    measured. A row is added as soon as it is measured, and what stands is skipped; a model whose weights changed is
+    measured again.
+    """
+    parts = [
+        (_first(data, split, count, data_root), seed)
+        for split, count, seed in (("train", fitted, 0), ("test", held, 1))
+    ]
+    result = results.read(NAME) or {"experiment": NAME, "rows": []}
+    for name in models or candidates(data):
+        entry = zoo.entry(name)
+        result["rows"] = [row for row in result["rows"] if row["model"] != name or row["sha256"] == entry.sha256]
+        done = {(row["change"], row["fitted"], row["held"]) for row in result["rows"] if row["model"] == name}
+        sizes = tuple(len(images) for images, _ in parts)
+        for change in (CHANGES[change] for change in changes if (change, *sizes) not in done):
+            network = zoo.load_network(name)
+            fit, test = (seen(network, images, change, seed) for images, seed in parts)
+            count = fit.numbers.shape[1]
+            result |= results.machine()
+            for components in (None, COMPONENTS) if not entry.has_capsules else (None,):
+                row = {
+                    "model": name,
+                    "data": data,
+                    "routing": entry.routing,
+                    "sha256": entry.sha256,
+                    "change": change.name,
+                    "fitted": sizes[0],
+                    "held": sizes[1],
+                    "numbers": components or count,
+                    "of": count,
+                    "r2": recovered(fit, test, components),
+                }
+                result["rows"].append(row)
+                say(f"{called(row)}, {change.title.lower()}: R² {row['r2']:.3f}")
+            results.write(NAME, result)
+    return result
+
+
+def _first(data: str, split: str, count: int, root: Path | None) -> ImageSet:
+    images = load(data, split, root=root)
+    assert isinstance(images, ImageSet)
+    return replace(images, images=images.images[:count], labels=images.labels[:count])
+
+
+def seen(network: Network, images: ImageSet, change: Change, seed: int) -> Seen:
+    """The images, each changed by an amount drawn from the steps of a change, as a network has them."""
+    steps = round((change.high - change.low) / change.step)
+    drawn = torch.randint(steps + 1, (len(images),), generator=torch.Generator().manual_seed(seed))
+    amounts = change.low + change.step * drawn.double()
+    found = [
+        numbers(network, to_float(transformed(images.images[part], {change.name: amounts[part]})), images.labels[part])
+        for part in torch.arange(len(images)).split(BATCH)
+    ]
+    return Seen(torch.cat(found), amounts, images.labels)
+
+
+def called(row: dict[str, Any]) -> str:
+    """What was read, with its number of numbers: "mnist-dr, class capsule (16 numbers)"."""
+    if METHODS[row["routing"]].has_capsules:
+        return f"{row['model']}, class capsule ({row['numbers']} numbers)"
+    reduced = f"{row['numbers']} principal components of its " if row["numbers"] < row["of"] else ""
+    return f"{row['model']}, {reduced}{row['of']:,} pooled features"
+
+
+def table(result: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
+    """The rows by what was read, in the order of the methods, and by change."""
+    order = list(METHODS)
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in sorted(result["rows"], key=lambda row: (order.index(row["routing"]), -row["numbers"])):
+        found.setdefault(called(row), {})[row["change"]] = row
+    return found
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """R² by what was read and by change."""
+    lines = [
+        f"| R² | {' | '.join(f'{change.title.lower()}' for change in CHANGES.values())} |",
+        "| --- |" + " ---: |" * len(CHANGES),
+    ]
+    for title, rows in table(result).items():
+        cells = (f"{rows[name]['r2']:.2f}" if name in rows else "" for name in CHANGES)
+        lines.append(f"| {title} | {' | '.join(cells)} |".replace("-0.00", "0.00"))
+    return "\n".join(lines)
+
+
+def sentences(result: dict[str, Any]) -> list[str]:
+    """How often pooling forgets more than a class capsule; what recovers each change best and worst; how measured."""
+    said = [_pooled_or_not(result)]
+    for change in CHANGES.values():
+        rows = [row for row in result["rows"] if row["change"] == change.name]
+        if len(rows) > 1:
+            best, worst = (pick(rows, key=lambda row: row["r2"]) for pick in (max, min))
+            said.append(
+                f"{change.title}: R² {best['r2']:.2f} at most ({called(best)}), {worst['r2']:.2f} at least "
+                f"({called(worst)})."
+            )
+    if not result["rows"]:
+        return ["Nothing was measured here."]
+    fitted, held = (" or ".join(map(str, sorted({row[key] for row in result["rows"]}))) for key in ("fitted", "held"))
+    said.append(
+        "A ridge regression for each class, its strength by leave-one-out; fitted on "
+        f"{fitted} training images, R² on {held} test images, each seen once, by an amount drawn from the whole range. "
+        "The class is given."
+    )
+    return said
+
+
+def _pooled_or_not(result: dict[str, Any]) -> str:
+    """In how many changes the pooled features tell more than every class capsule, all of them and cut to as many."""
+    whole = reduced = count = 0
+    for change in CHANGES:
+        rows = [row for row in result["rows"] if row["change"] == change]
+        capsules = [row["r2"] for row in rows if METHODS[row["routing"]].has_capsules]
+        pooled = {row["numbers"] < row["of"]: row["r2"] for row in rows if not METHODS[row["routing"]].has_capsules}
+        if capsules and len(pooled) == 2:
+            count += 1
+            whole += pooled[False] > max(capsules)
+            reduced += pooled[True] > max(capsules)
+    return (
+        f"In {whole} of {count} changes the CNN's pooled features recover the viewpoint better than any class capsule; "
+        f"cut to {COMPONENTS} principal components, in {reduced}."
+    )

@@ -1,0 +1,46 @@
+"""Numbers of an image seen differently, and the linear map that tells how differently."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+import capsviz
+from capsviz import zoo
+from capsviz.analysis.viewpoint import Seen, numbers, recovered
+from capsviz.data import to_float
+from capsviz.network import CNN
+from tests.known import single_digits
+
+
+def drawn(count: int, seed: int, tell: float) -> Seen:
+    """Numbers of two classes that hold the amount times `tell`, with another sign in each class, and noise."""
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.randn(count, 5, generator=generator)
+    amounts, labels = torch.randn(count, generator=generator), torch.arange(count) % 2
+    values[:, 0] = tell * amounts * (1 - 2 * labels)
+    return Seen(values, amounts, labels)
+
+
+def test_a_map_for_each_class_recovers_what_is_there_and_nothing_where_nothing_is():
+    assert recovered(drawn(200, 0, 1.0), drawn(100, 1, 1.0)) > 0.999
+    assert recovered(drawn(200, 0, 0.0), drawn(100, 1, 0.0)) == pytest.approx(0, abs=0.1)
+
+
+def test_components_are_those_of_the_fitted_images():
+    fitted, held = drawn(200, 0, 10.0), drawn(100, 1, 10.0)
+    assert recovered(fitted, held, 1) > 0.99, "the amount varies most"
+    assert recovered(drawn(200, 0, 0.01), drawn(100, 1, 0.01), 4) < 0.2, "the amount varies least, and is left out"
+
+
+def test_the_numbers_are_the_class_capsule_or_what_the_last_pooling_keeps():
+    digits = single_digits()
+    images, labels = to_float(digits.images[:6]), digits.labels[:6]
+    model = capsviz.load("digits-dr")
+    read = numbers(model, images, labels)
+    assert torch.equal(read[3], model(images, reconstruct=False).poses[3, labels[3]])
+    cnn = zoo.load_network("mnist-cnn")
+    assert isinstance(cnn, CNN)
+    pooled = numbers(cnn, images, labels)
+    assert pooled.shape == (6, cnn.config.features)
+    assert torch.equal(cnn.classifier(pooled), cnn(images).logits)
