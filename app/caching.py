@@ -9,7 +9,7 @@ from typing import Generic, ParamSpec, TypeVar
 
 import streamlit as st
 
-from app import dropped
+from app import dropped, dropped_traces
 from capsviz import zoo
 
 P = ParamSpec("P")
@@ -19,7 +19,8 @@ R = TypeVar("R")
 class OfZoo(Generic[P, R]):
     """A function whose answers are kept as `st.cache_resource` keeps them, those of an earlier zoo aside.
 
-    Answers that concern a model which a visitor dropped are kept in that visitor's session, and nobody else meets them.
+    Answers that concern a model or a trace which a visitor dropped are kept in that visitor's session, and nobody else
+    meets them.
     """
 
     def __init__(self, compute: Callable[P, R], spinner: str, most: int) -> None:
@@ -38,7 +39,7 @@ class OfZoo(Generic[P, R]):
         """The answer, computed where it is not known of the zoo as it is now."""
         given = self._signature.bind(*args, **kwargs)
         given.apply_defaults()
-        own = dropped.concerning(given.args)
+        own = dropped.concerning(given.args) + dropped_traces.concerning(given.args)
         return (self._of_session if own else self._cached)(zoo.version(), own, *given.args)
 
     def clear(self) -> None:

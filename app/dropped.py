@@ -28,7 +28,7 @@ LARGEST = 64
 MOST = 2
 """Models that a visitor keeps; the oldest makes room."""
 _PLACE = "dropped-models"
-_checking = threading.BoundedSemaphore(1)
+checking = threading.BoundedSemaphore(1)
 """Files that are checked at a time, of all visitors."""
 
 
@@ -69,11 +69,15 @@ def _words(values: tuple[Any, ...]) -> list[str]:
     return found
 
 
+def stem_of(file: str, otherwise: str) -> str:
+    """The name of a visitor's file in one line, without path and ending; `otherwise` where nothing is left."""
+    return line(file).replace("/", " ").replace("\\", " ").rpartition(".")[0].strip(". ")[:80] or otherwise
+
+
 def receive(file: str, content: bytes) -> str:
     """Keep a model for this session, once it is checked; its name. Raises ZooError, in one sentence."""
-    stem = line(file).replace("/", " ").replace("\\", " ").rpartition(".")[0].strip(". ")[:80] or "model"
-    name = stem + SUFFIX
-    with _checking:
+    name = stem_of(file, "model") + SUFFIX
+    with checking:
         found = exchange.read(content, name)
         if not found.entry.has_capsules:
             raise ZooError(f"{name} is a network without capsules; drop one that was trained with a routing.")

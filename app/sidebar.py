@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from app import overlaying, own_models, resources, thumbnails, viewpoint
+from app import overlaying, own_files, resources, thumbnails, viewpoint
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.scene import Scene, SceneError, catalogue, keep
 from app.sources import browsing, images, trace_sets
@@ -56,6 +56,7 @@ def show(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> bool:
         st.caption(STILL[here])
         return wanted
     _models(scene, here, pages)
+    own_files.show()
     _source(scene)
     _preview(scene)
     viewpoint.sliders(scene)
@@ -141,7 +142,6 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
     )
     if device.gave_up():
         st.caption(sentence(device.gave_up()))
-    own_models.show()
 
 
 def _kind(entry: Entry) -> str:
@@ -207,7 +207,7 @@ def _source(scene: Scene) -> None:
 
 def _source_changes(source: str, choices: Choices, scene: Scene) -> dict[str, object]:
     if source == "recorded":
-        return _recording_changes(images.recorded_of(choices))
+        return trace_sets.choices_with(images.recorded_of(choices))
     picture = images.link(images.kept(source), scene.entry) if source in images.GIVEN else ""
     return {
         "source": source,
@@ -225,7 +225,7 @@ def _recording(scene: Scene) -> None:
         "recording",
         name,
         trace_sets.names(),
-        read=lambda name, _: _recording_changes(name),
+        read=lambda name, _: trace_sets.choices_with(name),
     )
     made, total = trace_sets.opened(name).recorded, len(trace_sets.opened(name))
     if scene.replays(scene.entry):
@@ -237,18 +237,6 @@ def _recording(scene: Scene) -> None:
             f"{images.counted(total)} through {plain(made['model'])}; "
             f"what the pages show of {plain(scene.entry.name)} is routed now."
         )
-
-
-def _recording_changes(name: str) -> dict[str, object]:
-    """Another recording brings the model and the iterations that were recorded, as far as they are here."""
-    made = trace_sets.opened(name).recorded
-    entry = resources.entries().get(made["model"])
-    changes: dict[str, object] = {"source": "recorded", "recording": name}
-    if trace_sets.network_of(name) is not None:
-        changes |= {"iterations": None}
-    elif entry is not None:
-        changes |= {"model": entry.name, "iterations": made["iterations"]}
-    return changes
 
 
 def _upload() -> None:

@@ -166,11 +166,11 @@ def lines(trace: Trace, current: Scene) -> str:
     """Three lines of Python that record the trace again: from the data set or the recording, else from its own file."""
     if current.picture.recording and trace.name not in resources.entries():
         name, index = current.picture.recording
-        return f"import capsviz\ntrace = capsviz.TraceSet.open({_quoted(trace_sets.folder() / name)})[{index}]"
+        return f"import capsviz\ntrace = capsviz.TraceSet.open({_quoted(trace_sets.path_of(name))})[{index}]"
     entry, origin = resources.entries()[trace.name], current.picture.origin
     if current.picture.recording:
         name, index = current.picture.recording
-        images = f"capsviz.TraceSet.open({_quoted(trace_sets.folder() / name)})[{index}].images"
+        images = f"capsviz.TraceSet.open({_quoted(trace_sets.path_of(name))})[{index}].images"
     elif origin is None:
         images = f"capsviz.Trace.open({_quoted(file_name(trace, current))}).images"
     else:

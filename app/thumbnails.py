@@ -50,15 +50,15 @@ def show(scene: Scene) -> None:
     position = places.index(index) if index in places else 0
     pages = max(1, -(-len(places) // PER_PAGE))
     page = _page(position // PER_PAGE, pages, choices)
-    shown = list(places[page * PER_PAGE : (page + 1) * PER_PAGE])
+    shown = {place: _thumbnail(scene, place) for place in places[page * PER_PAGE : (page + 1) * PER_PAGE]}
     widgets.chosen(
         st.pills,
         "Images",
         "image",
         index if index in shown else None,
-        shown,
+        list(shown),
         key="image_thumbs",
-        format_func=lambda index: _thumbnail(scene, index),
+        format_func=shown.__getitem__,
         label_visibility="collapsed",
         read=lambda picked, choices: {"image": choices.image if picked is None else picked},
     )

@@ -1,4 +1,4 @@
-"""Recordings on this machine: what `capsviz trace --data` left, and trace files, as images that are routed already.
+"""Recordings, whose images are routed already: what `capsviz trace --data` left, trace files, and the visitor's own.
 
 Where the network of a recording is not here, what was recorded can be shown, and nothing else.
 """
@@ -10,11 +10,10 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-import streamlit as st
 import torch
 from torch import Tensor
 
-from app import resources
+from app import dropped_traces, resources
 from app.caching import of_zoo
 from capsviz.tracing.trace import Trace, shorter, with_votes
 from capsviz.tracing.trace_set import INDEX, TraceSet
@@ -34,9 +33,33 @@ def folder() -> Path:
 
 
 def names() -> tuple[str, ...]:
-    """The finished recordings, in alphabetical order."""
+    """The finished recordings: the visitor's own, then those of the folder in alphabetical order."""
     files = (file.name for file in folder().glob(f"*{FILE}"))
-    return tuple(sorted([*(index.parent.name for index in folder().glob(f"*/{INDEX}")), *files]))
+    here = sorted([*(index.parent.name for index in folder().glob(f"*/{INDEX}")), *files])
+    return tuple(dict.fromkeys([*dropped_traces.traces(), *here]))
+
+
+def path_of(name: str) -> Path:
+    """Where a recording lies for whoever has it: in the folder of recordings, or under the name of the file that was
+    dropped.
+    """
+    own = dropped_traces.traces().get(name)
+    return folder() / name if own is None else Path(own.file.name)
+
+
+def choices_with(name: str) -> dict[str, object]:
+    """The choices that another recording brings: the model and the iterations that were recorded, where they are here.
+
+    Raises TraceError.
+    """
+    made = opened(name).recorded
+    entry = resources.entries().get(made["model"])
+    changes: dict[str, object] = {"source": "recorded", "recording": name}
+    if network_of(name) is not None:
+        changes |= {"iterations": None}
+    elif entry is not None:
+        changes |= {"model": entry.name, "iterations": made["iterations"]}
+    return changes
 
 
 def is_here(name: str) -> bool:
@@ -103,21 +126,22 @@ def trace(name: str, index: int, iterations: int | None = None) -> Trace:
 
 def _version(name: str) -> tuple[str, float]:
     # Recorded anew, it is opened anew: the time is part of what the caches know it by.
-    place = folder() / name
+    own = dropped_traces.traces().get(name)
+    place = folder() / name if own is None else own.file
     return str(place), (place / INDEX).stat().st_mtime if (place / INDEX).is_file() else 0.0
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
+@of_zoo(most=4)
 def _opened(place: str, written: float) -> TraceSet:
     return TraceSet.open(place)
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
+@of_zoo(most=4)
 def _labels(place: str, written: float) -> Tensor:
     return _opened(place, written).labels
 
 
-@st.cache_resource(show_spinner=False, max_entries=500)
+@of_zoo(most=500)
 def _image(place: str, written: float, index: int) -> tuple[Tensor, tuple[str, ...]]:
     found = _opened(place, written)[index]
     return (found.images[0] * 255).round().to(torch.uint8), found.classes
@@ -128,7 +152,7 @@ def _fingerprint(name: str) -> str:
     return fingerprint(resources.model(name))
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
+@of_zoo(most=32)
 def _network_of(name: str, place: str, written: float) -> Entry:
     first = _opened(place, written)[0]
     return Entry(

@@ -175,7 +175,7 @@ def _known(text: str, catalogue: Catalogue, where: str = "") -> str:
         successor = catalogue.successors[text]
         raise Replaced(f"{text} is no longer here; showing {successor}, which took its place.", successor)
     if text not in catalogue.classes:
-        remedy = " (drop the file under Your own model)" if text.endswith(SUFFIX) else ""
+        remedy = " (drop the file under Your own model or trace)" if text.endswith(SUFFIX) else ""
         raise ValueError(f"There is no model “{text}”{where}{remedy}")
     return text
 

@@ -215,18 +215,23 @@ def check_small(found: ModelFile) -> None:
         ("multiplications an image", _multiplications(network), MOST_MULTIPLICATIONS),
     ]
     if isinstance(network, CapsNetConfig):
-        capsules = max(rows * columns * types for rows, columns, types in network.grids)
-        sizes += [
-            ("capsules in a layer", capsules, MOST_CAPSULES),
-            ("numbers of votes", max(network.votes), MOST_VOTES),
-            ("iterations", network.iterations, MOST_ITERATIONS),
-        ]
+        sizes += routed_sizes(network)
     for what, count, most in sizes:
         if count > most:
             raise ZooError(
                 f"{found.entry.file} has {count:,.0f} {what} and here are at most {most:,}; put it into a zoo of your "
                 "own with `capsviz zoo add`."
             )
+
+
+def routed_sizes(network: CapsNetConfig) -> list[tuple[str, int, int]]:
+    """What is counted of a network's routing, how many of it there are, and how many a stranger's file may have."""
+    capsules = max(rows * columns * types for rows, columns, types in network.grids)
+    return [
+        ("capsules in a layer", capsules, MOST_CAPSULES),
+        ("numbers of votes", max(network.votes), MOST_VOTES),
+        ("iterations", network.iterations, MOST_ITERATIONS),
+    ]
 
 
 def _multiplications(network: NetworkConfig) -> int:

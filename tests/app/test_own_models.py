@@ -10,6 +10,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import capsviz
+from app import own_files
 from app.text import plain
 from capsviz import zoo
 from capsviz.analysis import exchange
@@ -28,7 +29,7 @@ OTHER_VIEWS = ("many", "distributions", "confusions", "wrong")
 
 
 def drop(app: AppTest, content: bytes, name: str = "mine.capsviz") -> AppTest:
-    [place] = [each for each in app.file_uploader if each.label == "A file NAME.capsviz"]
+    [place] = [each for each in app.file_uploader if each.label == own_files.PLACE]
     place.upload(name, content, "application/octet-stream").run()
     assert not app.exception
     return app
@@ -81,7 +82,7 @@ def test_another_visitor_does_not_meet_it_and_a_link_says_what_to_do(visit: Visi
     other = visit(model="mine.capsviz")
     assert not any("yours" in label for label in labels(other))
     assert [each.value for each in other.warning] == [
-        "There is no model “mine.capsviz” (drop the file under Your own model); showing mnist-dr instead."
+        "There is no model “mine.capsviz” (drop the file under Your own model or trace); showing mnist-dr instead."
     ]
 
 

@@ -22,7 +22,7 @@ def test_a_dropped_model_is_offered_and_shown_and_nobody_else_sees_it(
     with visits(Visitor, open_window, address) as visit:
         visitor = visit("dynamic?model=digits-l2&data=digits&image=3")
         window = visitor.window
-        window.get_by_text("Your own model", exact=True).click()
+        window.get_by_text("Your own model or trace", exact=True).click()
         file: sync_api.FilePayload = {"name": "leaves.capsviz", "mimeType": "", "buffer": exchange.export("digits-dr")}
         window.locator(".st-key-own_model input[type=file]").set_input_files(file)
         window.get_by_text("leaves.capsviz: tiny").wait_for()

@@ -140,14 +140,16 @@ def test_presenter_mode_is_the_page_alone_in_type_that_grows_with_the_window(vis
     sync_api.expect(window.locator('[data-testid="stSidebar"]')).to_be_hidden()
     sync_api.expect(window.locator(".st-key-pages")).to_be_hidden()
     sync_api.expect(window.locator(".st-key-explanation")).to_be_hidden()
-    size = "plot => plot._fullLayout.font.size"
+    sizes = (
+        "plots => plots.map((plot) => plot._fullLayout?.font.size)"  # for a moment the one that goes stands there too
+    )
     strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
     for width, height in ((1280, 720), (1920, 1080)):
         window.set_viewport_size({"width": width, "height": height})
         larger = 16 * 1.15 * width / 1280
 
         def grown(larger: float = larger) -> bool:
-            return abs(strip.evaluate(size) - larger) < 0.01
+            return strip.evaluate_all(sizes) == [pytest.approx(larger, abs=0.01)]
 
         visitor.eventually(grown, "type in proportion to the screen")
         visitor.settle()
