@@ -180,6 +180,18 @@ def predictions(name: str, drawer: str = "") -> Predictions:
     return _predictions(name, drawer, path.stat().st_mtime if path.is_file() else 0.0)
 
 
+@of_zoo(most=16)
+def contested(names: tuple[str, ...], among: tuple[int, ...] | None) -> int | None:
+    """The image of their test set about which models disagree most (`capsviz.analysis.disagreement.contested`); None
+    where one of them was not measured image by image.
+    """
+    try:
+        records = [predictions(name) for name in names]
+    except PredictionsError:
+        return None
+    return disagreement.contested(records, among)
+
+
 def _brought(name: str, drawer: str) -> Predictions:
     """The record that came along with a model of the visitor's. Raises PredictionsError."""
     own = dropped.models()[name]

@@ -6,8 +6,9 @@ import streamlit as st
 
 from app import layout, resources
 from app.scene import Scene
-from app.sources import images
+from app.sources import browsing, images
 from app.text import plain
+from capsviz import data
 from capsviz.analysis.comparison import Comparison
 from capsviz.figures.compare import reconstruction_grid
 from capsviz.figures.network import Part
@@ -62,6 +63,21 @@ def methods(current: Scene) -> dict[str, Entry]:
     able.sort(key=lambda entry: entry.name != current.entry.name)
     by_routing = {entry.routing: entry for entry in reversed(able)}
     return {routing: by_routing[routing] for routing in ALGORITHMS if routing in by_routing}
+
+
+def contested(current: Scene) -> int | None:
+    """The test image about which the compared models disagree most, of those that are here; None where there is none,
+    where they were not all measured, and where the visitor has chosen an image.
+    """
+    choices, compared = current.choices, tuple(entry.name for entry in methods(current).values())
+    entry, first = current.entry, resources.entries()[compared[0]]
+    begun = images.source_of(choices, entry) == "data" and images.split_of(choices, entry) == "test"
+    if not begun or choices.image is not None or images.data_of(choices, entry) != first.data:
+        return None
+    if not browsing.labelled(first.data):
+        return None
+    here = None if data.available(first.data) else tuple(browsing.indices(first.data, "test"))
+    return resources.contested(compared, here)
 
 
 def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, ...], labels: tuple[int, ...]) -> None:

@@ -11,11 +11,17 @@ from app.state import session
 current = scene.current()
 NUMERALS = ("", "", "two ", "three ", "four ", "five ", "six ")
 METHODS = len(this_image.methods(current))
-WAYS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
+CONTESTED = this_image.contested(current)
+WAYS: tuple[tuple[str, str, str, dict[str, str | int]], ...] = (
     # page, what one does there, what there is to be seen, and the choices that the link makes
     ("dynamic", "Watch it route", "one image, every vote, round by round", {"lab": "network"}),
     ("perturb", "Move a number", "of a capsule, and see what it draws", {}),
-    ("compare", f"Compare {NUMERALS[METHODS]}algorithms", "on the same image", {"view": "image"}),
+    (
+        "compare",
+        f"Compare {NUMERALS[METHODS]}algorithms",
+        "on the same image" if CONTESTED is None else "on an image about which they disagree",
+        {"view": "image"} if CONTESTED is None else {"view": "image", "image": CONTESTED},
+    ),
     ("tours", "Give a talk", "step by step, by one key", {}),
 )
 

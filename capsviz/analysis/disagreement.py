@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
+from torch.nn import functional
 
 from capsviz.analysis.comparison import CompareError
 from capsviz.analysis.metrics import mean_squared_error
@@ -38,6 +39,26 @@ def difference(
 def most(values: Float[Tensor, " count"], count: int) -> Int64[Tensor, " chosen"]:
     """Where the largest values stand, the largest first, equal ones in the order of the set."""
     return values.argsort(descending=True, stable=True)[:count]
+
+
+def contested(records: Sequence[Predictions], among: Sequence[int] | None = None) -> int | None:
+    """Which image the models disagree about most; None where all name the same class on each.
+
+    That with the most answers; of these the one whose commonest answer has the fewest models; of these the first.
+    among: the images that count, all unless given. Raises CompareError where the records are of different data sets.
+    """
+    first = records[0]
+    if any((record.data, len(record)) != (first.data, len(first)) for record in records):
+        raise CompareError(f"{first.name} and others were measured on different images; choose one data set.")
+    predicted = torch.stack([record.predicted.long() for record in records])
+    if among is not None:
+        predicted = predicted[:, torch.as_tensor(among)]
+    given = functional.one_hot(predicted).sum(dim=0)  # image, class: how many models name it
+    answers, commonest = given.gt(0).sum(dim=1), given.amax(dim=1)
+    if bool((answers == 1).all()):
+        return None
+    chosen = int((answers * (len(records) + 1) - commonest).argmax())
+    return chosen if among is None else among[chosen]
 
 
 def classified_right(record: Predictions, count: int, *, wrong_first: bool = False) -> Int64[Tensor, " chosen"]:

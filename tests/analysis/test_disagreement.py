@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 import torch
 
+import capsviz
 from capsviz import zoo
 from capsviz.analysis.comparison import CompareError
-from capsviz.analysis.disagreement import classified_right, difference, from_on, most, rows, worst_drawn
+from capsviz.analysis.disagreement import classified_right, contested, difference, from_on, most, rows, worst_drawn
 from capsviz.analysis.predictions import PredictionsError, drawings, recorded
+from capsviz.data import load, to_float
 from tests.analysis.test_predictions import record
+from tests.known import known
 
 
 def test_the_difference_of_a_figure_is_its_amount():
@@ -70,3 +73,23 @@ def test_rows_are_drawings_or_how_far_they_are_off():
     drawn, inputs = torch.rand(2, 1, 4, 4), torch.rand(2, 1, 4, 4)
     assert torch.equal(rows({"a": drawn})["a"], drawn)
     torch.testing.assert_close(rows({"a": drawn}, inputs)["a"], drawn - inputs)
+
+
+def test_the_contested_image_has_the_most_answers_then_the_smallest_majority():
+    answers = ([0, 1, 2, 2], [0, 1, 1, 1], [0, 3, 0, 0], [0, 1, 0, 2])
+    records = [record(predicted=torch.tensor(each)) for each in answers]
+    # By image: one answer; two; three of four votes 2, 1, 1 for 0; three of four votes 2, 1, 1 for 2.
+    assert contested(records) == 2
+    assert contested(records, (0, 1, 3)) == 3
+    assert contested(records, (0, 1)) == 1
+    assert contested(records, (0,)) is None
+    with pytest.raises(CompareError, match="choose one data set"):
+        contested([record(), record(data="mnist")])
+
+
+def test_the_contested_image_of_the_digits_is_one_that_the_networks_themselves_read_differently():
+    names = [entry.name for entry in zoo.models().values() if entry.data == "digits" and entry.config.decoder]
+    chosen = known(contested([recorded(zoo.entry(name)) for name in names]))
+    image = to_float(load("digits", "test").images[chosen : chosen + 1])
+    answers = {int(capsviz.trace(zoo.load(name), image).predicted) for name in names}
+    assert len(answers) == 3

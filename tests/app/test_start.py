@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 import torch
@@ -86,6 +87,19 @@ def test_the_ways_on_lead_to_pages_that_there_are_and_carry_the_choices(visit: V
         "compare?model=digits-em&image=17&lab=toy",
         "tours?model=digits-em&image=17&lab=toy&view=many",
     ]
+
+
+@pytest.mark.parametrize("model", ["digits-dr", "mnist-dr", "fashion-mnist-dr-residual", "cifar10-dr-residual"])
+def test_until_an_image_is_chosen_compare_opens_on_one_about_which_the_methods_disagree(visit: Visit, model: str):
+    [(link, label)] = [each for each in ways(visit("start", model=model)).items() if "Compare" in each[1]]
+    assert "on an image about which they disagree" in label
+    page, _, query = link.partition("?")
+    compared = visit(page, **dict(parse_qsl(query)))
+    [table] = compared.dataframe
+    answers = [answer.split(" ")[0] for answer in table.value["Predicted"]]
+    assert len(set(answers)) > 1 and not compared.warning
+    chosen = ways(visit("start", model=model, image=parse_qs(query)["image"][0])).values()
+    assert any("algorithms** :small[on the same image]" in each for each in chosen)
 
 
 @pytest.mark.parametrize(
