@@ -10,13 +10,14 @@ from numpy import ndarray
 from app import dropped
 from app.caching import of_zoo
 from capsviz import boards, data, device, zoo
-from capsviz.analysis import disagreement, perturbation
+from capsviz.analysis import disagreement, perturbation, viewpoint
 from capsviz.analysis.comparison import Comparison, compare
 from capsviz.analysis.dimensions import Meanings
 from capsviz.analysis.dimensions import meanings as measure_meanings
 from capsviz.analysis.predictions import Predictions, PredictionsError, drawings, path_of, recorded
 from capsviz.boards import pack_weights
-from capsviz.network import METHODS, CapsNet
+from capsviz.data import Viewpoint
+from capsviz.network import METHODS, CapsNet, Network
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.trace import Trace, contains_shorter, shorter
 from capsviz.tracing.trace import trace as record
@@ -155,6 +156,25 @@ def comparison(names: tuple[tuple[str, str], ...], pixels: bytes) -> Comparison:
     first = entries()[names[0][1]]
     image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(first.config.image)
     return compare(models, data.to_float(image)[None], objects=first.objects)
+
+
+@of_zoo(spinner="Changing the viewpoint …", most=64)
+def sweep(
+    name: str, pixels: bytes, label: int, others: Viewpoint, change: str, amounts: tuple[float, ...]
+) -> viewpoint.Sweep:
+    """One image (as in `trace`) through a network, by one amount of a change after the other on top of a viewpoint.
+
+    name: of any model, also one without capsules. label: whose class capsule is read.
+    """
+    entry = all_entries()[name]
+    network = model(name) if entry.has_capsules else _baseline(name, str(device.chosen()))
+    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(entry.network.image)
+    return viewpoint.sweep(network, viewpoint.seen_by(image, others, change, amounts), label)
+
+
+@of_zoo(most=4)
+def _baseline(name: str, place: str) -> Network:
+    return zoo.load_network(name, place)
 
 
 @of_zoo(most=2)

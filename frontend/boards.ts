@@ -7,6 +7,7 @@ import { mountDecoder } from "./decoder/board";
 import { CapsuleMaps } from "./capsule-maps/board";
 import { MixtureBoard } from "./mixture/board";
 import { RoutingBoard } from "./routing-board/board";
+import { SweepBoard } from "./sweep/board";
 import { Toy } from "./toy/board";
 
 export const boards: Readonly<Record<string, Mount>> = {
@@ -16,5 +17,6 @@ export const boards: Readonly<Record<string, Mount>> = {
   squash: mounting(SquashBoard),
   "margin-loss": mounting(MarginBoard),
   mixture: mounting(MixtureBoard),
+  sweep: mounting(SweepBoard),
   "live-decoder": mountDecoder,
 };

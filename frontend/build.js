@@ -25,6 +25,7 @@ const parts = [
   "app/tour",
   "app/notes",
   "app/mixture",
+  "app/sweep",
   "page/page",
   "notebook/widget",
 ];

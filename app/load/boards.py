@@ -98,6 +98,13 @@ def _mixture(random: Random, given: Message) -> Told:
     return "left", left, lambda fields: fields["state"]["points"] == points
 
 
+def _sweep(random: Random, given: Message) -> Told:
+    fields = given.fields
+    at = -1 if fields["frame"] is None else fields["frame"]
+    amount = random.choice([each for each in fields["amounts"] if each != fields["amounts"][at]])
+    return "amount", amount, lambda said: said["amounts"][-1 if said["frame"] is None else said["frame"]] == amount
+
+
 BOARDS: Mapping[str, Callable[[Random, Message], Told]] = {
     "routing-board": _routing,
     "capsule-maps": _maps,
@@ -106,5 +113,6 @@ BOARDS: Mapping[str, Callable[[Random, Message], Told]] = {
     "margin-loss": _margin,
     "live-decoder": _decoder,
     "mixture": _mixture,
+    "sweep": _sweep,
 }
 """By the bundle of a board: something that a hand does on it."""

@@ -49,6 +49,7 @@ from capsviz.boards.mixture import (
 from capsviz.data import Viewpoint
 from capsviz.data.multi import REACH
 from capsviz.data.points import EXTENT, PRESETS
+from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import reports
 from capsviz.routing import ASCENDING
 from capsviz.tracing.intervention import Intervention
@@ -389,6 +390,8 @@ class Choices:
     """What it counts an absent class."""
     lengths: tuple[tuple[int, float], ...] = choice(LENGTHS, (), "the class capsules as they are")
     """Class capsules there, each with the length that the visitor gave it; empty: none."""
+    change: str = choice(one_of(tuple(CHANGES), "change of viewpoint"), next(iter(CHANGES)))
+    """Viewpoint: the change that is played over its whole range, one of `CHANGES`."""
     present: bool = choice(flag("1", "value of present"), False, "the page with its sidebar")
     """Presenter mode: no sidebar, large type, keys."""
     tour: str = choice(TOUR, "", "no tour", resets=("step",))

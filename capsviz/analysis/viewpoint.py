@@ -1,12 +1,13 @@
-"""What networks say of images seen differently, and how well a linear map of it tells how differently."""
+"""What networks make of an image seen differently, and how well a linear map of their numbers tells how differently."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int, UInt8
 from sklearn.decomposition import PCA
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
@@ -14,8 +15,12 @@ from sklearn.pipeline import make_pipeline
 from torch import Tensor
 
 from capsviz import device
+from capsviz.data.images import to_float
+from capsviz.data.viewpoint import Change, Viewpoint
 from capsviz.network import CNN, Network
 
+MOST = 31
+"""Amounts of a sweep."""
 STRENGTHS = tuple(10.0**power for power in range(-5, 6))
 """Of the ridge, from which one is chosen for each map."""
 
@@ -27,6 +32,72 @@ class Seen:
     numbers: Float[Tensor, "batch number"]
     amounts: Float[Tensor, " batch"]
     labels: Int[Tensor, " batch"]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One image through one network, seen by one amount of a change after the other.
+
+    activations: lengths, EM's activations or the CNN's probabilities; numbers: as `numbers`, of one class; drawn: what
+    the decoder makes of the most active capsule, None without one.
+    """
+
+    activations: Float[Tensor, "amount upper"]
+    numbers: Float[Tensor, "amount number"]
+    drawn: Float[Tensor, "amount channel height width"] | None
+
+    def inserted(self, other: Sweep, at: int) -> Sweep:
+        """With the amounts of another sweep before the one at a place."""
+
+        def joined(mine: Tensor, theirs: Tensor) -> Tensor:
+            return torch.cat([mine[:at], theirs, mine[at:]])
+
+        drawn = None if self.drawn is None or other.drawn is None else joined(self.drawn, other.drawn)
+        return Sweep(joined(self.activations, other.activations), joined(self.numbers, other.numbers), drawn)
+
+
+def amounts(change: Change) -> tuple[float, ...]:
+    """The steps of a change over its whole range, as many as are evenly spread and no more than `MOST`."""
+    steps = round((change.high - change.low) / change.step)
+    every = next(by for by in range(1, steps + 1) if steps % by == 0 and steps // by < MOST)
+    return tuple(round(change.low + change.step * step, 2) for step in range(0, steps + 1, every))
+
+
+def seen_by(
+    image: UInt8[Tensor, "channel height width"], others: Viewpoint, change: str, along: Sequence[float]
+) -> UInt8[Tensor, "amount channel height width"]:
+    """An image under a viewpoint of which one change has one amount after the other."""
+    return torch.stack([replace(others, **{change: amount})(image) for amount in along])
+
+
+@device.or_cpu
+@torch.inference_mode()
+def sweep(network: Network, images: UInt8[Tensor, "amount channel height width"], label: int) -> Sweep:
+    """What a network makes of the images of `seen_by`; label: whose class capsule is read."""
+    there = to_float(images).to(device.of(network))
+    if isinstance(network, CNN):
+        kept = network.convolutions(there).flatten(1)
+        return Sweep(device.results(network.classifier(kept).softmax(1)), device.results(kept), None)
+    output = network(there)
+    drawn = None if output.reconstruction is None else device.results(output.reconstruction)
+    return Sweep(device.results(output.activations), device.results(output.poses[:, label]), drawn)
+
+
+def lost(activations: Float[Tensor, "amount upper"], label: int, objects: int = 1) -> Bool[Tensor, " amount"]:
+    """Where a class is none of the so many most active ones that the images show."""
+    return (activations > activations[:, label, None]).sum(1) >= objects
+
+
+def rivals(activations: Float[Tensor, "amount upper"], labels: Sequence[int]) -> Int[Tensor, " amount"]:
+    """At each amount the most active class that the image does not show."""
+    others = activations.clone()
+    others[:, list(labels)] = -1
+    return others.argmax(1)
+
+
+def most_moved(values: Float[Tensor, "amount number"], count: int) -> Int[Tensor, " count"]:
+    """Which numbers vary most over the amounts, by their standard deviation, in rising place."""
+    return values.std(0).topk(min(count, values.shape[1])).indices.sort().values
 
 
 @device.or_cpu

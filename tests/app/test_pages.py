@@ -17,7 +17,7 @@ from capsviz.data.exemplars import exemplars
 from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit
 
-PAGES = ("start", "dynamic", "em", "discriminative", "perturb", "compare", "results", "basics", "mixtures")
+PAGES = ("start", "dynamic", "em", "discriminative", "perturb", "compare", "results", "basics", "mixtures", "viewpoint")
 START = exemplars("mnist").start
 
 

@@ -104,6 +104,7 @@ PAGES = (
     "results?model=digits-dr",
     "basics?model=digits-dr",
     "basics?model=digits-dr&exhibit=loss",
+    "viewpoint?model=digits-dr",
     "tours?model=digits-dr",
 )
 

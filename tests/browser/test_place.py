@@ -13,7 +13,7 @@ from tests.browser.visitor import Visitor
 WATCH = """
 window.heights = [];
 (function look() {
-  const keys = ['[class*="st-key-board"]', '[class*="st-key-maps-"]', '.st-key-routing-toy', '.st-key-live'];
+  const keys = ['board', 'maps-', 'routing-toy', 'live', 'sweep-'].map((key) => `[class*="st-key-${key}"]`);
   const at = document.querySelector(keys.join());
   const below = document.querySelector(".st-key-numbers, .st-key-explanation");
   // Streamlit loads the part of itself that brings our style as it loads all others; until then nothing has its place.
@@ -31,10 +31,11 @@ BOARDS = (
     "discriminative?part=history&",
     "perturb?",
     "perturb?hand=cells&",
+    "viewpoint?",
 )
 DRAWN = (
     "section.routing[data-frame], section.capsule-maps[data-ready], section.toy canvas, "
-    ".live-decoder[data-ready='true']"
+    ".live-decoder[data-ready='true'], .sweep[data-ready]"
 )
 NEAR = 60
 """Pixels by which what stands below a board may move when the board comes; it was 1100."""

@@ -92,6 +92,7 @@ def test_a_key_that_moves_nothing_on_the_page_is_not_on_its_sheet_and_changes_no
         ("compare?", "yn nn"),
         ("results?", "nn nn"),
         ("mixtures?", "nn ny"),
+        ("viewpoint?", "yn ny"),
     ):
         visitor.open(f"{path}model=digits-dr")
         hearing(visitor)

@@ -123,6 +123,17 @@ def slide(name: str, pressed: str) -> Act:
     return lambda visitor: visitor.window.locator("section").get_by_role("slider", name=name).first.press(pressed)
 
 
+def pick(field: str, name: str) -> Act:
+    """Another answer of a picker of the page."""
+    return lambda visitor: visitor.window.locator(f'[class*="st-key-{field}"]').get_by_text(name, exact=True).click()
+
+
+def on_the_row(visitor: Visitor) -> None:
+    """A click on the first image of the sweep."""
+    visitor.still()
+    visitor.window.locator(".sweep .images canvas").click(position={"x": 20, "y": 20})
+
+
 def drag_a_vote(visitor: Visitor) -> None:
     """The vote of the toy's first capsule for its first parent, moved."""
     visitor.still()
@@ -203,6 +214,15 @@ ACTIONS: dict[str, tuple[str, Sequence[tuple[Act, str]]]] = {
     "points as votes": (
         "mixtures?model=digits-dr&preset=outlier",
         [(button("The points are votes"), "as=votes"), (slide("λ rises to", "ArrowRight"), "lambda=1.5")],
+    ),
+    "viewpoint": (
+        "viewpoint?model=digits-dr",
+        [
+            (key("Home"), "viewpoint=rotation_-60"),
+            (slide("amount", "ArrowRight"), "viewpoint=rotation_-56"),
+            (pick("change", "Shear"), "change=shear"),
+            (on_the_row, "viewpoint=rotation_-56_shear_-30"),
+        ],
     ),
     "walk": (
         "perturb?model=digits-dr&hand=walk",

@@ -34,6 +34,8 @@ PAGES = (
     "basics?model=fashion-mnist-dr&exhibit=loss",
     "mixtures?model=digits-dr&preset=overlapping",
     "mixtures?model=digits-dr&preset=ring&as=votes",
+    "viewpoint?model=mnist-dr&viewpoint=rotation_30",
+    "viewpoint?model=digits-l2&change=brightness",
 )
 HALL = {"width": 1920, "height": 1080}
 LEAST = 20
@@ -61,7 +63,7 @@ def wrong(
         else:
             visitor.open(f"{page}{mode}")
         if mode:  # the page tells how large its window is, and is drawn again
-            if not page.startswith(("basics", "mixtures")):  # which have no figure that Python enlarges
+            if not page.startswith(("basics", "mixtures", "viewpoint")):  # which have no figure that Python enlarges
                 visitor.eventually(lambda: window.evaluate(GROWN), "a larger strip")
             visitor.settle()
         window.wait_for_timeout(400)

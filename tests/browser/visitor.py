@@ -131,7 +131,7 @@ class Visitor(Guest):
         """Wait until the script has run and every figure is drawn."""
         self.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
         self.window.wait_for_selector("h2")
-        drawn = ".js-plotly-plot .main-svg, section:is(.basics, .mixture) canvas, .toy.plain canvas"
+        drawn = ".js-plotly-plot .main-svg, section:is(.basics, .mixture, .sweep[data-ready]) canvas, .toy.plain canvas"
         self.window.locator(drawn).first.wait_for(state="attached")
         self.fresh()
         assert self.failures() == []

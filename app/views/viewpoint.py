@@ -1,0 +1,64 @@
+"""Viewpoint: the image on stage over a whole change of viewpoint, and what every method makes of it on the way."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import layout, scene, sweeping
+from app.components.sweep_board import sweep_board
+from app.text import plain
+from app.widgets import chosen
+from capsviz.boards.sweep import sweep_board as taken
+from capsviz.data.viewpoint import CHANGES
+from capsviz.experiments import reports
+
+current = scene.current()
+entry, notice = current.sibling(current.entry.routing, decoder=True)
+change = CHANGES[current.choices.change]
+layout.headline(
+    "Viewpoint", "Another viewpoint, the same thing: <b>who still names it</b>, and <b>whose numbers go along</b>?"
+)
+chosen(
+    st.segmented_control,
+    "Change of viewpoint",
+    "change",
+    change.name,
+    list(CHANGES),
+    format_func=lambda name: CHANGES[name].title,
+    required=True,
+    label_visibility="collapsed",
+)
+layout.note(notice)
+swing, place = sweeping.swing(current, entry)
+title = f"{change.title} of {current.picture.title}"
+layout.offer("sweep", lambda: taken(swing, title, frame=place, dark=current.dark), title)
+sweep_board(
+    swing,
+    frame=place,
+    dark=current.dark,
+    key=f"sweep-{len(swing.networks)}",
+    on_amount=lambda amount: sweeping.left(change.name, amount),
+)
+label = plain(swing.classes[swing.labels[0]])
+st.caption(
+    f"Solid: the activation of **{label}**, ‖v‖, a or the CNN's probability; dashed: the strongest other class; grey: "
+    f"**{label}** is lost. Rows of colours: numbers along the change, each picture on its own scale, the strongest "
+    "colour its largest number. "
+    + ("" if swing.pooled else "No CNN with max pooling that reads these images is in pretrained/.")
+)
+measured = reports.report("viewpoint")
+with st.expander("Details", icon=":material/table_rows:", key="details-viewpoint"):
+    st.markdown(f"**{measured.question}** " + " ".join(measured.sentences))
+    st.markdown(measured.markdown)
+    st.caption(f"{measured.conditions}. Measured by `{measured.command}`.")
+
+layout.explain(
+    "**Invariant** is what stays as it is when the viewpoint changes, **equivariant** what changes along with it. Max "
+    "pooling makes a network a little more invariant: of each 2 × 2 square it keeps the largest number, not where it "
+    "stood. A capsule is to do both: its activation stays, its pose goes along. The pooled features still tell much of "
+    "the viewpoint: they are a map with many channels, and pooling forgets a place only within its square. The sweep "
+    "changes one amount over its whole range; all other changes stay as they are on stage. A class is lost where "
+    "another one is more active.",
+    r"\text{invariant: } f(Tx)=f(x)\qquad \text{equivariant: } f(Tx)=T'f(x)",
+    "Hinton, Sabour & Frosst 2018; *Encapsulating Capsule Networks*, invariance against equivariance.",
+)

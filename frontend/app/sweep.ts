@@ -1,0 +1,5 @@
+import { mounting } from "../core/board";
+import { SweepBoard } from "../sweep/board";
+import { inStreamlit } from "./streamlit";
+
+export default inStreamlit(mounting(SweepBoard));

@@ -1,0 +1,157 @@
+// One image seen by one amount of a change after the other: what networks say of it, and how their numbers go along.
+// All amounts are here; the host hears at which the visitor left it.
+
+import { Board, type Acknowledged, type Host } from "../core/board";
+import { paintImage } from "../core/canvas";
+import { element } from "../core/dom";
+import { Look } from "../core/look";
+import { shown } from "../core/numbers";
+import { PlayerControls } from "../core/player-controls";
+import { type Scene, type SweepFields } from "./axis";
+import { Activations, ImageRow, Numbers } from "./panels";
+import "./sweep.css";
+
+const ORDINARY = 16; // pixels of the board's type on an ordinary page
+const CHART = 104; // CSS pixels of the pictures' heights, in ordinary type
+const ROWS = 214;
+const WHOLE = 8000; // milliseconds from one end to the other
+
+interface Message extends SweepFields {
+  readonly acknowledged?: Acknowledged;
+}
+
+declare global {
+  interface HTMLElement {
+    /** For tests. */
+    capsvizSweep?: SweepBoard;
+  }
+}
+
+interface Chart<Kind> {
+  readonly panel: Kind;
+  readonly words: HTMLElement;
+}
+
+export class SweepBoard extends Board<Message> {
+  private look: Look | undefined;
+  private readonly go = (frame: number): void => this.controls?.go(frame);
+  private readonly row = new ImageRow(this.go);
+  private readonly image = element("canvas", { role: "img", className: "pixels" });
+  private readonly drawing = element("canvas", { role: "img", className: "pixels" });
+  private readonly saidOfImage = element("figcaption");
+  private readonly saidOfDrawing = element("figcaption");
+  private readonly drawn = element("figure", {}, this.drawing, this.saidOfDrawing);
+  private readonly player = element("div", { className: "player" });
+  private readonly pictures = element("div", { className: "pictures" });
+  private readonly charts = element("div", { className: "charts" });
+  private readonly rows = element("div", { className: "rows" });
+  private activations: Chart<Activations>[] = [];
+  private numbers: Chart<Numbers>[] = [];
+
+  constructor(host: Host) {
+    super(host, "sweep");
+    this.root.capsvizSweep = this;
+    this.pictures.append(element("figure", {}, this.image, this.saidOfImage), this.drawn);
+    this.root.append(this.player, element("figure", { className: "images" }, this.row.canvas), this.charts, this.rows);
+  }
+
+  protected update(message: Message): void {
+    this.look = new Look(message.theme, this.root, ORDINARY);
+    const { methods, panels, amounts, drawer } = message;
+    this.activations = methods.map((_, number) => chart(new Activations(number, this.go)));
+    this.charts.replaceChildren(this.pictures, ...this.activations.map(figure));
+    this.numbers = panels.map((_, number) => chart(new Numbers(number, this.go)));
+    this.rows.replaceChildren(...this.numbers.map(figure));
+    this.drawn.hidden = !drawer;
+    const pace = WHOLE / amounts.length;
+    if (!this.controls) {
+      this.controls = new PlayerControls({
+        count: amounts.length,
+        show: () => this.layout(),
+        unit: "amount",
+        name: (index) => this.message?.names[index] ?? "",
+        rest: () => this.left(),
+        hold: 0.3 * pace,
+        glide: 0.7 * pace,
+      });
+      this.player.append(this.controls.root);
+    } else if (this.controls.count !== amounts.length) {
+      this.controls.resize(amounts.length);
+    }
+    this.describe(message);
+    this.controls.stand(message.frame, message.acknowledged?.amount);
+    this.layout();
+  }
+
+  private left(): void {
+    const { controls, message } = this;
+    if (controls && message) this.tell("amount", message.amounts[controls.index]);
+  }
+
+  /** The pictures that are the same at every amount, for those who do not see them. */
+  private describe({ change, names, label, methods, panels }: Message): void {
+    const range = `${change} from ${names[0]} to ${names[names.length - 1]}`;
+    this.row.canvas.setAttribute("aria-label", `The image under ${range}`);
+    this.activations.forEach(({ panel }, k) => {
+      const { title, said } = methods[k];
+      panel.canvas.setAttribute("aria-label", `${title}, activation of class ${label} under ${range}: ${said}`);
+    });
+    this.numbers.forEach(({ panel, words }, k) => {
+      words.textContent = panels[k].title;
+      panel.canvas.setAttribute("aria-label", `${panels[k].title}, under ${range}`);
+    });
+  }
+
+  protected layout(): void {
+    const { controls, message: data, look } = this;
+    if (!controls || !data || !look || !this.root.clientWidth) return;
+    look.measure();
+    const scene: Scene = { data, look, position: controls.position };
+    this.row.fit(this.root.clientWidth, scene);
+    this.row.draw(scene);
+    for (const { panel } of this.activations) {
+      panel.fit(panel.canvas.parentElement?.clientWidth ?? 0, CHART * look.scale);
+      panel.draw(scene);
+    }
+    for (const { panel } of this.numbers) {
+      panel.fit(panel.canvas.parentElement?.clientWidth ?? 0, ROWS * look.scale);
+      panel.draw(scene);
+    }
+    this.say(data, controls.index);
+    this.root.dataset.ready = "true";
+  }
+
+  /** What holds at one amount. */
+  private say(data: Message, at: number): void {
+    const { names, label, named, drawer, methods, shape } = data;
+    const size = data.images.length / names.length;
+    const part = (values: Float32Array): Float32Array => values.subarray(at * size, (at + 1) * size);
+    paintImage(this.image, shape, part(data.images));
+    this.saidOfImage.textContent = `The image at ${names[at]}`;
+    this.image.setAttribute("aria-label", `The image at ${names[at]}`);
+    if (data.drawn) {
+      paintImage(this.drawing, shape, part(data.drawn));
+      const text = `${drawer} draws its ${named[at]}`;
+      this.saidOfDrawing.textContent = text;
+      this.drawing.setAttribute("aria-label", `${text} at ${names[at]}`);
+    }
+    this.activations.forEach(({ words }, k) => {
+      const { title, colour, others, said, lost } = methods[k];
+      const [own, other] = [data[`own${k}`][at], data[`other${k}`][at]].map((value) => shown(value, 2));
+      words.replaceChildren(
+        element("i", { className: "square", style: `background:${colour}` }),
+        element("strong", { textContent: title }),
+        element("span", { textContent: `${label}: ${own}, ${others[at]}: ${other}${lost[at] ? " ✗" : ""}` }),
+        element("span", { className: "lost", textContent: said }),
+      );
+    });
+  }
+}
+
+function chart<Kind>(panel: Kind): Chart<Kind> {
+  return { panel, words: element("figcaption") };
+}
+
+function figure({ panel, words }: Chart<Activations | Numbers>): HTMLElement {
+  return element("figure", {}, words, panel.canvas);
+}

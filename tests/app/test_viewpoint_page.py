@@ -1,0 +1,79 @@
+"""The Viewpoint page: one change over its whole range, and the amount on stage is the viewpoint of all pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.state import session
+from app.state.choices import Catalogue
+from capsviz.boards.message import Message
+from capsviz.data.viewpoint import CHANGES
+from capsviz.experiments import reports
+from tests.app.conftest import Visit
+from tests.app.test_pages import messages, spoken
+
+
+def board(app) -> Message:
+    """What the board was given to show."""
+    return next(message for message in messages(app) if "amounts" in message.fields)
+
+
+def on_stage(given: Message) -> float:
+    """The amount at which the board stands."""
+    at: Any = given.fields["frame"]
+    return given.fields["amounts"][-1 if at is None else at]
+
+
+def test_all_methods_of_the_data_set_stand_beside_one_another_and_the_cnn_with_its_pooled_features(visit: Visit):
+    app = visit("viewpoint", model="mnist-em")
+    given = board(app)
+    assert not app.error and not app.warning
+    assert [method["title"] for method in given.fields["methods"]] == ["DR", "EM", "L2", "L1", "CNN"]
+    assert given.fields["drawer"] == "mnist-em" and on_stage(given) == 0
+    assert [panel["title"].split(":")[0] for panel in given.fields["panels"]] == [
+        f"mnist-em, class capsule {given.fields['label']}",
+        "mnist-cnn, max pooling",
+    ]
+    report = reports.report("viewpoint")
+    assert all(sentence in spoken(app) for sentence in (report.sentences[0], report.markdown, "Source:"))
+
+
+def test_where_a_data_set_has_no_cnn_another_that_reads_its_images_stands_in_by_name(visit: Visit):
+    given = board(visit("viewpoint", model="digits-l1"))
+    assert given.fields["methods"][-1]["title"] == "CNN (mnist-cnn)"
+    assert "ATTENTION" in [method["title"] for method in given.fields["methods"]]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_link_says_which_change_and_at_which_amount(visit: Visit, change: str):
+    amount = CHANGES[change].high
+    given = board(visit("viewpoint", model="digits-dr", change=change, viewpoint=f"{change}_{amount:g}"))
+    assert given.fields["change"] == CHANGES[change].title
+    assert on_stage(given) == amount and given.fields["amounts"][0] == CHANGES[change].low
+
+
+def test_an_amount_between_the_steps_stands_in_its_place_and_other_changes_stay(visit: Visit):
+    app = visit("viewpoint", model="digits-dr", viewpoint="rotation_31_right_2")
+    given = board(app)
+    assert on_stage(given) == 31 and given.fields["amounts"] == sorted(given.fields["amounts"])
+    plain = board(visit("viewpoint", model="digits-dr", viewpoint="rotation_31"))
+    shape = (len(given.fields["amounts"]), *given.fields["shape"])
+    shifted, still = (each.arrays["images"].reshape(shape) for each in (given, plain))
+    assert (shifted[:, :, :, 2:] != still[:, :, :, 2:]).any()
+
+
+def test_the_picker_plays_another_change_and_the_amounts_on_stage_stay(visit: Visit):
+    app = visit("viewpoint", model="digits-dr", viewpoint="rotation_20")
+    app.button_group(key="change").set_value("shear").run()
+    assert not app.exception
+    assert app.query_params["change"] == "shear" and app.query_params["viewpoint"] == "rotation_20"
+    assert board(app).fields["change"] == "Shear" and on_stage(board(app)) == 0
+
+
+def test_an_unknown_change_is_a_sentence():
+    catalogue = Catalogue("digits-dr", {"digits-dr": 10}, ("digits",))
+    choices, notices = session.parse({"model": "digits-dr", "change": "mirror"}, catalogue)
+    assert choices.change == "rotation"
+    assert len(notices) == 1 and "There is no change of viewpoint “mirror”" in notices[0]

@@ -1,0 +1,49 @@
+"""The sweep of a viewpoint in Chromium: played, left at an amount, which is then the viewpoint of all pages."""
+
+from __future__ import annotations
+
+from tests.browser.api import sync_api
+from tests.browser.visitor import Visitor
+
+
+def test_where_the_sweep_is_left_the_image_of_all_pages_stands(visitor: Visitor):
+    visitor.open("viewpoint?model=mnist-dr")
+    window, sweep = visitor.window, visitor.window.locator(".sweep[data-ready]")
+    sweep.wait_for()
+    captions = sweep.locator(".pictures figcaption")
+    sync_api.expect(captions.first).to_have_text("The image at 0°")
+    before = sweep.locator(".charts > figure > figcaption").all_inner_texts()
+    visitor.press("Home")
+    sync_api.expect(captions.first).to_have_text("The image at −60°")
+    visitor.eventually(lambda: "viewpoint=rotation_-60" in visitor.query(), "the amount in the link")
+    visitor.settle()
+    after = sweep.locator(".charts > figure > figcaption").all_inner_texts()
+    assert len(after) == 5 and all(was != now for was, now in zip(before, after, strict=True))
+    named = {text.split("\n")[0]: "✗" in text for text in after}
+    board = sweep.evaluate("root => root.capsvizSweep.message.methods.map((each) => [each.title, each.lost[0]])")
+    assert named == dict(board) and named["DR"], "at −60° dynamic routing has lost this digit, and says so"
+    sync_api.expect(window.get_by_text("rotation −60°").first).to_be_visible()
+    visitor.press("1")
+    sync_api.expect(window.locator("h2")).to_have_text("Dynamic routing")
+    visitor.settle()
+    sync_api.expect(window.get_by_text("rotation −60°").first).to_be_visible()
+    visitor.press("9")
+    sync_api.expect(captions.first).to_have_text("The image at −60°")
+
+
+def test_it_plays_to_the_end_by_one_key_and_back_leads_to_where_it_began(visitor: Visitor):
+    visitor.open("viewpoint?model=digits-dr&change=scale")
+    sweep = visitor.window.locator(".sweep[data-ready]")
+    sweep.wait_for()
+    seen: set[str] = set()
+    visitor.press(" ")
+
+    def ended() -> bool:
+        seen.add(sweep.locator("output.frame").inner_text())
+        return "viewpoint=scale_1.6" in visitor.query()
+
+    visitor.eventually(ended, "the last amount in the link")
+    assert len(seen) > 3 and "× 1.6" in seen
+    visitor.settle()
+    visitor.window.go_back()
+    sync_api.expect(sweep.locator("output.frame")).to_have_text("× 1")
