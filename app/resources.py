@@ -14,10 +14,11 @@ from capsviz.analysis import disagreement, perturbation, viewpoint
 from capsviz.analysis.comparison import Comparison, compare
 from capsviz.analysis.dimensions import Meanings
 from capsviz.analysis.dimensions import meanings as measure_meanings
+from capsviz.analysis.pooling import Pooling, pooling
 from capsviz.analysis.predictions import Predictions, PredictionsError, drawings, path_of, recorded
 from capsviz.boards import pack_weights
 from capsviz.data import Viewpoint
-from capsviz.network import METHODS, CapsNet, Network
+from capsviz.network import CNN, METHODS, CapsNet
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.trace import Trace, contains_shorter, shorter
 from capsviz.tracing.trace import trace as record
@@ -172,9 +173,18 @@ def sweep(
     return viewpoint.sweep(network, viewpoint.seen_by(image, others, change, amounts), label)
 
 
+@of_zoo(most=32)
+def pooled(name: str, pixels: bytes) -> Pooling:
+    """What the first pooling of a CNN keeps of one image (as in `trace`), and of the image shifted by a pixel."""
+    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(all_entries()[name].network.image)
+    return pooling(_baseline(name, str(device.chosen())), image)
+
+
 @of_zoo(most=4)
-def _baseline(name: str, place: str) -> Network:
-    return zoo.load_network(name, place)
+def _baseline(name: str, place: str) -> CNN:
+    network = zoo.load_network(name, place)
+    assert isinstance(network, CNN)
+    return network
 
 
 @of_zoo(most=2)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, scene, sweeping
+from app import layout, resources, scene, sweeping
 from app.components.sweep_board import sweep_board
 from app.text import plain
 from app.widgets import chosen
 from capsviz.boards.sweep import sweep_board as taken
 from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import reports
+from capsviz.figures.viewpoint import pooling_figures
 
 current = scene.current()
 entry, notice = current.sibling(current.entry.routing, decoder=True)
@@ -46,6 +47,23 @@ st.caption(
     "colour its largest number. "
     + ("" if swing.pooled else "No CNN with max pooling that reads these images is in pretrained/.")
 )
+if swing.pooled:
+    st.subheader("Max pooling", anchor=False)
+    layout.say("It keeps the <b>largest</b> number of each 2 × 2 square, and discards <b>where</b> it stood.")
+    found = resources.pooled(swing.pooled.name, current.picture.key)
+    figures = pooling_figures(found, dark=current.dark)
+    for column, (name, figure) in zip(st.columns(len(figures)), figures.items(), strict=True):
+        with column:
+            layout.show(figure, f"pooling-{name}", f"Max pooling, {name}", height=300)
+    busy, same, moved = (int(each.sum()) for each in (found.busy, found.same, found.moved))
+    st.markdown(
+        f"Of {found.busy.numel()} squares {busy} hold different numbers, now or after the step: pooling keeps {busy} "
+        f"of {4 * busy}, dotted on the feature map, and of none its place in the square. One pixel to the right, "
+        f"**{same} of {busy}** kept numbers are the same (orange): **{moved}** of them (rings) now come from another "
+        f"place, which is lost; the other {busy - same} have changed. The feature map is that of "
+        f"{plain(swing.pooled.name)}'s first layer which varies most over the image on stage; all three pictures are "
+        "on one scale."
+    )
 measured = reports.report("viewpoint")
 with st.expander("Details", icon=":material/table_rows:", key="details-viewpoint"):
     st.markdown(f"**{measured.question}** " + " ".join(measured.sentences))

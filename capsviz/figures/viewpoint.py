@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import plotly.graph_objects as go
+import torch
 from plotly.graph_objects import Figure
+from torch import Tensor
 
+from capsviz.analysis.pooling import Pooling
 from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import viewpoint
 from capsviz.figures.describe import remember
-from capsviz.figures.theme import TEXT, ink, style
+from capsviz.figures.picture import image_axes, rounded
+from capsviz.figures.theme import TEXT, TICK, caption, ink, sequential, style
 from capsviz.network import METHODS
 
 
@@ -41,3 +45,61 @@ def recovery(result: dict[str, Any], *, dark: bool = False) -> Figure:
     figure.update_yaxes(title_text="R², numbers beside the name")
     style(figure, dark=dark, height=440).update_layout(legend_font_size=TEXT)
     return remember(figure, f"R² of the viewpoint that a linear map recovers. {'; '.join(said)}.")
+
+
+def pooling_figures(found: Pooling, *, dark: bool = False) -> dict[str, Figure]:
+    """By name a feature map with its kept numbers marked, what pooling keeps, and that of the image a pixel on.
+
+    All on one scale. On the last, a kept number that is the same stands as a disc, as a ring where it comes from
+    another place of its square.
+    """
+    width, places = found.maps.shape[2], found.places[0][found.busy]
+    low, high = float(found.maps.min()), float(found.maps.max())
+    stood = torch.stack([places // width, places % width], 1)
+    still, elsewhere = torch.nonzero(found.same & ~found.moved), torch.nonzero(found.moved)
+    same = (
+        f"{len(still) + len(elsewhere)} of {int(found.busy.sum())} are as before, {len(elsewhere)} from another place"
+    )
+    parts: dict[str, tuple[str, Tensor, list[tuple[Tensor, str]], str]] = {
+        "before": (f"feature map {found.channel}", found.maps[0], [(stood, "circle")], "kept numbers dotted"),
+        "pooled": ("pooled", found.kept[0], [], "the largest of each square"),
+        "shifted": ("pooled, 1 pixel on", found.kept[1], [(still, "circle"), (elsewhere, "circle-open")], same),
+    }
+    return {
+        name: _grid(title, values, marks, (low, high), said, dark)
+        for name, (title, values, marks, said) in parts.items()
+    }
+
+
+def _grid(
+    title: str, values: Tensor, marks: list[tuple[Tensor, str]], ends: tuple[float, float], said: str, dark: bool
+) -> Figure:
+    """Numbers as a picture, and marks at rows and columns on it."""
+    height, width = values.shape
+    figure = Figure(
+        go.Heatmap(
+            z=rounded(values.numpy()),
+            zmin=ends[0],
+            zmax=ends[1],
+            colorscale=sequential(dark),
+            showscale=False,
+            hovertemplate=f"{title}<br>row %{{y}} column %{{x}}: %{{z:.3f}}<extra></extra>",
+        ),
+        {**image_axes(1, (0, 1), (0, 1)), "margin": {"l": 4, "r": 4, "t": 30, "b": 4}},
+    )
+    figure.update_layout(xaxis_range=[-0.5, width - 0.5], yaxis_range=[height - 0.5, -0.5], yaxis_autorange=False)
+    for at, symbol in marks:
+        ring = {"width": 2} if "open" in symbol else {"width": 1, "color": ink(dark).ground}
+        figure.add_trace(
+            go.Scatter(
+                x=at[:, 1].tolist(),
+                y=at[:, 0].tolist(),
+                mode="markers",
+                marker={"symbol": symbol, "size": 140 / width, "color": ink(dark).accent, "line": ring},
+                showlegend=False,
+                hoverinfo="skip",
+            )
+        )
+    figure.update_layout(annotations=[caption(title, 0.5, 1.01, dark=dark, size=TICK, xanchor="center")])
+    text = f"{title}: {height} × {width} numbers from {float(values.min()):.2f} to {float(values.max()):.2f}; {said}."
+    return remember(style(figure, dark=dark, height=300), text)

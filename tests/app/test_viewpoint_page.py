@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+import torch
 
 from app.state import session
 from app.state.choices import Catalogue
+from capsviz import zoo
+from capsviz.analysis.pooling import pooling
 from capsviz.boards.message import Message
 from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import reports
+from capsviz.network import CNN
 from tests.app.conftest import Visit
-from tests.app.test_pages import messages, spoken
+from tests.app.test_pages import charts, messages, spoken
+from tests.known import known
 
 
 def board(app) -> Message:
@@ -44,6 +50,22 @@ def test_where_a_data_set_has_no_cnn_another_that_reads_its_images_stands_in_by_
     given = board(visit("viewpoint", model="digits-l1"))
     assert given.fields["methods"][-1]["title"] == "CNN (mnist-cnn)"
     assert "ATTENTION" in [method["title"] for method in given.fields["methods"]]
+
+
+def test_max_pooling_is_told_in_numbers_of_the_image_on_stage(visit: Visit):
+    for viewpoint in ("right_0", "right_3"):
+        app = visit("viewpoint", model="mnist-dr", viewpoint=viewpoint)
+        found = re.search(r"\*\*(\d+) of (\d+)\*\* kept numbers are the same", spoken(app))
+        image = torch.from_numpy(board(app).arrays["images"].reshape(-1, 1, 28, 28).astype("float32"))
+        frame: Any = board(app).fields["frame"]
+        cnn = zoo.load_network("mnist-cnn")
+        assert isinstance(cnn, CNN)
+        own = pooling(cnn, (255 * image[frame]).round().to(torch.uint8))
+        assert known(found).groups() == (str(int(own.same.sum())), str(int(own.busy.sum())))
+        assert {"before", "pooled", "shifted"} <= charts(
+            app
+        ).keys() and f"**{int(own.moved.sum())}** of them (rings)" in spoken(app)
+    assert "pooled" not in charts(visit("viewpoint", model="cifar10-dr-residual", change="scale"))
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import torch
+
+from capsviz.analysis.pooling import Pooling
 from capsviz.figures import describe
 from capsviz.figures.theme import ROUTING_COLOURS, ink
-from capsviz.figures.viewpoint import recovery
+from capsviz.figures.viewpoint import pooling_figures, recovery
 
 
 def test_recovery_draws_every_r2_and_hatches_what_was_cut_down():
@@ -24,3 +27,18 @@ def test_recovery_draws_every_r2_and_hatches_what_was_cut_down():
     assert (pooled.name, reduced.name) == ("CNN, 6,272", "CNN, 16 components")
     assert reduced.marker.pattern.shape == "/" and not pooled.marker.pattern.shape
     assert "m-dr, class capsule (16 numbers): rotation 0.50, shear -0.10" in describe(figure)
+
+
+def test_pooling_marks_where_kept_numbers_stood_and_which_stay():
+    maps = torch.arange(32.0).reshape(2, 4, 4)
+    busy = torch.ones(2, 2, dtype=torch.bool)
+    same, moved = torch.tensor([[True, True], [False, False]]), torch.tensor([[False, True], [False, False]])
+    places = torch.tensor([[[0, 3], [9, 15]]] * 2)
+    figures = pooling_figures(Pooling(5, maps, maps[:, :2, :2], places, busy, same, moved))
+    before, pooled, shifted = (figure.data for figure in figures.values())
+    assert before[0].zmax == pooled[0].zmax == shifted[0].zmax == 31, "one scale"
+    assert list(zip(before[1].y, before[1].x, strict=True)) == [(0, 0), (0, 3), (2, 1), (3, 3)]
+    _, still, elsewhere = shifted
+    assert (still.y, still.x, elsewhere.y, elsewhere.x) == ((0,), (0,), (0,), (1,))
+    assert elsewhere.marker.symbol == "circle-open"
+    assert "2 of 4 are as before, 1 from another place" in describe(figures["shifted"])
