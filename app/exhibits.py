@@ -11,10 +11,13 @@ from app import layout, scene, takeaway
 from app.components.hosting import board
 from app.scene import Scene
 from app.sources import images
+from app.state.choices import MOST_PARTS
 from app.text import plain
+from app.widgets import chosen
 from capsviz.boards import Board, Message, margin_message, squash_message
 from capsviz.boards.basics import LONGEST
 from capsviz.boards.checks import is_number
+from capsviz.figures.parse_tree import in_words, parse_tree
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.em import EM, SPREAD_MARGIN_END, SPREAD_MARGIN_START
 from capsviz.tracing.trace import Trace
@@ -110,3 +113,12 @@ def loss(current: Scene) -> None:
     st.caption(
         f"{plain(current.picture.title)} shows {plain(images.names(labels, trace.classes))}, {which}. {OTHERWISE}"
     )
+
+
+def parts(current: Scene) -> None:
+    """The primary capsules of the image on stage that make its class capsules, what they see and what they give."""
+    entry, note = _squashing(current)
+    trace, each = _stage(current, entry, note), current.choices.parts
+    chosen(st.slider, "Parts of each class capsule", "parts", each, 1, MOST_PARTS)
+    layout.show(parse_tree(trace, each=each, dark=current.dark), "parse-tree")
+    st.caption(plain(in_words(trace, each=each)))

@@ -57,7 +57,7 @@ from capsviz.tracing.intervention import Intervention
 SOURCES = ("data", "upload", "camera", "pad", "generated", "recorded", "overlaid")
 SPLITS = ("test", "train")
 LABS = ("network", "toy")
-EXHIBITS = ("squash", "loss")
+EXHIBITS = ("squash", "loss", "parts")
 """Of Basics."""
 ANOTHER_IMAGE = "image"
 MAX_TEMPERATURE = TEMPERATURES[-1]
@@ -65,6 +65,8 @@ VIEWS = ("image", "many", "distributions", "confusions", "wrong")
 """Of Compare: this image, many images, distributions, confusions, classified right and drawn wrong."""
 ORDERS = ("next", "different", "worst")
 MEASURES = ("mse", "ssim", "drawings")
+MOST_PARTS = 5
+"""Primary capsules that *Part and whole* shows of a class capsule."""
 FEWEST, MOST = 4, 12
 """Images side by side on Compare."""
 SECTIONS = ("agreement", "coefficients", "history", "ascent")
@@ -370,7 +372,7 @@ class Choices:
     sphere: bool = choice(flag("sphere", "value of path"), False, "the straight walk", key="path")
     """The walk goes along the sphere, not straight on."""
     exhibit: str = choice(one_of(EXHIBITS, "exhibit"), "squash", resets=("frame",))
-    """What Basics shows: `squash`, or the margin `loss`."""
+    """What Basics shows: `squash`, the margin `loss`, or the `parts` of which class capsules are made."""
     vector_length: float = choice(
         between(0, LONGEST, "The length of s cannot be “{text}”", f"s is 0 to {LONGEST:g} long", places=2),
         1.5,
@@ -392,6 +394,12 @@ class Choices:
     """Class capsules there, each with the length that the visitor gave it; empty: none."""
     change: str = choice(one_of(tuple(CHANGES), "change of viewpoint"), next(iter(CHANGES)))
     """Viewpoint: the change that is played over its whole range, one of `CHANGES`."""
+    parts: int = choice(
+        whole(1, MOST_PARTS, f"A class capsule cannot be shown with “{{text}}” parts (1 to {MOST_PARTS})"),
+        3,
+        "{parts} parts of each",
+    )
+    """Primary capsules that Basics shows of each class capsule."""
     present: bool = choice(flag("1", "value of present"), False, "the page with its sidebar")
     """Presenter mode: no sidebar, large type, keys."""
     tour: str = choice(TOUR, "", "no tour", resets=("step",))

@@ -8,14 +8,16 @@ from app import exhibits, layout, scene
 from app.state.choices import EXHIBITS
 from app.widgets import chosen
 
-TITLES = {"squash": "Squash", "loss": "Margin loss"}
+TITLES = {"squash": "Squash", "loss": "Margin loss", "parts": "Part and whole"}
 SENTENCES = {
     "squash": "<b>Squash</b> turns a length into a probability: short vectors vanish, long ones end just below 1, "
     "and the direction stays.",
     "loss": "The <b>margin loss</b> wants the class that is there longer than m⁺ and all others shorter than m⁻; "
     "beyond that it lets go.",
+    "parts": "A <b>whole</b> is made of the <b>parts</b> whose votes agree with it. A line is as wide as what a vote "
+    "adds to the length of the class capsule; a dotted one takes away.",
 }
-SHOWN = {"squash": exhibits.squash, "loss": exhibits.loss}
+SHOWN = {"squash": exhibits.squash, "loss": exhibits.loss, "parts": exhibits.parts}
 EXPLAINED = {
     "squash": (
         "The class capsule s is a weighted sum of votes and may have any length; squash shrinks it below 1 along its "
@@ -32,6 +34,14 @@ EXPLAINED = {
         r"L_k=T_k\max(0,\,m^+-\lVert v_k\rVert)^2+\lambda\,(1-T_k)\max(0,\,\lVert v_k\rVert-m^-)^2",
         "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017, equation 4; the spread loss: Hinton, "
         "Sabour & Frosst, *Matrix Capsules with EM Routing*, 2018, equation 3.",
+    ),
+    "parts": (
+        "Routing picks for every part the wholes that it belongs to, so that the active capsules of an image form a "
+        "parse tree. Below each class capsule that the network names, and the strongest other one, stand the primary "
+        "capsules that give most to it: what they see, as the boxes on the image show, and what they add to ‖s‖.",
+        r"\lVert s_j\rVert=\sum_i c_{ij}\,\hat u_{j|i}\cdot\frac{s_j}{\lVert s_j\rVert}",
+        "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017, introduction and equation 2; under L2 and "
+        "L1 b takes the place of c (Yang, Li & Yu 2021, equation 6).",
     ),
 }
 

@@ -25,13 +25,18 @@ def agreement(
 
 
 def contributions(trace: Trace, image: int = 0) -> Float[Tensor, "lower upper"]:
-    """What each vote adds to the length of the sum that it goes into, by learned coefficients: b_ij û_ij·s_j / ‖s_j‖.
+    """What each vote adds to the length of the sum that it goes into: c_ij û_ij·s_j / ‖s_j‖, with b_ij where learned.
 
-    Over the lower capsules they sum to ‖s_j‖ (Yang, Li & Yu 2021, eq. 6). Raises KeyError for a routing without sums.
+    Over the lower capsules they sum to ‖s_j‖ (Sabour, Frosst & Hinton 2017, eq. 2; Yang, Li & Yu 2021, eq. 6), whose
+    direction squash keeps. Raises KeyError for a routing without sums.
     """
     layer = trace.layer
-    lengths = layer["sums"][-1, image].norm(dim=-1).clamp_min(torch.finfo(torch.float32).tiny)
-    return layer["coefficients"][-1] * layer["agreement"][-1, image] / lengths
+    if "coefficients" in layer:
+        weights, towards = layer["coefficients"][-1], layer["sums"]
+    else:
+        weights, towards = layer["couplings"][-1, image], layer["poses"]
+    lengths = towards[-1, image].norm(dim=-1).clamp_min(torch.finfo(torch.float32).tiny)
+    return weights * layer["agreement"][-1, image] / lengths
 
 
 def label_signs(

@@ -12,6 +12,7 @@ from app import exhibits, resources, scene
 from capsviz.boards.message import Message
 from capsviz.data import load
 from capsviz.data.exemplars import exemplars
+from capsviz.figures.parse_tree import in_words
 from tests.app.conftest import Visit
 from tests.app.test_pages import messages, spoken
 
@@ -49,6 +50,21 @@ def test_a_model_that_squashes_nothing_leaves_the_exhibit_to_one_that_does(visit
     assert "here **mnist-dr** runs on the same image" in spoken(app)
     assert given(app, "title").arrays["lengths"].size == 10
     assert f"MNIST test image {exemplars('mnist').start}" in given(app, "title").fields["title"]
+
+
+def test_the_parts_are_those_of_the_image_on_stage_and_as_many_as_asked_for(visit: Visit):
+    app = visit("basics", model="digits-dr", image=17, exhibit="parts", parts=2)
+    trace = resources.trace("digits-dr", load("digits", "test").images[17].numpy().tobytes(), None)
+    assert in_words(trace, each=2) in spoken(app)
+    [_] = app.get("plotly_chart")
+    assert not app.error and not app.warning
+    app.slider(key="parts").set_value(5).run()
+    assert in_words(trace, each=5) in spoken(app) and app.query_params["parts"] in ("5", ["5"])
+
+
+def test_parts_of_a_model_that_squashes_nothing_are_those_of_one_that_does(visit: Visit):
+    app = visit("basics", model="mnist-em", exhibit="parts")
+    assert "here **mnist-dr** runs on the same image" in spoken(app) and "of ‖s‖" in spoken(app)
 
 
 @pytest.mark.parametrize(

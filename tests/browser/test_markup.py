@@ -105,6 +105,7 @@ PAGES = (
     "basics?model=digits-dr",
     "basics?model=digits-dr&exhibit=loss",
     "viewpoint?model=digits-dr",
+    "basics?model=digits-dr&exhibit=parts",
     "tours?model=digits-dr",
 )
 

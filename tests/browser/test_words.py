@@ -32,6 +32,7 @@ PAGES = (
     "compare?model=mnist-dr&view=wrong",
     "basics?model=fashion-mnist-dr",
     "basics?model=fashion-mnist-dr&exhibit=loss",
+    "basics?model=mnist-dr&exhibit=parts",
     "mixtures?model=digits-dr&preset=overlapping",
     "mixtures?model=digits-dr&preset=ring&as=votes",
     "viewpoint?model=mnist-dr&viewpoint=rotation_30",

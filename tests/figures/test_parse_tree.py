@@ -1,0 +1,91 @@
+"""Part and whole: the parts are those that give most, and lines and pictures are what the trace holds of them."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import capsviz
+from capsviz.analysis.metrics import contributions
+from capsviz.data import load, to_float
+from capsviz.figures.describe import describe
+from capsviz.figures.errors import FigureError
+from capsviz.figures.parse_tree import WIDEST, in_words, parse_tree, parts, wholes
+from tests.known import known
+
+
+@pytest.fixture(scope="module", params=["digits-dr", "digits-l1"])
+def trace(request: pytest.FixtureRequest) -> capsviz.Trace:
+    images = to_float(load("digits", "test").images[:3])
+    return capsviz.trace(capsviz.load(request.param), images, name=request.param)
+
+
+def test_contributions_of_couplings_and_coefficients_sum_to_the_length_of_the_sum(trace: capsviz.Trace):
+    for image in range(3):
+        votes, given = known(trace.layer.votes)[image], contributions(trace, image)
+        dr = "couplings" in trace.layer
+        weights = trace.layer["couplings"][-1, image] if dr else trace.layer["coefficients"][-1]
+        total = (weights[..., None] * votes).sum(0)
+        for lower, upper in ((0, 0), (17, 3), (287, 9)):
+            along = sum(float(a) * float(b) for a, b in zip(votes[lower, upper], total[upper], strict=True))
+            expected = float(weights[lower, upper]) * along / float(total[upper].norm())
+            assert float(given[lower, upper]) == pytest.approx(expected, abs=1e-5)
+        torch.testing.assert_close(given.sum(0), total.norm(dim=-1), atol=1e-4, rtol=1e-4)
+
+
+def test_the_tree_explains_the_named_class_and_the_next_by_those_that_give_most(trace: capsviz.Trace):
+    uppers, given = wholes(trace, 1), contributions(trace, 1).numpy()
+    assert uppers == trace.activations[1].topk(2).indices.tolist()
+    chosen = parts(given, uppers, 2)
+    for upper in uppers:
+        best = sorted(range(288), key=lambda lower: -given[lower, upper])[:2]
+        assert set(best) <= set(chosen)
+    assert len(chosen) == len(set(chosen)) <= 4
+    figure = parse_tree(trace, image=1, each=2)
+    lines = {each.name: each for each in figure.data if each.type == "scatter" and "to" in each.name.split()}
+    assert set(lines) == {f"capsule {capsule} to {upper}" for capsule in chosen for upper in uppers}
+    largest = max(abs(given[capsule, upper]) for capsule in chosen for upper in uppers)
+    for capsule in chosen:
+        for upper in uppers:
+            line, value = lines[f"capsule {capsule} to {upper}"], float(given[capsule, upper])
+            assert line.text[0] == f"{value:+.4f}"
+            assert line.line.width == pytest.approx(max(1.0, WIDEST * abs(value) / largest))
+            assert line.line.dash == ("solid" if value >= 0 else "dot")
+
+
+def test_a_part_is_pictured_by_what_it_sees(trace: capsviz.Trace):
+    model = capsviz.load(trace.name)
+    uppers = wholes(trace, 0)
+    chosen = parts(contributions(trace, 0).numpy(), uppers, 3)
+    figure = parse_tree(trace, image=0)
+    assert len(figure.layout.images) == len(chosen)
+    for capsule, shown in zip(chosen, figure.layout.images, strict=True):
+        top, left, bottom, right = model.receptive_field(capsule)
+        image = Image.open(io.BytesIO(base64.b64decode(shown.source.partition(",")[2])))
+        seen = (255 * trace.images[0, 0, top:bottom, left:right]).round().numpy()
+        assert np.array_equal(np.asarray(image)[..., 0], seen)
+    boxes = [each for each in figure.data if each.type == "scatter" and each.xaxis == "x"]
+    assert [box.name for box in boxes] == [f"capsule {capsule}" for capsule in chosen]
+
+
+def test_its_words_say_how_much_the_strongest_give(trace: capsviz.Trace):
+    given, uppers = contributions(trace, 2), wholes(trace, 2)
+    said = in_words(trace, image=2, each=1)
+    for upper in uppers:
+        best = int(given[:, upper].argmax())
+        share = 100 * float(given[best, upper] / given[:, upper].sum())
+        assert f"{trace.called(upper)} (‖v‖ = {float(trace.activations[2, upper]):.2f}): " in said
+        assert f"capsules {best} give {share:.1f} % of ‖s‖" in said
+    assert describe(parse_tree(trace, image=2, each=1)) == said
+
+
+def test_what_has_no_such_parts_is_one_sentence(trace: capsviz.Trace):
+    with pytest.raises(FigureError, match="trace a model by DR, L2 or L1"):
+        parse_tree(capsviz.trace(capsviz.load("digits-em"), trace.images[:1]))
+    with pytest.raises(FigureError, match="give at least 1"):
+        parse_tree(trace, each=0)
