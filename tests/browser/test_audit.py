@@ -20,12 +20,14 @@ LIGHT = {
     "discriminative?part=coefficients": "L2",
     "compare?view=many": "reconstruction",
     "results": "",
+    "viewpoint": "",
 }
 DARK = {
     "?lab=toy": "Dynamic<br>routing",
     "em": "EM<br>routing",
     "perturb?hand=cells": "10 class capsules",
     "compare?view=confusions": "10 class capsules",
+    "viewpoint?change=shear": "",
 }
 """Pages, and what of the network is marked on their strips."""
 HARD = 0.25
