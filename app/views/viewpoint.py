@@ -66,7 +66,9 @@ if swing.pooled:
     )
 measured = reports.report("viewpoint")
 with st.expander("Details", icon=":material/table_rows:", key="details-viewpoint"):
-    st.markdown(f"**{measured.question}** " + " ".join(measured.sentences))
+    most, *others = measured.sentences or ("Not measured here yet.",)
+    said = [sentence for sentence in others[:-1] if sentence.startswith(f"{change.title}:")]
+    st.markdown(f"**{measured.question}** " + " ".join((most, *said, *others[-1:])))
     st.markdown(measured.markdown)
     st.caption(f"{measured.conditions}. Measured by `{measured.command}`.")
 

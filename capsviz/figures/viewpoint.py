@@ -29,7 +29,7 @@ def recovery(result: dict[str, Any], *, dark: bool = False) -> Figure:
             go.Bar(
                 x=[CHANGES[name].title for name in rows],
                 y=[row["r2"] for row in rows.values()],
-                name=f"{method.short}, {first['numbers']:,}{' components' if reduced else ''}",
+                name=f"{method.short} ({first['numbers']:,}{' components' if reduced else ''})",
                 marker={"color": colour, "pattern": {"shape": "/" if reduced else ""}},
                 hovertemplate=f"{title}<br>%{{x}}: R² %{{y:.3f}}<extra></extra>",
             )
@@ -42,7 +42,7 @@ def recovery(result: dict[str, Any], *, dark: bool = False) -> Figure:
         legend={"orientation": "h", "x": 0, "y": 1.04, "yanchor": "bottom"},
         margin={"l": 64, "r": 16, "t": 76, "b": 40},
     )
-    figure.update_yaxes(title_text="R², numbers beside the name")
+    figure.update_yaxes(title_text="R² (from so many numbers)")
     style(figure, dark=dark, height=440).update_layout(legend_font_size=TEXT)
     return remember(figure, f"R² of the viewpoint that a linear map recovers. {'; '.join(said)}.")
 

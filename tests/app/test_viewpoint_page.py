@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,17 @@ def test_all_methods_of_the_data_set_stand_beside_one_another_and_the_cnn_with_i
     ]
     report = reports.report("viewpoint")
     assert all(sentence in spoken(app) for sentence in (report.sentences[0], report.markdown, "Source:"))
+
+
+def test_details_are_about_the_change_that_is_played_and_stand_where_nothing_was_measured(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    _, *each, how = reports.report("viewpoint").sentences
+    shown = spoken(visit("viewpoint", model="digits-dr", change="scale"))
+    assert [sentence for sentence in each if sentence in shown] == [each[3]] and each[3].startswith("Scale:")
+    assert how in shown
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path))
+    assert "Not measured here yet." in spoken(visit("viewpoint", model="digits-dr"))
 
 
 def test_where_a_data_set_has_no_cnn_another_that_reads_its_images_stands_in_by_name(visit: Visit):

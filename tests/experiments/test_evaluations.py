@@ -83,7 +83,7 @@ def test_viewpoints_are_recovered_from_a_capsule_and_from_pooled_features_also_c
     again = viewpoint.run("digits", ["digits-dr"], 200, 100, changes=["right"], say=said.append)["rows"]
     assert len(said) == 1 and again[-1] == rows[0], "seeded: measured again, it is the same"
     report = reports.report("viewpoint")
-    assert f"| digits-dr, class capsule (16 numbers) |  | {rows[0]['r2']:.2f} |" in report.markdown
+    assert f"| digits-dr, class capsule of 16 numbers |  | {rows[0]['r2']:.2f} |" in report.markdown
     assert "16 principal components of its 6,272 pooled features" in report.markdown
     better = [rows[0]["r2"] < row["r2"] for row in rows[1:]]
     assert report.sentences[0].startswith(f"In {better[0]:d} of 1 changes the CNN's pooled features")

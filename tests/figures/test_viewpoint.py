@@ -24,9 +24,9 @@ def test_recovery_draws_every_r2_and_hatches_what_was_cut_down():
     capsule, pooled, reduced = figure.data
     assert list(capsule.x) == ["Rotation", "Shear"] and list(capsule.y) == [0.5, -0.1]
     assert (capsule.marker.color, pooled.marker.color) == (ROUTING_COLOURS["dr"], ink(True).text)
-    assert (pooled.name, reduced.name) == ("CNN, 6,272", "CNN, 16 components")
+    assert (pooled.name, reduced.name) == ("CNN (6,272)", "CNN (16 components)")
     assert reduced.marker.pattern.shape == "/" and not pooled.marker.pattern.shape
-    assert "m-dr, class capsule (16 numbers): rotation 0.50, shear -0.10" in describe(figure)
+    assert "m-dr, class capsule of 16 numbers: rotation 0.50, shear -0.10" in describe(figure)
 
 
 def test_pooling_marks_where_kept_numbers_stood_and_which_stay():
