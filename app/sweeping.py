@@ -18,7 +18,8 @@ from capsviz.zoo import Entry
 def compared(entry: Entry) -> list[Entry]:
     """A model for each method that reads the same images as the same classes, in the order of the methods.
 
-    The model itself, else the first of its data set that draws; a CNN of another data set stands in for one of its own.
+    The model itself, else the first of its data set that draws, of its preset if there is one; a CNN of another data
+    set stands in for one of its own.
     """
     fits = [
         other
@@ -27,7 +28,12 @@ def compared(entry: Entry) -> list[Entry]:
         and (other.network.image, other.classes, other.objects) == (entry.network.image, entry.classes, entry.objects)
         and (not other.has_capsules or other.config.decoder)
     ]
-    fits.sort(key=lambda other: (other.name != entry.name, other.data != entry.data, other.name in dropped.models()))
+
+    def distance(other: Entry) -> tuple[bool, ...]:
+        elsewhere, unlike = other.data != entry.data, other.preset != entry.preset
+        return other.name != entry.name, elsewhere, other.name in dropped.models(), unlike
+
+    fits.sort(key=distance)
     found = {other.routing: other for other in reversed(fits)}
     return [found[routing] for routing in METHODS if routing in found]
 
@@ -51,7 +57,7 @@ def swing(current: Scene, entry: Entry) -> tuple[Swing, int]:
     labels = picture.labels or (_named(entry, pixels, others, change.name, change.neutral),)
     networks = tuple(
         Swept(
-            short(each) if each.data == entry.data else f"{short(each)} ({each.name})",
+            _title(each, entry),
             each.name,
             each.method.colour,
             sweep(each, labels[0]),
@@ -69,6 +75,12 @@ def swing(current: Scene, entry: Entry) -> tuple[Swing, int]:
         next(each for each in networks if each.name == entry.name),
         next((each for each in networks if not resources.all_entries()[each.name].has_capsules), None),
     ), place
+
+
+def _title(each: Entry, entry: Entry) -> str:
+    """What a method is called beside `entry`, with what sets its model apart."""
+    apart = each.name if each.data != entry.data else each.preset if each.preset != entry.preset else ""
+    return f"{short(each)} ({apart})" if apart else short(each)
 
 
 def _named(entry: Entry, pixels: bytes, others: Viewpoint, change: str, neutral: float) -> int:

@@ -55,12 +55,12 @@ def show(current: Scene) -> None:
 
 
 def methods(current: Scene) -> dict[str, Entry]:
-    """The models of one data set that reconstruct, by routing: the chosen one, else the first."""
+    """The models of one data set that reconstruct, by routing: the chosen one, else the first of its preset, or of any."""
     able = [entry for entry in resources.entries().values() if entry.config.decoder]
     own = any(entry.data == current.entry.data for entry in able)
     kind = current.entry.data if own else current.sibling(DYNAMIC.name, decoder=True)[0].data
     able = [entry for entry in able if entry.data == kind]
-    able.sort(key=lambda entry: entry.name != current.entry.name)
+    able.sort(key=lambda entry: (entry.name != current.entry.name, entry.preset != current.entry.preset))
     by_routing = {entry.routing: entry for entry in reversed(able)}
     return {routing: by_routing[routing] for routing in ALGORITHMS if routing in by_routing}
 

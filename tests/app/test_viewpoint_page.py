@@ -37,7 +37,13 @@ def test_all_methods_of_the_data_set_stand_beside_one_another_and_the_cnn_with_i
     app = visit("viewpoint", model="mnist-em")
     given = board(app)
     assert not app.error and not app.warning
-    assert [method["title"] for method in given.fields["methods"]] == ["DR", "EM", "L2", "L1", "CNN"]
+    assert [method["title"] for method in given.fields["methods"]] == [
+        "DR",
+        "EM",
+        "L2",
+        "L1 (residual)",  # no other is in pretrained/
+        "CNN",
+    ]
     assert given.fields["drawer"] == "mnist-em" and on_stage(given) == 0
     assert [panel["title"].split(":")[0] for panel in given.fields["panels"]] == [
         f"mnist-em, class capsule {given.fields['label']}",
