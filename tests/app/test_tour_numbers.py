@@ -12,8 +12,11 @@ import torch
 from app import resources
 from app.sources import images
 from app.tours import store
+from capsviz.analysis.metrics import contributions
 from capsviz.analysis.mixtures import as_votes, begin, expectation, half_steps
+from capsviz.analysis.viewpoint import amounts, lost
 from capsviz.boards.mixture import FRAMES, ROUNDS, Laid
+from capsviz.data.viewpoint import CHANGES, Viewpoint
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.trace import Trace
@@ -55,9 +58,15 @@ def agreement() -> dict[str, list[str]]:
     assert nine[-1] > 0.9 and sorted(lengths(last))[-2] < 0.1, "no margin loss"
     muted = lengths(trace("mnist-dr", NINE, 3, replace(UNTOUCHED, muted=(1003,))))
     ten = lengths(trace("mnist-dr", NINE, 10))
+    given = contributions(last)[:, 9]
+    assert int(given.argmax()) == 1003
     return {
         "Agreement": two(*steps["couplings"][:, 0, 1003, 9], *nine),
         "Squash": [*two(norm, nine[-1]), f"{norm**2:.1f}/{1 + norm**2:.1f}"],
+        "Which parts made it": [
+            f"{100 * float(given.topk(3).values.sum() / given.sum()):.1f} %",
+            *two(given[1003], norm),
+        ],
         "Mute the key voter": two(nine[-1], muted[9]),
         "T: how many rounds?": two(ten[7], ten[5], ten[3], ten[4]),
     }
@@ -85,6 +94,16 @@ def in_the_plane() -> dict[str, list[str]]:
     }
 
 
+def named_between(model: str) -> list[str]:
+    """The least and the greatest angle between which a network names the nine wherever it is turned."""
+    entry, change = resources.entries()[model], CHANGES["rotation"]
+    picture, angles = images.from_data(entry.data, "test", NINE, entry), amounts(change)
+    swept = resources.sweep(model, picture.key, 9, Viewpoint(), change.name, angles)
+    kept = [place for place, gone in enumerate(lost(swept.activations, 9, 1).tolist()) if not gone]
+    assert kept == list(range(kept[0], kept[-1] + 1)), "without a gap"
+    return [change.written(angles[place]) for place in (kept[0], kept[-1])]
+
+
 def gaussians() -> dict[str, list[str]]:
     steps = trace("mnist-em", NINE, 3).layer
     sigma = steps["variances"][:, 0, 9].sqrt().mean(-1)
@@ -93,7 +112,10 @@ def gaussians() -> dict[str, list[str]]:
     matrix = lengths(trace("mnist-matrix", NINE))
     assert active[0].max() < 0.1, "after the first round no class is there"
     assert {f"{value:.2f}" for value in lenient[:9]} == {"0.42", "0.43"}
+    assert (CHANGES["rotation"].low, CHANGES["rotation"].high) == (-60, 60)
+    between = (named_between(model) for model in ("mnist-dr", "mnist-em"))
     return in_the_plane() | {
+        "Turned all the way": [f"from {least} to {most}" for least, most in between],
         "They tighten": two(*sigma, *steps["responsibilities"][:, 0, 653, 9], *active[:, 9]),
         "Strict or lenient": two(lenient[9]),
         "Three layers up": two(matrix[9], matrix[4], sorted(matrix)[-3]),
