@@ -1,13 +1,13 @@
 // A small chart over the half steps: its numbers, and where the picture stands.
 
-import { extent, minIndex } from "d3-array";
+import { extent } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { line as path } from "d3-shape";
 
-import { Panel, type Pen } from "../core/canvas";
-import { pointed } from "../core/dom";
+import type { Pen } from "../core/canvas";
 import type { Look } from "../core/look";
 import { indices, shown } from "../core/numbers";
+import { ScrubbedPanel } from "../core/scrubbed";
 import { line } from "../core/shapes";
 
 const EDGE = 8;
@@ -34,20 +34,7 @@ export function spanOf(values: readonly number[], least: number): [number, numbe
   return [Math.min(low, high - least), high];
 }
 
-export class Chart extends Panel<ChartScene> {
-  constructor(private readonly go: (frame: number) => void) {
-    super();
-    this.canvas.addEventListener("pointerdown", (event) => {
-      this.canvas.setPointerCapture(event.pointerId);
-      this.scrub(event);
-    });
-    this.canvas.addEventListener("pointermove", (event) => event.buttons && this.scrub(event));
-  }
-
-  fit(width: number, height: number): void {
-    Object.assign(this, { width, height });
-  }
-
+export class Chart extends ScrubbedPanel<ChartScene> {
   private left(look: Look): number {
     return 40 * look.scale;
   }
@@ -56,11 +43,8 @@ export class Chart extends Panel<ChartScene> {
     return scaleLinear([0, curves[0].values.length - 1], [this.left(look), this.width - EDGE]);
   }
 
-  private scrub(event: PointerEvent): void {
-    if (!this.shown) return;
-    const [at] = pointed(this.canvas, event);
-    const x = this.x(this.shown);
-    this.go(minIndex(indices(this.shown.curves[0].values.length), (frame) => Math.abs(x(frame) - at)));
+  protected places(scene: ChartScene): number[] {
+    return indices(scene.curves[0].values.length).map(this.x(scene));
   }
 
   protected paint(pen: Pen, scene: ChartScene): void {

@@ -1,12 +1,11 @@
 // What every picture over the amounts shares: where an amount lies, and how a pointer chooses one.
 
-import { minIndex } from "d3-array";
 import { scaleLinear } from "d3-scale";
 
-import { Panel, type Pen } from "../core/canvas";
+import type { Pen } from "../core/canvas";
 import type { Theme } from "../core/colours";
-import { pointed } from "../core/dom";
 import type { Look } from "../core/look";
+import { ScrubbedPanel } from "../core/scrubbed";
 import { line } from "../core/shapes";
 
 export interface Method {
@@ -60,20 +59,7 @@ export const UNDER = 19; // CSS pixels below a picture, for the amounts, in ordi
 const EDGE = 4;
 
 /** A picture over the amounts; pointing goes to the one that is nearest. */
-export abstract class AmountsPanel extends Panel<Scene> {
-  constructor(private readonly go: (frame: number) => void) {
-    super();
-    this.canvas.addEventListener("pointerdown", (event) => {
-      this.canvas.setPointerCapture(event.pointerId);
-      this.scrub(event);
-    });
-    this.canvas.addEventListener("pointermove", (event) => event.buttons && this.scrub(event));
-  }
-
-  fit(width: number, height: number): void {
-    Object.assign(this, { width, height });
-  }
-
+export abstract class AmountsPanel extends ScrubbedPanel<Scene> {
   /** CSS pixels left of the picture. */
   protected abstract left(look: Look): number;
 
@@ -81,11 +67,8 @@ export abstract class AmountsPanel extends Panel<Scene> {
     return scaleLinear([amounts[0], amounts[amounts.length - 1]], [this.left(look), this.width - EDGE]);
   }
 
-  private scrub(event: PointerEvent): void {
-    if (!this.shown) return;
-    const [at] = pointed(this.canvas, event);
-    const x = this.x(this.shown);
-    this.go(minIndex(this.shown.data.amounts, (amount) => Math.abs(x(amount) - at)));
+  protected places(scene: Scene): number[] {
+    return scene.data.amounts.map(this.x(scene));
   }
 
   /** The first amount, the one that changes nothing and the last, and a line where it stands. */

@@ -1,0 +1,30 @@
+// A picture over frames that lie side by side; a pointer goes to the one that is nearest.
+
+import { minIndex } from "d3-array";
+
+import { Panel } from "./canvas";
+import { pointed } from "./dom";
+
+export abstract class ScrubbedPanel<Shown> extends Panel<Shown> {
+  constructor(private readonly go: (frame: number) => void) {
+    super();
+    this.canvas.addEventListener("pointerdown", (event) => {
+      this.canvas.setPointerCapture(event.pointerId);
+      this.scrub(event);
+    });
+    this.canvas.addEventListener("pointermove", (event) => event.buttons && this.scrub(event));
+  }
+
+  fit(width: number, height: number): void {
+    Object.assign(this, { width, height });
+  }
+
+  /** Where each frame lies, in CSS pixels from the left. */
+  protected abstract places(shown: Shown): readonly number[];
+
+  private scrub(event: PointerEvent): void {
+    if (!this.shown) return;
+    const [at] = pointed(this.canvas, event);
+    this.go(minIndex(this.places(this.shown), (x) => Math.abs(x - at)));
+  }
+}
