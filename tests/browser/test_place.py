@@ -13,7 +13,9 @@ from tests.browser.visitor import Visitor
 WATCH = """
 window.heights = [];
 (function look() {
-  const keys = ['board', 'maps-', 'routing-toy', 'live', 'sweep-'].map((key) => `[class*="st-key-${key}"]`);
+  const keys = [
+    ...['board', 'maps-', 'sweep-'].map((key) => `[class*="st-key-${key}"]`), '.st-key-routing-toy', '.st-key-live'
+  ];
   const at = document.querySelector(keys.join());
   const below = document.querySelector(".st-key-numbers, .st-key-explanation");
   // Streamlit loads the part of itself that brings our style as it loads all others; until then nothing has its place.
