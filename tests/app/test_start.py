@@ -103,7 +103,7 @@ def test_until_an_image_is_chosen_compare_opens_on_one_about_which_the_methods_d
 
 
 @pytest.mark.parametrize(
-    ("model", "count"), [("mnist-dr", "four "), ("digits-dr", "five "), ("multi-mnist-dr-residual", "two ")]
+    ("model", "count"), [("mnist-dr", "four "), ("digits-dr", "five "), ("multi-mnist-dr-residual", "three ")]
 )
 def test_as_many_algorithms_are_promised_as_are_compared(visit: Visit, model: str, count: str):
     assert f"Compare {count}algorithms" in "".join(ways(visit("start", model=model)).values())
