@@ -33,7 +33,7 @@ from capsviz.training.feed import Batch, Feed, training_sets
 from capsviz.training.interrupt import listening
 from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
-from capsviz.training.processes import DIVERGED, agreed, launch
+from capsviz.training.processes import DIVERGED, agreed, launch, part
 from capsviz.training.running_means import RunningMeans
 from capsviz.training.runs import CHECKPOINT, alone, check_same_run, finish, finished_summary, read_position
 from capsviz.training.weight_average import WeightAverage
@@ -213,6 +213,7 @@ def train(
         snapshots.write(folder)
         summary = finish(config, average.model, measured, folder, data_root)
     fabric.barrier()
+    part()
     return Outcome(folder, total, "", summary)
 
 

@@ -65,6 +65,12 @@ def precision_on(device: str) -> str:
     return "bf16-mixed" if native else "32-true"
 
 
+def part() -> None:
+    """Leave the other processes, where there are any: one that ends while it is joined to them may be aborted."""
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+
+
 def agreed(fabric: Any, reason: str) -> str:
     """Why any process wants to stop: all of them stop at the same step, or the others would wait for ever."""
     if fabric.world_size == 1:

@@ -88,10 +88,11 @@ LIST: tuple[Row, ...] = (
     Row("cifar10", "residual", ("dr", "l2", "l1"), {"epochs": 24, "shift": 4, "mirror": True, **MODERN}),
     Row("fashion-mnist", "residual", ("dr", "l2", "l1"), {"epochs": 20, "shift": 2, **CLOTHES, **MODERN}),
     # Half as many images a step as elsewhere: twice the steps for the same images, which a short training needs.
+    # EM after 600 steps of one cycle: validation error 1.30 % with this rate, 1.56 % with 0.01.
     Row(
         "mnist",
         "residual",
-        ("dr", "l2", "l1"),
+        ("dr", "l2", "l1", "em"),
         {
             "epochs": 9,
             "batch": 64,

@@ -42,7 +42,9 @@ def executed(name: str, folder: Path) -> Executed:
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
     )
-    outputs = [output for cell in client.execute().cells for output in cell.get("outputs", ())]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")  # beside other tests, and for such small networks, more are slower
+        outputs = [output for cell in client.execute().cells for output in cell.get("outputs", ())]
     found = []
     for model in (output.data[WIDGET]["model_id"] for output in outputs if WIDGET in output.get("data", {})):
         state = dict(client.widget_state[model])
