@@ -50,19 +50,15 @@ def concerning(arguments: tuple[Any, ...]) -> tuple[str, ...]:
 def receive(file: str, content: bytes) -> str:
     """Keep a trace for this session, once it is checked; its name. Raises TraceError or WriteError, in one sentence."""
     stem = stem_of(file, "trace")
-    folder = tempfile.TemporaryDirectory(prefix="capsviz-")
-    kept = DroppedTrace(Path(folder.name) / (stem + SUFFIX), folder)
-    with checking:
-        write(kept.file, content)
-        for what, count, most in exchange.routed_sizes(Trace.open(kept.file).config):
-            if count > most:
-                raise TraceError(
-                    f"{kept.file.name} has {count:,.0f} {what} and here are at most {most:,}; open it in an app "
-                    "of your own, beside a folder traces/."
-                )
     name = f"{stem} ({hashlib.sha256(content).hexdigest()[:8]})"
     if name in traces():
         return name
+    folder = tempfile.TemporaryDirectory(prefix="capsviz-")
+    kept = DroppedTrace(Path(folder.name) / (stem + SUFFIX), folder)
+    remedy = "open it in an app of your own, beside a folder traces/"
+    with checking:
+        write(kept.file, content)
+        exchange.check_sizes(kept.file.name, exchange.routed_sizes(Trace.open(kept.file).config), remedy, TraceError)
     while len(traces()) >= MOST:
         forget(next(iter(traces())))
     st.session_state[_PLACE] = traces() | {name: kept}

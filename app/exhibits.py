@@ -17,7 +17,8 @@ from app.widgets import chosen
 from capsviz.boards import Board, Message, margin_message, squash_message
 from capsviz.boards.basics import LONGEST
 from capsviz.boards.checks import is_number
-from capsviz.figures.parse_tree import in_words, parse_tree
+from capsviz.figures.describe import describe
+from capsviz.figures.parse_tree import parse_tree
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.em import EM, SPREAD_MARGIN_END, SPREAD_MARGIN_START
 from capsviz.tracing.trace import Trace
@@ -120,5 +121,6 @@ def parts(current: Scene) -> None:
     entry, note = _squashing(current)
     trace, each = _stage(current, entry, note), current.choices.parts
     chosen(st.slider, "Parts of each class capsule", "parts", each, 1, MOST_PARTS)
-    layout.show(parse_tree(trace, each=each, dark=current.dark), "parse-tree")
-    st.caption(plain(in_words(trace, each=each)))
+    figure = parse_tree(trace, each=each, dark=current.dark)
+    layout.show(figure, "parse-tree")
+    st.caption(plain(describe(figure)))

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from capsviz.analysis.predictions import Facts, Predictions, PredictionsError, c
 from capsviz.data import DATASETS
 from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.data.folder import parted
+from capsviz.errors import CapsvizError
 from capsviz.files import pack
 from capsviz.network import CapsNet, CapsNetConfig, Network, NetworkConfig, config_in_file
 from capsviz.reading import parsed, understood
@@ -210,18 +211,20 @@ def load(path: str | Path) -> Network:
 def check_small(found: ModelFile) -> None:
     """Raise ZooError unless a network that a stranger sent can be run beside what others do, before it is built."""
     network = found.entry.network
-    sizes: list[tuple[str, float, float]] = [
+    sizes: list[tuple[str, int, int]] = [
         ("weights", found.entry.parameters, MOST_WEIGHTS),
         ("multiplications an image", _multiplications(network), MOST_MULTIPLICATIONS),
     ]
     if isinstance(network, CapsNetConfig):
         sizes += routed_sizes(network)
+    check_sizes(found.entry.file, sizes, "put it into a zoo of your own with `capsviz zoo add`", ZooError)
+
+
+def check_sizes(file: str, sizes: Sequence[tuple[str, int, int]], remedy: str, error: type[CapsvizError]) -> None:
+    """Raise an error, in one sentence, unless of what is counted in a stranger's file there is as much as may be."""
     for what, count, most in sizes:
         if count > most:
-            raise ZooError(
-                f"{found.entry.file} has {count:,.0f} {what} and here are at most {most:,}; put it into a zoo of your "
-                "own with `capsviz zoo add`."
-            )
+            raise error(f"{file} has {count:,.0f} {what} and here are at most {most:,}; {remedy}.")
 
 
 def routed_sizes(network: CapsNetConfig) -> list[tuple[str, int, int]]:
