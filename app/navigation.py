@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from app import scene
+from app.components import lead
 from app.components.address import address
 from app.state import session
 
@@ -50,7 +51,9 @@ def open_page(pages: Sequence[StreamlitPage]) -> Opened:
     bare = st.Page(f"views/{first.url_path}.py", title=first.title, url_path="bare", default=True, visibility="hidden")
     page = st.navigation([*pages, bare], position="hidden")
     session.mark(session.START if page is bare and starts else {})
-    return Opened(page, first if page is bare else page)
+    opened = Opened(page, first if page is bare else page)
+    lead.arrived(opened.named.url_path)
+    return opened
 
 
 def named() -> Mapping[str, StreamlitPage]:
@@ -58,7 +61,7 @@ def named() -> Mapping[str, StreamlitPage]:
     return st.session_state["pages"]
 
 
-@st.fragment(key="links")
+@st.fragment(key=lead.WHERE)
 def links(here: Opened, pages: Sequence[StreamlitPage]) -> None:
     """The pages; a link carries the choices along, in this window and in another."""
     query = session.to_query(scene.choices())
@@ -68,3 +71,4 @@ def links(here: Opened, pages: Sequence[StreamlitPage]) -> None:
             label = target.title if target.url_path == WITHOUT_KEY else f"{number} {target.title}"
             st.page_link(page, label=label, query_params=carried)
     address(key="address")
+    lead.show(named())

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from app import scene
+from app.components.lead import lead
 from app.state import session
 from app.state.choices import Choices
 
@@ -40,7 +41,7 @@ def chosen(
         changes = read(answer, choices) if read else {field: answer}
         page = leads(answer)
         if page is not None:
-            st.switch_page(page, query_params=session.to_query(session.changed(choices, **changes)))
+            lead(page.url_path, session.to_query(session.changed(choices, **changes)))
         session.update(choices, **changes)
         if then:
             st.rerun(then)

@@ -14,4 +14,4 @@ def address(*, key: str) -> None:
     Mount it where it runs whenever the query may have changed.
     """
     mount = built("address")
-    mount(key=key, data=st.query_params.to_dict(), on_differs_change=st.rerun)
+    mount(key=key, data=st.query_params.to_dict())

@@ -61,7 +61,7 @@ class Visitor:
         self._leaving = ("", 0.0)  # the page that a link leads to, and when it was followed
         self._tasks: set[asyncio.Task[None]] = set()
         self._mending: asyncio.Task[None] | None = None
-        self._name = ""
+        self._name = self._followed = ""
 
     async def open(self, name: str, query: str) -> None:
         """Come to the page of this name, in a window without history; returns once the server has been asked."""
@@ -159,8 +159,11 @@ class Visitor:
         """Go to the entry of the history before this one."""
         self.history.pop()
         self._name, query = self.history[-1]
-        script = next((script for script, name in self.page.pages.items() if name == self._name), self.page.script)
-        await self.follow(script, query, back=True)
+        await self.follow(self._script(), query, back=True)
+
+    def _script(self) -> str:
+        """That of the page that the address names."""
+        return next((script for script, name in self.page.pages.items() if name == self._name), self.page.script)
 
     async def until(self, shown: Callable[[], bool], since: float) -> float | None:
         """Seconds from a moment until a run has ended whose page shows something; None where none does."""
@@ -239,10 +242,19 @@ class Visitor:
             self._last = json.loads(node.proto.json)["acknowledged"]
             self.waiting = [each for each in self.waiting if each[0] > self._last]
             await self._flush()
+        elif node.kind == "bidi_component" and node.proto.component_name.endswith("capsviz_lead"):
+            await self._lead(node, tuple(message.metadata.delta_path))
         elif node.kind == "bidi_component" and node.proto.component_name.endswith("capsviz_address"):
             if self._mending:
                 self._mending.cancel()
             self._mending = self._start(self._mend())
+
+    async def _lead(self, node: Node, place: tuple[int, ...]) -> None:
+        """Follow the link beside a component that asks for it, once."""
+        token, link = json.loads(node.proto.json), self.page.elements[*place[:-1], place[-1] - 1].proto
+        if token != self._followed:
+            self._followed = token
+            await self.follow(link.page_script_hash, link.query_string)
 
     async def _flush(self) -> None:
         """Send the keys that are due."""
@@ -264,7 +276,7 @@ class Visitor:
         await self._flush()
 
     async def _mend(self) -> None:
-        """Tell Python, once, of an address that the page does not show."""
+        """Ask once more, as Back does, for the page of an address that is not shown."""
         await asyncio.sleep(DIFFERING)
         node = self.page.component("address")
         here = self.page.choices
@@ -272,4 +284,4 @@ class Visitor:
             self._told = {}
         elif self._told != here:
             self._told = here
-            await self.tell(node, "differs", True)
+            await self.run(script=self._script(), query=self.page.query, back=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from app import scene
+from app.components.lead import lead
 from app.state import session
 from app.state.choices import Choices
 from app.tours import links, store
@@ -66,11 +67,11 @@ def away(at: Place, choices: Choices, page: str) -> bool:
     return (page, replace(links.alone(choices), frame=None)) != (own, replace(wanted, frame=None))
 
 
-def lead(to: Place, choices: Choices) -> None:
-    """Go to a step of a tour; to be called last in a callback, for another page ends it. Raises TourError."""
+def go(to: Place, choices: Choices) -> None:
+    """Go to a step of a tour; to be called last in a callback. Raises TourError."""
     page, query = target(to, choices)
     st.session_state[ARRIVALS] = st.session_state.get(ARRIVALS, 0) + 1
     if page == st.session_state.get(_HERE):
         session.write(query)
     else:
-        st.switch_page(links.script_of(page), query_params=query)
+        lead(page, query)

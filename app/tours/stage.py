@@ -94,7 +94,7 @@ def commanded(choices: Choices, command: str) -> Callable[[], None] | None:
 def _to(to: Place, choices: Choices) -> Callable[[], None]:
     if choices.notes:
         return lambda: _turn(to)
-    return lambda: path.lead(to, choices)
+    return lambda: path.go(to, choices)
 
 
 def _turn(to: Place) -> None:

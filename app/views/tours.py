@@ -28,7 +28,7 @@ def opened() -> None:
 
 def begin(name: str, tour: Tour, *, present: bool) -> None:
     """Go to the first step."""
-    path.lead(Place(name, tour, 1), replace(scene.choices(), present=present))
+    path.go(Place(name, tour, 1), replace(scene.choices(), present=present))
 
 
 def card(choices: Choices, name: str, tour: Tour) -> None:

@@ -1,15 +1,16 @@
-// Whether the page shows what the browser's address says; if it does not for a while, Python hears of it, once, by a
-// message that carries the address as all of Streamlit's do: one of ours could be older than that, and undo a Back.
-// What Streamlit keeps in an address for itself (?embed=true) is no part of that.
+// Whether the page shows what the browser's address says; if it does not for a while, Streamlit is told, once, as the
+// browser's Back tells it: a message of our own would name the page that Streamlit last drew, beside the newer address,
+// and undo a Back that leads to another page. What Streamlit keeps in an address for itself (?embed=true) is no part
+// of that.
 
 import type { Component } from "./component";
 
 const PATIENCE = 800; // milliseconds in which a run that is under way may bring page and address together
 
-let said = ""; // the address that Python was told of; a page that differs from it still would ask without end
+let said = ""; // the address that Streamlit was told of; a page that differs from it still would ask without end
 let stop = (): void => undefined; // the call before this one: Streamlit does not end it when the data changes
 
-export default function ({ data, setTriggerValue }: Component<Record<string, string>>): () => void {
+export default function ({ data }: Component<Record<string, string>>): () => void {
   stop();
   const differing = (): string => {
     const address = sorted(choices(window.location.search));
@@ -17,8 +18,9 @@ export default function ({ data, setTriggerValue }: Component<Record<string, str
   };
   const compare = (): void => {
     const address = differing();
-    if (address && said !== address) setTriggerValue("differs", true);
+    const told = said;
     said = address;
+    if (address && told !== address) window.dispatchEvent(new PopStateEvent("popstate"));
   };
   if (!differing()) said = ""; // mended: the same address may get lost again
   let timer: number | undefined;

@@ -5,10 +5,9 @@ from __future__ import annotations
 from urllib.parse import parse_qsl
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app.tours import store
+from app.tours import path, store
 from app.tours.tour import Step, Tour
 from tests.app.conftest import Visit
 from tests.app.test_presenter import press
@@ -73,13 +72,13 @@ def test_a_step_whose_view_was_left_says_how_to_come_back_and_not_what_is_no_lon
 )
 def test_a_key_leads_to_the_step_as_its_link_says_it(visit: Visit, monkeypatch, command: str, step: int, link: dict):
     name, led = store.keep(OWN), []
-    monkeypatch.setattr(st, "switch_page", lambda page, query_params: led.append((page, query_params)))
+    monkeypatch.setattr(path, "lead", lambda page, query: led.append((page, query)))
     shown = AppTest.from_string("")
     for key, value in {"model": "digits-dr", "tour": name, "step": step, "T": 5, "present": 1}.items():
         shown.query_params[key] = str(value)
     press(shown, command)
     [(page, query)] = led
-    assert page == ("views/em.py" if link.get("step") else "views/compare.py")
+    assert page == ("em" if link.get("step") else "compare")
     assert query == {**link, "present": "1", "tour": name}
 
 

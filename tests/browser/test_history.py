@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.browser.api import sync_api
 from tests.browser.visitor import Connection, Visitor
 
@@ -47,3 +49,21 @@ def test_a_class_picked_on_the_page_of_before_is_picked(visitor: Visitor):
         visitor.window.wait_for_timeout(200)
     visitor.eventually(lambda: "class=3" in visitor.query(), "the class in the link")
     shows(visitor, 7)
+
+
+def test_back_to_another_page_counts_though_the_page_is_late(visitor: Visitor):
+    line = Connection(visitor.window)
+    visitor.open("?model=digits-dr&image=7")
+    heading = visitor.window.locator("h2")
+    visitor.window.get_by_text(re.compile(r"^EM routing · ")).click()
+    sync_api.expect(heading).to_have_text("EM routing")
+    visitor.settle()
+    visitor.eventually(lambda: visitor.query() == "model=digits-em&image=7", "the other model in the link")
+    with line.slow():
+        visitor.window.go_back()
+        visitor.window.wait_for_timeout(1500)  # long enough for the page to ask whether its address was lost
+    sync_api.expect(heading).to_have_text("Dynamic routing")
+    visitor.settle()
+    running = visitor.window.locator('[class*="st-key-model"] label:has(input:checked)')
+    sync_api.expect(running).to_contain_text("Dynamic routing")
+    assert visitor.window.url == f"{visitor.address}/?model=digits-dr&image=7"

@@ -155,6 +155,24 @@ def test_a_question_leaves_the_path_and_one_key_leads_back(listener: Callable[..
         sync_api.expect(guest.window.locator(".st-key-tour-words")).not_to_contain_text("Off the path")
 
 
+def test_back_leads_to_the_step_before_as_it_was(listener: Callable[..., Listener]):
+    name = store.SHIPPED[0]
+    tour = store.find(name)
+    number = next(at for at, step in enumerate(tour.steps) if _page(step) != _page(tour.steps[at - 1]) and at > 1)
+    guest = listener(name, number)
+    before = guest.window.url
+    guest.window.keyboard.press("PageDown")
+    guest.arrives(tour, number + 1)
+    guest.window.go_back()
+    guest.arrives(tour, number)
+    assert guest.window.url == before
+    sync_api.expect(guest.window.locator(".st-key-tour-words")).not_to_contain_text("Off the path")
+
+
+def _page(step: Step) -> str:
+    return step.view.partition("?")[0]
+
+
 def test_a_step_that_plays_begins_to_play_on_arrival_and_again_when_led_back_to(listener: Callable[..., Listener]):
     name = store.SHIPPED[0]
     tour = store.find(name)

@@ -288,3 +288,4 @@ def test_another_algorithm_of_the_sidebar_leads_to_its_page_and_back_to_the_page
     visitor.settle()
     running = visitor.window.locator('[class*="st-key-model"] label:has(input:checked)')
     sync_api.expect(running).to_contain_text("Dynamic routing")
+    assert visitor.window.url == f"{visitor.address}/?model=digits-dr&image=7"

@@ -1,0 +1,40 @@
+"""The way to another page from a callback: a link that the browser follows as if the visitor had pressed it.
+
+`st.switch_page` with a query leaves two entries in the browser's history, the first of which is the page before with
+the query of the page after: Back would lead there.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from app.components.hosting import built
+
+WHERE = "links"
+"""Key of the fragment that calls `show`."""
+_LEAD = "lead"
+
+
+def lead(page: str, query: Mapping[str, str]) -> None:
+    """Go to another page, by its name in the address, with choices; to be called last in a callback, which it ends."""
+    st.session_state[_LEAD] = secrets.token_hex(4), page, dict(query)
+    st.rerun([WHERE])
+
+
+def show(pages: Mapping[str, StreamlitPage]) -> None:
+    """The link that was last asked for; the browser follows each once. pages: by their names."""
+    if _LEAD in st.session_state:
+        token, page, query = st.session_state[_LEAD]
+        with st.container(key="lead"):
+            st.page_link(pages[page], label="Onwards", query_params=query)
+            built("lead")(key="lead-followed", data=token)
+
+
+def arrived(page: str) -> None:
+    """The page that is open: what led there is done."""
+    if st.session_state.get(_LEAD, ("", "", {}))[1] == page:
+        del st.session_state[_LEAD]
