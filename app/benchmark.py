@@ -26,7 +26,7 @@ FIRST = f"dynamic?model={MODEL}"
 """The page whose board the first view draws, and on which keys are answered."""
 PLAYERS = {
     "dynamic routing": (FIRST, "section.routing"),
-    "EM": ("em?model=mnist-em", "section.routing"),
+    "EM": ("em?model=mnist-em-residual", "section.routing"),
     "ascent": ("discriminative?model=mnist-l2&part=ascent", "section.capsule-maps"),
 }
 """Pages with a player, and where it is on them."""

@@ -40,7 +40,7 @@ def entries() -> dict[str, zoo.Entry]:
             found,
             key=lambda entry: (
                 order.get(entry.data, len(order)),
-                not entry.config.decoder,
+                not entry.has_decoder,
                 routings.index(entry.routing),
                 entry.name in dropped.models(),
                 entry.name,

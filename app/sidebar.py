@@ -145,7 +145,7 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
 
 
 def _kind(entry: Entry) -> str:
-    return resources.kind(entry) + ("" if entry.config.decoder else " without decoder")
+    return resources.kind(entry) + ("" if entry.has_decoder else " without decoder")
 
 
 def _label(entry: Entry, *, twin: bool) -> str:
@@ -170,7 +170,7 @@ def _model_changes(name: str, choices: Choices) -> dict[str, object]:
 
 def _source(scene: Scene) -> None:
     choices, entry = scene.choices, scene.entry
-    absent = {"generated"} if not entry.config.decoder else set()
+    absent = {"generated"} if not entry.has_decoder else set()
     absent |= {"recorded"} if not trace_sets.names() else set()
     absent |= {"overlaid"} if images.parts_of(entry) is None else set()
     possible = [name for name in _SOURCES if name not in absent]

@@ -26,7 +26,7 @@ def compared(entry: Entry) -> list[Entry]:
         for other in resources.all_entries().values()
         if (other.data == entry.data or not other.has_capsules)
         and (other.network.image, other.classes, other.objects) == (entry.network.image, entry.classes, entry.objects)
-        and (not other.has_capsules or other.config.decoder)
+        and (not other.has_capsules or other.has_decoder)
     ]
 
     def distance(other: Entry) -> tuple[bool, ...]:

@@ -1,7 +1,8 @@
 """Write the test images that come with capsviz: `python -m tools.exemplars` (needs MNIST, Fashion-MNIST, CIFAR-10).
 
 The image to begin with is read rightly by every model of its data set, and of those the one on which dynamic routing
-decides most: where the lead of the right class grows most from the first iteration to the last.
+decides most: where the lead of the right class grows most from the first iteration to the last. About one at least the
+models disagree, so that there is something to compare.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import torch
 from torch import Tensor
 
 from capsviz import trace, zoo
+from capsviz.analysis import disagreement
+from capsviz.analysis.predictions import path_of, recorded
 from capsviz.data import ImageSet, MultiDigits, load, to_float
 from capsviz.data.exemplars import FOLDER, chosen, write
 from capsviz.network import CapsNet
@@ -25,9 +28,19 @@ def lead(activations: Tensor, labels: Tensor) -> Tensor:
     return weakest - activations.masked_fill(there, -torch.inf).amax(1)
 
 
-def start(data: ImageSet | MultiDigits, name: str) -> int:
-    """The index of the image to begin with; the first exemplar where no model of the data set is here."""
-    indices = chosen(data)
+def contested(data: ImageSet | MultiDigits, name: str) -> int | None:
+    """The image of the test set about which the models that draw disagree most; None where they do about an exemplar
+    anyway, and where fewer than two were measured.
+    """
+    drawing = [model for model, entry in zoo.models().items() if entry.data == name and entry.has_decoder]
+    records = [recorded(zoo.entry(model)) for model in drawing if path_of(zoo.entry(model)).is_file()]
+    if len(records) < 2 or disagreement.contested(records, chosen(data).tolist()) is not None:
+        return None
+    return disagreement.contested(records)
+
+
+def start(data: ImageSet | MultiDigits, name: str, indices: Tensor) -> int:
+    """The index of the image to begin with; the first of `indices` where no model of the data set is here."""
     images, labels = data.batch(indices)
     labels = labels.reshape(len(indices), -1)
     right, growth = torch.ones(len(indices), dtype=torch.bool), torch.zeros(len(indices))
@@ -47,7 +60,8 @@ def main() -> None:
     """Write every set, and say how large it became."""
     for name in SETS:
         data = load(name, "test")
-        path = write(name, data, start(data, name))
+        wanted = contested(data, name)
+        path = write(name, data, start(data, name, chosen(data, wanted)), wanted=wanted)
         print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
     print(f"{sum(file.stat().st_size for file in FOLDER.iterdir()) / 1e6:.2f} MB in all")
 

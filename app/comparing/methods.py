@@ -27,14 +27,14 @@ class NothingMeasured(CapsvizError):
 
 def title(entry: Entry) -> str:
     """What a method is called on screen: "L2", and "L2/FC" where it had no decoder (Yang, Li & Yu 2021)."""
-    without = entry.has_capsules and not entry.config.decoder
+    without = entry.has_capsules and not entry.has_decoder
     return resources.kind(entry) + ("/FC" if without else "")
 
 
 def short(entry: Entry) -> str:
     """A method's name where it has little room: "DR", "L2/FC", "EM matrix", "DR 1" for another seed."""
     matrix = " matrix" if entry.has_capsules and entry.config.capsule_layers else ""
-    without = "/FC" if entry.has_capsules and not entry.config.decoder else ""
+    without = "/FC" if entry.has_capsules and not entry.has_decoder else ""
     return f"{entry.routing.upper()}{without}{matrix}{f' {entry.seed}' if entry.seed else ''}"
 
 
@@ -94,7 +94,7 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
 
 
 def _place(entry: Entry) -> tuple[bool, int, str]:
-    return not (entry.has_capsules and entry.config.decoder), list(METHODS).index(entry.routing), entry.name
+    return not entry.has_decoder, list(METHODS).index(entry.routing), entry.name
 
 
 def test_images(current: Scene) -> ImageSet | None:

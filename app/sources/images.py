@@ -161,9 +161,9 @@ def source_of(choices: Choices, entry: zoo.Entry) -> str:
     A digit says little to a model of shoes or of trucks; what its own decoder draws says more.
     """
     stranger = choices.source == "data" and not choices.data and not browsing.here(entry.data)
-    if stranger and layout_of(entry) != "digit" and entry.config.decoder:
+    if stranger and layout_of(entry) != "digit" and entry.has_decoder:
         return "generated"
-    if choices.source == "generated" and not entry.config.decoder:
+    if choices.source == "generated" and not entry.has_decoder:
         return "data"
     if choices.source == "recorded" and not recorded_of(choices):
         return "data"

@@ -47,7 +47,7 @@ def models(current: Scene) -> dict[str, Entry]:
         return {chosen.name: chosen}
     shown: dict[str, Entry] = {}
     for entry in resources.entries().values():
-        if entry.data == chosen.data and entry.config.decoder and entry.config.image == chosen.config.image:
+        if entry.data == chosen.data and entry.has_decoder and entry.config.image == chosen.config.image:
             # Of two models by one algorithm the chosen one stands for it, else the first.
             title = entry.method.short
             shown[title] = entry if entry.name == chosen.name else shown.get(title, entry)

@@ -196,7 +196,7 @@ def _measured(file: TensorFile, entry: Entry, tensors: Mapping[str, Tensor]) -> 
     drawn = [value is not None for value in (found.capsules, found.mse, found.ssim, found.reread)]
     if any(drawn) != all(drawn) or all(drawn) != own:
         file.refuse("measured", "lacks a part of what was drawn")
-    if own and not (entry.has_capsules and entry.config.decoder):
+    if own and not entry.has_decoder:
         file.refuse("measured", "says that the model drew, which has no decoder")
     if (len(found), round(found.error, 6)) != (entry.test_count, round(entry.test_error, 6)):
         file.refuse("measured", "is of other errors than the model's")

@@ -252,7 +252,7 @@ def drawer_of(entry: zoo.Entry) -> zoo.Entry | None:
 
     None where there is none whose decoder takes such capsules, or no capsules to draw.
     """
-    if not entry.has_capsules or entry.config.decoder:
+    if not entry.has_capsules or entry.has_decoder:
         return entry if entry.has_capsules else None
     return _by_dynamic_routing(entry)
 
@@ -263,7 +263,7 @@ def control_drawer_of(entry: zoo.Entry) -> zoo.Entry | None:
     A control is dynamic routing of another seed, otherwise trained alike: its capsules learned to be drawn, by their
     own decoder, and the one that draws them as a control never met them either. None for every other model.
     """
-    if not entry.has_capsules or entry.routing != DYNAMIC.name or not entry.config.decoder:
+    if not entry.has_capsules or entry.routing != DYNAMIC.name or not entry.has_decoder:
         return None
     drawer = _by_dynamic_routing(entry)
     other_seed = drawer is not None and drawer.preset == entry.preset and drawer.seed != entry.seed
@@ -277,7 +277,7 @@ def _by_dynamic_routing(entry: zoo.Entry) -> zoo.Entry | None:
         other
         for other in zoo.models().values()
         if (other.data, other.routing) == (entry.data, DYNAMIC.name)
-        and other.config.decoder
+        and other.has_decoder
         and (other.config.classes, other.config.class_dim) == size
     ]
     return min(able, key=lambda other: (other.preset != entry.preset, other.seed), default=None)

@@ -86,19 +86,26 @@ def exemplars(name: str) -> Exemplars:
     return Exemplars(name, tuple(row["indices"]), parts, labels, row["note"], row["start"])
 
 
-def chosen(data: ImageSet | MultiDigits) -> Int64[Tensor, "count"]:
-    """Which test images become exemplars: of each class (of pairs: of the first digit) the first ones."""
+def chosen(data: ImageSet | MultiDigits, wanted: int | None = None) -> Int64[Tensor, "count"]:
+    """Which test images become exemplars: of each class (of pairs: of the first digit) the first ones.
+
+    wanted: an image that is to be among them, if need be in the place of the last of its class.
+    """
     labels = data.base.labels if isinstance(data, MultiDigits) else data.labels
-    first = [torch.nonzero(labels == label).flatten()[:PER_CLASS] for label in range(len(data.classes))]
-    return torch.cat(first).sort().values
+    first = torch.stack([torch.nonzero(labels == label).flatten()[:PER_CLASS] for label in range(len(data.classes))])
+    if wanted is not None and wanted not in first:
+        first[labels[wanted], -1] = wanted
+    return first.flatten().sort().values
 
 
-def write(name: str, data: ImageSet | MultiDigits, start: int, folder: Path = FOLDER) -> Path:
+def write(
+    name: str, data: ImageSet | MultiDigits, start: int, folder: Path = FOLDER, *, wanted: int | None = None
+) -> Path:
     """Write the exemplars of a whole test set, and their line in index.json; the PNG's path.
 
-    start: the index of the image to begin with; raises ValueError where it is not among them.
+    start: the index of the image to begin with; raises ValueError where it is not among them. wanted: as in `chosen`.
     """
-    indices = chosen(data)
+    indices = chosen(data, wanted)
     if start not in indices.tolist():
         raise ValueError(f"image {start} is no exemplar of {name}; choose one of {indices.tolist()}")
     if isinstance(data, MultiDigits):

@@ -135,7 +135,7 @@ def named(activations: Float[Tensor, "image upper"], labels: Int64[Tensor, "imag
 def _networks(runs: Path | None) -> Iterator[tuple[Drawer, CapsNet]]:
     """The models that can draw, those that ship first."""
     for entry in zoo.models().values():
-        if entry.data == NAME and entry.has_capsules and entry.config.decoder:
+        if entry.data == NAME and entry.has_decoder:
             yield Drawer(entry.name, entry.routing, steps_of(entry), entry.command), zoo.load(entry.name)
     told = {(spread.name, spread.command): spread for spread in seeds.unshipped() if spread.data == NAME}
     for file in sorted(runs.glob(f"*/{SUMMARY}")) if runs else ():

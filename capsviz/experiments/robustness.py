@@ -84,7 +84,7 @@ def candidates(data: str) -> list[str]:
     """The models to compare: of each routing the one with a decoder, and the CNN, as far as pretrained/ has them."""
     chosen: dict[str, str] = {}
     for entry in zoo.models().values():
-        if entry.data == data and (not entry.has_capsules or entry.config.decoder):
+        if entry.data == data and (not entry.has_capsules or entry.has_decoder):
             chosen.setdefault(entry.routing, entry.name)
     return [chosen[routing] for routing in METHODS if routing in chosen]
 

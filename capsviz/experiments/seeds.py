@@ -151,7 +151,7 @@ def keep_record(entry: zoo.Entry) -> None:
         data=entry.data,
         routing=entry.routing,
         preset=entry.preset,
-        decoder=entry.has_capsules and bool(entry.config.decoder),
+        decoder=entry.has_decoder,
         n=1,
         mean=entry.test_error,
         deviation=None,

@@ -73,7 +73,7 @@ class TableRow:
 
 def method_of(entry: zoo.Entry) -> str:
     """The name that Table II has for a model."""
-    return entry.method.called(decoder=entry.has_capsules and bool(entry.config.decoder))
+    return entry.method.called(decoder=entry.has_decoder)
 
 
 def lines() -> list[TableRow]:

@@ -104,6 +104,11 @@ class Entry:
         return self.network
 
     @property
+    def has_decoder(self) -> bool:
+        """Whether it draws what its capsules hold."""
+        return self.has_capsules and bool(self.config.decoder)
+
+    @property
     def seed(self) -> int:
         """The seed of its training, by its command; 0 where that names none."""
         found = re.search(r"(?:^|\s)--seed[ =](\d{1,19})(?:\s|$)", self.command)
@@ -246,7 +251,7 @@ def markdown() -> str:
     ]
     for model in models().values():
         wrong = round(model.test_error * model.test_count / 100)
-        bare = model.has_capsules and not model.config.decoder
+        bare = model.has_capsules and not model.has_decoder
         routing = model.method.title + (", no decoder" if bare else "")
         size = f"{model.bytes / 1e6:.1f} MB" + (", 8 bits" if model.bits == 8 else "")
         lines.append(

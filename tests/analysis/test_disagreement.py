@@ -88,7 +88,7 @@ def test_the_contested_image_has_the_most_answers_then_the_smallest_majority():
 
 
 def test_the_contested_image_of_the_digits_is_one_that_the_networks_themselves_read_differently():
-    names = [entry.name for entry in zoo.models().values() if entry.data == "digits" and entry.config.decoder]
+    names = [entry.name for entry in zoo.models().values() if entry.data == "digits" and entry.has_decoder]
     chosen = known(contested([recorded(zoo.entry(name)) for name in names]))
     image = to_float(load("digits", "test").images[chosen : chosen + 1])
     answers = {int(capsviz.trace(zoo.load(name), image).predicted) for name in names}

@@ -138,7 +138,7 @@ def test_the_reconstructions_come_back_from_the_recorded_capsules(name):
 
 def test_a_model_without_decoder_is_drawn_by_dynamic_routing():
     assert drawer_of(zoo.entry("digits-l1-fc")).name == "digits-dr"
-    assert drawer_of(zoo.entry("mnist-em")).name == "mnist-em"
+    assert drawer_of(zoo.entry("mnist-em-residual")).name == "mnist-em-residual"
     assert not recorded(zoo.entry("digits-l1-fc")).reconstructs
 
 

@@ -109,7 +109,7 @@ def test_choosing_the_other_model_of_the_pair_changes_places(visit: Visit):
 
 
 def test_a_pair_of_another_data_set_gives_way_to_the_first_two(visit: Visit):
-    app = visit("compare", model="digits-dr", view="many", order="different", pair="mnist-em,mnist-l2")
+    app = visit("compare", model="digits-dr", view="many", order="different", pair="mnist-em-residual,mnist-l2")
     assert app.selectbox(key="pair0").value == "digits-dr"
     assert app.selectbox(key="pair1").value == "digits-em"
 

@@ -34,19 +34,19 @@ def on_stage(given: Message) -> float:
 
 
 def test_all_methods_of_the_data_set_stand_beside_one_another_and_the_cnn_with_its_pooled_features(visit: Visit):
-    app = visit("viewpoint", model="mnist-em")
+    app = visit("viewpoint", model="mnist-em-residual")
     given = board(app)
     assert not app.error and not app.warning
     assert [method["title"] for method in given.fields["methods"]] == [
         "DR",
         "EM",
         "L2",
-        "L1 (residual)",  # no other is in pretrained/
-        "CNN",
+        "L1",
+        "CNN (compact)",  # no other is in pretrained/
     ]
-    assert given.fields["drawer"] == "mnist-em" and on_stage(given) == 0
+    assert given.fields["drawer"] == "mnist-em-residual" and on_stage(given) == 0
     assert [panel["title"].split(":")[0] for panel in given.fields["panels"]] == [
-        f"mnist-em, class capsule {given.fields['label']}",
+        f"mnist-em-residual, class capsule {given.fields['label']}",
         "mnist-cnn, max pooling",
     ]
     report = reports.report("viewpoint")

@@ -70,6 +70,13 @@ def test_what_is_written_is_read_again(tmp_path, monkeypatch):
         assert found.start == start
         images, labels = digits.batch(torch.tensor(found.indices))
         assert torch.equal(found.images, images) and torch.equal(found.labels[:, 0], labels)
+        last = torch.nonzero(digits.labels == digits.labels[start]).flatten()[-1]
+        write("digits", digits, start, tmp_path, wanted=int(last))
+        exemplars._index.cache_clear()
+        exemplars.exemplars.cache_clear()
+        with_wanted = exemplars.exemplars("digits")
+        assert set(with_wanted.indices) - set(found.indices) == {int(last)} and len(with_wanted) == len(found)
+        assert torch.equal(with_wanted.images, digits.batch(torch.tensor(with_wanted.indices))[0])
         with pytest.raises(ValueError, match="no exemplar"):
             write("digits", digits, 10**6, tmp_path)
     finally:

@@ -52,7 +52,7 @@ def test_every_algorithm_stands_beside_the_others_on_digits_mnist_and_fashion_mn
     wanted = {(data, method, True) for data in ("digits", "mnist", "fashion-mnist") for method in methods}
     wanted |= {(data, method, False) for data in ("digits", "mnist", "fashion-mnist") for method in ("l2", "l1")}
     capsules = [entry for entry in zoo.models().values() if entry.has_capsules]
-    assert wanted <= {(entry.data, entry.routing, bool(entry.config.decoder)) for entry in capsules}
+    assert wanted <= {(entry.data, entry.routing, entry.has_decoder) for entry in capsules}
     assert {"mnist-cnn", "fashion-mnist-cnn", "mnist-matrix"} <= set(zoo.models())
 
 
