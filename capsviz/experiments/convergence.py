@@ -8,7 +8,7 @@ capsviz experiment convergence
 
 from __future__ import annotations
 
-import shlex
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,18 +78,16 @@ def _reconstructed(data: str) -> bool:
 
 def _alike(found: Sequence[TrainingCurve], data: str) -> list[TrainingCurve]:
     """The curves of a data set that differ in the routing alone: the largest such group, only those compare."""
-    groups: dict[tuple[str, ...], list[TrainingCurve]] = {}
+    groups: dict[str, list[TrainingCurve]] = {}
     for curve in found:
         if curve.data == data:
             groups.setdefault(_settings(curve.command), []).append(curve)
     return max(groups.values(), key=len)
 
 
-def _settings(command: str) -> tuple[str, ...]:
+def _settings(command: str) -> str:
     """A training's command without what it says of the routing and the decoder."""
-    words = shlex.split(command)
-    routing = words.index("--routing")
-    return tuple(word for word in words[:routing] + words[routing + 2 :] if word != "--no-decoder")
+    return re.sub(r" --routing \S+| --no-decoder", "", command)
 
 
 def _read(path: Path) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, float], ...]]:

@@ -43,7 +43,10 @@ def costs(preset: str = "paper") -> list[Cost]:
 
 
 def of(result: dict[str, Any], device: str) -> Cost:
-    """The cost that a result of `capsviz benchmark` stands for."""
+    """The cost that a result of `capsviz benchmark` stands for; raises ResultError where a method was not measured."""
+    wanted = {f"{name} {what}" for name in COMPARED for what in ("step", "routing")}
+    if missing := wanted - result["images_per_second"].keys():
+        raise results.ResultError(f"The speed of {min(missing)!r} was not measured; run `capsviz benchmark` again.")
     speed, batch = result["images_per_second"], result["batch"]
     where = f"{device}, {result['threads']} threads, {result['machine']}" if device == "CPU" else result["machine"]
     step, routing = ({name: 100 * batch / speed[f"{name} {what}"] for name in COMPARED} for what in ("step", "routing"))

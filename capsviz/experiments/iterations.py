@@ -123,6 +123,8 @@ def sentences(result: dict[str, Any], shipped: dict[str, Any] | None) -> list[st
         )
     for name in dict.fromkeys(row["model"] for row in (shipped or {"rows": []})["rows"]):
         rows = {row["iterations"]: row for row in (shipped or {})["rows"] if row["model"] == name}
+        if not rows.keys() >= {1, ASKED}:
+            continue
         best = min(rows, key=lambda T: rows[T]["error"])
         said.append(
             f"{name}, trained with T = {rows[1]['trained_with']}, errs least at T = {best} "

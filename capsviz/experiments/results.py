@@ -12,6 +12,7 @@ import torch
 
 from capsviz import places
 from capsviz.errors import CapsvizError
+from capsviz.experiments.result_files import KINDS
 from capsviz.files import make_folder, write_json
 from capsviz.reading import read_json, understood
 
@@ -28,11 +29,16 @@ def folder() -> Path:
 
 
 def read(name: str) -> dict[str, Any] | None:
-    """The result file of an experiment, None where it was not run here; raises ResultError for a damaged one."""
+    """The result file of an experiment, None where it was not run here.
+
+    Raises ResultError for one that is damaged, or is not what `result_files` says.
+    """
     path = folder() / f"{name}.json"
     if not path.is_file():
         return None
-    return understood(dict[str, Any], read_json(path, REMEDY, ResultError), path, REMEDY, ResultError)
+    found: dict[str, Any] = read_json(path, REMEDY, ResultError)
+    understood(KINDS.get(name, dict[str, Any]), found, path, REMEDY, ResultError)
+    return found
 
 
 def write(name: str, result: Mapping[str, Any]) -> Path:

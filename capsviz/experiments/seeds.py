@@ -17,6 +17,7 @@ from msgspec import Meta
 from capsviz import zoo
 from capsviz.errors import CapsvizError
 from capsviz.experiments import results
+from capsviz.experiments.result_files import Routing
 from capsviz.files import make_folder, write
 from capsviz.reading import Inside, Name, Number, Percent, Text, understood
 from capsviz.training.journal import METRICS, read_lines
@@ -41,7 +42,7 @@ class Spread:
 
     name: Inside
     data: Name
-    routing: Name
+    routing: Routing
     preset: Name
     decoder: bool
     n: Annotated[int, Meta(ge=1, le=10_000)]

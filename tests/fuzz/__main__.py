@@ -19,16 +19,17 @@ from tests.fuzz.bounds import BYTES, SECONDS, Tally
 
 SHARES: dict[str, tuple[Callable[[Path], tuple[Any, Callable[[Any], Any]]], float]] = {
     "images": (files.images, 0.2),
-    "traces": (files.traces, 0.12),
+    "traces": (files.traces, 0.1),
     "sets": (files.sets, 0.08),
     "manifests": (files.manifests, 0.08),
     "weights": (files.weights, 0.05),
     "models": (files.models, 0.05),
     "checkpoints": (files.checkpoints, 0.08),
+    "results": (files.results, 0.05),
     "tours": (words.tour_files, 0.1),
-    "links": (words.links, 0.12),
+    "links": (words.links, 0.1),
     "command lines": (words.command_lines, 0.02),
-    "board messages": (words.messages, 0.15),
+    "board messages": (words.messages, 0.14),
 }
 """What is read, and its share of all inputs."""
 

@@ -21,6 +21,9 @@ import capsviz
 from capsviz import Trace, TraceSet, zoo
 from capsviz.analysis import exchange
 from capsviz.data import load, prepare, read_image
+from capsviz.experiments import reports
+from capsviz.experiments import results as experiments
+from capsviz.experiments.result_files import KINDS
 from capsviz.files import HEADER
 from capsviz.network import CapsNet, preset
 from capsviz.tracing.trace_set_writer import record
@@ -192,6 +195,31 @@ def models(folder: Path) -> tuple[Make, Act]:
         exchange.check_small(found)
         exchange.check_runs(found)
         assert found.entry.data == "digits" or found.entry.data.startswith("folder:")
+
+    return make, read
+
+
+def results(folder: Path) -> tuple[Make, Act]:
+    """Result files: every experiment is told, its sentences and its table."""
+    whole = {path.name: path.read_bytes() for path in experiments.folder().glob("*.json")}
+    curves = experiments.folder() / "curves"
+    told = [name for name in whole if name.removesuffix(".json") in KINDS or name == "seeds.json"]
+
+    def make(random: Random) -> dict[str, bytes]:
+        name = random.choice(sorted(told))
+        if random.randrange(4) == 0:
+            return {name: damage.of_bytes(whole[name], random)}
+        return {name: json.dumps(damage.of_json(json.loads(whole[name]), random)).encode()}
+
+    def read(given: object) -> None:
+        assert isinstance(given, dict)
+        for name in told:
+            (folder / name).write_bytes(given.get(name, whole[name]))
+        if not (folder / "curves").exists():
+            (folder / "curves").symlink_to(curves)
+        with variable("CAPSVIZ_RESULTS", folder):
+            for experiment in reports.NAMES:
+                reports.report(experiment)
 
     return make, read
 

@@ -1,0 +1,203 @@
+"""What the result files of the experiments hold: each described once, and held against that before it is used."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from capsviz.data.viewpoint import CHANGES
+from capsviz.network import METHODS
+from capsviz.reading import Digest, Name, Number, Percent, Text
+
+Share = Annotated[float, Meta(ge=0, le=1)]
+Amount = Annotated[float, Meta(ge=0, le=1e9)]
+"""A loss, seconds, images in a second, or how large a number of b is."""
+Signed = Annotated[float, Meta(ge=-1e9, le=1e9)]
+Rate = Annotated[float, Meta(gt=0, le=1e9)]
+Routing = Annotated[str, Meta(pattern=f"^({'|'.join(METHODS)})$")]
+Some = Annotated[int, Meta(ge=1, le=2**53)]
+"""A count of what is divided by."""
+MOST_ROWS = Meta(max_length=10_000)
+
+
+class Machine(TypedDict):
+    """On what it was measured."""
+
+    machine: Name
+    threads: Number
+    torch: Name
+
+
+class Measured(TypedDict):
+    """A model over a set of images."""
+
+    error: Percent
+    loss: Amount
+    count: Some
+
+
+class TrainingByT(TypedDict):
+    """The settings that the sweep over T compares; `TrainingConfig` says all of them."""
+
+    seed: Number
+    iterations: Number
+
+
+class TrainingOfB(TypedDict):
+    """Those that the sweeps of methods that learn b compare."""
+
+    seed: Number
+    regularisation: Amount
+    proximal: bool
+    coefficient_start: Signed | None
+    ascent_step: Amount
+
+
+class Coefficients(TypedDict):
+    """What b of a run became."""
+
+    exact_zero_share: Share
+    near_zero_share: Share
+    negative_share: Share
+    mean: Signed
+    deviation: Amount
+    largest: Amount
+
+
+class Run(TypedDict):
+    """A run of a sweep; validation: step, error and loss after each epoch."""
+
+    command: Text
+    steps: Number
+    seconds: Amount
+    train: Measured
+    test: Measured
+    validation: Annotated[list[tuple[Number, Percent, Amount]], MOST_ROWS]
+
+
+class RunByT(Run):
+    """A run with T iterations."""
+
+    training: TrainingByT
+
+
+class RunOfB(Run):
+    """A run of a method that learns b."""
+
+    training: TrainingOfB
+    coefficients: Coefficients
+
+
+class SweepByT(Machine):
+    """Runs with T = 1 …"""
+
+    rows: Annotated[list[RunByT], MOST_ROWS]
+    complete: NotRequired[bool]
+
+
+class SweepOfB(Machine):
+    """Runs of a sweep over what b depends on."""
+
+    rows: Annotated[list[RunOfB], MOST_ROWS]
+    complete: NotRequired[bool]
+
+
+class Shipped(TypedDict):
+    """A shipped model; what it was measured at, the experiments add."""
+
+    model: Name
+    sha256: Digest
+
+
+class Asked(Shipped):
+    """Asked with T iterations."""
+
+    count: Some
+    trained_with: Number
+    iterations: Annotated[int, Meta(ge=1, le=100)]
+    error: Percent
+    loss: Amount
+
+
+class Moved(Shipped):
+    """Over images shifted or turned by an amount; ink: which share of it is left."""
+
+    data: Name
+    routing: Routing
+    seen_shift: Number
+    kind: Literal["shift", "rotation"]
+    amount: Number
+    count: Some
+    error: Percent
+    ink: Share
+
+
+class Recovered(Shipped):
+    """A linear map from `numbers` (of `of`) to the amount of a change, fitted on images and judged on held ones."""
+
+    data: Name
+    routing: Routing
+    change: Annotated[str, Meta(pattern=f"^({'|'.join(CHANGES)})$")]
+    fitted: Some
+    held: Some
+    numbers: Some
+    of: Some
+    r2: Annotated[float, Meta(le=1)]
+
+
+class Overlaid(Shipped):
+    """Over images of two digits."""
+
+    routing: Routing
+    preset: Name
+    error: Percent
+    count: Some
+    steps: Number
+
+
+class AskedRows(Machine):
+    """Shipped models asked with T = 1 …"""
+
+    rows: Annotated[list[Asked], MOST_ROWS]
+
+
+class MovedRows(Machine):
+    """Shipped models over images from other viewpoints than in training."""
+
+    rows: Annotated[list[Moved], MOST_ROWS]
+
+
+class RecoveredRows(Machine):
+    """How well the viewpoint is recovered."""
+
+    rows: Annotated[list[Recovered], MOST_ROWS]
+
+
+class OverlaidRows(Machine):
+    """Shipped models over MultiMNIST."""
+
+    rows: Annotated[list[Overlaid], MOST_ROWS]
+
+
+class Speed(TypedDict):
+    """What `capsviz benchmark` measured."""
+
+    preset: Name
+    batch: Some
+    threads: Number
+    machine: Name
+    images_per_second: dict[Name, Rate]
+
+
+KINDS: dict[str, Any] = {
+    "iterations": SweepByT,
+    "ascent": SweepOfB,
+    "sparsity": SweepOfB,
+    "iterations-shipped": AskedRows,
+    "robustness": MovedRows,
+    "viewpoint": RecoveredRows,
+    "multi-mnist": OverlaidRows,
+    **{f"speed-{preset}{device}": Speed for preset in ("paper", "compact", "residual") for device in ("", "-cuda")},
+}
+"""By the name of the file. What other files hold, their own readers say."""

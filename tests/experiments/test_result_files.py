@@ -1,0 +1,70 @@
+"""A result file is held against what it has to hold; where it lies, an experiment says so in one sentence."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from capsviz import places
+from capsviz.experiments import reports, results
+from capsviz.experiments.result_files import KINDS
+from capsviz.experiments.results import ResultError
+
+OURS = places.root() / "benchmarks" / "results"
+
+
+@pytest.fixture
+def copies(folder: Path) -> Path:
+    """The result files of capsviz, where a test may change them."""
+    shutil.copytree(OURS, folder)
+    return folder
+
+
+def change(path: Path, field: str, value: object) -> None:
+    """Another value in the first row, or in the file where the field is none of a row's."""
+    said = json.loads(path.read_text())
+    held = said["rows"][0] if field in said.get("rows", [{}])[0] else said
+    held[field] = value
+    path.write_text(json.dumps(said))
+
+
+def test_every_result_file_here_is_what_it_has_to_be(copies: Path):
+    assert {path.stem for path in copies.glob("*.json")} - KINDS.keys() == {"app", "load", "fuzz", "seeds"}
+    for name in KINDS:
+        assert results.read(name) is None or (copies / f"{name}.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("file", "field", "value", "experiment"),
+    [
+        ("robustness", "routing", "nobody's", "robustness"),
+        ("robustness", "count", 0, "robustness"),
+        ("viewpoint", "r2", 1.5, "viewpoint"),
+        ("viewpoint", "change", "melted", "viewpoint"),
+        ("iterations", "train", {}, "iterations"),
+        ("iterations-shipped", "error", 101, "iterations"),
+        ("sparsity", "coefficients", None, "sparsity"),
+        ("ascent", "training", {"seed": 0}, "ascent"),
+        ("seeds", "routing", "n1", "table"),
+        ("speed-paper", "batch", -1, "cost"),
+        ("speed-paper", "images_per_second", {"dr step": 3.0}, "cost"),
+    ],
+)
+def test_a_file_that_lies_is_refused_in_one_sentence(
+    copies: Path, file: str, field: str, value: object, experiment: str
+):
+    change(copies / f"{file}.json", field, value)
+    with pytest.raises(ResultError, match=r"^[^\n]*\.$"):
+        reports.report(experiment)
+
+
+def test_a_model_that_was_asked_with_some_iterations_only_is_left_out_of_the_sentences(copies: Path):
+    path = copies / "iterations-shipped.json"
+    said = json.loads(path.read_text())
+    del said["rows"][0]
+    path.write_text(json.dumps(said))
+    model = json.loads(path.read_text())["rows"][0]["model"]
+    assert not any(sentence.startswith(f"{model}, trained") for sentence in reports.report("iterations").sentences)
