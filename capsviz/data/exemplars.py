@@ -11,11 +11,12 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 import torch
 from jaxtyping import Int64, UInt8
+from msgspec import Meta
 from PIL import Image
 from torch import Tensor
 
@@ -25,6 +26,7 @@ from capsviz.data.errors import DatasetMissing
 from capsviz.data.images import ImageSet
 from capsviz.data.multi import MultiDigits, overlaid
 from capsviz.files import make_folder, write_together
+from capsviz.reading import Inside, Number, Text, read_json, understood
 
 FOLDER = places.root() / "pretrained" / "exemplars"
 PER_CLASS = 20
@@ -81,9 +83,9 @@ def exemplars(name: str) -> Exemplars:
     with Image.open(FOLDER / f"{name}.png", formats=("PNG",)) as sheet:
         pixels = torch.from_numpy(np.array(sheet)).reshape(-1, height, ACROSS, width, channels)
     images = pixels.permute(0, 2, 4, 1, 3).flatten(0, 1).contiguous()
-    labels = torch.tensor(row["labels"]).reshape(len(row["indices"]), info.objects)
+    labels = torch.tensor(row.labels).reshape(len(row.indices), info.objects)
     parts = images.reshape(len(labels), info.objects, channels, height, width)
-    return Exemplars(name, tuple(row["indices"]), parts, labels, row["note"], row["start"])
+    return Exemplars(name, row.indices, parts, labels, row.note, row.start)
 
 
 def chosen(data: ImageSet | MultiDigits, wanted: int | None = None) -> Int64[Tensor, "count"]:
@@ -125,7 +127,23 @@ def write(
     return path
 
 
+@dataclass(frozen=True)
+class _Row:
+    """What index.json says of a set; labels by image and object."""
+
+    start: Number
+    note: Text
+    indices: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=10_000)]
+    labels: Annotated[tuple[tuple[Number, ...], ...], Meta(max_length=10_000)]
+
+
 @cache
-def _index() -> dict[str, Any]:
+def _index() -> dict[str, _Row]:
     file = FOLDER / "index.json"
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    if not file.is_file():
+        return {}
+    remedy = "restore it with git, or run `python -m tools.exemplars`"
+    found: dict[str, _Row] = understood(
+        dict[Inside, _Row], read_json(file, remedy, DatasetMissing), file, remedy, DatasetMissing
+    )
+    return found

@@ -58,6 +58,18 @@ def test_the_image_to_begin_with_is_read_rightly_by_every_model_of_its_set(name)
         assert torch.equal(named[0], found.labels[place].sort().values), model.name
 
 
+@pytest.mark.parametrize("index", ["[]", '{"mnist": {"start": 3}}', '{"mnist": 3}', "{", '{"../x": {}}'])
+def test_an_index_that_is_none_is_one_sentence(tmp_path, monkeypatch, index: str):
+    (tmp_path / "index.json").write_text(index)
+    monkeypatch.setattr(exemplars, "FOLDER", tmp_path)
+    exemplars._index.cache_clear()
+    try:
+        with pytest.raises(DatasetMissing, match=r"^[^\n]*restore it with git[^\n]*\.$"):
+            exemplars.names()
+    finally:
+        exemplars._index.cache_clear()
+
+
 def test_what_is_written_is_read_again(tmp_path, monkeypatch):
     digits = data.load("digits", "test")
     monkeypatch.setattr(exemplars, "FOLDER", tmp_path)

@@ -26,6 +26,7 @@ from capsviz.experiments import results as experiments
 from capsviz.experiments.result_files import KINDS
 from capsviz.files import HEADER
 from capsviz.network import CapsNet, preset
+from capsviz.tracing.layout import TraceError
 from capsviz.tracing.trace_set_writer import record
 from capsviz.training.config import TrainingConfig
 from capsviz.training.journal import read_lines
@@ -80,7 +81,7 @@ def small(routing: str) -> CapsNet:
 
 
 def traces(folder: Path) -> tuple[Make, Act]:
-    """Traces of each kind of routing; one that opens is then whole."""
+    """Traces of each kind of routing; one that opens is whole, and checked as one that is dropped into the app."""
     whole = []
     for routing in ("dr", "em", "attention"):
         capsviz.trace(small(routing), torch.rand(2, 1, 28, 28)).save(folder / routing)
@@ -98,6 +99,7 @@ def traces(folder: Path) -> tuple[Make, Act]:
         (folder / "given").write_bytes(given)
         opened = Trace.open(folder / "given")
         assert all(tensor.isfinite().all() for tensor in opened.tensors().values() if tensor.is_floating_point())
+        exchange.check_sizes("mine", exchange.routed_sizes(opened.config), "open it elsewhere", TraceError)
 
     return make, read
 
