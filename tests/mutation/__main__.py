@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import pickle
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import msgspec
 import pytest
 import torch
 
@@ -24,6 +24,7 @@ from .running import (
     UNREACHED,
     Session,
     Task,
+    Test,
     collected,
     in_functions,
     in_imports,
@@ -75,13 +76,13 @@ def seen(results: Iterable[tuple[Task, str]], count: int) -> list[tuple[Task, st
 
 
 def live(tasks: list[Task], jobs: int, result: Path) -> None:
-    """What becomes of changes inside functions, and what every test takes and reaches, pickled; ends this process."""
+    """What becomes of changes inside functions, and what every test takes and reaches, as JSON; ends this process."""
 
     def loop(session: Session, items: list[pytest.Item]) -> None:
         tests = measured(session, items, str(ROOT / "capsviz"))
         print(f"{len(items)} tests take {sum(each.seconds for each in tests.values()):.0f} s of CPU", flush=True)
         done = seen(in_functions(session, items, tests, tasks, jobs), len(tasks))
-        result.write_bytes(pickle.dumps((done, tests)))
+        result.write_bytes(msgspec.json.encode(([(tasks.index(task), outcome) for task, outcome in done], tests)))
 
     os._exit(collected(TESTS, loop))
 
@@ -102,11 +103,14 @@ def main() -> None:
     tasks = everything[options.every // 2 :: options.every]
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "live"
+        inside = [task for task in tasks if task.mutant.live]
         child = os.fork()
         if not child:
-            live([task for task in tasks if task.mutant.live], options.jobs, result)
+            live(inside, options.jobs, result)
         os.waitpid(child, 0)
-        done, tests = pickle.loads(result.read_bytes())
+        said = tuple[list[tuple[int, str]], dict[str, Test]]
+        numbered, tests = msgspec.json.decode(result.read_bytes(), type=said)
+        done = [(inside[number], outcome) for number, outcome in numbered]
     again = [task for task, outcome in done if outcome == ELSEWHERE]
     rest = again + [task for task in tasks if not task.mutant.live]
     done = [each for each in done if each[1] != ELSEWHERE]
