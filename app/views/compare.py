@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, scene
+from app import layout, navigation, scene
 from app.comparing import confusions, distributions, drawn_wrong, many_images, this_image
+from app.state import session
 from app.state.choices import VIEWS
 from app.widgets import chosen
 
@@ -15,10 +16,15 @@ TITLES = dict(zip(VIEWS, ("This image", "Many images", "Distributions", "Confusi
 current = scene.current()
 view = current.choices.view
 layout.headline("Compare", PAGES[view].HEADLINE)
-chosen(
-    st.segmented_control, "View", "view", view, VIEWS, format_func=TITLES.get, required=True,
-    label_visibility="collapsed",
-)  # fmt: skip
+with st.container(horizontal=True, vertical_alignment="center", key="views"):
+    chosen(
+        st.segmented_control, "View", "view", view, VIEWS, format_func=TITLES.get, required=True,
+        label_visibility="collapsed",
+    )  # fmt: skip
+    if view == VIEWS[0] and (contested := this_image.contested(current)) is not None:
+        query = session.to_query(session.changed(current.choices, image=contested))
+        label, icon = "An image about which they disagree", ":material/alt_route:"
+        st.page_link(navigation.named()["compare"], label=label, icon=icon, query_params=query)
 layout.strip(current.trace(current.entry), PAGES[view].SUBJECT, current.dark)
 with layout.errors_as_sentences():
     PAGES[view].show(current)
