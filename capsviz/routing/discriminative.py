@@ -141,7 +141,7 @@ class Sparsity:
 def sparsity(coefficients: Tensor) -> Sparsity:
     """How much of b, of any shape, is zero, exactly and nearly (|b| < 1e-3 max |b|)."""
     size = coefficients.abs()
-    near = size <= 1e-3 * size.max() if not size.any() else size < 1e-3 * size.max()
+    near = (size < 1e-3 * size.max()) | (size == 0)
     return Sparsity(float((size == 0).float().mean()), float(near.float().mean()))
 
 

@@ -22,12 +22,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capsviz.network import preset
 from capsviz.routing.discriminative import (
     L1,
     L2,
     ascend,
     ascent_gradient,
     discriminative_routing,
+    initial_coefficients,
     objective,
     signs,
     sparsity,
@@ -116,7 +118,7 @@ def test_ascent_gradient_agrees_with_the_plain_loops(sample, seed):
 @given(capsules(), seeds)
 def test_ascent_gradient_is_the_signed_agreement_summed_over_the_batch(sample, seed):
     """The heart of the comparison: û · s is the agreement, here signed by the label."""
-    b, delta = coefficients_for(sample, seed), signs_for(sample, seed)
+    b, delta = coefficients_for(sample, seed), 0.5 * signs_for(sample, seed)
     step = route(LinearVotes(sample.poses, sample.weight), b, agreement=True)
     g = ascent_gradient(sample.poses, sample.weight, step.sums, delta)
     torch.testing.assert_close(g, (delta[:, None] * step.agreement).sum(dim=0))
@@ -246,9 +248,28 @@ def test_only_the_proximal_step_lands_on_exact_zeros():
 
 def test_sparsity_counts_exact_and_near_zeros():
     """Near: below a thousandth of the largest coefficient."""
-    measured = sparsity(torch.tensor([[2.0, -1.0, 0.0, 0.0], [1.9e-3, -1.9e-3, 2.1e-3, -0.5]]))
-    assert measured.exact == pytest.approx(2 / 8)
-    assert measured.near == pytest.approx(4 / 8)
+    measured = sparsity(torch.tensor([[2.0, -1.0, 0.0, 0.0, 1.5], [1.9e-3, -1.9e-3, 2.1e-3, -0.5, 1.0]]))
+    assert measured.exact == pytest.approx(2 / 10)
+    assert measured.near == pytest.approx(4 / 10)
+    assert sparsity(torch.tensor([1024.0, 1.024, 0.0])).near == pytest.approx(1 / 3), "a thousandth is not below it"
+
+
+def test_coefficients_begin_around_their_start_with_noise_of_the_generator():
+    drawn = initial_coefficients(3, 2, 0.3, torch.Generator().manual_seed(4))
+    noise = torch.randn(3, 2, generator=torch.Generator().manual_seed(4))
+    torch.testing.assert_close(drawn, 0.3 + 0.01 * noise)
+
+
+@pytest.mark.parametrize("record", [False, True])
+def test_the_method_routes_by_its_coefficients_and_records_the_agreement_where_asked(record):
+    sample = draw(batch=2, lower=3, upper=4, dim=5, seed=0)
+    b = coefficients_for(sample, 0)
+    owner: Any = SimpleNamespace(coefficients=b)
+    activations = sample.votes.new_ones(2, 3)
+    settings = preset("tiny", "digits", L2.name)
+    [step] = L2.route(owner, DenseVotes(sample.votes), activations, settings, iterations=3, record=record)
+    torch.testing.assert_close(step.sums, torch.einsum("bijh,ij->bjh", sample.votes, b))
+    assert (step.agreement is not None) == record
 
 
 def test_all_zero_coefficients_are_all_zeros_exactly_and_nearly():

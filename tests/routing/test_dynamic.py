@@ -10,7 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsviz.routing.dynamic import dynamic_routing
+from capsviz.routing.dynamic import dynamic_routing, dynamic_routing_in_parts
 from capsviz.routing.squash import squash
 from capsviz.routing.votes import DenseVotes, LinearVotes
 from tests.known import known
@@ -221,6 +221,9 @@ def test_very_strong_votes_do_not_overflow_the_softmax():
 def test_fewer_than_one_iteration_is_refused(iterations):
     with pytest.raises(ValueError, match="at least one iteration"):
         next(dynamic_routing(DenseVotes(draw(batch=1, lower=2, upper=2, dim=2).votes), iterations))
+    sample = draw(batch=1, lower=2, upper=2, dim=2)
+    with pytest.raises(ValueError, match="at least one iteration"):
+        next(dynamic_routing_in_parts(LinearVotes(sample.poses, sample.weight), iterations))
 
 
 def test_gradient_through_all_iterations_is_the_same_for_votes_that_are_not_stored():

@@ -13,8 +13,8 @@ import torch
 from hypothesis import given
 
 from capsviz.routing import mixture
-from capsviz.routing.em import InverseTemperature, em_routing
-from capsviz.routing.votes import DenseVotes, LinearVotes
+from capsviz.routing.em import InverseTemperature, em_routing, em_routing_in_parts
+from capsviz.routing.votes import DenseVotes, LinearVotes, MatrixVotes
 from tests.known import known
 
 from . import reference
@@ -86,6 +86,9 @@ def test_the_pose_of_an_upper_capsule_is_its_mean(sample, seed):
 def test_fewer_than_one_iteration_is_refused(iterations):
     with pytest.raises(ValueError, match="at least one iteration"):
         next(route(draw(batch=1, lower=2, upper=2, dim=2), iterations))
+    votes = MatrixVotes(torch.rand(1, 2, 4, 4), torch.rand(2, 3, 4, 4), torch.zeros(2, 4, 4))
+    with pytest.raises(ValueError, match="at least one iteration"):
+        next(em_routing_in_parts(votes, torch.ones(1, 2), torch.zeros(3), torch.zeros(3), iterations))
 
 
 # The schedule of λ

@@ -181,7 +181,10 @@ def test_one_window_over_the_whole_grid_is_the_dense_layer(shape, seed):
     whole = Shape((rows, rows, shape.grid[2]), rows, 1, shape.types)
     votes, presence = votes_of(whole, seed)
     betas = betas_of(whole, seed)
-    assert isinstance(DenseVotes(votes.votes).connections, Everyone)
+    everyone = DenseVotes(votes.votes).connections
+    assert isinstance(everyone, Everyone)
+    shares = torch.rand(2, 3, 5)
+    torch.testing.assert_close(everyone.given(shares), shares.sum(2))
     for step, expected in zip(
         em_routing(votes, presence, *betas), em_routing(DenseVotes(votes.votes), presence, *betas), strict=True
     ):
