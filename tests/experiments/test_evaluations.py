@@ -120,25 +120,25 @@ def spread(name: str, errors: tuple[float, ...]) -> dict:
     """What `capsviz zoo seeds` writes of a model."""
     entry = zoo.entry(name)
     given = Spread(
-        name, entry.data, entry.routing, entry.preset, False, len(errors), 0.0, 0.1, tuple(range(len(errors))), errors,
-        entry.test_count, 10, entry.command,
+        name, entry.data, entry.routing, entry.preset, entry.has_decoder, len(errors), 0.0, 0.1,
+        tuple(range(len(errors))), errors, entry.test_count, 10, entry.command,
     )  # fmt: skip
     return asdict(given)
 
 
 def test_table_ii_takes_what_is_there_and_says_what_is_not(folder, tmp_path, monkeypatch):
     manifest = json.loads((zoo.folder() / "manifest.json").read_text())
-    one = next(row for row in manifest["models"] if row["name"] == "mnist-l2-fc")
-    other = {**one, "name": "mnist-l2-fc-1", "test_error": one["test_error"] + 0.2}
+    one = next(row for row in manifest["models"] if row["name"] == "mnist-l2")
+    other = {**one, "name": "mnist-l2-1", "test_error": one["test_error"] + 0.2}
     (tmp_path / "manifest.json").write_text(json.dumps({"models": [one, other]}))
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
     lines = table2.lines()
-    mine = next(line for line in lines if (line.data, line.method) == ("mnist", "L2/FC"))
+    mine = next(line for line in lines if (line.data, line.method) == ("mnist", "L2"))
     assert mine.ours.count == 2 and mine.ours.mean == pytest.approx(one["test_error"] + 0.1)
     assert mine.difference == pytest.approx(mine.ours.mean - 0.35)
     (folder / "seeds.json").parent.mkdir(exist_ok=True)
-    (folder / "seeds.json").write_text(json.dumps({"rows": [spread("mnist-l2-fc", (0.4, 0.6, 0.8))]}))
-    mine = next(line for line in table2.lines() if (line.data, line.method) == ("mnist", "L2/FC"))
+    (folder / "seeds.json").write_text(json.dumps({"rows": [spread("mnist-l2", (0.4, 0.6, 0.8))]}))
+    mine = next(line for line in table2.lines() if (line.data, line.method) == ("mnist", "L2"))
     assert (mine.ours.count, mine.ours.mean, mine.ours.high) == (3, pytest.approx(0.6), 0.8)
     text = table2.markdown(lines)
     assert "| CIFAR-10 | L1/FC | 14.04 | not trained here |" in text
