@@ -6,7 +6,7 @@ from .connections import Connections, Everyone, Windows
 from .discriminative import DiscriminativeStep, discriminative_routing
 from .dynamic import DynamicStep, dynamic_routing
 from .em import EMStep, InverseTemperature, em_routing
-from .gradients import Through
+from .iterations import Through
 from .squash import lengths, squash
 from .votes import DenseVotes, LinearVotes, MatrixVotes, Votes, WindowVotes
 

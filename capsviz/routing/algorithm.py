@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from .gradients import Through
+from .iterations import Through
 from .losses import margin_loss
 from .program import LENGTH, Explanation, Program, Share, Strength
 from .votes import LinearVotes, Votes

@@ -13,7 +13,7 @@ from torch.nn.functional import layer_norm
 
 from . import completing
 from .algorithm import Algorithm, LayerSizes, Settings
-from .gradients import Through
+from .iterations import Through, numbered
 from .losses import cross_entropy
 from .program import Explanation, Line, Number, Program, Share, Strength, Tip
 from .squash import lengths
@@ -60,11 +60,9 @@ def attention_routing(
     Inverted: the softmax runs over the UPPER capsules, which compete for each lower one. Upper poses start at 0, so
     that the first couplings are even.
     """
-    if iterations < 1:
-        raise ValueError(f"routing takes at least one iteration; got iterations={iterations}")
     detached = votes.detach() if through == "last" else votes
     logits = votes.pairs(0.0)
-    for iteration in range(1, iterations + 1):
+    for iteration in numbered(iterations):
         last = iteration == iterations
         current = votes if last else detached
         # Over the upper capsules, in the memory order of linear votes: `softmax(-1)` would reorder them.

@@ -12,7 +12,7 @@ from torch import Tensor
 from . import completing
 from . import parts as in_parts
 from .algorithm import Algorithm, Settings
-from .gradients import Through
+from .iterations import Through, numbered
 from .program import Explanation, Line, Number, Program, Share, Tip
 from .squash import lengths, squash, unsquash
 from .votes import LinearVotes, Votes
@@ -55,11 +55,9 @@ def dynamic_routing(
 
     The softmax runs over the UPPER capsules: a lower one shares itself out (*Encapsulating Capsule Networks*, eq. 8).
     """
-    if iterations < 1:
-        raise ValueError(f"routing takes at least one iteration; got iterations={iterations}")
     detached = votes.detach() if through == "last" else votes
     logits = votes.pairs(0.0)
-    for iteration in range(1, iterations + 1):
+    for iteration in numbered(iterations):
         last = iteration == iterations
         current = votes if last else detached
         # Over the upper capsules, in the memory order of linear votes: `softmax(-1)` would reorder them.
@@ -81,13 +79,11 @@ def dynamic_routing_in_parts(
 
     votes, iterations, through: as there. Raises ValueError for fewer than one iteration.
     """
-    if iterations < 1:
-        raise ValueError(f"routing takes at least one iteration; got iterations={iterations}")
     parts = in_parts.split(votes, PAIRS)
     detached = [(part.detach(),) for (part,) in parts] if through == "last" else parts
     batch, _, upper, dim = votes.shape
     stood = votes.poses.new_zeros(batch, upper, dim)
-    for iteration in range(1, iterations + 1):
+    for iteration in numbered(iterations):
         (sums,) = in_parts.added(_part_of_sums, parts if iteration == iterations else detached, stood)
         poses = squash(sums)
         yield DynamicStep(iteration, None, None, sums, poses, lengths(poses), None)

@@ -16,7 +16,7 @@ from torch.nn.functional import logsigmoid
 from . import mixture
 from . import parts as in_parts
 from .algorithm import Algorithm, LayerSizes, Settings
-from .gradients import Through
+from .iterations import Through, numbered
 from .losses import spread_loss
 from .program import ACTIVATION, Explanation, Line, Number, Program, Share, Tip
 from .votes import MatrixVotes, Votes
@@ -98,8 +98,6 @@ def em_routing(
     Below single precision the moments and the E-step are computed in float32, and the step is returned in the
     votes' precision.
     """
-    if iterations < 1:
-        raise ValueError(f"routing takes at least one iteration; got iterations={iterations}")
     connections = votes.connections
     result_type = votes.pairs(0.0).dtype
     work_type = torch.promote_types(result_type, torch.float32)
@@ -118,7 +116,7 @@ def em_routing(
         cost = (beta_u.unsqueeze(-1) + 0.5 * variances.log()) * received
         return means, variances, cost, strictness * (beta_a - cost.sum(-1))
 
-    for iteration in range(1, iterations + 1):
+    for iteration in numbered(iterations):
         last = iteration == iterations
         strictness = inverse_temperature.at(iteration, progress)
         with torch.set_grad_enabled(torch.is_grad_enabled() and (last or through == "all")):
@@ -158,11 +156,9 @@ def em_routing_in_parts(
     Everything is as there, in the votes' precision; the steps hold no R. Raises ValueError for fewer than one
     iteration.
     """
-    if iterations < 1:
-        raise ValueError(f"routing takes at least one iteration; got iterations={iterations}")
     parts, scale = in_parts.split(votes, votes.shape[3], activations), votes.connections.data_scale
     gaussians: tuple[Tensor, ...] = ()
-    for iteration in range(1, iterations + 1):
+    for iteration in numbered(iterations):
         last = iteration == iterations
         strictness = inverse_temperature.at(iteration, progress)
         with torch.set_grad_enabled(torch.is_grad_enabled() and (last or through == "all")):
