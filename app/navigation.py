@@ -16,8 +16,8 @@ from app.state import session
 START = session.START["page"]
 FIRST_LAB = "dynamic"
 """What the empty address opened before there was a start page, and opens still where the link holds a choice."""
-WITHOUT_KEY = "tours"
-"""The page that comes after those with digits."""
+WITHOUT_KEY = ("training", "tours")
+"""The pages that come after those with digits."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def links(here: Opened, pages: Sequence[StreamlitPage]) -> None:
     with st.container(horizontal=True, key="pages"):
         for number, target in enumerate(pages):
             page, carried = here.link(target, query)
-            label = target.title if target.url_path == WITHOUT_KEY else f"{number} {target.title}"
+            label = target.title if target.url_path in WITHOUT_KEY else f"{number} {target.title}"
             st.page_link(page, label=label, query_params=carried)
     address(key="address")
     lead.show(named())

@@ -36,6 +36,7 @@ PAGES = [  # in their order, which their keys follow, from 0 on
     st.Page("views/basics.py", title="Basics", icon=":material/category:", url_path="basics"),
     st.Page("views/mixtures.py", title="Mixtures", icon=":material/scatter_plot:", url_path="mixtures"),
     st.Page("views/viewpoint.py", title="Viewpoint", icon=":material/3d_rotation:", url_path="viewpoint"),
+    st.Page("views/training.py", title="Training", icon=":material/model_training:", url_path="training"),
     st.Page("views/tours.py", title="Tours", icon=":material/co_present:", url_path="tours"),
 ]
 here = navigation.open_page(PAGES)

@@ -36,7 +36,7 @@ _SOURCES = {
 }
 
 
-TOURS = "tours"
+TOURS, TRAINING = "tours", "training"
 STILL = {
     "results": "Models and images are chosen on the other pages; what was measured is the same for all of them.",
     "mixtures": "Models and images are chosen on the other pages; here are points in the plane, and no network.",
@@ -55,7 +55,10 @@ def show(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> bool:
     if here in STILL:
         st.caption(STILL[here])
         return wanted
-    _models(scene, here, pages)
+    if here == TRAINING:
+        st.caption("The network is the one that learns here; the image is of your choice.")
+    else:
+        _models(scene, here, pages)
     own_files.show()
     _source(scene)
     _preview(scene)
@@ -123,7 +126,7 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
         sets,
         key="model_data",
         format_func=images.title_of,
-        read=lambda name, choices: _model_changes(_first_of(name, scene.entry.routing), choices),
+        read=lambda name, choices: model_changes(_first_of(name, scene.entry.routing), choices),
     )
     chosen(
         st.radio,
@@ -132,7 +135,7 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
         entry.name,
         [other.name for other in offered],
         format_func=lambda name: _label(entries[name], twin=kinds.count(_kind(entries[name])) > 1),
-        read=_model_changes,
+        read=model_changes,
         leads=leads,
         help="Another algorithm leads to the page that is about it." if here in about else None,
     )
@@ -159,7 +162,7 @@ def _first_of(name: str, routing: str) -> str:
     return next((entry.name for entry in entries if entry.routing == routing), entries[0].name)
 
 
-def _model_changes(name: str, choices: Choices) -> dict[str, object]:
+def model_changes(name: str, choices: Choices) -> dict[str, object]:
     """Another model of the same data set keeps the image on stage."""
     entries = resources.entries()
     if entries[name].data != entries[choices.model].data:

@@ -1,21 +1,29 @@
-"""What the first visitor would wait for, done while the server starts."""
+"""What the first visitor would wait for, done while the server starts; and what is done when it ends."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 _imported = threading.Event()
+_endings: list[Callable[[], None]] = []
 
 
 @contextlib.asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
-    """Begin beside the server, which answers meanwhile."""
+    """Begin beside the server, which answers meanwhile; when it ends, do what was asked for."""
     _thread.start()
     yield
+    for ending in _endings:
+        ending()
+
+
+def at_end(ending: Callable[[], None]) -> None:
+    """Have something done when the server ends."""
+    _endings.append(ending)
 
 
 def wait() -> None:

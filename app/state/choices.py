@@ -34,6 +34,7 @@ from app.state.codecs import (
     whole,
 )
 from app.tours.tour import MOST_STEPS
+from app.trainings import CONFIGS
 from capsviz.boards.basics import LONGEST, MARGINS
 from capsviz.boards.decoder import HANDS, WIDE
 from capsviz.boards.mixture import (
@@ -394,6 +395,8 @@ class Choices:
     """Class capsules there, each with the length that the visitor gave it; empty: none."""
     change: str = choice(one_of(tuple(CHANGES), "change of viewpoint"), next(iter(CHANGES)))
     """Viewpoint: the change that is played over its whole range, one of `CHANGES`."""
+    trained: str = choice(one_of(tuple(CONFIGS), "algorithm to train"), next(iter(CONFIGS)), key="train")
+    """Training: the algorithm of the network that is trained there next; a link begins no training."""
     parts: int = choice(
         whole(1, MOST_PARTS, f"A class capsule cannot be shown with “{{text}}” parts (1 to {MOST_PARTS})"),
         3,

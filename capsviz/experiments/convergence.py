@@ -9,9 +9,10 @@ capsviz experiment convergence
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from capsviz import zoo
 from capsviz.data import DATASETS, describe, known
@@ -91,8 +92,13 @@ def _settings(command: str) -> str:
 
 
 def _read(path: Path) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, float], ...]]:
-    """Validation error after each epoch, and the margin loss in between, by step."""
-    lines = read_lines(path)
+    return curve_points(read_lines(path))
+
+
+def curve_points(
+    lines: Sequence[Mapping[str, Any]],
+) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, float], ...]]:
+    """Of the lines of a training's metrics the validation error after each epoch, and the loss in between, by step."""
     validation = tuple((line["step"], line["validation_error"]) for line in lines if line["kind"] == "epoch")
     return validation, tuple((line["step"], line["margin"]) for line in lines if line["kind"] == "train")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -143,6 +144,27 @@ def convergence(curves: Sequence[TrainingCurve], data: str, *, dark: bool = Fals
     figure.update_xaxes(title_text="training step", rangemode="tozero")
     last = ", ".join(f"{METHODS[curve.routing].short} {curve.validation[-1][1]:.2f} %" for curve in mine)
     return _finish(figure, f"Curves of {describe(data).title} by step; validation error at the end: {last}.", dark)
+
+
+def training_curve(
+    points: Sequence[tuple[int, float]], quantity: str, routing: str, *, total: int | None = None, dark: bool = False
+) -> Figure:
+    """One quantity of a training by step, as far as it is: upwards logarithmic, unless something is zero.
+
+    points: step and value; there may be one alone. total: the steps that there will be. Raises FigureError without any.
+    """
+    if not points:
+        raise FigureError("There is nothing to draw of this training yet; wait until its first epoch is over.")
+    figure, line = _panels([quantity], dark), {"color": _colour(routing, dark), "width": 3}
+    figure.add_trace(_line(points, METHODS[routing].short, line, showlegend=False, markers=True), 1, 1)
+    _logarithmic(figure)
+    if len({value for _, value in points}) == 1 and points[0][1]:
+        figure.update_yaxes(range=[math.log10(points[0][1] * factor) for factor in (0.4, 2.5)])
+    figure.update_xaxes(range=[0, (total or points[-1][0]) * 1.04])
+    said = (
+        f"{quantity} by step: {points[0][1]:.4g} at step {points[0][0]}, {points[-1][1]:.4g} at step {points[-1][0]}."
+    )
+    return _finish(figure, said, dark)
 
 
 def cost(costs: Sequence[Cost], *, dark: bool = False) -> Figure:
@@ -325,7 +347,7 @@ def _logarithmic(figure: Figure) -> None:
             continue
         for digits in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8), (1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9)):
             ticks = [digit * decade for decade in DECADES for digit in digits]
-            if sum(low <= tick <= high for tick in ticks) > 2:
+            if low == high or sum(low <= tick <= high for tick in ticks) > 2:
                 break
         written = {"tickmode": "array", "tickvals": ticks, "ticktext": [f"{tick:g}" for tick in ticks]}
         figure.update_yaxes(type="log", **written, selector={"anchor": panel.replace("y", "x")})

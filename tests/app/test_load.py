@@ -14,7 +14,9 @@ from app.load.visitor import Visitor
 from app.serving import serving
 from app.text import sentence
 
-SOON = [(name, "model=digits-dr") for name in ("dynamic", "em", "perturb", "basics", "mixtures", "viewpoint")]
+SOON = [
+    (name, "model=digits-dr") for name in ("dynamic", "em", "perturb", "basics", "mixtures", "viewpoint", "training")
+]
 
 
 def test_visitors_who_act_at_random_meet_no_exception_and_lose_nothing(tmp_path):

@@ -17,7 +17,10 @@ from capsviz.data.exemplars import exemplars
 from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit
 
-PAGES = ("start", "dynamic", "em", "discriminative", "perturb", "compare", "results", "basics", "mixtures", "viewpoint")
+PAGES = (
+    *("start", "dynamic", "em", "discriminative", "perturb", "compare", "results", "basics", "mixtures", "viewpoint"),
+    "training",
+)
 START = exemplars("mnist").start
 
 

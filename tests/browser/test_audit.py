@@ -21,6 +21,7 @@ LIGHT = {
     "compare?view=many": "reconstruction",
     "results": "",
     "viewpoint": "",
+    "training": "",
 }
 DARK = {
     "?lab=toy": "Dynamic<br>routing",

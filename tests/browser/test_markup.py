@@ -106,6 +106,7 @@ PAGES = (
     "basics?model=digits-dr&exhibit=loss",
     "viewpoint?model=digits-dr",
     "basics?model=digits-dr&exhibit=parts",
+    "training?model=digits-dr",
     "tours?model=digits-dr",
 )
 

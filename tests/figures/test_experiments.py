@@ -9,6 +9,7 @@ from capsviz.experiments.seed_means import SeedMean
 from capsviz.figures import FigureError, describe
 from capsviz.figures import experiments as figures
 from capsviz.figures.theme import ROUTING_COLOURS, ink
+from capsviz.routing.dynamic import DYNAMIC
 
 
 def row(setting: dict, error: float) -> dict:
@@ -154,3 +155,17 @@ def test_what_is_measured_in_the_repository_can_be_drawn():
         "Test errors beside Yang, Li & Yu 2021"
     )
     assert "mnist" in convergence.data_sets(reports.report("convergence").measured)
+
+
+def test_the_curve_of_a_training_is_logarithmic_from_its_first_point_on_unless_something_is_zero():
+    with pytest.raises(FigureError, match="nothing to draw of this training yet"):
+        figures.training_curve([], "loss", DYNAMIC.name)
+    first = figures.training_curve([(41, 5.0)], "loss", DYNAMIC.name, total=82)
+    assert (
+        first.layout.yaxis.type == "log" and 10 ** first.layout.yaxis.range[0] < 5 < 10 ** first.layout.yaxis.range[1]
+    )
+    assert first.layout.xaxis.range[1] >= 82 and list(first.data[0].y) == [5.0]
+    assert figures.training_curve([(41, 5.0), (82, 0.0)], "loss", DYNAMIC.name).layout.yaxis.type != "log"
+    assert "5 at step 41, 2 at step 82" in describe(
+        figures.training_curve([(41, 5.0), (82, 2.0)], "loss", DYNAMIC.name)
+    )

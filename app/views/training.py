@@ -1,0 +1,138 @@
+"""Training: a small network learns the digits in front of the visitor, and is theirs afterwards."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from app import dropped, in_training, layout, navigation, resources, scene, sidebar, trainings
+from app.state import session
+from app.text import plain
+from app.trainings import CONFIGS, Training, TrainingError
+from app.widgets import chosen
+from capsviz.routing import ALGORITHMS
+from capsviz.training.losses import RECONSTRUCTION_WEIGHT
+
+PLACE, PROBLEM = "training", "training-problem"
+EVERY = 2.0  # seconds after which the page looks again
+
+
+def begin(routing: str) -> None:
+    """Begin a training for this visitor, or keep why it has to wait."""
+    context = get_script_run_ctx()
+    assert context is not None
+    st.session_state[PROBLEM] = ""
+    try:
+        st.session_state[PLACE] = trainings.server.begin(context.session_id, routing)
+    except TrainingError as error:
+        st.session_state[PROBLEM] = str(error)
+
+
+def controls(training: Training | None) -> None:
+    """The algorithm, and the button that begins or ends."""
+    busy = training is not None and not training.over
+    left, right = st.columns([4, 1], vertical_alignment="bottom")
+    with left:
+        chosen(
+            st.segmented_control,
+            "Algorithm of the network",
+            "trained",
+            training.config.routing if training and busy else scene.current().choices.trained,
+            list(CONFIGS),
+            key="train",
+            format_func=lambda name: ALGORITHMS[name].title,
+            required=True,
+            disabled=busy,
+        )
+    with right:
+        if training and busy:
+            st.button("Stop", icon=":material/stop:", key="stop", on_click=training.stop, disabled=training.stopping)
+        else:
+            wanted = scene.current().choices.trained
+            st.button(
+                "Train",
+                icon=":material/play_arrow:",
+                key="begin_training",
+                type="primary",
+                on_click=partial(begin, wanted),
+            )
+
+
+def under_way(training: Training) -> None:
+    """What is seen of a training while it runs; once it is over, the whole page anew."""
+    if training.over:
+        arrived(training)
+        st.rerun()
+    current = scene.current()
+    with layout.errors_as_sentences():
+        in_training.bar(training.progress(), stopping=training.stopping)
+        in_training.show(current, training, in_training.seen(current, training), "the last checkpoint")
+
+
+def arrived(training: Training) -> None:
+    """Make a model that is ready one of the visitor's own."""
+    if training.content and training.file not in dropped.models():
+        dropped.receive(training.file, training.content)
+
+
+def ended(training: Training) -> None:
+    """What a training has left."""
+    current = scene.current()
+    name = training.file
+    if training.said:
+        st.warning(training.said, icon=":material/info:")
+    elif name not in dropped.models():
+        st.info(f"{plain(name)} was removed from this session; train again to have it back.", icon=":material/info:")
+    else:
+        entry = resources.entries()[name]
+        page = navigation.named()[entry.config.algorithm.page]
+        query = session.to_query(session.changed(current.choices, **sidebar.model_changes(name, current.choices)))
+        st.success(
+            f"The model is yours for this session: **{plain(name)}**, wrong on {entry.test_error:.2f} % of "
+            f"{entry.test_count} test images; every page can show it.",
+            icon=":material/check:",
+        )
+        st.page_link(
+            page,
+            label=f"Open it on the page {page.title}",
+            query_params=query,
+            icon=":material/arrow_forward:",
+        )
+        in_training.show(current, training, in_training.finished(current, name), "the trained network")
+        return
+    in_training.curves(current, training)
+
+
+layout.headline(
+    "Training",
+    "A network begins with random numbers and <b>learns the ten digits</b> in front of you: what it draws, and whom it "
+    "believes.",
+)
+now: Training | None = st.session_state.get(PLACE)
+if now is not None and now.over:
+    with layout.errors_as_sentences():
+        arrived(now)
+with st.container(key="training_controls"):
+    controls(now)
+in_training.note(scene.current())
+if problem := st.session_state.get(PROBLEM):
+    st.warning(problem, icon=":material/hourglass:")
+if now is None:
+    in_training.before(scene.current())
+elif now.over:
+    ended(now)
+else:
+    st.fragment(under_way, run_every=EVERY)(now)
+
+layout.explain(
+    "Each step shows the network a few images and moves its weights a little so that the loss falls: the loss on the "
+    "classes, and a small part of how far the drawing is from the image. After each epoch, once through all training "
+    "images, it is asked for images that it does not learn from: that is the **validation error**. L2 and L1 learn "
+    "their coefficients b beside the weights, by steps of ascent; the other algorithms learn no couplings, which form "
+    "anew for every image, from the votes that the weights cast. Training goes on while you look at other pages, and "
+    "ends when you close this one.",
+    r"L = L_\text{classes} + " + f"{RECONSTRUCTION_WEIGHT:g}" + r"\,\lVert x - \hat x\rVert^2",
+    "Sabour, Frosst & Hinton 2017, section 4; Yang, Li & Yu 2021, Algorithm 1, for b.",
+)

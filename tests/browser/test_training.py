@@ -1,0 +1,75 @@
+"""A training in the browser: the page while it runs and after it, the model on its page, and nothing left behind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.serving import Server, serving
+from tests.app.test_trainings import wait
+from tests.browser.api import sync_api
+from tests.browser.visitor import Visitor
+
+EPOCHS = 2
+"""Of training_main.py."""
+PICTURES = ("image", "drawn", "shares", "errors", "losses")
+TRAINING = 240_000  # milliseconds, beside other tests
+
+
+def processes(server: Server) -> list[str]:
+    """What a server has started and is still running, as numbers."""
+    tasks = Path(f"/proc/{server.process}/task").iterdir()
+    return [number for task in tasks for number in (task / "children").read_text().split()]
+
+
+@pytest.mark.parametrize("stopped", [False, True], ids=["to its end", "stopped"])
+def test_a_network_is_trained_in_sight(open_window: Callable[..., sync_api.Page], tmp_path: Path, stopped: bool):
+    expect = sync_api.expect
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    with serving(
+        "tests/browser/training_main.py", tmp_path, CAPSVIZ_DATA=str(tmp_path), TMPDIR=str(temporary)
+    ) as server:
+        visitor = Visitor(open_window(), server.address).open("training?model=digits-l2&image=7")
+        window = visitor.window
+        assert processes(server) == []
+        window.get_by_role("button", name="Train", exact=True).click()
+        stop = window.locator(".st-key-stop button")
+        expect(stop).to_be_visible()
+        assert len(list(temporary.glob("capsviz-training-*"))) == 1
+        if stopped:
+            stop.click()
+            expect(window.get_by_text("You stopped this training; train again whenever you like.")).to_be_visible()
+        else:
+            expect(window.locator(".st-key-training-drawn .js-plotly-plot")).to_be_visible(timeout=TRAINING)
+            assert len(processes(server)) == 1
+            said = window.get_by_text("The model is yours for this session: digits-dr.capsviz, wrong on")
+            expect(said).to_be_visible(timeout=TRAINING)
+            for name in PICTURES:
+                expect(window.locator(f".st-key-training-{name} .js-plotly-plot")).to_be_visible()
+            expect(window.get_by_text("As the trained network draws it, which reads")).to_be_visible()
+            visitor.settle()
+            errors = window.locator(".st-key-training-errors .js-plotly-plot")
+            assert errors.evaluate("plot => plot.data[0].y.length") == EPOCHS
+            window.get_by_text("Open it on the page Dynamic routing").click()
+            window.wait_for_url(re.compile(r"/dynamic\?model=digits-dr\.capsviz&image=7"))
+            expect(window.locator("h2")).to_have_text("Dynamic routing")
+            expect(window.get_by_role("radio", name="Dynamic routing, yours")).to_be_checked()
+            visitor.settle()
+            visitor.board()
+        expect(stop).not_to_be_visible()
+        assert processes(server) == [] and list(temporary.glob("capsviz-training-*")) == []
+        visitor.leave()
+
+
+def test_a_training_ends_where_its_visitor_closes_the_page(open_window: Callable[..., sync_api.Page], tmp_path: Path):
+    with serving("tests/browser/training_main.py", tmp_path, CAPSVIZ_DATA=str(tmp_path)) as server:
+        visitor = Visitor(open_window(), server.address).open("training?model=digits-dr")
+        visitor.window.get_by_role("button", name="Train", exact=True).click()
+        sync_api.expect(visitor.window.locator(".st-key-stop button")).to_be_visible()
+        assert len(processes(server)) == 1
+        visitor.leave()
+        wait(lambda: processes(server) == [])
