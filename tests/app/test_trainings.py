@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -163,8 +164,11 @@ time.sleep(600)
 """
 
 
-def test_a_training_ends_where_its_server_is_killed():
-    with subprocess.Popen([sys.executable, "-c", BEGIN], cwd=trainings.ROOT, stdout=subprocess.PIPE) as server:
+def test_a_training_ends_where_its_server_is_killed(tmp_path: Path):
+    variables = {**os.environ, "TMPDIR": str(tmp_path)}  # where the folder stays
+    with subprocess.Popen(
+        [sys.executable, "-c", BEGIN], cwd=trainings.ROOT, env=variables, stdout=subprocess.PIPE
+    ) as server:
         assert server.stdout is not None
         process = int(server.stdout.readline())
         assert runs(process)

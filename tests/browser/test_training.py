@@ -66,10 +66,11 @@ def test_a_network_is_trained_in_sight(open_window: Callable[..., sync_api.Page]
 
 
 def test_a_training_ends_where_its_visitor_closes_the_page(open_window: Callable[..., sync_api.Page], tmp_path: Path):
-    with serving("tests/browser/training_main.py", tmp_path, CAPSVIZ_DATA=str(tmp_path)) as server:
+    folder = str(tmp_path)
+    with serving("tests/browser/training_main.py", tmp_path, CAPSVIZ_DATA=folder, TMPDIR=folder) as server:
         visitor = Visitor(open_window(), server.address).open("training?model=digits-dr")
         visitor.window.get_by_role("button", name="Train", exact=True).click()
         sync_api.expect(visitor.window.locator(".st-key-stop button")).to_be_visible()
         assert len(processes(server)) == 1
         visitor.leave()
-        wait(lambda: processes(server) == [])
+        wait(lambda: processes(server) == [] and not list(tmp_path.glob("capsviz-training-*")))
