@@ -9,14 +9,13 @@ from typing import Any
 
 import streamlit as st
 
-from app import layout, resources, scene
+from app import beside, layout, scene
+from app.beside import Beside
 from app.components.capsule_maps import capsule_maps
 from app.components.routing_board import Look, routing_board
 from app.scene import Scene
-from app.sources.images import Picture
 from app.state import session
 from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS
-from app.text import plain
 from app.widgets import chosen
 from capsviz.boards import CapsuleMaps, describe_routing, routing_message, trace_board
 from capsviz.boards.mixture import TEMPERATURES
@@ -46,35 +45,37 @@ def show(routing: str) -> None:
     """The board of the image on stage under a routing, and what the visitor put beside it, in step."""
     current = scene.current()
     entry, _ = current.sibling(routing)
-    second = current.second(entry)
+    first, second = beside.first(current, entry), beside.second(current, entry)
     if second is None:
         with layout.errors_as_sentences():
-            _board(current, entry, current.picture, "board", partial(acted, entry))
+            _board(current, first, "board", partial(acted, entry))
         return
-    for column, (model, picture), key in zip(
-        st.columns(2, gap="medium"), [(entry, current.picture), second], ["board", "board-second"], strict=True
-    ):
-        with column:
-            st.markdown(f"**{plain(model.name)}** · {plain(picture.title)}")
-            _board(current, model, picture, key, partial(acted, entry), group="pair")
+    for column, shown, key in zip(st.columns(2, gap="medium"), [first, second], ["board", "board-second"], strict=True):
+        with column, layout.errors_as_sentences():
+            st.markdown(shown.title)
+            _board(current, shown, key, partial(acted, entry), group="pair", like=first)
+    with layout.errors_as_sentences():
+        beside.compared(current, entry, second)
 
 
 def _board(
     current: Scene,
-    entry: Entry,
-    picture: Picture,
+    shown: Beside,
     key: str,
     on_action: Callable[[dict[str, Any]], None],
     group: str = "",
+    like: Beside | None = None,
 ) -> None:
-    whole, touched = current.trace_of(entry, picture, touched=True), current.intervention(entry)
+    """like: whose class is shown, for one image by two algorithms, so that both are about the same."""
+    entry, whole, touched = shown.entry, shown.traced(True, False), current.intervention(shown.entry)
     layer, position = layout.layer_of(current.choices, whole)
     trace = whole.at(layer, position)
-    base = current.trace_of(entry, picture).at(layer, position) if touched else None
-    longest = current.trace_of(entry, picture, touched=True, longest=True).at(layer, position)
-    longest_base = current.trace_of(entry, picture, longest=True).at(layer, position) if touched else None
-    upper = current.upper(trace)
-    more = resources.drawn_weights(entry.name, layer, position, len(trace.classes))
+    base = shown.traced(False, False).at(layer, position) if touched else None
+    longest = shown.traced(True, True).at(layer, position)
+    longest_base = shown.traced(False, True).at(layer, position) if touched else None
+    compared = like is not None and like.algorithm is not shown.algorithm
+    upper = current.upper(like.traced(True, False) if like is not None and compared else trace)
+    more = shown.drawn_weights(layer, position, len(trace.classes))
     layout.offer(
         key,
         lambda: trace_board(trace, upper=upper, base=base, more=more, dark=current.dark),
@@ -89,7 +90,7 @@ def _board(
         frame=current.choices.frame,
         look=Look(*(getattr(current.choices, field.name) for field in fields(Look))),
         introducing=not group and not session.chosen(current.choices) & CHOSEN_FIRST,
-        key=f"{key}-{entry.routing}",
+        key=f"{key}-{shown.algorithm.name}",
         alt=describe_routing(trace, upper=upper),
         group=group,
         touched=touched,
@@ -155,20 +156,15 @@ def _temperature_picker(current: Scene, entry: Entry) -> None:
 
 
 def _second_picker(current: Scene, entry: Entry) -> None:
-    others = [
-        name
-        for name, other in resources.entries().items()
-        if other.routing == entry.routing and other.config.image == entry.config.image and name != entry.name
-    ]
-    titles, second = {"": "nothing", ANOTHER_IMAGE: "another image"}, current.choices.second
+    options, second = beside.options(entry), current.choices.second
     chosen(
         st.selectbox,
         "Beside it",
         "second",
-        second if second in (*titles, *others) else "",
-        [*titles, *others],
-        format_func=lambda value: titles.get(value, value),
-        help="Two routings side by side play in step.",
+        second if second in options else "",
+        list(options),
+        format_func=lambda value: options[value],
+        help="Two routings side by side play in step: of another image, by another model, or of the very same votes.",
     )
 
 

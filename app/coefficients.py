@@ -12,8 +12,6 @@ from capsviz import data, zoo
 from capsviz.analysis import ascent
 from capsviz.network import rerouted
 from capsviz.routing.dynamic import DYNAMIC
-from capsviz.tracing.adopting import AdoptError
-from capsviz.tracing.adopting import record as record_votes
 from capsviz.tracing.coefficient_history import CoefficientHistory
 from capsviz.tracing.trace import Trace
 from capsviz.tracing.trace import trace as record
@@ -26,15 +24,6 @@ def routed_dynamically(name: str, pixels: bytes, iterations: int) -> Trace:
     image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(network.config.image)
     classes = resources.entries()[name].classes
     return record(network, data.to_float(image)[None], iterations=iterations, votes=False, name=name, classes=classes)
-
-
-def recorded_dynamically(trace: Trace, iterations: int) -> Trace:
-    """The votes of a recorded trace, whose network is not here, routed by agreement instead. Raises AdoptError."""
-    if trace.layer.votes is None:
-        raise AdoptError("The trace holds no votes that could be routed by agreement; record them as well.")
-    return record_votes(
-        trace.images, trace.layer.votes, DYNAMIC.name, iterations=iterations, grid=trace.grid, classes=trace.classes
-    )
 
 
 @of_zoo(spinner="Looking at the batch …", most=8)

@@ -12,7 +12,7 @@ from app.caching import of_zoo
 from app.sources import browsing, images, trace_sets
 from app.sources.images import Picture
 from app.state import capsule_sets, session
-from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, Catalogue, Choices
+from app.state.choices import MAX_ITERATIONS, Catalogue, Choices
 from app.text import plain
 from capsviz import zoo
 from capsviz.data import DIGITS, MNIST
@@ -46,13 +46,13 @@ class Scene:
         images. decoder: it has to reconstruct. Raises SceneError where there is none.
         """
         base = of or self.entry
-        if base.routing == routing and (base.config.decoder or not decoder):
+        if base.routing == routing and (base.has_decoder or not decoder):
             return base, ""
         able = [
             entry
             for entry in resources.entries().values()
             if entry.routing == routing
-            and (entry.config.decoder or not decoder)
+            and (entry.has_decoder or not decoder)
             and entry.config.image == base.config.image
         ]
         title, own = ALGORITHMS[routing].title, images.title_of(base.data)
@@ -68,7 +68,7 @@ class Scene:
             remedy = f"{command} trains one" if trainable else f"choose a model of another data set than {own}"
             raise SceneError(f"No {title} model that {wanted} is in pretrained/; {remedy}.")
         near = (base.data, DIGITS.name)
-        entry = min(able, key=lambda entry: (*(entry.data != name for name in near), not entry.config.decoder))
+        entry = min(able, key=lambda entry: (*(entry.data != name for name in near), not entry.has_decoder))
         if entry.data != base.data and base.name in resources.entries():
             missing = f"There is no {title} model of {plain(own)} in pretrained/ yet"
             return entry, f"{missing}, so **{plain(entry.name)}** runs on the same image ({command} trains one)."
@@ -124,21 +124,6 @@ class Scene:
 
     def _iterations(self, entry: Entry) -> int | None:
         return self.rounds(entry) if entry.method.iterates else None
-
-    def second(self, entry: Entry) -> tuple[Entry, Picture] | None:
-        """What is to be routed beside the image on stage under `entry`; None where nothing is, or nothing suits."""
-        chosen = self.choices.second
-        if chosen == ANOTHER_IMAGE:
-            name, split = images.data_of(self.choices, entry), images.split_of(self.choices, entry)
-            every = browsing.indices(name, split)
-            wanted = self.choices.second_image
-            return entry, images.from_data(
-                name, split, wanted if wanted in every else every[wanted % len(every)], entry
-            )
-        other = resources.entries().get(chosen)
-        if other is None or other.routing != entry.routing or other.config.image != entry.config.image:
-            return None
-        return other, self.picture
 
     def intervention(self, entry: Entry) -> Intervention:
         """The visitor's intervention as far as the model has the capsules."""

@@ -16,7 +16,7 @@ from app.components.hosting import built
 
 WHERE = "links"
 """Key of the fragment that calls `show`."""
-_LEAD = "lead"
+_LEAD, ONWARDS = "lead", "Onwards"
 
 
 def lead(page: str, query: Mapping[str, str]) -> None:
@@ -30,7 +30,7 @@ def show(pages: Mapping[str, StreamlitPage]) -> None:
     if _LEAD in st.session_state:
         token, page, query = st.session_state[_LEAD]
         with st.container(key="lead"):
-            st.page_link(pages[page], label="Onwards", query_params=query)
+            st.page_link(pages[page], label=ONWARDS, query_params=query)
             built("lead")(key="lead-followed", data=token)
 
 

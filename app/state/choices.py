@@ -52,7 +52,7 @@ from capsviz.data.multi import REACH
 from capsviz.data.points import EXTENT, PRESETS
 from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import reports
-from capsviz.routing import ASCENDING
+from capsviz.routing import ALGORITHMS, ASCENDING
 from capsviz.tracing.intervention import Intervention
 
 SOURCES = ("data", "upload", "camera", "pad", "generated", "recorded", "overlaid")
@@ -61,6 +61,9 @@ LABS = ("network", "toy")
 EXHIBITS = ("squash", "loss", "parts")
 """Of Basics."""
 ANOTHER_IMAGE = "image"
+SAME_VOTES = "same:"
+"""Before the name of an algorithm that routes the votes of the model on stage."""
+BESIDE = (ANOTHER_IMAGE, *(f"{SAME_VOTES}{name}" for name in ALGORITHMS))
 MAX_TEMPERATURE = TEMPERATURES[-1]
 VIEWS = ("image", "many", "distributions", "confusions", "wrong")
 """Of Compare: this image, many images, distributions, confusions, classified right and drawn wrong."""
@@ -251,8 +254,8 @@ class Choices:
     """Number by which the boards sort their list of capsules, one of `LISTED`."""
     lab: str = choice(one_of(LABS, "laboratory"), "network", resets=("frame",))
     """On the dynamic routing page: the `network`, or the `toy` of two parents."""
-    second: str = choice(model_or(ANOTHER_IMAGE, " to put beside it"), "", "nothing beside it")
-    """What is routed beside it: `image` (another image), or a model's name; empty: nothing."""
+    second: str = choice(model_or(BESIDE, " to put beside it"), "", "nothing beside it")
+    """What is routed beside it: one of `BESIDE`, or a model's name; empty: nothing."""
     second_image: int = choice(place("image"), 1, "image {second_image}", key="image2")
     """The other image's place in the data set."""
     iterations: int | None = choice(

@@ -187,9 +187,12 @@ def _a_model(random: Random, _choices: Choices, catalogue: Catalogue) -> str:
 MODEL = Codec(lambda text, _choices, catalogue: _known(text, catalogue), _a_model)
 
 
-def model_or(word: str, where: str) -> Codec:
-    """A model, or a word beside them; where: what it was wanted for, in the sentence."""
-    return Codec(lambda text, _, catalogue: text if text == word else _known(text, catalogue, where), _a_model)
+def model_or(words: Sequence[str], where: str) -> Codec:
+    """A model, or one of some words beside them; where: what it was wanted for, in the sentence."""
+    return Codec(
+        lambda text, _, catalogue: text if text in words else _known(text, catalogue, where),
+        lambda random, _, catalogue: random.choice([*words, *catalogue.classes]),
+    )
 
 
 def _read_pair(text: str, _choices: Choices, catalogue: Catalogue) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from capsviz.figures.objects import in_words
 from capsviz.routing import ASCENDING
 from capsviz.routing.discriminative import L2, sparsity
 from capsviz.routing.dynamic import DYNAMIC
+from capsviz.tracing.adopting import same_votes
 
 current = scene.current()
 choices = current.choices
@@ -68,7 +69,7 @@ def agreement(upper: int) -> None:
     with right:
         layout.iterations_picker(current, entry)
     if choices.votes == "same" and entry.name not in resources.entries():
-        dynamic, whose = learned.recorded_dynamically(trace, current.rounds(entry)), entry.name
+        dynamic, whose = same_votes(trace, DYNAMIC.name, iterations=current.rounds(entry)), entry.name
     elif choices.votes == "same":
         dynamic, whose = learned.routed_dynamically(entry.name, current.picture.key, current.rounds(entry)), entry.name
     else:

@@ -39,7 +39,7 @@ class RecordedConfig(CapsNetConfig):
         if self.capsule_layers or self.primary_types != self.lattice[2]:
             raise ConfigError("Of another program's network one layer of its lattice's types is recorded; correct it.")
         for places, side, window in zip(self.lattice[:2], self.image[1:], self.seen or (), strict=False):
-            if window.stride < 1 or (places - 1) * window.stride + window.kernel > side:
+            if window.stride < 1 or (places - 1) * window.stride + window.kernel > side + 2 * window.padding:
                 raise ConfigError(
                     f"{places} positions that see {window.kernel} pixels, {window.stride} apart, do not fit into "
                     f"{side}; give side and step of the field."

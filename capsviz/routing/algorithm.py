@@ -143,6 +143,8 @@ class Algorithm(Method, ABC):
     page: str
     """The page of the app that is about it."""
     explanation: Explanation
+    assumed: str = ""
+    """What that is, in words; empty where it has learned nothing beside the votes."""
     pictures: frozenset[str] = frozenset()
     """Which pictures of a trace there are: board, flow, couplings, agreement, gaussians, coefficients."""
 
@@ -188,6 +190,10 @@ class Algorithm(Method, ABC):
         None where they were not recorded; presence: activations of the lower capsules, "batch lower".
         """
         return dict(steps)
+
+    def unlearned(self, lower: int, upper: int) -> dict[str, Tensor] | None:
+        """What it has before any training beside the votes, by name; None where it then says nothing of a class."""
+        return {}
 
     def drawn_weights(self, owner: Any, upper: slice) -> dict[str, Tensor]:
         """Weights that a board draws beside the steps, of these upper capsules, by what they are called."""

@@ -159,6 +159,9 @@ class Attention(Algorithm):
         owner.offset = nn.Parameter(torch.zeros(sizes.upper_dim))
         owner.readout = nn.Parameter(torch.randn(sizes.upper_dim) * sizes.upper_dim**-0.5)
 
+    def unlearned(self, lower: int, upper: int) -> None:
+        """Its readout, which names the class, is learned."""
+
     def route(
         self,
         owner: Any,

@@ -53,12 +53,16 @@ def discriminative_routing(
     yield DiscriminativeStep(1, coefficients, sums, poses, activations, votes.agreement(sums) if agreement else None)
 
 
+START = 0.1
+"""Around which b begins: what dynamic routing's softmax over ten classes starts with."""
+
+
 def initial_coefficients(
-    lower: int, upper: int, start: float = 0.1, generator: torch.Generator | None = None
+    lower: int, upper: int, start: float = START, generator: torch.Generator | None = None
 ) -> Float[Tensor, "lower upper"]:
     """b before any training, start + N(0, 0.01²), from the generator or from torch's own.
 
-    Yang, Li & Yu 2021 give no start; 0.1 is what dynamic routing's softmax starts with, and the noise breaks the tie.
+    Yang, Li & Yu 2021 give no start; the noise breaks the tie.
     """
     return start + 0.01 * torch.randn(lower, upper, generator=generator)
 
@@ -159,6 +163,7 @@ class Discriminative(Ascending):
     squashed = "sums"
     pairs = ("agreement", "coefficients", "activations")
     page = "discriminative"
+    assumed = f"every b = {START:g}"
     pictures = frozenset({"coefficients"})
     explanation = Explanation(
         "No rounds: one coefficient <b>b</b> per capsule pair, learned, and free to be <b>negative</b>.",
@@ -182,6 +187,10 @@ class Discriminative(Ascending):
         super().add_weights(owner, sizes, settings)
         b = initial_coefficients(sizes.lower, sizes.upper, settings.coefficient_start)
         owner.register_buffer("coefficients", b)
+
+    def unlearned(self, lower: int, upper: int) -> dict[str, Tensor]:
+        """Every b at its start."""
+        return {"coefficients": torch.full((lower, upper), START)}
 
     def route(
         self,

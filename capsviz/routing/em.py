@@ -230,6 +230,7 @@ class ExpectationMaximisation(Algorithm):
     pairs = ("responsibilities", "posteriors", "activations")
     played = ("variances", "cost", "inverse_temperature")
     strength = ACTIVATION
+    assumed = "β_u = 0 and β_a = −2 for every class"
     program = Program(
         (
             Line(
@@ -352,6 +353,10 @@ class ExpectationMaximisation(Algorithm):
             for owned in steps["responsibilities"]
         ]
         return {"variances": torch.stack(variances), **steps}
+
+    def unlearned(self, lower: int, upper: int) -> dict[str, Tensor]:
+        """Both betas."""
+        return dict(zip(("beta_u", "beta_a"), (each.detach() for each in initial_betas(upper)), strict=True))
 
     def drawn_weights(self, owner: Any, upper: slice) -> dict[str, Tensor]:
         """`beta_a`, the cost at which a capsule is half on."""

@@ -8,8 +8,9 @@ trace.save("mine.safetensors")                    (in traces/ the app offers it 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import torch
 from jaxtyping import Float
@@ -69,6 +70,37 @@ def record(
         found = algorithm.route(owner, DenseVotes(votes), presence, config, iterations=iterations, record=True)
         steps = stacked(list(found))
     return _trace(config, images, steps, votes, presence, lower_poses, decoder, name, classes)
+
+
+def same_votes(trace: Trace, routing: str, *, iterations: int = 3) -> Trace:
+    """The votes of a trace, routed by another algorithm, with what that is before any training (`unlearned`).
+
+    A lower capsule counts as much as it did in the trace. Raises AdoptError where the trace holds no votes, or has
+    several layers of capsules, and where the algorithm says nothing without training.
+    """
+    algorithm, layer = _algorithm(routing), trace.layer
+    if layer.votes is None or len(trace.layers) > 1:
+        raise AdoptError(f"{trace.name} holds no votes of all its capsules for all classes; record them as well.")
+    _, lower, upper, _ = layer.votes.shape
+    weights = algorithm.unlearned(lower, upper)
+    if weights is None:
+        raise AdoptError(f"{algorithm.title} reads the classes by what it has learned; choose another algorithm.")
+    found = record(
+        trace.images,
+        layer.votes,
+        routing,
+        iterations=iterations,
+        weights=weights,
+        activations=trace.primary_activations,
+        lower_poses=trace.primary_poses,
+        grid=trace.grid,
+        name=trace.name,
+        classes=trace.classes,
+    )
+    seen = trace.config.view(0), trace.config.view(1)
+    if not all(view.stride for view in seen):  # of one place, which sees the whole image
+        return found
+    return replace(found, config=replace(cast("RecordedConfig", found.config), seen=seen))
 
 
 def from_steps(

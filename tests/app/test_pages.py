@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from urllib.parse import parse_qsl
 
+import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
+from app import resources
+from app.components.lead import ONWARDS
+from app.sources import images
 from capsviz import data, zoo
 from capsviz.analysis import perturbation
 from capsviz.analysis.perturbation import OFFSETS
 from capsviz.boards.message import Message, unpack
 from capsviz.data.exemplars import exemplars
 from capsviz.routing import ALGORITHMS
+from capsviz.tracing.adopting import record
 from tests.app.conftest import Visit
+from tests.known import known
 
 PAGES = (
     *("start", "dynamic", "em", "discriminative", "perturb", "compare", "results", "basics", "mixtures", "viewpoint"),
@@ -109,6 +117,66 @@ def test_another_image_is_routed_beside_the_first_and_plays_in_step(visit: Visit
     given = boards(app)
     assert [each.fields["group"] for each in given] == ["pair", "pair"]
     assert "Digits test image 5" in spoken(app)
+
+
+ROUTED = [name for name, each in ALGORITHMS.items() if "board" in each.pictures]
+
+
+@pytest.mark.parametrize("routing", ROUTED)
+@pytest.mark.parametrize("page", ["dynamic", "em"])
+def test_beside_it_stands_any_algorithm_by_its_own_model(visit: Visit, page: str, routing: str):
+    name = f"digits-{routing}"
+    app = visit(page, model=f"digits-{'em' if page == 'em' else 'dr'}", image=7, second=name)
+    if not app.selectbox(key="second").value:
+        assert name == app.query_params["model"]
+        return
+    first, second = boards(app)
+    assert first.fields["group"] == second.fields["group"] == "pair"
+    assert f"**{name}**" in spoken(app)
+    own = resources.trace(name, images.from_data("digits", "test", 7, zoo.entry(name)).key, 3)
+    np.testing.assert_allclose(second.arrays["lengths"].reshape(-1, 10)[2], own.layer["activations"][-1, 0], atol=1e-6)
+    titles = [zoo.entry(each).method.title for each in (app.query_params["model"], name)]
+    for figure in ("certainty", "shares"):
+        assert [bars["name"] for bars in charts(app)[figure]["data"]] == titles
+    assert "trained apart" in spoken(app)
+
+
+@pytest.mark.parametrize(("page", "model", "other"), [("dynamic", "digits-dr", "em"), ("em", "digits-em", "dr")])
+@pytest.mark.parametrize("rounds", [1, 3, 10])
+def test_beside_it_another_algorithm_routes_the_same_votes(
+    visit: Visit, page: str, model: str, other: str, rounds: int
+):
+    app = visit(page, model=model, image=7, second=f"same:{other}", T=rounds)
+    first, second = boards(app)
+    assert second.fields["rounds"] == rounds == first.fields["rounds"]
+    assert f"**{ALGORITHMS[other].title}** · the votes of {model}" in spoken(app)
+    own = resources.trace(model, images.from_data("digits", "test", 7, zoo.entry(model)).key, rounds)
+    votes = known(own.layer.votes)
+    lower, upper = votes.shape[1:3]
+    weights = ALGORITHMS[other].unlearned(lower, upper)
+    routed = record(None, votes, other, iterations=rounds, weights=weights, activations=own.primary_activations)
+    found = torch.from_numpy(second.arrays["lengths"].reshape(-1, upper)[rounds - 1])
+    torch.testing.assert_close(found, routed.activations[0], atol=1e-6, rtol=1e-6)
+    shares = ALGORITHMS[other].share.field
+    torch.testing.assert_close(
+        torch.from_numpy(second.arrays["shares"].reshape(-1, lower, upper)[rounds - 1]),
+        routed.layer[shares][-1, 0],
+        atol=1e-6,
+        rtol=1e-6,
+    )
+    drawn = {each["name"]: each["y"] for each in charts(app)["certainty"]["data"]}
+    assert list(drawn) == [ALGORITHMS[name].title for name in (zoo.entry(model).routing, other, "l2")]
+    np.testing.assert_allclose(drawn[ALGORITHMS[other].title], routed.activations[0], atol=1e-3)
+    given = {each["name"]: each["y"] for each in charts(app)["shares"]["data"]}
+    np.testing.assert_allclose(given[ALGORITHMS[other].title], routed.layer[shares][-1, 0].mean(0), atol=1e-3)
+    assert "every b = 0.1" in spoken(app) and "thought experiment" in spoken(app)
+
+
+@pytest.mark.parametrize(("page", "model"), [("em", "mnist-matrix"), ("dynamic", "digits-dr")])
+def test_what_cannot_route_the_votes_is_not_offered(visit: Visit, page: str, model: str):
+    offered = visit(page, model=model).selectbox(key="second").options
+    same = [each for each in offered if "on the same votes" in each]
+    assert same == ([] if page == "em" else ["EM routing, on the same votes"])
 
 
 def test_the_inverse_temperature_is_moved_and_goes_to_the_url(visit: Visit):
@@ -286,10 +354,16 @@ def test_leafing_through_the_thumbnails_changes_no_image(visit: Visit):
     assert "Digits test image 60" in spoken(app)
 
 
+def led_to(app: AppTest) -> tuple[str, dict[str, str]]:
+    """The page and the choices of the link that the browser is to follow."""
+    [link] = [each.proto for each in app.get("page_link") if each.proto.label == ONWARDS]
+    return link.page, dict(parse_qsl(link.query_string))
+
+
 def test_another_model_of_the_same_data_set_keeps_the_image(visit: Visit):
     app = visit(model="digits-dr", image=33)
     app.radio(key="model").set_value("digits-l1").run()
-    assert (app.query_params["model"], app.query_params["image"]) == ("digits-l1", "33")
+    assert led_to(app) == ("discriminative", {"model": "digits-l1", "image": "33"})
 
 
 def test_drawn_images_are_labelled_as_generated(visit: Visit):
@@ -360,9 +434,11 @@ def test_the_algorithm_is_the_one_that_the_page_runs_and_another_leads_to_its_ow
     app.radio(key="model").set_value("digits-matrix").run()
     assert app.header[0].value == "EM routing" and app.query_params["model"] == "digits-matrix"
     app.radio(key="model").set_value("digits-l1").run()
-    assert not app.exception
+    page, query = led_to(app)
+    assert query == {"model": "digits-l1", "image": "5", "T": "4"}
+    app = visit(page, **query)
     assert app.header[0].value == "L2 / L1: discriminative routing"
-    assert dict(app.query_params) == {"model": "digits-l1", "image": "5", "T": "4"}
+    assert not [each for each in app.get("page_link") if each.proto.label == ONWARDS], "one goes there once"
     assert app.radio(key="model").value == "digits-l1"
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import main, trainings
+from app import failures, guard, main, startup, trainings
 from capsviz.training.config import TrainingConfig
 
 EPOCHS = 2
@@ -20,7 +20,7 @@ def shortened(config: TrainingConfig) -> TrainingConfig:
 trainings.server = trainings.Trainings(adapt=shortened)
 app = st.App(
     main.ROOT / "app" / "script.py",
-    lifespan=main.startup.lifespan,
-    middleware=main.guard.middleware(),
-    on_script_error=main.failures.answer,
+    lifespan=startup.lifespan,
+    middleware=guard.middleware(),
+    on_script_error=failures.answer,
 )

@@ -16,7 +16,7 @@ from capsviz.network import CapsNet, preset
 from capsviz.network.config import ConfigError, Window
 from capsviz.routing import ALGORITHMS, squash
 from capsviz.routing.squash import unsquash
-from capsviz.tracing.adopting import AdoptError
+from capsviz.tracing.adopting import AdoptError, same_votes
 from capsviz.tracing.layout import TraceError
 from capsviz.tracing.trace import NotRecorded
 from tests.known import known
@@ -191,3 +191,33 @@ def test_of_a_trace_whose_network_is_away_a_beginning_is_cut_and_nothing_drawn()
     assert torch.equal(begun.poses, whole.layer.poses[1])
     with pytest.raises(TraceError, match="no part of this trace"):
         shorter(None, whole, 5)
+
+
+def test_the_same_votes_are_routed_by_any_algorithm_that_says_something_before_training():
+    model = CapsNet(preset("tiny", "digits", "dr")).eval()
+    own = capsviz.trace(model, torch.rand(2, 1, 28, 28), votes="all")
+    able = [name for name, each in ALGORITHMS.items() if each.unlearned(1, 1) is not None]
+    assert len(able) == len(ALGORITHMS) - 1
+    for name in able:
+        found = same_votes(own, name, iterations=2)
+        assert found.config.routing == name and found.classes == own.classes and found.grid == own.grid
+        torch.testing.assert_close(known(found.layer.votes), known(own.layer.votes))
+        capsule = own.config.lower - 1
+        row, column, _ = (capsule // own.grid[2] // own.grid[1], capsule // own.grid[2] % own.grid[1], 0)
+        assert found.config.receptive_field(row, column) == own.config.receptive_field(row, column)
+    torch.testing.assert_close(same_votes(own, "dr").activations, own.activations)
+    [silent] = ALGORITHMS.keys() - set(able)
+    with pytest.raises(AdoptError, match="by what it has learned; choose another"):
+        same_votes(own, silent)
+    with pytest.raises(AdoptError, match="holds no votes"):
+        same_votes(capsviz.trace(model, torch.rand(1, 1, 28, 28), votes=False), "em")
+
+
+def test_what_a_capsule_of_a_padded_encoder_sees_is_kept():
+    model = CapsNet(preset("residual", "digits", "dr")).eval()
+    own = capsviz.trace(model, torch.rand(1, 1, 28, 28), votes="all")
+    found = same_votes(own, "em")
+    rows, columns, _ = own.grid
+    for row in range(rows):
+        for column in range(columns):
+            assert found.config.receptive_field(row, column) == own.config.receptive_field(row, column)

@@ -1,0 +1,145 @@
+"""What is routed beside the image on stage: another image, another model, or the same votes by another algorithm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+import streamlit as st
+from numpy import ndarray
+
+from app import layout, resources
+from app.scene import Scene
+from app.sources import browsing, images
+from app.sources.images import Picture
+from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, SAME_VOTES
+from app.text import plain
+from capsviz.figures.verdicts import certainty, shares
+from capsviz.routing import ALGORITHMS, Algorithm
+from capsviz.tracing.adopting import same_votes
+from capsviz.tracing.trace import Trace
+from capsviz.zoo import Entry
+
+SAME = {f"{SAME_VOTES}{name}": algorithm for name, algorithm in ALGORITHMS.items()}
+BOARD = "board"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a board shows: its heading, the model, the algorithm that routes, and its traces.
+
+    traced: by whether the visitor's intervention counts, and with how many iterations.
+    """
+
+    title: str
+    entry: Entry
+    algorithm: Algorithm
+    traced: Callable[[bool, bool], Trace]
+    votes: str = ""
+    """The model whose votes are routed by an algorithm of another; empty: its own."""
+
+    def drawn_weights(self, layer: int, position: int, upper: int) -> dict[str, ndarray]:
+        """What the board draws and the trace does not hold."""
+        if not self.votes:
+            return resources.drawn_weights(self.entry.name, layer, position, upper)
+        owner = SimpleNamespace(**(self.algorithm.unlearned(self.entry.config.lower, upper) or {}))
+        found = self.algorithm.drawn_weights(owner, slice(0, upper))
+        return {name: weight.numpy() for name, weight in found.items()}
+
+
+def first(current: Scene, entry: Entry) -> Beside:
+    """The image on stage."""
+    return _own(current, entry, current.picture)
+
+
+def second(current: Scene, entry: Entry) -> Beside | None:
+    """What is to be routed beside it; None where nothing is, or nothing suits."""
+    wanted = current.choices.second
+    if wanted == ANOTHER_IMAGE:
+        name, split = images.data_of(current.choices, entry), images.split_of(current.choices, entry)
+        every, place = browsing.indices(name, split), current.choices.second_image
+        index = place if place in every else every[place % len(every)]
+        return _own(current, entry, images.from_data(name, split, index, entry))
+    if wanted in SAME:
+        return _rerouted(current, entry, SAME[wanted]) if wanted in _same(entry) else None
+    other = resources.entries().get(wanted)
+    if other is None or wanted not in {*_alike(entry), *_others(entry)}:
+        return None
+    return _own(current, other, current.picture)
+
+
+def options(entry: Entry) -> dict[str, str]:
+    """What may be put beside a model, and what each is called: first what routes alike, then what does not."""
+    own = {name: f"{resources.kind(resources.entries()[name])}, its own votes · {name}" for name in _others(entry)}
+    same = {name: f"{SAME[name].title}, on the same votes" for name in _same(entry)}
+    return {"": "nothing", ANOTHER_IMAGE: "another image", **{name: name for name in _alike(entry)}, **same, **own}
+
+
+def _own(current: Scene, entry: Entry, picture: Picture) -> Beside:
+    def traced(touched: bool, longest: bool) -> Trace:
+        return current.trace_of(entry, picture, touched=touched, longest=longest)
+
+    return Beside(f"**{plain(entry.name)}** · {plain(picture.title)}", entry, entry.config.algorithm, traced)
+
+
+def _rerouted(current: Scene, entry: Entry, algorithm: Algorithm) -> Beside:
+    def traced(touched: bool, longest: bool) -> Trace:
+        rounds = MAX_ITERATIONS if longest else current.rounds(entry)
+        return same_votes(current.trace_of(entry, current.picture, touched=touched), algorithm.name, iterations=rounds)
+
+    title = f"**{algorithm.title}** · the votes of {plain(entry.name)}"
+    return Beside(title, entry, algorithm, traced, votes=entry.name)
+
+
+def _fitting(entry: Entry) -> dict[str, Entry]:
+    every = {name: other for name, other in resources.entries().items() if name != entry.name}
+    return {name: other for name, other in every.items() if other.config.image == entry.config.image}
+
+
+def _alike(entry: Entry) -> list[str]:
+    return [name for name, other in _fitting(entry).items() if other.routing == entry.routing]
+
+
+def _others(entry: Entry) -> list[str]:
+    """Models of the same classes by other algorithms that have a board."""
+    return [
+        name
+        for name, other in _fitting(entry).items()
+        if other.routing != entry.routing and other.data == entry.data and BOARD in other.config.algorithm.pictures
+    ]
+
+
+def _same(entry: Entry) -> list[str]:
+    """Algorithms that route the votes of a model, all of whose capsules vote for all classes, and have a board."""
+    if entry.config.capsule_layers:
+        return []
+    wanted = [name for name, each in SAME.items() if each.name != entry.routing and BOARD in each.pictures]
+    return [name for name in wanted if SAME[name].unlearned(1, 1) is not None]
+
+
+def compared(current: Scene, entry: Entry, other: Beside) -> None:
+    """Whom each believes: both routings of the image on stage, and of the same votes those that have no board too."""
+    if other.algorithm is entry.config.algorithm:
+        return
+    own, whose = current.trace(entry, touched=True), plain(entry.name)
+    if other.votes:
+        kinds = {type(each): each for each in reversed(ALGORITHMS.values())}  # L1 and L2 differ in training alone
+        able = [each for each in kinds.values() if each.unlearned(1, 1) is not None and each.name != entry.routing]
+        order = [each for each in ALGORITHMS.values() if each in able]
+        others = {each.title: same_votes(own, each.name, iterations=current.rounds(entry)) for each in order}
+        assumed = ", ".join(f"{each.title} takes {each.assumed}" for each in order if each.assumed)
+        note = (
+            f"All route the votes of {whose}, with which {entry.method.title} alone was trained"
+            f"{f'; {assumed}, as before any training' * bool(assumed)}: a thought experiment."
+        )
+    else:
+        others = {other.algorithm.title: other.traced(True, False)}
+        note = f"Each routes its own votes, those of {whose} and of {plain(other.entry.name)}, trained apart."
+    colours = {each.title: each.colour for each in ALGORITHMS.values()}
+    st.subheader("Whom does each believe?", anchor=False)
+    for column, figure in zip(st.columns(2), (certainty, shares), strict=True):
+        with column:
+            drawn = figure({entry.method.title: own, **others}, colours=colours, dark=current.dark)
+            layout.show(drawn, figure.__name__)
+    st.caption(note)

@@ -1,0 +1,32 @@
+"""Another algorithm beside the first in Chromium: the whole page says what was put there, and Back takes it away."""
+
+from __future__ import annotations
+
+import re
+
+from tests.browser.api import sync_api
+from tests.browser.visitor import Visitor
+
+
+def test_another_algorithm_on_the_same_votes_stands_beside_the_first(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=7")
+    window = visitor.window
+    window.locator('[class*="st-key-second"] input').first.click()
+    window.get_by_role("option", name="EM routing, on the same votes").click()
+    visitor.eventually(lambda: "second=same%3Aem" in visitor.query(), "the algorithm in the link")
+    visitor.settle()
+    headings = window.locator('[class*="st-key-boards"], .stMainBlockContainer').first
+    sync_api.expect(headings).to_contain_text("EM routing · the votes of digits-dr")
+    boards = window.locator('[data-stale="false"] section.routing')
+    sync_api.expect(boards).to_have_count(2)
+    sync_api.expect(boards.first).to_contain_text(re.compile(r"iteration 3 of 3 · line 4 of 4"))
+    sync_api.expect(boards.last).to_contain_text(re.compile(r"iteration 3 of 3 · line 3 of 3"))
+    named = "plot => plot.data.map(trace => trace.name)"
+    figure = window.locator('.st-key-certainty[data-stale="false"] .js-plotly-plot')
+    assert figure.evaluate(named) == ["Dynamic routing", "EM routing", "L2"]
+    sync_api.expect(window.get_by_text("a thought experiment")).to_be_visible()
+    window.go_back()
+    sync_api.expect(boards).to_have_count(1)
+    visitor.settle()
+    assert visitor.query() == "model=digits-dr&image=7"
+    sync_api.expect(window.get_by_text("Whom does each believe?")).to_have_count(0)
