@@ -144,7 +144,7 @@ class Algorithm(Method, ABC):
     """The page of the app that is about it."""
     explanation: Explanation
     assumed: str = ""
-    """What that is, in words; empty where it has learned nothing beside the votes."""
+    """What `unlearned` gives, in words; empty where it learns nothing beside the votes."""
     pictures: frozenset[str] = frozenset()
     """Which pictures of a trace there are: board, flow, couplings, agreement, gaussians, coefficients."""
 

@@ -174,7 +174,7 @@ def test_the_links_fit_one_line_beside_the_sidebar_and_wrap_on_a_telephone(
     for screen, rows in (({"width": 1280, "height": 720}, 1), (TELEPHONE, 4)):
         visitor = Visitor(open_window(viewport=screen), address).open("results?model=digits-dr")
         boxes = visitor.window.evaluate(places)
-        assert len(boxes) == 11
+        assert len(boxes) == 12
         assert len({round(top) for top, *_ in boxes}) <= rows, boxes
         assert all(right <= screen["width"] for _, _, right, _ in boxes)
         visitor.leave()
