@@ -13,11 +13,10 @@ from app import layout, resources
 from app.scene import Scene
 from app.sources import browsing, images
 from app.sources.images import Picture
-from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS, SAME_VOTES
+from app.state.choices import ANOTHER_IMAGE, SAME_VOTES
 from app.text import plain
 from capsviz.figures.verdicts import certainty, shares
 from capsviz.routing import ALGORITHMS, Algorithm
-from capsviz.tracing.adopting import same_votes
 from capsviz.tracing.trace import Trace
 from capsviz.zoo import Entry
 
@@ -85,8 +84,7 @@ def _own(current: Scene, entry: Entry, picture: Picture) -> Beside:
 
 def _rerouted(current: Scene, entry: Entry, algorithm: Algorithm) -> Beside:
     def traced(touched: bool, longest: bool) -> Trace:
-        rounds = MAX_ITERATIONS if longest else current.rounds(entry)
-        return same_votes(current.trace_of(entry, current.picture, touched=touched), algorithm.name, iterations=rounds)
+        return current.same_votes(entry, algorithm.name, touched=touched, longest=longest)
 
     title = f"**{algorithm.title}** · the votes of {plain(entry.name)}"
     return Beside(title, entry, algorithm, traced, votes=entry.name)
@@ -127,7 +125,7 @@ def compared(current: Scene, entry: Entry, other: Beside) -> None:
         kinds = {type(each): each for each in reversed(ALGORITHMS.values())}  # L1 and L2 differ in training alone
         able = [each for each in kinds.values() if each.unlearned(1, 1) is not None and each.name != entry.routing]
         order = [each for each in ALGORITHMS.values() if each in able]
-        others = {each.title: same_votes(own, each.name, iterations=current.rounds(entry)) for each in order}
+        others = {each.title: current.same_votes(entry, each.name, touched=True) for each in order}
         assumed = ", ".join(f"{each.title} takes {each.assumed}" for each in order if each.assumed)
         note = (
             f"All route the votes of {whose}, with which {entry.method.title} alone was trained"

@@ -1,4 +1,4 @@
-"""What the discriminative page computes once for all its visitors: the same votes rerouted, ascents, histories."""
+"""What the discriminative page computes once for all its visitors: ascents of b, and its histories."""
 
 from __future__ import annotations
 
@@ -10,20 +10,7 @@ from app.sources import browsing
 from app.state.choices import CLIMBS
 from capsviz import data, zoo
 from capsviz.analysis import ascent
-from capsviz.network import rerouted
-from capsviz.routing.dynamic import DYNAMIC
 from capsviz.tracing.coefficient_history import CoefficientHistory
-from capsviz.tracing.trace import Trace
-from capsviz.tracing.trace import trace as record
-
-
-@of_zoo(spinner="Routing the same votes …", most=16)
-def routed_dynamically(name: str, pixels: bytes, iterations: int) -> Trace:
-    """The votes of an L2 or L1 model for one image, routed by agreement instead, recorded."""
-    network = rerouted(resources.model(name), DYNAMIC.name)
-    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(network.config.image)
-    classes = resources.entries()[name].classes
-    return record(network, data.to_float(image)[None], iterations=iterations, votes=False, name=name, classes=classes)
 
 
 @of_zoo(spinner="Looking at the batch …", most=8)

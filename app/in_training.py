@@ -56,10 +56,8 @@ def seen(current: Scene, training: Training) -> Trace | None:
 
 def finished(current: Scene, name: str) -> Trace:
     """The image through the visitor's own model of this name."""
-    iterations = resources.entries()[name].config.iterations
-    return resources.trace(
-        name, picture(current).key, iterations if resources.entries()[name].method.iterates else None
-    )
+    entry = resources.entries()[name]
+    return resources.trace(name, picture(current).key, entry.config.iterations if entry.method.iterates else None)
 
 
 def bar(progress: Progress, *, stopping: bool) -> None:

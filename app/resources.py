@@ -19,6 +19,7 @@ from capsviz.analysis.predictions import Predictions, PredictionsError, drawings
 from capsviz.boards import pack_weights
 from capsviz.data import Viewpoint
 from capsviz.network import CNN, METHODS, CapsNet
+from capsviz.tracing import adopting
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.trace import Trace, contains_shorter, shorter
 from capsviz.tracing.trace import trace as record
@@ -148,6 +149,14 @@ def trace(
         classes=entries()[name].classes,
         objects=entries()[name].objects,
     )
+
+
+@of_zoo(spinner="Routing the same votes …", most=32)
+def same_votes(name: str, pixels: bytes, intervention: Intervention, routing: str, iterations: int) -> Trace:
+    """The votes of a model for one image, routed by another algorithm, recorded. Raises AdoptError."""
+    config = model(name).config
+    own = trace(name, pixels, config.iterations if config.algorithm.iterates else None, intervention)
+    return adopting.same_votes(own, routing, iterations=iterations)
 
 
 @of_zoo(spinner="Asking every model …", most=32)

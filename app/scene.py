@@ -19,6 +19,7 @@ from capsviz.data import DIGITS, MNIST
 from capsviz.errors import CapsvizError
 from capsviz.network import preset
 from capsviz.routing import ALGORITHMS
+from capsviz.tracing import adopting
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.trace import Trace, contains_shorter
 from capsviz.zoo import Entry
@@ -110,6 +111,17 @@ class Scene:
             raise SceneError(f"{resources.ABSENT.format(name=entry.name)}; take back T, λ and what you changed.")
         temperature = self.choices.temperature if entry.config.algorithm.tempered else None
         return resources.trace(entry.name, picture.key, iterations, intervention, temperature)
+
+    def same_votes(self, entry: Entry, routing: str, *, touched: bool = False, longest: bool = False) -> Trace:
+        """The votes of a model for the image on stage, routed by another algorithm; touched, longest: as in `trace_of`.
+
+        Raises AdoptError where the trace of a network that is not here holds no votes.
+        """
+        iterations = MAX_ITERATIONS if longest else self.rounds(entry)
+        if entry.name not in resources.entries():
+            return adopting.same_votes(self.trace(entry, touched=touched), routing, iterations=iterations)
+        intervention = self.intervention(entry) if touched else UNTOUCHED
+        return resources.same_votes(entry.name, self.picture.key, intervention, routing, iterations)
 
     def replays(self, entry: Entry, picture: Picture | None = None) -> bool:
         """Whether the trace of a model, untouched, is read from a recording; of the picture on stage unless given."""

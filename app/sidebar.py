@@ -58,7 +58,7 @@ def show(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> bool:
     if here == TRAINING:
         st.caption("The network is the one that learns here; the image is of your choice.")
     else:
-        _models(scene, here, pages)
+        _models(scene, here)
     own_files.show()
     _source(scene)
     _preview(scene)
@@ -97,7 +97,7 @@ def _actions(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> boo
     return wanted
 
 
-def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None:
+def _models(scene: Scene, here: str) -> None:
     """Which model; the algorithm is the one that the page runs, and another leads to the page that is about it."""
     entries = resources.entries()
     entry = scene.entry
@@ -111,9 +111,9 @@ def _models(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> None
         entry = running if running.data == entry.data else entry
     about = {algorithm.page for algorithm in ALGORITHMS.values()}
 
-    def leads(name: str) -> StreamlitPage | None:
+    def leads(name: str) -> str | None:
         own = entries[name].config.algorithm.page
-        return pages[own] if here in about and own != here else None
+        return own if here in about and own != here else None
 
     offered = [other for other in entries.values() if other.data == entry.data]
     kinds = [_kind(other) for other in offered]

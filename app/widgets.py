@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import streamlit as st
-from streamlit.navigation.page import StreamlitPage
 
 from app import scene
 from app.components.lead import lead
@@ -22,14 +21,15 @@ def chosen(
     *args: Any,
     read: Callable[[Any, Choices], dict[str, Any]] | None = None,
     then: list[str] | None = None,
-    leads: Callable[[Any], StreamlitPage | None] = lambda _: None,
+    leads: Callable[[Any], str | None] = lambda _: None,
     **options: Any,
 ) -> Any:
     """A widget for one field of the choices: it shows `value`, and a change goes to the URL.
 
     The widget keeps no state of its own, so that the back button and a link always show what the URL says.
     read: turns the widget's value into the changes, where that is more than the field itself. then: the fragments to
-    run again, where the whole page need not. leads: the page to which a value leads, None where the visitor stays.
+    run again, where the whole page need not. leads: the name of the page to which a value leads, None where the visitor
+    stays.
     """
     key = place(options.pop("key", field), value)
 
@@ -41,7 +41,7 @@ def chosen(
         changes = read(answer, choices) if read else {field: answer}
         page = leads(answer)
         if page is not None:
-            lead(page.url_path, session.to_query(session.changed(choices, **changes)))
+            lead(page, session.to_query(session.changed(choices, **changes)))
         session.update(choices, **changes)
         if then:
             st.rerun(then)

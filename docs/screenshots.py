@@ -17,7 +17,7 @@ from tests.serving import CHROMIUM, FLAGS, ROOT, served
 
 IMAGES = ROOT / "docs" / "images"
 PAGES = {
-    "dynamic": "",
+    "dynamic": "dynamic",
     "em": "em",
     "discriminative": "discriminative",
     "perturb": "perturb",
@@ -25,7 +25,7 @@ PAGES = {
     "results": "results",
     "multi-mnist": "results?experiment=multi-mnist",
 }
-"""Each picture's name and its page's path; the first page is the app's address itself."""
+"""Each picture's name and its page's path."""
 
 
 def settle(page: Page) -> None:

@@ -32,8 +32,8 @@ def contested(data: ImageSet | MultiDigits, name: str) -> int | None:
     """The image of the test set about which the models that draw disagree most; None where they do about an exemplar
     anyway, and where fewer than two were measured.
     """
-    drawing = [model for model, entry in zoo.models().items() if entry.data == name and entry.has_decoder]
-    records = [recorded(zoo.entry(model)) for model in drawing if path_of(zoo.entry(model)).is_file()]
+    drawing = [entry for entry in zoo.models().values() if entry.data == name and entry.has_decoder]
+    records = [recorded(entry) for entry in drawing if path_of(entry).is_file()]
     if len(records) < 2 or disagreement.contested(records, chosen(data).tolist()) is not None:
         return None
     return disagreement.contested(records)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import boards, layout, resources, scene
+from app import boards, layout, scene
 from app import coefficients as learned
 from app.sources import images
 from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
@@ -18,7 +18,6 @@ from capsviz.figures.objects import in_words
 from capsviz.routing import ASCENDING
 from capsviz.routing.discriminative import L2, sparsity
 from capsviz.routing.dynamic import DYNAMIC
-from capsviz.tracing.adopting import same_votes
 
 current = scene.current()
 choices = current.choices
@@ -68,10 +67,8 @@ def agreement(upper: int) -> None:
         )
     with right:
         layout.iterations_picker(current, entry)
-    if choices.votes == "same" and entry.name not in resources.entries():
-        dynamic, whose = same_votes(trace, DYNAMIC.name, iterations=current.rounds(entry)), entry.name
-    elif choices.votes == "same":
-        dynamic, whose = learned.routed_dynamically(entry.name, current.picture.key, current.rounds(entry)), entry.name
+    if choices.votes == "same":
+        dynamic, whose = current.same_votes(entry, DYNAMIC.name), entry.name
     else:
         sibling, _ = current.sibling(DYNAMIC.name, of=entry)
         dynamic, whose = current.trace(sibling), sibling.name

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from msgspec import Meta
 
 from capsviz.data.viewpoint import CHANGES
-from capsviz.network import METHODS
+from capsviz.network import MATRIX_PRESETS, METHODS, PRESETS
 from capsviz.reading import Digest, Name, Number, Percent, Text
 
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -198,6 +198,6 @@ KINDS: dict[str, Any] = {
     "robustness": MovedRows,
     "viewpoint": RecoveredRows,
     "multi-mnist": OverlaidRows,
-    **{f"speed-{preset}{device}": Speed for preset in ("paper", "compact", "residual") for device in ("", "-cuda")},
+    **{f"speed-{preset}{device}": Speed for preset in PRESETS | MATRIX_PRESETS for device in ("", "-cuda")},
 }
 """By the name of the file. What other files hold, their own readers say."""

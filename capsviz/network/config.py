@@ -15,6 +15,7 @@ from capsviz.data import DATASETS, describe
 from capsviz.errors import CapsvizError, line
 from capsviz.reading import Count, Name, Side, check, understood, unknown
 from capsviz.routing import ALGORITHMS, Algorithm, InverseTemperature, Through
+from capsviz.routing.discriminative import COEFFICIENT_START
 
 MATRIX = 16
 """Numbers of a 4 × 4 pose."""
@@ -133,7 +134,7 @@ class CapsNetConfig(NetworkConfig):
     capsule_layers: Annotated[tuple[CapsuleLayer, ...], Meta(max_length=16)] = ()
     through: Through = "last"
     inverse_temperature: InverseTemperature = InverseTemperature()
-    coefficient_start: Annotated[float, Meta(ge=-1e6, le=1e6)] = 0.1
+    coefficient_start: Annotated[float, Meta(ge=-1e6, le=1e6)] = COEFFICIENT_START
     stages: Annotated[tuple[Stage, ...], Meta(max_length=16)] = ()
     normalised: bool = True
     reshaped: bool = False

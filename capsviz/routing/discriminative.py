@@ -53,12 +53,12 @@ def discriminative_routing(
     yield DiscriminativeStep(1, coefficients, sums, poses, activations, votes.agreement(sums) if agreement else None)
 
 
-START = 0.1
+COEFFICIENT_START = 0.1
 """Around which b begins: what dynamic routing's softmax over ten classes starts with."""
 
 
 def initial_coefficients(
-    lower: int, upper: int, start: float = START, generator: torch.Generator | None = None
+    lower: int, upper: int, start: float = COEFFICIENT_START, generator: torch.Generator | None = None
 ) -> Float[Tensor, "lower upper"]:
     """b before any training, start + N(0, 0.01²), from the generator or from torch's own.
 
@@ -163,7 +163,7 @@ class Discriminative(Ascending):
     squashed = "sums"
     pairs = ("agreement", "coefficients", "activations")
     page = "discriminative"
-    assumed = f"every b = {START:g}"
+    assumed = f"every b = {COEFFICIENT_START:g}"
     pictures = frozenset({"coefficients"})
     explanation = Explanation(
         "No rounds: one coefficient <b>b</b> per capsule pair, learned, and free to be <b>negative</b>.",
@@ -190,7 +190,7 @@ class Discriminative(Ascending):
 
     def unlearned(self, lower: int, upper: int) -> dict[str, Tensor]:
         """Every b at its start."""
-        return {"coefficients": torch.full((lower, upper), START)}
+        return {"coefficients": torch.full((lower, upper), COEFFICIENT_START)}
 
     def route(
         self,

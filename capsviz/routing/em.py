@@ -207,7 +207,11 @@ def spread_margin(progress: float) -> float:
     return SPREAD_MARGIN_START + (SPREAD_MARGIN_END - SPREAD_MARGIN_START) * min(1.0, progress)
 
 
-def initial_betas(upper: int, active: float = -2.0) -> tuple[nn.Parameter, nn.Parameter]:
+BETA_A = -2.0
+"""β_a at the start, where all lower capsules vote for all upper ones."""
+
+
+def initial_betas(upper: int, active: float = BETA_A) -> tuple[nn.Parameter, nn.Parameter]:
     """β_u and β_a at the start, each "upper".
 
     active: β_a. A parent that receives nothing costs nothing and, at −2, is off: logistic(λ β_a) well below one half.
@@ -230,7 +234,7 @@ class ExpectationMaximisation(Algorithm):
     pairs = ("responsibilities", "posteriors", "activations")
     played = ("variances", "cost", "inverse_temperature")
     strength = ACTIVATION
-    assumed = "β_u = 0 and β_a = −2 for every class"
+    assumed = f"β_u = 0 and β_a = {BETA_A:g} for every class".replace("-", "−")
     program = Program(
         (
             Line(

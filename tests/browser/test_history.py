@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
+
+import pytest
 
 from tests.browser.api import sync_api
 from tests.browser.visitor import Connection, Visitor
@@ -51,7 +54,8 @@ def test_a_class_picked_on_the_page_of_before_is_picked(visitor: Visitor):
     shows(visitor, 7)
 
 
-def test_back_to_another_page_counts_though_the_page_is_late(visitor: Visitor):
+@pytest.mark.parametrize("late", [False, True])
+def test_another_algorithm_of_the_sidebar_leads_to_its_page_and_back_to_the_page_before(visitor: Visitor, late: bool):
     line = Connection(visitor.window)
     visitor.open("?model=digits-dr&image=7")
     heading = visitor.window.locator("h2")
@@ -59,9 +63,10 @@ def test_back_to_another_page_counts_though_the_page_is_late(visitor: Visitor):
     sync_api.expect(heading).to_have_text("EM routing")
     visitor.settle()
     visitor.eventually(lambda: visitor.query() == "model=digits-em&image=7", "the other model in the link")
-    with line.slow():
+    with line.slow() if late else nullcontext():
         visitor.window.go_back()
-        visitor.window.wait_for_timeout(1500)  # long enough for the page to ask whether its address was lost
+        if late:
+            visitor.window.wait_for_timeout(1500)  # long enough for the page to ask whether its address was lost
     sync_api.expect(heading).to_have_text("Dynamic routing")
     visitor.settle()
     running = visitor.window.locator('[class*="st-key-model"] label:has(input:checked)')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -274,18 +273,3 @@ def test_an_offset_of_all_capsules_stays_with_its_class(visitor: Visitor):
     visitor.window.locator('[class*="st-key-upper"]').get_by_role("radio", name="4", exact=True).click()
     visitor.eventually(lambda: "class=4" in visitor.query(), "the picked class in the link")
     assert "offsets" not in visitor.query()
-
-
-def test_another_algorithm_of_the_sidebar_leads_to_its_page_and_back_to_the_page_before(visitor: Visitor):
-    visitor.open("?model=digits-dr&image=7")
-    heading = visitor.window.locator("h2")
-    visitor.window.get_by_text(re.compile(r"^EM routing · ")).click()
-    sync_api.expect(heading).to_have_text("EM routing")
-    visitor.settle()
-    visitor.eventually(lambda: visitor.query() == "model=digits-em&image=7", "the other model in the link")
-    visitor.window.go_back()
-    sync_api.expect(heading).to_have_text("Dynamic routing")
-    visitor.settle()
-    running = visitor.window.locator('[class*="st-key-model"] label:has(input:checked)')
-    sync_api.expect(running).to_contain_text("Dynamic routing")
-    assert visitor.window.url == f"{visitor.address}/?model=digits-dr&image=7"
