@@ -14,6 +14,7 @@ from app import layout, scene
 from app.widgets import chosen
 from capsviz.data import describe
 from capsviz.experiments import convergence, reports
+from capsviz.experiments.pairs import shipping
 from capsviz.figures import experiments as figures
 from capsviz.figures.pairs import drawn_pairs
 from capsviz.figures.viewpoint import recovery
@@ -68,7 +69,7 @@ def drawings(name: str, measured: Any, dark: bool) -> list[Drawing]:
     found = [Drawing(f"{name}-figure", partial(FIGURES[name], measured, dark=dark))]
     if name == "multi-mnist" and (drawn := measured["drawn"]):
         said = DRAWN.format(count=len(drawn.images))
-        return [Drawing(f"{name}-drawn", partial(drawn_pairs, drawn, dark=dark), said=said), *found]
+        return [Drawing(f"{name}-drawn", partial(drawn_pairs, shipping(drawn), dark=dark), said=said), *found]
     return found
 
 

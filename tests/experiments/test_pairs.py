@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
@@ -87,3 +88,14 @@ def test_a_damaged_file_says_what_to_do(folder):
         results.ResultError, match="restore it with git, or delete it and run `capsviz experiment multi-mnist --runs"
     ):
         pairs.read()
+
+
+def test_of_what_was_drawn_the_models_that_ship_are_shown_and_all_where_none_does():
+    one, other = (
+        pairs.Drawn(pairs.Drawer(name, "dr", 1, ""), torch.zeros(1, 2).long(), torch.zeros(1, 2, 1, 2, 2).byte())
+        for name in ("digits-dr", "gone")
+    )
+    found = pairs.Pairs(torch.zeros(1, 1, 2, 2).byte(), torch.zeros(1, 2).long(), (other, one))
+    assert pairs.shipping(found).drawn == (one,)
+    none = replace(found, drawn=(other,))
+    assert pairs.shipping(none).drawn == (other,)
