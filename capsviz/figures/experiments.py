@@ -30,6 +30,8 @@ from capsviz.routing.dynamic import DYNAMIC
 HEIGHT = 440
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 DECADES = (0.001, 0.01, 0.1, 1, 10, 100)
+DIGITS = (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8), (1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9)
+"""Of ticks within a decade; the next ones where a panel spans few of those before."""
 
 
 def table_ii(lines: Sequence[TableRow], *, dark: bool = False) -> Figure:
@@ -157,7 +159,7 @@ def training_curve(
         raise FigureError("There is nothing to draw of this training yet; wait until its first epoch is over.")
     figure, line = _panels([quantity], dark), {"color": _colour(routing, dark), "width": 3}
     figure.add_trace(_line(points, METHODS[routing].short, line, showlegend=False, markers=True), 1, 1)
-    _logarithmic(figure)
+    _logarithmic(figure, (1,), (1, 3))
     if len({value for _, value in points}) == 1 and points[0][1]:
         figure.update_yaxes(range=[math.log10(points[0][1] * factor) for factor in (0.4, 2.5)])
     figure.update_xaxes(range=[0, (total or points[-1][0]) * 1.04])
@@ -334,8 +336,10 @@ def _panels(titles: Sequence[str], dark: bool) -> Figure:
     return figure
 
 
-def _logarithmic(figure: Figure) -> None:
+def _logarithmic(figure: Figure, *fewer: tuple[int, ...]) -> None:
     """Logarithmic upwards: ticks at 1, 2, 5, or at more where a panel spans few; plotly's own leave out the zeros.
+
+    fewer: digits to be tried before, for a panel that is low.
 
     A panel with a zero in it, which no logarithmic axis can show, stays linear and begins at zero.
     """
@@ -345,7 +349,7 @@ def _logarithmic(figure: Figure) -> None:
         if not low:
             figure.update_yaxes(rangemode="tozero", selector={"anchor": panel.replace("y", "x")})
             continue
-        for digits in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8), (1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9)):
+        for digits in (*fewer, *DIGITS):
             ticks = [digit * decade for decade in DECADES for digit in digits]
             if low == high or sum(low <= tick <= high for tick in ticks) > 2:
                 break
