@@ -1,6 +1,6 @@
 """Take the README's pictures from the running app: `make screenshots` (needs Chromium at /usr/bin/chromium).
 
-Starts the app on a free port, visits every page with the model that a visitor meets first, light and dark, stops it.
+Starts the app on a free port, visits the pages with the model that a visitor meets first, stops it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import argparse
 import io
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
@@ -17,15 +18,15 @@ from tests.serving import CHROMIUM, FLAGS, ROOT, served
 
 IMAGES = ROOT / "docs" / "images"
 PAGES = {
-    "dynamic": "dynamic",
-    "em": "em",
-    "discriminative": "discriminative",
-    "perturb": "perturb",
-    "compare": "compare",
-    "results": "results",
-    "multi-mnist": "results?experiment=multi-mnist",
+    "dynamic-dark": "dynamic",
+    "em-light": "em",
+    "discriminative-light": "discriminative",
+    "perturb-light": "perturb",
+    "compare-light": "compare",
+    "results-light": "results",
+    "multi-mnist-light": "results?experiment=multi-mnist",
 }
-"""Each picture's name and its page's path."""
+"""The name of each picture, which ends in its theme, and the path of its page."""
 
 
 def settle(page: Page) -> None:
@@ -53,23 +54,21 @@ def main() -> None:
     log = tempfile.TemporaryDirectory()
     with log, served("app/main.py", Path(log.name)) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        for scheme in ("light", "dark"):
-            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-            for name, path in PAGES.items():
-                page = context.new_page()
-                page.goto(f"{address}/{path}{'&' if '?' in path else '?'}{arguments.query}")
-                settle(page)
-                if name in ("dynamic", "em"):
-                    play(page)
-                    page.wait_for_timeout(4000)
-                if name == "perturb":
-                    page.wait_for_selector('.live-decoder[data-ready="true"]', timeout=120_000)
-                page.mouse.move(5, height - 5)
-                page.locator("h2").first.scroll_into_view_if_needed()
-                page.wait_for_timeout(500)
-                Image.open(io.BytesIO(page.screenshot())).save(arguments.out / f"{name}-{scheme}.png", optimize=True)
-                page.close()
-            context.close()
+        for name, path in PAGES.items():
+            scheme: Any = name.rpartition("-")[2]
+            page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page.goto(f"{address}/{path}{'&' if '?' in path else '?'}{arguments.query}")
+            settle(page)
+            if path in ("dynamic", "em"):
+                play(page)
+                page.wait_for_timeout(4000)
+            if path == "perturb":
+                page.wait_for_selector('.live-decoder[data-ready="true"]', timeout=120_000)
+            page.mouse.move(5, height - 5)
+            page.locator("h2").first.scroll_into_view_if_needed()
+            page.wait_for_timeout(500)
+            Image.open(io.BytesIO(page.screenshot())).save(arguments.out / f"{name}.png", optimize=True)
+            page.close()
         browser.close()
 
 
