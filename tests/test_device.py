@@ -20,7 +20,7 @@ from capsviz import device, memory, zoo
 from capsviz.analysis import ascent, comparison, perturbation
 from capsviz.analysis.predictions import columns
 from capsviz.commands.main import app
-from capsviz.network import METHODS, CapsNet, CapsNetConfig, configure, preset, rerouted
+from capsviz.network import METHODS, CapsNet, CapsNetConfig, configure, preset
 from capsviz.network.assemble import assemble
 from capsviz.routing import ALGORITHMS, ASCENDING
 from capsviz.tracing import trace as tracing
@@ -77,8 +77,6 @@ def test_forward_passes_and_drawings_mix_no_devices(config, monkeypatch):
         assert on_cpu(*(getattr(again, field.name) for field in fields(again)))
         pose = torch.rand(config.class_dim)
         assert on_cpu(perturbation.sheet(network, pose, 1, (-0.1, 0.1)))
-        start, end = (perturbation.masked(pose[None], label, config.classes)[0] for label in (1, 2))
-        assert on_cpu(perturbation.walk(network, start, end, (0.0, 1.0)))
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -112,11 +110,6 @@ def test_an_ascent_climbs_where_its_votes_are(name, monkeypatch):
         steps = ascent.ascent(away.to(torch.device("cuda")), begin, step=0.1, regularisation=0.1, penalty=name, steps=2)
         found: list[object] = list(steps)
         assert found == [(number, GPU, GPU, GPU) for number in range(3)]
-
-
-@pytest.mark.parametrize("name", CONFIGS)
-def test_a_rerouted_network_stays_where_it_was(name):
-    assert device.of(rerouted(CapsNet(CONFIGS[name]).to("meta"), CONFIGS[name].routing)).type == "meta"
 
 
 def test_the_environment_says_where_a_model_runs_and_a_wrong_device_is_one_sentence(monkeypatch):

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from app.state import session
 from app.state.choices import Catalogue, Choices
-from app.tours.tour import Step, Tour, TourError
+from app.tours.tour import Step, TourError
 
 _VIEWS = Path(__file__).resolve().parents[1] / "views"
 
@@ -46,14 +46,3 @@ def opened(step: Step, catalogue: Catalogue) -> tuple[str, Choices, tuple[str, .
         raise TourError(f"“{page[:40]}” is no page; begin the link with one of {', '.join(pages())}")
     choices, notices = session.parse(dict(parse_qsl(parts.query, keep_blank_values=True)), catalogue)
     return page, alone(choices), notices
-
-
-def check(tour: Tour, catalogue: Catalogue) -> None:
-    """Raises TourError with the first step whose view cannot be shown as its link says."""
-    for number, step in enumerate(tour.steps, start=1):
-        try:
-            _, _, notices = opened(step, catalogue)
-        except TourError as error:
-            raise TourError(f"Step {number}, view: {error}.") from error
-        if notices:
-            raise TourError(f"Step {number}, view: {notices[0]}")

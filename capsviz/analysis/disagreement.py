@@ -14,9 +14,6 @@ from capsviz.analysis.metrics import mean_squared_error
 from capsviz.analysis.predictions import Predictions, drawings
 from capsviz.network import CapsNet
 
-MEASURES: dict[str, str] = {"mse": "MSE", "ssim": "SSIM", "drawings": "drawings"}
-"""By what two models may differ, and what that is called."""
-
 
 def difference(
     first: Predictions, second: Predictions, by: str, artists: tuple[CapsNet, CapsNet] | None = None

@@ -13,17 +13,6 @@ from torch import Tensor
 from capsviz.tracing.trace import Trace
 
 
-def agreement(
-    votes: Float[Tensor, "batch lower upper dim"], poses: Float[Tensor, "batch upper dim"]
-) -> Float[Tensor, "batch lower upper"]:
-    """Agreement û_ij · p_j of every vote with the pose (or the weighted sum) of its upper capsule.
-
-    With p = v it is what dynamic routing adds to its logits (*Encapsulating Capsule Networks*, eq. 11); with p = s
-    what the discriminative update signs by the label and averages (Yang, Li & Yu 2021, eq. 13).
-    """
-    return torch.einsum("biud,bud->biu", votes, poses)
-
-
 def contributions(trace: Trace, image: int = 0) -> Float[Tensor, "lower upper"]:
     """What each vote adds to the length of the sum that it goes into: c_ij û_ij·s_j / ‖s_j‖, with b_ij where learned.
 

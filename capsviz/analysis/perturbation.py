@@ -49,16 +49,6 @@ def perturb(pose: Float[Tensor, "*batch dim"], dimension: int, offset: float) ->
     return moved
 
 
-def shift(pose: Float[Tensor, " dim"], offsets: Sequence[float]) -> Float[Tensor, " dim"]:
-    """The pose with an offset added to each of its dimensions.
-
-    Raises PerturbError unless there is one offset per dimension.
-    """
-    if len(offsets) != pose.shape[-1]:
-        raise PerturbError(f"The capsule has {pose.shape[-1]} dimensions; give as many offsets, not {len(offsets)}.")
-    return pose + torch.tensor(offsets, dtype=pose.dtype, device=pose.device)
-
-
 @device.or_cpu
 @torch.inference_mode()
 def draw(model: CapsNet, poses: Float[Tensor, "batch dim"], label: int) -> Float[Tensor, "batch channel height width"]:
@@ -108,30 +98,6 @@ def slerp(start: Float[Tensor, "*shape"], end: Float[Tensor, "*shape"], share: f
         return lerp(start, end, share)
     direction = (math.sin((1 - share) * angle) * first + math.sin(share * angle) * last) / math.sin(angle)
     return direction * ((1 - share) * lengths[0] + share * lengths[1])
-
-
-@device.or_cpu
-@torch.inference_mode()
-def walk(
-    model: CapsNet,
-    start: Float[Tensor, "upper dim"],
-    end: Float[Tensor, "upper dim"],
-    shares: Sequence[float],
-    *,
-    sphere: bool = False,
-) -> Float[Tensor, "share channel height width"]:
-    """Images on the way between two masked capsules (see `masked`), straight on or along the sphere.
-
-    Within one class only its 16 numbers move; between two classes both capsules reach the decoder on the way, the one
-    growing shorter and the other longer: the two are orthogonal, and along the sphere Ω is a right angle.
-    Raises PerturbError where the model was trained without a decoder.
-    """
-    if model.decoder is None:
-        raise PerturbError(NO_DECODER)
-    step = slerp if sphere else lerp
-    capsules = torch.stack([step(start, end, share) for share in shares])
-    drawn = model.decoder.layers(capsules.flatten(1).to(device.of(model)))
-    return device.results(drawn).unflatten(1, model.config.image)
 
 
 def sheet(

@@ -85,9 +85,6 @@ class Viewpoint:
         return found[0] if alone else found
 
 
-AS_IT_IS = Viewpoint()
-
-
 def transformed(
     images: Shaped[Tensor, "batch channel height width"], amounts: Mapping[str, float | Tensor]
 ) -> Shaped[Tensor, "batch channel height width"]:

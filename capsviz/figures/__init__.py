@@ -8,10 +8,9 @@ from .compare import error_map, reconstruction_grid
 from .confusions import confusion_matrices, confusion_matrix
 from .couplings import coupling_entropy_figure, coupling_geometry, lengths_over_iterations
 from .describe import describe
-from .discriminative import agreement_side_by_side, coefficient_histogram, coefficient_map
+from .discriminative import coefficient_histogram, coefficient_map
 from .distributions import distribution_steps, distribution_violins
 from .errors import FigureError
-from .gaussians import em_curves
 from .network import network_strip
 from .perturb import dimension_sheet, reconstruction_figure
 from .reconstructions import method_grid
@@ -25,7 +24,6 @@ __all__ = [
     "ROUTING_COLOURS",
     "SEQUENTIAL",
     "FigureError",
-    "agreement_side_by_side",
     "coefficient_histogram",
     "coefficient_map",
     "confusion_matrices",
@@ -36,7 +34,6 @@ __all__ = [
     "dimension_sheet",
     "distribution_steps",
     "distribution_violins",
-    "em_curves",
     "error_map",
     "image_blocks",
     "lengths_over_iterations",

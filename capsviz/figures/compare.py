@@ -142,7 +142,7 @@ def _difference(original: ndarray, drawn: ndarray, name: str, axes: int, dark: b
         zmax=1,
         colorscale=diverging(dark),
         showscale=bar,
-        colorbar=beside if name else colourbar_below("Δ", (0, 1), dark=dark),
+        colorbar=beside if name else colourbar_below("Δ", dark=dark),
         hovertemplate=f"{opening}row %{{y}} column %{{x}}<br>reconstruction − input = %{{z:.2f}}<extra></extra>",
         **on(axes),
     )

@@ -16,7 +16,7 @@ from torch import Tensor
 from capsviz.figures.choosing import targets
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.picture import numbers, on
+from capsviz.figures.picture import numbers, on, without_nan
 from capsviz.figures.text import literal, literals
 from capsviz.figures.theme import TEXT, TICK, caption, colourbar, ink, sequential, style
 
@@ -129,9 +129,11 @@ def _cells(matrix: ndarray, largest: int, axes: int, dark: bool, *, bar: bool) -
     )
     common = {"hoverinfo": "skip", "xgap": 1, "ygap": 1, **on(axes)}
     return [
-        go.Heatmap(z=_gaps(right), zmin=0, zmax=1, colorscale=[[0, grey], [1, grey]], showscale=False, **common),
         go.Heatmap(
-            z=_gaps(errors),
+            z=without_nan(right, 3), zmin=0, zmax=1, colorscale=[[0, grey], [1, grey]], showscale=False, **common
+        ),
+        go.Heatmap(
+            z=without_nan(errors, 3),
             zmin=0,
             zmax=math.log1p(largest),
             colorscale=sequential(dark),
@@ -140,11 +142,6 @@ def _cells(matrix: ndarray, largest: int, axes: int, dark: bool, *, bar: bool) -
             **common,
         ),
     ]
-
-
-def _gaps(values: ndarray) -> list[list[float | None]]:
-    """Rows of short numbers, None where there is none: JSON has no NaN."""
-    return [[None if value != value else round(float(value), 3) for value in row] for row in values]
 
 
 def _targets(matrix: ndarray, classes: Sequence[str], drawn: Sequence[int], title: str, axes: int) -> go.Scatter:

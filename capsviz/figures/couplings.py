@@ -14,7 +14,6 @@ from plotly.graph_objects import Figure
 from capsviz.analysis import metrics
 from capsviz.figures.describe import iterations, remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.geometry import receptive_field
 from capsviz.figures.picture import image_axes, picture, rounded
 from capsviz.figures.reading import check, geometry, share_of, steps
 from capsviz.figures.text import literal, literals
@@ -151,7 +150,7 @@ def coupling_geometry(trace: Trace, image: int, upper: int, iteration: int, dark
     figure.update_layout(annotations=[title])
     row, column = map(int, np.unravel_index(int(mass.argmax()), mass.shape))
     if np.ptp(mass) > 1e-6:
-        top, left, bottom, right = receptive_field(trace.config, row, column)
+        top, left, bottom, right = trace.config.receptive_field(row, column)
         dashes = {"color": "#ff9628", "width": 2, "dash": "dash"}
         figure.add_shape(type="rect", x0=left - 0.5, x1=right - 0.5, y0=top - 0.5, y1=bottom - 0.5, line=dashes)
     text = (
@@ -170,7 +169,7 @@ def _heat(
     places = [[(row, column) for column in range(grid.columns)] for row in range(grid.rows)]
 
     def words(row: int, column: int) -> str:
-        top, left, bottom, right = receptive_field(trace.config, row, column)
+        top, left, bottom, right = trace.config.receptive_field(row, column)
         return (
             f"row {row} column {column} of the grid<br>sees rows {top} to {bottom - 1}, columns {left} to {right - 1}"
         )
@@ -187,6 +186,6 @@ def _heat(
         text=[[words(row, column) for row, column in line] for line in places],
         xgap=1,
         ygap=1,
-        colorbar=colourbar_below(f"mean {symbol}", (0, 1), dark=dark, nticks=5, tickformat=".3f"),
+        colorbar=colourbar_below(f"mean {symbol}", dark=dark, nticks=5, tickformat=".3f"),
         hovertemplate=f"%{{text}}<br>mean {symbol} to {name} over {grid.types} types = %{{z:.3f}}<extra></extra>",
     )

@@ -16,12 +16,10 @@ from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.picture import image_axes, numbers, on, rounded, without_nan
-from capsviz.figures.reading import check, geometry, steps
-from capsviz.figures.text import literal, literals
+from capsviz.figures.text import literals
 from capsviz.figures.theme import (
     TICK,
     Number,
-    Span,
     caption,
     colourbar_below,
     diverging,
@@ -31,7 +29,6 @@ from capsviz.figures.theme import (
     typical_reach,
 )
 from capsviz.routing.discriminative import sparsity
-from capsviz.tracing.trace import Trace
 
 
 def coefficient_map(
@@ -49,12 +46,24 @@ def coefficient_map(
         f"<b>{below}</b> of {len(b)} coefficients are negative ({100 * below / len(b):.1f} %), "
         f"<b>{above}</b> positive, {len(b) - below - above} zero"
     )
+    reach = typical_reach(b)
+    what = f"b   (each tile: one type at its {cells.rows} × {cells.columns} positions)"
     figure = Figure(
-        tile_map(b, cells, 1, "b", (0, 1), dark=dark),
+        go.Heatmap(
+            z=without_nan(cells.tiles(b), 5),
+            text=cells.tile_labels(),
+            zmin=-reach,
+            zmax=reach,
+            colorscale=diverging(dark),
+            colorbar=colourbar_below(what, dark=dark, ypad=26, **end_ticks(0, reach, b)),
+            hoverongaps=False,
+            hovertemplate="%{text}<br>b = %{z:.4f}<extra></extra>",
+            **on(1),
+        ),
         {**image_axes(1, (0, 1), (0, 1), towards="bottom"), "margin": {"l": 8, "r": 8, "t": 72, "b": 96}},
     )
     title = caption(headline, 0.5, 1, dark=dark, xanchor="center", yshift=26)
-    figure.update_layout(annotations=[*_tile_numbers(cells, 1, dark), title])
+    figure.update_layout(annotations=[*_tile_numbers(cells, dark), title])
     text = (
         f"Coefficients b of class {upper} over {cells.rows} × {cells.columns} positions and {cells.types} types: "
         f"{below} of {len(b)} negative, {above} positive, from {b.min():.3f} to {b.max():.3f}."
@@ -88,89 +97,6 @@ def coefficient_histogram(
         f"{100 * share.near:.2f} % within a thousandth of the largest, which is {np.abs(b).max():.3f}."
     )
     return remember(style(figure, dark=dark, height=400), text)
-
-
-def agreement_side_by_side(
-    discriminative_trace: Trace,
-    dynamic_trace: Trace,
-    *,
-    image: int = 0,
-    upper: int,
-    signs: Float[Tensor, "*batch upper"],
-    dark: bool = False,
-    iteration: int | None = None,
-) -> Figure:
-    """The quantity that L2 and L1 average into b beside the one that dynamic routing adds to b, for the same image.
-
-    Left δ_j û·s of the discriminative model, right û·v of dynamic routing, over the same positions of the two models'
-    primary capsules; each with colours of its own reach, clear at zero. signs: δ "upper" of this image, or
-    "batch upper". iteration: of dynamic routing, counted from 1; by default the last whose agreement reaches the
-    logits, T − 1 (1 where T = 1). The models were trained apart: only position and sign compare, type k of one is not
-    type k of the other. Raises FigureError where a trace is of another routing or the two grids differ.
-    """
-    last = dynamic_trace.layer.iterations
-    iteration = max(1, last - 1) if iteration is None else iteration
-    check(discriminative_trace, "coefficients", image=image, upper=upper)
-    check(dynamic_trace, "agreement", image=image, upper=upper, iteration=iteration)
-    if tuple(discriminative_trace.grid) != tuple(dynamic_trace.grid):
-        raise FigureError("The two models have different grids of primary capsules; choose two models of one preset.")
-    cells, name = geometry(dynamic_trace), dynamic_trace.classes[upper]
-    title = discriminative_trace.config.algorithm.title
-    delta = float(signs[upper] if signs.ndim == 1 else signs[image, upper])
-    signed = delta * steps(discriminative_trace, "agreement", image)[0, :, upper]
-    plain = steps(dynamic_trace, "agreement", image)[iteration - 1, :, upper]
-    called = literal(name)
-    left = (
-        f"<b>{title}: δ û·s</b>, δ = {delta:+.0f} for class {called}<br>"
-        "signed by the label, averaged into b in training"
-    )
-    right = f"<b>Dynamic routing: û·v</b>, iteration {iteration} of {last}, class {called}<br>" + (
-        "added to the logits b of this image" if iteration < last else "the last one, no longer added to b"
-    )
-    text = (
-        f"Signed agreement δ û·s of {title} (δ = {delta:+.0f}; positive for {int((signed > 0).sum())} of "
-        f"{cells.lower} capsules, from {signed.min():.3f} to {signed.max():.3f}) beside agreement û·v of dynamic "
-        f"routing at iteration {iteration} (positive for {int((plain > 0).sum())}, from {plain.min():.3f} to "
-        f"{plain.max():.3f}), class {name}."
-    )
-    return remember(_two_tile_maps(cells, (signed, plain), ("δ û·s", "û·v"), (left, right), dark), text)
-
-
-def _two_tile_maps(
-    cells: Geometry, values: tuple[ndarray, ndarray], symbols: tuple[str, str], titles: tuple[str, str], dark: bool
-) -> Figure:
-    figure, layout, notes = Figure(), dict[str, Any](), []
-    for number, x in ((1, (0.0, 0.485)), (2, (0.515, 1.0))):
-        figure.add_trace(tile_map(values[number - 1], cells, number, symbols[number - 1], x, dark=dark))
-        layout |= image_axes(number, x, (0, 1), towards="bottom")
-        notes += [*_tile_numbers(cells, number, dark), caption(titles[number - 1], x[0], 1, dark=dark, yshift=26)]
-    figure.update_layout(**layout, annotations=notes, margin={"l": 8, "r": 8, "t": 96, "b": 96})
-    return style(figure, dark=dark, height=480)
-
-
-def tile_map(
-    values: Float[ndarray, " lower"],
-    grid: Geometry,
-    axes: int,
-    symbol: str,
-    x: Span,
-    *,
-    dark: bool,
-) -> go.Heatmap:
-    """A signed number per primary capsule as small multiples, one tile per type, in the panel that spans `x`."""
-    reach = typical_reach(values)
-    title = f"{symbol}   (each tile: one type at its {grid.rows} × {grid.columns} positions)"
-    return go.Heatmap(
-        z=without_nan(grid.tiles(values), 5),
-        text=grid.tile_labels(),
-        zmin=-reach,
-        zmax=reach,
-        colorscale=diverging(dark),
-        colorbar=colourbar_below(title, x, dark=dark, ypad=26, **end_ticks(0, reach, values)),
-        hoverongaps=False,
-        hovertemplate=f"%{{text}}<br>{symbol} = %{{z:.4f}}<extra></extra>",
-        **on(axes),
-    )
 
 
 def _histogram(b: Float[ndarray, "..."], right: Number, dark: bool) -> Figure:
@@ -252,9 +178,8 @@ def _add_sign_counts(figure: Figure, b: Float[ndarray, "lower upper"], names: Se
     )
 
 
-def _tile_numbers(grid: Geometry, axes: int, dark: bool) -> list[dict[str, Any]]:
+def _tile_numbers(grid: Geometry, dark: bool) -> list[dict[str, Any]]:
     """The first and the last tile named by their type, which says in which order the others stand."""
-    suffix = "" if axes == 1 else str(axes)
     named = []
     for kind in {0, grid.types - 1}:
         row, column = grid.tile_corner(kind)
@@ -262,8 +187,8 @@ def _tile_numbers(grid: Geometry, axes: int, dark: bool) -> list[dict[str, Any]]
         named.append(
             {
                 "text": f"type {kind}",
-                "xref": f"x{suffix}",
-                "yref": f"y{suffix}",
+                "xref": "x",
+                "yref": "y",
                 "x": column + (grid.columns - 1) / 2,
                 "y": row + grid.rows - 0.5 if below else row - 0.5,
                 "yanchor": "top" if below else "bottom",

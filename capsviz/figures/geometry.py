@@ -48,11 +48,6 @@ class Geometry:
         return [self.label(capsule) for capsule in range(self.lower)]
 
     @cached_property
-    def by_type(self) -> Int[ndarray, " lower"]:
-        """The capsules in the order in which they are listed: all of type 0, then all of type 1, …"""
-        return np.arange(self.lower).reshape(self.places, self.types).T.reshape(-1)
-
-    @cached_property
     def across(self) -> int:
         """Small multiples side by side: about twice as many as one below the other."""
         return min(self.types, math.ceil(math.sqrt(2 * self.types)))
@@ -108,11 +103,3 @@ def view_of(config: CapsNetConfig) -> dict[str, list[int]]:
         "stride": [down.stride, across.stride],
         "beyond": [down.padding, across.padding],
     }
-
-
-def receptive_field(config: CapsNetConfig, row: int, column: int) -> tuple[int, int, int, int]:
-    """Top, left, bottom and right (exclusive) of the input pixels that the capsules at one position see.
-
-    As `CapsNet.receptive_field`, for a trace, which knows the network's config but not the network.
-    """
-    return config.receptive_field(row, column)

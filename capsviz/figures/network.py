@@ -14,7 +14,7 @@ from capsviz.figures.objects import drawn_in_colours, in_words
 from capsviz.figures.picture import image_axes, numbers, on, picture, rounded, without_nan
 from capsviz.figures.reading import check
 from capsviz.figures.text import literal, literals
-from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style
+from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style, translucent
 from capsviz.network.config import CapsNetConfig
 from capsviz.network.recorded import RecordedConfig
 from capsviz.tracing.trace import Trace
@@ -184,7 +184,7 @@ def _strongest(trace: Trace, image: int, symbol: str, dark: bool) -> list[go.Bar
         orientation="h",
         width=0.86,
         customdata=literals(names),
-        marker={"color": [_faint(colours[upper]) for upper in uppers], "line": {"width": 0}},
+        marker={"color": [translucent(colours[upper], 0.4) for upper in uppers], "line": {"width": 0}},
         hovertemplate=f"class %{{customdata}}<br>{symbol} = %{{x:.3f}}<extra></extra>",
         **on(3),
     )
@@ -201,12 +201,6 @@ def _strongest(trace: Trace, image: int, symbol: str, dark: bool) -> list[go.Bar
         **on(3),
     )
     return [bars, words]
-
-
-def _faint(colour: str) -> str:
-    """A colour over which text can be read, on a light page and on a dark one."""
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.4)"
 
 
 def _title(text: str, span: Span, lit: bool, dark: bool) -> dict[str, Any]:

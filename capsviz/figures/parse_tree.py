@@ -13,7 +13,6 @@ from plotly.graph_objects import Figure
 from capsviz.analysis.metrics import contributions
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.geometry import receptive_field
 from capsviz.figures.picture import image_axes, numbers, on, picture, pixels, png
 from capsviz.figures.reading import check, geometry
 from capsviz.figures.text import literal
@@ -107,7 +106,7 @@ def in_words(trace: Trace, *, image: int = 0, each: int = 3) -> str:
 
 def _view(trace: Trace, capsule: int) -> tuple[int, int, int, int]:
     grid = geometry(trace)
-    return receptive_field(trace.config, *divmod(capsule // grid.types, grid.columns))
+    return trace.config.receptive_field(*divmod(capsule // grid.types, grid.columns))
 
 
 def _boxes(trace: Trace, of: dict[int, int], colours: list[str]) -> list[go.Scatter]:

@@ -12,7 +12,7 @@ from capsviz.figures.describe import remember
 from capsviz.figures.picture import numbers
 from capsviz.figures.reading import check, geometry, share_of, steps, votes
 from capsviz.figures.text import literals
-from capsviz.figures.theme import TICK, caption, class_colours, ink, style
+from capsviz.figures.theme import TICK, caption, class_colours, ink, style, translucent
 from capsviz.tracing.trace import Trace
 
 SHOWN = 12
@@ -83,13 +83,8 @@ def _sankey(rows: Float[ndarray, "source upper"], sources: list[str], targets: l
             "source": source.tolist(),
             "target": (target + len(sources)).tolist(),
             "value": rows.reshape(-1).tolist(),
-            "color": [_translucent(colours[j]) for j in target],
+            "color": [translucent(colours[j], 0.25) for j in target],
             "hovertemplate": "%{source.label} → %{target.label}: %{value:.3f}<extra></extra>",
         },
         textfont={"color": pen.text, "shadow": "none"},
     )
-
-
-def _translucent(colour: str) -> str:
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.25)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,16 +114,13 @@ class Ink:
     grid: str
     accent: str
     """Marks the subject of a page."""
-    button: str
-    button_text: str
 
 
-LIGHT = Ink("#ffffff", "#16202c", "#465261", "#d7dde5", "#b3400b", "#e4e9f0", "#16202c")
-# Plotly paints a hovered button #F4FAFF whatever the theme, so that buttons carry dark text on the dark page as well.
-DARK = Ink("#0e1117", "#f2f5f9", "#b7c2cf", "#39434f", "#ffb26b", "#cbd5e1", "#16202c")
+LIGHT = Ink("#ffffff", "#16202c", "#465261", "#d7dde5", "#b3400b")
+DARK = Ink("#0e1117", "#f2f5f9", "#b7c2cf", "#39434f", "#ffb26b")
 
 FONT = '"Source Sans", "Source Sans 3", "Source Sans Pro", "Segoe UI", "Helvetica Neue", Arial, sans-serif'
-TEXT, TICK, TITLE = 16, 14, 21
+TEXT, TICK = 16, 14
 """Type sizes in pixels: read from the back of a hall at 1280 × 720."""
 
 
@@ -149,13 +145,16 @@ TINT = 0.3
 
 def class_inks(count: int) -> list[str]:
     """Colours of the first `count` classes for drawings on black."""
-    return [_mix(((0.0, colour), (1.0, "#ffffff")), TINT) for colour in class_colours(count)]
+    return [
+        "#" + "".join(f"{round(part + TINT * (255 - part)):02x}" for part in channels(colour))
+        for colour in class_colours(count)
+    ]
 
 
-def style(figure: Figure, *, dark: bool = False, title: str | None = None, height: int | None = None) -> Figure:
+def style(figure: Figure, *, dark: bool = False, height: int | None = None) -> Figure:
     """Give a figure the theme: large type, transparent background, text of contrast 4.5:1 or more; returns it.
 
-    title: a line above the figure, None for none; height in pixels, None for what the figure says itself.
+    height in pixels, None for what the figure says itself.
     """
     pen = ink(dark)
     figure.update_layout(
@@ -179,18 +178,12 @@ def style(figure: Figure, *, dark: bool = False, title: str | None = None, heigh
         "linecolor": pen.grid,
         "zerolinecolor": pen.muted,
         "tickcolor": pen.muted,
-        "tickfont.color": pen.muted,
-        "title.font.color": pen.text,
-        "title.font.size": TEXT,
+        "tickfont_color": pen.muted,
+        "title_font_color": pen.text,
+        "title_font_size": TEXT,
     }
-    figure.update_xaxes({key.replace(".", "_"): value for key, value in axes.items()})
-    figure.update_yaxes({key.replace(".", "_"): value for key, value in axes.items()})
-    _remember(figure, dark=dark)
-    if title is not None:
-        figure.update_layout(
-            title={"text": title, "x": 0, "xanchor": "left", "xref": "paper", "font": {"size": TITLE}},
-            margin_t=max(64, figure.layout.margin.t or 0),
-        )
+    figure.update_xaxes(axes).update_yaxes(axes)
+    figure.update_layout(meta={**(figure.layout.meta or {}), "dark": dark})
     if height is not None:
         figure.update_layout(height=height)
     return figure
@@ -214,14 +207,10 @@ def colourbar(title: str, *, dark: bool, **placing: object) -> dict[str, Any]:
     }
 
 
-def colourbar_below(title: str, x: Span, *, dark: bool, **more: object) -> dict[str, Any]:
-    """A colour bar under a panel that spans `x`: it stays beside its picture however wide the page is."""
-    middle, length = (x[0] + x[1]) / 2, 0.8 * (x[1] - x[0])
-    return colourbar(
-        title,
-        dark=dark,
-        **{"orientation": "h", "x": middle, "y": 0, "yanchor": "top", "len": length, "ypad": 8, "nticks": 7, **more},
-    )
+def colourbar_below(title: str, *, dark: bool, **more: object) -> dict[str, Any]:
+    """A colour bar under a single panel: it stays beside its picture however wide the page is."""
+    place = {"orientation": "h", "x": 0.5, "y": 0, "yanchor": "top", "len": 0.8, "ypad": 8, "nticks": 7}
+    return colourbar(title, dark=dark, **{**place, **more})
 
 
 def typical_reach(values: Float[ndarray, "..."], *, share: float = 0.99, flat: float = 1.0) -> float:
@@ -266,25 +255,17 @@ def caption(text: str, x: Number, y: Number, *, dark: bool, size: int = TEXT, **
     }
 
 
-def _mix(stops: Scale, position: Number) -> str:
-    for (left, first), (right, second) in itertools.pairwise(stops):
-        if left <= position <= right:
-            share = (position - left) / (right - left)
-            pairs = zip(channels(first), channels(second), strict=True)
-            return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in pairs)
-    raise ValueError(f"a colour scale reaches from 0 to 1; got {position}")
-
-
 def channels(colour: str) -> list[int]:
     """Red, green and blue, 0 to 255, of "#rrggbb"."""
     return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
+
+
+def translucent(colour: str, opacity: float) -> str:
+    """A colour "#rrggbb" through which what lies below is seen."""
+    return f"rgba({','.join(map(str, channels(colour)))},{opacity:g})"
 
 
 def _luminance(colour: str) -> float:
     shares = [channel / 255 for channel in channels(colour)]
     linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in shares]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def _remember(figure: Figure, **facts: object) -> None:
-    figure.update_layout(meta={**(figure.layout.meta or {}), **facts})

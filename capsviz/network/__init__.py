@@ -23,7 +23,6 @@ from .config import (
     Stage,
     preset,
 )
-from .reroute import rerouted
 
 __all__ = [
     "CNN",
@@ -53,6 +52,5 @@ __all__ = [
     "configure",
     "folded",
     "preset",
-    "rerouted",
     "strongest",
 ]

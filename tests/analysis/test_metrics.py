@@ -12,12 +12,6 @@ from capsviz.analysis import metrics
 from capsviz.network import CapsNet, preset
 
 
-def test_agreement_is_the_inner_product_of_vote_and_pose():
-    votes, poses = torch.randn(2, 5, 3, 4), torch.randn(2, 3, 4)
-    agreement = metrics.agreement(votes, poses)
-    assert agreement[1, 4, 2].item() == pytest.approx(float(votes[1, 4, 2] @ poses[1, 2]), abs=1e-5)
-
-
 def test_signs_are_plus_one_for_the_labels_only():
     assert metrics.label_signs(torch.tensor([2, 0]), 3).tolist() == [[-1, -1, 1], [1, -1, -1]]
     assert metrics.label_signs([(2, 0)], 3).tolist() == [[1, -1, 1]]

@@ -235,7 +235,8 @@ def test_a_walk_draws_what_pytorch_draws(visit, target: tuple[int, int], path: s
     exemplars, model = zoo.exemplar_capsules("digits-dr"), zoo.load("digits-dr")
     start = perturbation.masked(exemplars[CLASS, :1], CLASS, 10)[0]
     end = perturbation.masked(exemplars[target[0], 0 if target[1] < 0 else target[1]][None], target[0], 10)[0]
-    half = perturbation.walk(model, start, end, (0.5,), sphere=path != "straight")[0, 0].numpy() * 255
+    way = perturbation.lerp if path == "straight" else perturbation.slerp
+    half = model.decoder.layers(way(start, end, 0.5).flatten()).detach().unflatten(0, (28, 28)).numpy() * 255
     before = live.canvas("after")[..., 0]
     live.board.get_by_role("button", name=f"{path}, 50 %").click()
     live.heard(rf"share 0\.5 sphere {path != 'straight'}")

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from capsviz.figures import (
     FigureError,
-    agreement_side_by_side,
     coefficient_histogram,
     coefficient_map,
     describe,
 )
 from capsviz.figures.geometry import Geometry
-
-from .conftest import record
 
 UPPER = 6
 
@@ -90,33 +86,7 @@ def test_one_class_has_a_histogram_of_its_own(coefficients):
     assert sum(figure.data[0].y) == len(coefficients)
 
 
-@pytest.mark.parametrize("delta", [1.0, -1.0])
-def test_signed_agreement_stands_beside_agreement(l2, dr, delta):
-    signs = torch.full((3, 10), -delta)
-    signs[1, UPPER] = delta
-    figure = agreement_side_by_side(l2, dr, image=1, upper=UPPER, signs=signs)
-    cells = Geometry(*dr.grid).cells
-    inside = cells >= 0
-    left, right = (drawn(trace)[inside] for trace in figure.data)
-    np.testing.assert_allclose(left, delta * l2.layer["agreement"][0, 1, cells[inside], UPPER], atol=5.1e-6)
-    # Four iterations: the third is the last whose agreement reaches the logits.
-    np.testing.assert_allclose(right, dr.layer["agreement"][2, 1, cells[inside], UPPER], atol=5.1e-6)
-    titles = " ".join(note.text for note in figure.layout.annotations)
-    assert f"L2: δ û·s</b>, δ = {delta:+.0f} for class {UPPER}" in titles
-    assert "Dynamic routing: û·v</b>, iteration 3 of 4" in titles
-
-
-def test_signs_of_one_image_are_enough(l2, dr):
-    per_image = torch.ones(10)
-    figure = agreement_side_by_side(l2, dr, image=0, upper=0, signs=per_image, iteration=4)
-    assert any("no longer added to b" in note.text for note in figure.layout.annotations)
-
-
-def test_what_cannot_be_drawn_is_said_in_a_sentence(l2, dr, coefficients):
-    with pytest.raises(FigureError, match="trace a model of L2 or L1"):
-        agreement_side_by_side(dr, dr, upper=0, signs=torch.ones(10))
-    with pytest.raises(FigureError, match="two models of one preset"):
-        agreement_side_by_side(l2, record("dr", primary_types=4), upper=0, signs=torch.ones(10))
+def test_what_cannot_be_drawn_is_said_in_a_sentence(l2, coefficients):
     with pytest.raises(FigureError, match="no class 10"):
         coefficient_map(coefficients, l2.grid, upper=10)
     with pytest.raises(FigureError, match="capsules, but"):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsviz.figures.errors import FigureError
-from capsviz.figures.geometry import Geometry, receptive_field
+from capsviz.figures.geometry import Geometry
 from capsviz.network import CapsNet, preset
 
 grids = st.builds(Geometry, st.integers(1, 7), st.integers(1, 7), st.integers(1, 40))
@@ -34,13 +34,6 @@ def test_every_capsule_has_one_cell_among_the_tiles(grid):
     assert np.array_equal(tiles[cells >= 0], cells[cells >= 0])
 
 
-@given(grids)
-def test_the_list_is_grouped_by_type(grid):
-    kinds = [grid.place(capsule)[2] for capsule in grid.by_type.tolist()]
-    assert kinds == sorted(kinds)
-    assert sorted(grid.by_type.tolist()) == list(range(grid.lower))
-
-
 def test_a_tile_holds_the_positions_of_one_type():
     grid = Geometry(2, 3, 4)
     top, left = grid.tile_corner(2)
@@ -58,4 +51,4 @@ def test_receptive_fields_are_those_of_the_network():
     grid = Geometry(*model.config.grid)
     for capsule in range(0, grid.lower, 17):
         row, column, _ = grid.place(capsule)
-        assert receptive_field(model.config, row, column) == model.receptive_field(capsule)
+        assert model.config.receptive_field(row, column) == model.receptive_field(capsule)
