@@ -18,7 +18,7 @@ from app.text import plain
 from capsviz.figures.verdicts import certainty, shares
 from capsviz.routing import ALGORITHMS, Algorithm
 from capsviz.tracing.trace import Trace
-from capsviz.zoo import Entry
+from capsviz.zoo import AtStep, Entry
 
 SAME = {f"{SAME_VOTES}{name}": algorithm for name, algorithm in ALGORITHMS.items()}
 BOARD = "board"
@@ -72,7 +72,18 @@ def options(entry: Entry) -> dict[str, str]:
     """What may be put beside a model, and what each is called: first what routes alike, then what does not."""
     own = {name: f"{resources.kind(resources.entries()[name])}, its own votes · {name}" for name in _others(entry)}
     same = {name: f"{SAME[name].title}, on the same votes" for name in _same(entry)}
-    return {"": "nothing", ANOTHER_IMAGE: "another image", **{name: name for name in _alike(entry)}, **same, **own}
+    return {
+        "": "nothing",
+        ANOTHER_IMAGE: "another image",
+        **{name: _called(name) for name in _alike(entry)},
+        **same,
+        **own,
+    }
+
+
+def _called(name: str) -> str:
+    other = resources.entries()[name]
+    return f"{other.trained} after {other.step} steps of training" if isinstance(other, AtStep) else name
 
 
 def _own(current: Scene, entry: Entry, picture: Picture) -> Beside:
@@ -91,7 +102,9 @@ def _rerouted(current: Scene, entry: Entry, algorithm: Algorithm) -> Beside:
 
 
 def _fitting(entry: Entry) -> dict[str, Entry]:
-    every = {name: other for name, other in resources.entries().items() if name != entry.name}
+    known = resources.entries()
+    steps = {name: known[name] for name in resources.steps(entry)}
+    every = {name: other for name, other in (resources.peers(entry) | steps).items() if name != entry.name}
     return {name: other for name, other in every.items() if other.config.image == entry.config.image}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import presenter, scene, takeaway, text
+from app import presenter, resources, scene, takeaway, text
 from app.scene import Scene
 from app.state.choices import MAX_ITERATIONS, Choices
 from app.widgets import chosen
@@ -20,7 +20,7 @@ from capsviz.errors import CapsvizError, of_system
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Part, network_strip
 from capsviz.tracing.trace import Trace
-from capsviz.zoo import Entry
+from capsviz.zoo import AtStep, Entry
 
 BELOW_STRIP = 370
 """Height of a chart, in pixels of the ordinary page, that leaves a presented screen room for strip and pickers."""
@@ -197,6 +197,20 @@ def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str
         then=then,
     )
     return upper
+
+
+def so_far(current: Scene, page: str) -> None:
+    """A sentence where the model that a page runs is shown as it was early in its training."""
+    try:
+        entry, _ = current.on_page(page)
+    except scene.SceneError:
+        return  # the page says that it has no model
+    if isinstance(entry, AtStep):
+        total = list(resources.steps(entry).values())[-1]
+        st.caption(
+            f":material/history: After **{entry.step}** of {total:,} steps of its training, "
+            f"{text.plain(entry.trained)} reads {entry.test_error:.1f} % of the test images wrongly."
+        )
 
 
 def note(sentence: str) -> None:

@@ -50,14 +50,37 @@ def entries() -> dict[str, zoo.Entry]:
     }
 
 
+def peers(entry: zoo.Entry) -> dict[str, zoo.Entry]:
+    """The capsule networks that go with a model, by name, in the order of `entries`.
+
+    The trained ones; for a model at a step of its training each as it was at that step, where that is kept.
+    """
+    known = entries()
+    trained = [each for each in known.values() if not isinstance(each, zoo.AtStep)]
+    if isinstance(entry, zoo.AtStep):
+        trained = [known.get(zoo.at_step(each, entry.step), each) for each in trained]
+    return {each.name: each for each in trained}
+
+
+def steps(entry: zoo.Entry) -> dict[str, int]:
+    """Of the training of a model: what it is called after each step that is kept, and at last; none where none is."""
+    known, kept = entries(), entry.checkpoints
+    trained = known.get(entry.trained if isinstance(entry, zoo.AtStep) else entry.name)
+    if kept is None or trained is None:
+        return {}
+    found = {zoo.at_step(trained, step): step for step in kept.steps} | {trained.name: kept.total}
+    return {name: step for name, step in found.items() if name in known}
+
+
 def kind(entry: zoo.Entry) -> str:
     """What a model's algorithm is called on screen; EM in several layers goes by a name of its own, as does a seed.
 
-    A model that the visitor dropped is "yours".
+    A model that the visitor dropped is "yours", and one whose training has not ended is at its step.
     """
     matrix = entry.has_capsules and entry.config.capsule_layers
     called = "EM, matrix capsules" if matrix else entry.method.title
     called += ", yours" if entry.name in dropped.models() else ""
+    called += f", step {entry.step}" if isinstance(entry, zoo.AtStep) else ""
     return f"{called}, seed {entry.seed}" if entry.seed else called
 
 
@@ -198,8 +221,10 @@ def _baseline(name: str, place: str) -> CNN:
 
 @of_zoo(most=2)
 def all_entries() -> dict[str, zoo.Entry]:
-    """All models of pretrained/ by name, those without capsules as well, and the visitor's own. Raises ZooError."""
-    return zoo.models() | {name: own.entry for name, own in dropped.models().items()}
+    """All models of pretrained/ by name, those without capsules and those at a step of their training as well, and the
+    visitor's own. Raises ZooError.
+    """
+    return zoo.models() | zoo.at_steps() | {name: own.entry for name, own in dropped.models().items()}
 
 
 @of_zoo(most=24)

@@ -51,7 +51,7 @@ class Scene:
             return base, ""
         able = [
             entry
-            for entry in resources.entries().values()
+            for entry in resources.peers(base).values()
             if entry.routing == routing
             and (entry.has_decoder or not decoder)
             and entry.config.image == base.config.image

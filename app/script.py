@@ -59,6 +59,8 @@ with layout.errors_as_sentences():
     else:
         with layout.errors_as_sentences():
             stage.show(current.choices, here.named.url_path, dark=current.dark)
+        if here.named.url_path not in {navigation.START, sidebar.TRAINING, *sidebar.STILL}:
+            layout.so_far(current, here.named.url_path)
         here.page.run()
     if take_away:
         takeaway.take_away(current)

@@ -23,7 +23,7 @@ from capsviz import data, device
 from capsviz.data import DIGITS, ImageError
 from capsviz.errors import CapsvizError
 from capsviz.routing import ALGORITHMS
-from capsviz.zoo import Entry
+from capsviz.zoo import AtStep, Entry
 
 _SOURCES = {
     "data": "Data set",
@@ -115,7 +115,7 @@ def _models(scene: Scene, here: str) -> None:
         own = entries[name].config.algorithm.page
         return own if here in about and own != here else None
 
-    offered = [other for other in entries.values() if other.data == entry.data]
+    offered = [other for other in resources.peers(entry).values() if other.data == entry.data]
     kinds = [_kind(other) for other in offered]
     sets = list(dict.fromkeys(entry.data for entry in entries.values()))
     chosen(
@@ -139,6 +139,18 @@ def _models(scene: Scene, here: str) -> None:
         leads=leads,
         help="Another algorithm leads to the page that is about it." if here in about else None,
     )
+    if steps := resources.steps(entry):
+        chosen(
+            st.select_slider,
+            "Training so far",
+            "model",
+            entry.name,
+            list(steps),
+            key="so_far",
+            format_func=lambda name: "trained" if name == list(steps)[-1] else f"step {steps[name]}",
+            read=model_changes,
+            help=f"The network as it was early in the {list(steps.values())[-1]:,} steps of its training.",
+        )
     st.caption(
         f"{plain(entry.name)}: {plain(entry.preset)}, {entry.parameters / 1e6:.1f} M weights, "
         f"error on {entry.test_count} images; runs on {device.title(device.chosen())}"
@@ -158,7 +170,7 @@ def _label(entry: Entry, *, twin: bool) -> str:
 
 def _first_of(name: str, routing: str) -> str:
     """A model of another data set, by the same algorithm where there is one."""
-    entries = [entry for entry in resources.entries().values() if entry.data == name]
+    entries = [entry for entry in resources.entries().values() if entry.data == name and not isinstance(entry, AtStep)]
     return next((entry.name for entry in entries if entry.routing == routing), entries[0].name)
 
 

@@ -21,9 +21,10 @@ def compared(entry: Entry) -> list[Entry]:
     The model itself, else the first of its data set that draws, of its preset if there is one; a CNN of another data
     set stands in for one of its own.
     """
+    baselines = [other for other in resources.all_entries().values() if not other.has_capsules]
     fits = [
         other
-        for other in resources.all_entries().values()
+        for other in (*resources.peers(entry).values(), *baselines)
         if (other.data == entry.data or not other.has_capsules)
         and (other.network.image, other.classes, other.objects) == (entry.network.image, entry.classes, entry.objects)
         and (not other.has_capsules or other.has_decoder)

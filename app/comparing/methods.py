@@ -18,7 +18,7 @@ from capsviz.analysis.predictions import Predictions, PredictionsError
 from capsviz.data import ImageSet
 from capsviz.errors import CapsvizError
 from capsviz.network import METHODS
-from capsviz.zoo import Entry
+from capsviz.zoo import AtStep, Entry
 
 
 class NothingMeasured(CapsvizError):
@@ -69,7 +69,7 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
         )
     found: dict[str, Predictions] = {}
     missing: list[str] = []
-    for entry in sorted((e for e in resources.all_entries().values() if e.data == current.entry.data), key=_place):
+    for entry in sorted((e for e in _trained().values() if e.data == current.entry.data), key=_place):
         try:
             record = resources.predictions(entry.name)
         except PredictionsError:
@@ -88,9 +88,15 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
     if current.picture.viewpoint:
         turned = current.picture.viewpoint
         st.caption(f":material/3d_rotation: The test images are shown and measured as they are, without {turned}.")
+    if isinstance(current.entry, AtStep):
+        st.caption(":material/history: The test images are measured with the trained networks, whatever step is shown.")
     if missing:
         st.caption(f"Not measured yet: {plain(', '.join(missing))} (`capsviz zoo measure`).")
     return found
+
+
+def _trained() -> dict[str, Entry]:
+    return {name: each for name, each in resources.all_entries().items() if not isinstance(each, AtStep)}
 
 
 def _place(entry: Entry) -> tuple[bool, int, str]:

@@ -56,7 +56,7 @@ def show(current: Scene) -> None:
 
 def methods(current: Scene) -> dict[str, Entry]:
     """The models of one data set that reconstruct, by routing: the chosen one, else one of its preset, or the first."""
-    able = [entry for entry in resources.entries().values() if entry.has_decoder]
+    able = [entry for entry in resources.peers(current.entry).values() if entry.has_decoder]
     own = any(entry.data == current.entry.data for entry in able)
     kind = current.entry.data if own else current.sibling(DYNAMIC.name, decoder=True)[0].data
     able = [entry for entry in able if entry.data == kind]

@@ -174,6 +174,9 @@ def _known(text: str, catalogue: Catalogue, where: str = "") -> str:
     if text in catalogue.successors:
         successor = catalogue.successors[text]
         raise Replaced(f"{text} is no longer here; showing {successor}, which took its place.", successor)
+    trained = text.rpartition("@")[0]
+    if text not in catalogue.classes and trained in catalogue.classes:
+        raise Replaced(f"“{text}” is not kept here; showing {trained}, the trained network, instead.", trained)
     if text not in catalogue.classes:
         remedy = " (drop the file under Your own model or trace)" if text.endswith(SUFFIX) else ""
         raise ValueError(f"There is no model “{text}”{where}{remedy}")

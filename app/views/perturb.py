@@ -46,7 +46,7 @@ def models(current: Scene) -> dict[str, Entry]:
     if not current.choices.beside:
         return {chosen.name: chosen}
     shown: dict[str, Entry] = {}
-    for entry in resources.entries().values():
+    for entry in resources.peers(chosen).values():
         if entry.data == chosen.data and entry.has_decoder and entry.config.image == chosen.config.image:
             # Of two models by one algorithm the chosen one stands for it, else the first.
             title = entry.method.short

@@ -31,13 +31,13 @@ from capsviz.network import CapsNet, CapsNetConfig, Network, NetworkConfig, conf
 from capsviz.reading import parsed, understood
 from capsviz.tensors import TensorFile, tensor_bytes
 from capsviz.zoo import Entry, ZooError
-from capsviz.zoo.manifest import changing, row
-from capsviz.zoo.storage import RUN, SCALES, WEIGHTS
+from capsviz.zoo.manifest import AtStep, changing, row
+from capsviz.zoo.storage import CAPSULES, RUN, SCALES, WEIGHTS
 from capsviz.zoo.weights import capsules_of, network_of, tensors_of
 
 FORMAT = "capsviz-model-1"
 SUFFIX = ".capsviz"
-MEASURED, CAPSULES = "measured.", "capsules."
+MEASURED = "measured."
 LARGEST_RECORD = 2_000_000
 """Bytes of a record that goes along."""
 MOST_WEIGHTS, MOST_MULTIPLICATIONS = 50_000_000, 20_000_000_000
@@ -68,12 +68,19 @@ class ModelFile:
 def export(name: str) -> bytes:
     """A model of the zoo as one file: its bytes, the same for the same model. Raises ZooError."""
     model, tensors = tensors_of(name)
-    said = row(replace(model, data=portable(model), command=_bare(model), curves="", history="", history_sha256=""))
+    if isinstance(model, AtStep):
+        raise ZooError(f"{name} is a step of a training; export the trained model, {model.trained}.")
+    said = row(replace(_alone(model), data=portable(model), command=_bare(model)))
     metadata = {"format": FORMAT, "model": json.dumps(said)}
     if (record := _record(model)) is not None:
         metadata |= {"measured": record.facts()}
         tensors |= {f"{MEASURED}{column}": value for column, value in record.columns().items()}
     return pack(tensors, metadata)
+
+
+def _alone(model: Entry) -> Entry:
+    """What is said of a model without the files that lie beside its own."""
+    return replace(model, curves="", history="", history_sha256="", checkpoints=None)
 
 
 def portable(model: Entry) -> str:
@@ -147,7 +154,7 @@ def _entry(file: TensorFile, name: str) -> Entry:
         file.refuse("data", "is neither a data set of capsviz nor the name of a folder with the form of its images")
     if entry.data in DATASETS and tuple(DATASETS[entry.data].image) != tuple(entry.network.image):
         file.refuse("data", f"has other images than the {entry.data} of its network")
-    return replace(entry, file=name, curves="", history="", history_sha256="")
+    return replace(_alone(entry), file=name)
 
 
 def _size(file: TensorFile, name: str) -> int:

@@ -36,7 +36,7 @@ def open_model(name: str, device: str | None = None) -> tuple[Any, dict[str, Any
         }
         return model.to(chosen(device)), known
     model = zoo.load_network(name, device)
-    entry = zoo.models()[name]
+    entry = zoo.entry(name)
     return model, {
         "name": name,
         "data": entry.data,

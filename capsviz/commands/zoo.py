@@ -43,6 +43,7 @@ def zoo_verify() -> None:
         try:
             zoo.verify(entry)
             zoo.verify_history(entry)
+            zoo.verify_checkpoints(entry)
         except zoo.ZooError as error:
             wrong += 1
             print(error, file=sys.stderr)
@@ -126,6 +127,25 @@ def zoo_add(
         seeds.keep_record(leaving)
         zoo.replace(leaving.name, entry.name)
     print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
+
+
+@zoo_app.command("checkpoints")
+def zoo_checkpoints(
+    names: Annotated[list[str], typer.Argument(help="Models of the zoo.")],
+    out: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
+    threads: Threads = None,
+) -> None:
+    """Train models of the zoo again, by their recipes, and ship them as they were after a few early steps.
+
+    Each is a model of its own, by a name such as digits-dr@40; the app has a slider for them.
+    """
+    from capsviz.training.publish_checkpoints import publish_checkpoints
+
+    for name in names:
+        kept = publish_checkpoints(name, out, threads=threads).checkpoints
+        assert kept is not None
+        for step, error in zip(kept.steps, kept.errors, strict=True):
+            print(f"{name}@{step}: test error {error:.2f} %")
 
 
 @zoo_app.command("export")

@@ -10,7 +10,7 @@ that was cut off.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from capsviz.data import to_float
 from capsviz.errors import CapsvizError
-from capsviz.files import read_header, read_tensors
+from capsviz.files import read_header, read_tensors, write_tensors
 from capsviz.network import METHODS, Network, assemble, configure
 from capsviz.routing import Ascending
 from capsviz.routing.discriminative import sparsity
@@ -50,6 +50,11 @@ def kept_of(folder: Path) -> str:
     path = folder / CHECKPOINT
     left = f"{CHECKPOINT} is that of step {read_header(path)['step']}" if path.is_file() else "no checkpoint was left"
     return f"{left}; train again with a smaller learning rate (--lr) and another --name."
+
+
+def kept_at(folder: Path, step: int) -> Path:
+    """Where a run keeps its weights as they were after so many steps."""
+    return folder / f"weights-{step}.safetensors"
 
 
 @dataclass(frozen=True)
@@ -102,13 +107,15 @@ def train(
     data_root: Path | None = None,
     quiet: bool = False,
     watch: Callable[[dict[str, Any]], None] | None = None,
+    keep: Collection[int] = (),
 ) -> Outcome:
     """Train a network, leaving metrics, checkpoints, final weights and a summary in `folder`.
 
     All randomness derives from (seed, epoch, step): a run that was cut off and resumed ends in the same weights, bit
     for bit on the same machine, with the same metrics but for the clock's. It stops between two steps on Ctrl-C,
     SIGTERM or after `time_limit` seconds, leaving a checkpoint. Validation images are held out of the training set; the
-    test set is looked at once, at the end. `watch` is called with every line of metrics.
+    test set is looked at once, at the end. `watch` is called with every line of metrics. `keep`: steps after which the
+    weights are kept in a file of their own, `kept_at(folder, step)`; 0 is before the first one.
     device: as `capsviz.device.chosen` takes it.
     Raises SettingsError, DeviceError, CheckpointError, Busy where another process trains in the folder, WriteError, an
     error of capsviz.data, or Diverged at the first loss that is not finite (on a GPU within METRICS_EVERY steps of it),
@@ -153,6 +160,8 @@ def train(
         if config.is_folder:
             journal.say(train_set.note)
             journal.say(forecast.room(config, model, ForwardPass, take_step))
+        if start == 0 and 0 in keep:
+            write_tensors(kept_at(folder, 0), average.model.state_dict(), {"step": 0})
     pace = forecast.Pace(start, total) if config.is_folder else None
     window, began = RunningMeans(), time.monotonic()
     window.restore(tensors, fabric.device)
@@ -175,6 +184,8 @@ def train(
                 raise Diverged(f"The loss is not finite after step {done}; {kept_of(folder)}")
             average.follow(model, done)
             snapshots.see(done, average.model)
+            if journal and done in keep:
+                write_tensors(kept_at(folder, done), average.model.state_dict(), {"step": done})
             seconds = seconds_before + time.monotonic() - began
             position = {"step": done, "epoch": done / feed.steps_per_epoch, "seconds": round(seconds, 2)}
             if done % METRICS_EVERY == 0 or epoch_over:

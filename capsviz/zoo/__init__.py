@@ -2,25 +2,34 @@
 
 from .manifest import (
     RECORDS,
+    AtStep,
+    Checkpoints,
     Entry,
     ZooError,
+    at_step,
+    at_steps,
     entry,
     folder,
     markdown,
     models,
     successors,
     verify,
+    verify_checkpoints,
     verify_history,
     version,
 )
-from .publishing import EXEMPLARS, class_capsules, replace, save, shipped
+from .publishing import EXEMPLARS, class_capsules, packed_capsules, replace, save, shipped
 from .weights import capsule_spread, exemplar_capsules, history, load, load_network
 
 __all__ = [
     "EXEMPLARS",
     "RECORDS",
+    "AtStep",
+    "Checkpoints",
     "Entry",
     "ZooError",
+    "at_step",
+    "at_steps",
     "capsule_spread",
     "class_capsules",
     "entry",
@@ -31,11 +40,13 @@ __all__ = [
     "load_network",
     "markdown",
     "models",
+    "packed_capsules",
     "replace",
     "save",
     "shipped",
     "successors",
     "verify",
+    "verify_checkpoints",
     "verify_history",
     "version",
 ]

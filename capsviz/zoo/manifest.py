@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -47,13 +47,33 @@ class ZooError(CapsvizError):
 
 
 @dataclass(frozen=True)
+class Checkpoints:
+    """What the manifest says of a model as it was during its training (capsviz.zoo.checkpoints).
+
+    file, sha256: where these are; steps: after how many of all `total` each was taken, in rising order; errors: the
+    test error of each in percent, as in `Entry`.
+    """
+
+    file: Inside
+    sha256: Digest
+    steps: Annotated[tuple[Number, ...], Meta(min_length=1, max_length=100)]
+    errors: Annotated[tuple[Percent, ...], Meta(max_length=100)]
+    total: Number
+
+    def __post_init__(self) -> None:
+        if list(self.steps) != sorted({*self.steps}) or len(self.errors) != len(self.steps):
+            raise ZooError(f"{self.file} has no error for each of rising steps; restore the manifest.")
+
+
+@dataclass(frozen=True)
 class Entry:
     """What the manifest says of one model.
 
     test_error in percent, over test_count images that chose no epoch; command: what trained it; file, sha256, bytes:
     the weights, each in so many bits (16 is float16; see capsviz.zoo.storage); curves: the metrics of the training run;
     parameters: learned numbers. network: what it is made of, a capsule network or the CNN baseline.
-    history, history_sha256: the snapshots of b over the training, empty where none were kept.
+    history, history_sha256: the snapshots of b over the training, empty where none were kept. checkpoints: the model as
+    it was during its training, where that is kept.
     """
 
     name: Inside
@@ -74,6 +94,7 @@ class Entry:
     history: Perhaps = ""
     history_sha256: PerhapsDigest = ""
     bits: Annotated[int, Meta(ge=8, le=16)] = 16
+    checkpoints: Checkpoints | None = None
 
     def __post_init__(self) -> None:
         if self.routing != self.network.routing:
@@ -125,6 +146,18 @@ class Entry:
         return folder() / self.file
 
 
+@dataclass(frozen=True)
+class AtStep(Entry):
+    """A model as it was after `step` of all steps of its training, by the name of the `trained` one and that step.
+
+    Its file is that of all checkpoints of the model, of which it takes those `until` its own.
+    """
+
+    trained: str = ""
+    step: int = 0
+    until: tuple[int, ...] = ()
+
+
 def folder() -> Path:
     """`pretrained/`, which comes with capsviz, or what the environment variable CAPSVIZ_ZOO names."""
     return Path(os.environ.get("CAPSVIZ_ZOO", places.root() / "pretrained"))
@@ -146,6 +179,29 @@ def version() -> tuple[str, *tuple[int, ...]]:
 def models() -> dict[str, Entry]:
     """Every model of the manifest by name, in its order; raises ZooError where the manifest cannot be read."""
     return dict(_read()[0])
+
+
+def at_step(model: Entry, step: int) -> str:
+    """What a model is called as it was after a step of its training."""
+    return f"{model.name}@{step}"
+
+
+def at_steps() -> dict[str, AtStep]:
+    """Every model of the manifest as it was at each step that is kept, by names such as "digits-dr@40".
+
+    Raises ZooError as `models` does.
+    """
+    found = {}
+    for model in models().values():
+        kept = model.checkpoints
+        for place, step in enumerate(kept.steps if kept else ()):
+            assert kept is not None
+            said = {each.name: getattr(model, each.name) for each in fields(model)}
+            said |= {"name": at_step(model, step), "file": kept.file, "sha256": kept.sha256}
+            said["test_error"] = kept.errors[place]
+            entry = AtStep(**said, trained=model.name, step=step, until=kept.steps[: place + 1])
+            found[entry.name] = entry
+    return found
 
 
 def successors() -> dict[str, str]:
@@ -211,8 +267,13 @@ def _written(entries: Mapping[str, Entry], successors: Mapping[str, str]) -> str
 
 
 def entry(name: str) -> Entry:
-    """What the manifest says of a model; raises ZooError for an unknown name, naming the successor of one that left."""
+    """What the manifest says of a model, or of one at a step of its training ("digits-dr@40").
+
+    Raises ZooError for an unknown name, naming the successor of one that left.
+    """
     known, moved = _read()
+    if name not in known and (kept := at_steps().get(name)):
+        return kept
     if name in moved:
         raise ZooError(f"{name} left the zoo; use {moved[name]}, which took its place.")
     if name not in known:
@@ -232,6 +293,15 @@ def verify_history(model: Entry) -> None:
     """
     if model.history:
         _check(model.history, model.history_sha256, f"The snapshots {model.history} of {model.name}")
+
+
+def verify_checkpoints(model: Entry) -> None:
+    """Raise ZooError, naming the file, where a model's checkpoints are missing or not those of the manifest.
+
+    A model without checkpoints has nothing to verify.
+    """
+    if kept := model.checkpoints:
+        _check(kept.file, kept.sha256, f"The checkpoints {kept.file} of {model.name}")
 
 
 def _check(file: str, sha256: str, what: str) -> None:
@@ -262,5 +332,6 @@ def markdown() -> str:
 
 
 def row(model: Entry) -> dict[str, Any]:
-    """An entry as the manifest writes it: the network's config stands under "config"."""
-    return {("config" if key == "network" else key): value for key, value in asdict(model).items()}
+    """An entry as the manifest writes it: the network's config stands under "config", and no `checkpoints` if none."""
+    said = {("config" if key == "network" else key): value for key, value in asdict(model).items()}
+    return said if model.checkpoints else {key: value for key, value in said.items() if key != "checkpoints"}

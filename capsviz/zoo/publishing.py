@@ -15,7 +15,7 @@ from capsviz import device
 from capsviz.network import CapsNet, Network, assemble
 from capsviz.network.finite import check_finite
 from capsviz.zoo.manifest import RECORDS, Entry, ZooError, changing, entry, folder
-from capsviz.zoo.storage import packed, unpacked
+from capsviz.zoo.storage import CAPSULES, packed, unpacked
 
 EXEMPLARS = 8
 """Class capsules of real training images kept with each model, per class."""
@@ -49,6 +49,12 @@ def class_capsules(
         chosen.append(pose[surest, label])
         spread.append(pose[mine if len(mine) > 1 else surest, label].std(0))
     return torch.stack(chosen), torch.stack(spread)
+
+
+def packed_capsules(network: CapsNet, images: Tensor, labels: Tensor) -> dict[str, Tensor]:
+    """What a file holds of the class capsules of labelled images (as of `class_capsules`), in float16."""
+    chosen, spread = class_capsules(network, images, labels)
+    return {f"{CAPSULES}exemplars": chosen.half().contiguous(), f"{CAPSULES}spread": spread.half().contiguous()}
 
 
 def shipped(network: Network, bits: int = 16) -> Network:
@@ -86,8 +92,7 @@ def save(
     tensors = packed(network, bits)
     check_finite(tensors, f"The model {name} as it is rounded")
     if isinstance(rounded := shipped(network, bits), CapsNet):
-        chosen, spread = class_capsules(rounded, images, labels)
-        tensors |= {"capsules.exemplars": chosen.half().contiguous(), "capsules.spread": spread.half().contiguous()}
+        tensors |= packed_capsules(rounded, images, labels)
     file, weights = f"{name}.safetensors", save_tensors(tensors)
     snapshots = b"" if not history else files[history] if history in files else (folder() / history).read_bytes()
     written = Entry(
@@ -131,6 +136,7 @@ def replace(name: str, successor: str) -> None:
         followed = {old: successor if new == name else new for old, new in moved.items()}
         moved |= followed | {name: successor}
     # The manifest first: it never names a file that is not there.
-    for file in (leaving.file, leaving.curves, leaving.history, f"{RECORDS}/{name}.safetensors"):
+    kept = leaving.checkpoints.file if leaving.checkpoints else ""
+    for file in (leaving.file, leaving.curves, leaving.history, kept, f"{RECORDS}/{name}.safetensors"):
         if file:
             (folder() / file).unlink(missing_ok=True)

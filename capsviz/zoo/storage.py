@@ -15,7 +15,8 @@ BITS = (16, 8)
 RUN = 128
 FEW = 4_096
 """Numbers below which a weight stays in float16: biases, β and the like save nothing."""
-WEIGHTS, SCALES = "model.", "scales."
+WEIGHTS, SCALES, CAPSULES = "model.", "scales.", "capsules."
+"""Before the names of weights, of their scales, and of what is kept of real images beside them."""
 
 
 def packed(network: Network, bits: int = 16) -> dict[str, Tensor]:

@@ -11,14 +11,17 @@ from capsviz.network.finite import check_finite
 from capsviz.reading import refused
 from capsviz.tensors import all_finite, tensor_file
 from capsviz.tracing.coefficient_history import CoefficientHistory, read_history
-from capsviz.zoo.manifest import Entry, ZooError, entry, folder, verify, verify_history
-from capsviz.zoo.storage import unpacked
+from capsviz.zoo import checkpoints
+from capsviz.zoo.manifest import AtStep, Entry, ZooError, entry, folder, verify, verify_history
+from capsviz.zoo.storage import CAPSULES, unpacked
 
 
 def tensors_of(name: str) -> tuple[Entry, dict[str, Tensor]]:
     """What the manifest says of a model, and what its file holds. Raises ZooError."""
     model = entry(name)
     verify(model)
+    if isinstance(model, AtStep):
+        return model, checkpoints.read(model)
     with tensor_file(model.path, "restore it with git", ZooError, name=model.file) as file:
         if file.numbers < model.network.weights:
             file.refuse("", f"holds {file.numbers:,} numbers and its config wants {model.network.weights:,} at least")
@@ -98,7 +101,7 @@ def capsules_of(model: Entry, tensors: dict[str, Tensor], what: str, remedy: str
     """
     if not model.has_capsules:
         raise NoCapsulesError(model.name)
-    found, field = tensors.get(f"capsules.{what}"), f"capsules.{what}"
+    found, field = tensors.get(f"{CAPSULES}{what}"), f"{CAPSULES}{what}"
     size, axes = (model.config.classes, model.config.class_dim), 2 if what == "spread" else 3
     if found is None or found.ndim != axes or (found.shape[0], found.shape[-1]) != size or not found.numel():
         refused(model.file, field, f"are not those of {size[0]} classes", remedy, ZooError)

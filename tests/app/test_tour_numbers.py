@@ -16,10 +16,13 @@ from capsviz.analysis.metrics import contributions
 from capsviz.analysis.mixtures import as_votes, begin, expectation, half_steps
 from capsviz.analysis.viewpoint import amounts, lost
 from capsviz.boards.mixture import FRAMES, ROUNDS, Laid
+from capsviz.data import load, to_float
 from capsviz.data.viewpoint import CHANGES, Viewpoint
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.trace import Trace
+from capsviz.tracing.trace import trace as record
+from capsviz.zoo import AtStep
 from tests.known import known
 
 AGREEMENT, GAUSSIANS, LOOP = store.SHIPPED
@@ -127,13 +130,31 @@ def loop() -> dict[str, list[str]]:
     against = (known(last.layer.votes)[0, :, 9] * last.layer["poses"][-1, 0, 9]).sum(-1) < 0
     assert last.layer["couplings"][-1, 0, against, 9].min() > 0.06
     rounds = trace("digits-dr", 331, 3).layer["activations"][:, 0]
+    early = trace("digits-dr@40", 0, 3).layer["activations"][:, 0]
     b = trace("mnist-l2", NINE).layer["coefficients"][0]
     return {
         "Assumption 1: nobody says no": [str(int(against.sum()))],
         "Assumption 2: the winner is right": two(*rounds[:, 3], rounds[0, 9], rounds[2, 9]),
-        "One coefficient for each pair": [f"{int((b[:, 9] < 0).sum())} of {len(b)}"],
+        "Early on, the winner is often wrong": [*two(*early[[0, 2]][:, [9, 5]].flatten()), *strengthened()],
+        "One coefficient for each pair": [f"{int((b[:, 9] < 0).sum())} of {len(b):,}"],
         "How b was learned": [f"{100 * (b < 0).float().mean():.0f} %"],
     }
+
+
+def strengthened() -> list[str]:
+    """What routing makes of the wrong winners of the first round, over the test images of the digits."""
+    test, entry = load("digits", "test"), resources.entries()["digits-dr@40"]
+    assert isinstance(entry, AtStep) and entry.checkpoints is not None
+    routed = record(resources.model(entry.name), to_float(test.images), iterations=3).layer["activations"]
+    first, last = routed[0], routed[-1]
+    wrong = (winner := first.argmax(1)) != test.labels
+    grown = (last - first).gather(1, winner.unsqueeze(1)).squeeze(1)[wrong] > 0
+    still = int((last.argmax(1) != test.labels).sum())
+    return [
+        f"after {entry.step} of {entry.checkpoints.total:,} steps",
+        f"Of {len(test)} test images the first round names {int(wrong.sum())} wrongly",
+        f"of all {int(grown.sum())}, and after it {still} are wrong",
+    ]
 
 
 @pytest.mark.parametrize(("name", "computed"), [(AGREEMENT, agreement), (GAUSSIANS, gaussians), (LOOP, loop)])

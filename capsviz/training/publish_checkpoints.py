@@ -1,0 +1,67 @@
+"""From a model of the zoo to its checkpoints: its training once more, of which a few early steps are kept."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+
+from torch import Tensor
+
+from capsviz import zoo
+from capsviz.data import load
+from capsviz.files import read_tensors
+from capsviz.network import CapsNet, assemble
+from capsviz.training.config import SettingsError
+from capsviz.training.evaluate import evaluate
+from capsviz.training.loop import kept_at, train
+from capsviz.training.publish import exemplar_images
+from capsviz.training.recipes import Recipe, recipes
+from capsviz.zoo import checkpoints
+from capsviz.zoo.manifest import changing
+from capsviz.zoo.storage import unpacked
+
+STEPS = (0, 20, 30, 40, 60, 100, 200)
+"""After which a model is kept beside the trained one: where the error of the digits' models falls fastest."""
+
+
+def recipe_of(name: str) -> Recipe:
+    """How a model of the zoo was trained. Raises SettingsError where it has no recipe, or no capsules."""
+    found = next((recipe for recipe in recipes() if recipe.name == name), None)
+    if found is None or not zoo.entry(name).has_capsules:
+        raise SettingsError(f"{name} has no recipe here, or no capsules; see `capsviz zoo train --list`.")
+    return found
+
+
+def publish_checkpoints(
+    name: str, out: Path, *, threads: int | None = None, data_root: Path | None = None, quiet: bool = False
+) -> zoo.Entry:
+    """Train a model of the zoo again by its recipe, in a folder below `out`, and ship it as it was after `STEPS`.
+
+    Its weights stay as they are: on another machine the training ends in others, to rounding and what follows from
+    that. The errors are those of the rounded networks on the test set. Raises SettingsError, ZooError, and what `train`
+    raises.
+    """
+    config, entry = recipe_of(name).config, zoo.entry(name)
+    folder = out / f"{name}-checkpoints"
+    total = train(config, folder, resume=True, threads=threads, data_root=data_root, quiet=quiet, keep=STEPS).step
+    images, labels = exemplar_images(config, data_root)
+    test = load(config.data, "test", root=data_root)
+    held: dict[int, dict[str, Tensor]] = {}
+    before: dict[str, Tensor] = {}
+    errors = []
+    for step in STEPS:
+        network, rounded = (assemble(entry.network).eval().requires_grad_(False) for _ in range(2))
+        network.load_state_dict(read_tensors(kept_at(folder, step))[0])
+        part = checkpoints.coded(network, before)
+        before = checkpoints.decoded(part, before)
+        rounded.load_state_dict(unpacked(before))
+        assert isinstance(rounded, CapsNet)
+        errors.append(evaluate(rounded, test).error)
+        held[step] = part | zoo.packed_capsules(rounded, images, labels)
+    content = checkpoints.packed(held)
+    file = f"{checkpoints.FOLDER}/{name}.safetensors"
+    kept = zoo.Checkpoints(file, hashlib.sha256(content).hexdigest(), STEPS, tuple(errors), total)
+    with changing({file: content}) as (entries, _):
+        entries[name] = replace(entries[name], checkpoints=kept)
+    return zoo.entry(name)
