@@ -31,7 +31,7 @@ PLAYERS = {
 }
 """Pages with a player, and where it is on them."""
 PLAY = """root => new Promise((played) => {
-  const { controls } = root.capsvizBoard ?? root.capsvizMaps, { show } = controls, times = [];
+  const { controls } = root.capsvizBoard, { show } = controls, times = [];
   controls.show = (position) => { times.push(performance.now()); show(position); };
   controls.hold = 0; // frames that stand still draw nothing, and are not counted
   controls.go(0);

@@ -1,6 +1,7 @@
 // The drawing pad on a page of the app.
 
 import { type Drawing, Pad } from "../pad/pad";
+import "./buttons.css";
 import "../pad/pad.css";
 import { type Component, found } from "./component";
 

@@ -1,6 +1,7 @@
 // Keys of the whole page. A digit follows a link and "?" shows the sheet, both here; the others become commands.
 
 import { belongsToField, commandOf, Commands } from "./commands";
+import "./buttons.css";
 import "./keys.css";
 import { type Component, found } from "./component";
 

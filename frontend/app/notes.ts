@@ -3,6 +3,7 @@
 import { Clock, told } from "./clock";
 import { type Component, found } from "./component";
 import { hall } from "./hall";
+import "./buttons.css";
 import "./notes.css";
 
 interface Data {

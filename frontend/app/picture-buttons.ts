@@ -1,5 +1,6 @@
 // SVG and PNG of a figure on the page, by the Plotly that drew it.
 
+import "./buttons.css";
 import "./picture-buttons.css";
 import type { Component } from "./component";
 

@@ -5,6 +5,7 @@ import { button, element } from "../core/dom";
 import { arrive, type Arrival } from "./arrival";
 import { type Component, found } from "./component";
 import { hall } from "./hall";
+import "./buttons.css";
 import "./tour.css";
 
 interface Data extends Arrival {

@@ -3,7 +3,6 @@
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
 import { button, element, pointed, topOf } from "../core/dom";
-import { Look } from "../core/look";
 import { shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import "./basics.css";
@@ -11,7 +10,6 @@ import { marginGradient, marginLoss, type Margins } from "./margin";
 import { MarginChart } from "./margin-chart";
 import { Later, Slider } from "./slider";
 
-const ORDINARY = 16; // pixels of the board's type on an ordinary page
 const GAP = 25; // CSS pixels between chart and table, and one that widths are rounded by
 const BELOW = 110; // CSS pixels that stay free below the board, in ordinary type
 const SMALLEST = 260; // CSS pixels of the chart's height
@@ -38,18 +36,10 @@ interface Row {
   readonly push: HTMLElement;
 }
 
-declare global {
-  interface HTMLElement {
-    /** For tests. */
-    capsvizMargin?: MarginBoard;
-  }
-}
-
 export class MarginBoard extends Board<Message> {
   margins: Margins = [0, 0, 0];
   private moved = new Map<number, number>();
   private held: number | null = null;
-  private look: Look | undefined;
   private readonly sharedMargins = new SharedValue();
   private readonly sharedMoved = new SharedValue();
   private readonly later = new Later(() => this.leave());
@@ -66,7 +56,6 @@ export class MarginBoard extends Board<Message> {
 
   constructor(host: Host) {
     super(host, "basics margin");
-    this.root.capsvizMargin = this;
     const { canvas } = this.chart;
     canvas.onpointerdown = (event) => {
       this.held = this.chart.near(...pointed(canvas, event), event.pointerType === "touch" ? 1.5 : 1);
@@ -98,7 +87,6 @@ export class MarginBoard extends Board<Message> {
 
   protected update(data: Message, before: Message | undefined): void {
     const { acknowledged } = data;
-    this.look = new Look(data.theme, this.root, ORDINARY);
     const busy = this.held !== null || this.later.waiting;
     if (this.sharedMargins.takes(data.margins, acknowledged.margins, busy)) this.margins = data.margins;
     if (this.sharedMoved.takes(data.moved, acknowledged.lengths, busy)) this.moved = new Map(data.moved);
@@ -169,11 +157,9 @@ export class MarginBoard extends Board<Message> {
     if (this.sharedMoved.sends(moved)) this.tell("lengths", moved);
   }
 
-  protected layout(): void {
-    const { look, message, margins, lengths, held } = this;
+  protected arrange(message: Message): void {
+    const { look, margins, lengths, held } = this;
     const whole = this.root.clientWidth;
-    if (!look || !message || !whole) return;
-    look.measure();
     this.write(message);
     const wide = whole > 720;
     this.side.style.flexBasis = wide ? "26rem" : "100%";

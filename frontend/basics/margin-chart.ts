@@ -5,7 +5,7 @@ import { scaleLinear, type ScaleLinear } from "d3-scale";
 import { Panel, type Pen } from "../core/canvas";
 import type { Look } from "../core/look";
 import { indices, largest } from "../core/numbers";
-import { arrow, haloed, line, ring, type Spot } from "../core/shapes";
+import { arrow, disc, haloed, line, ring, type Spot, strokeIn } from "../core/shapes";
 import { marginGradient, marginLoss, type Margins } from "./margin";
 import { fanOut, NAMED } from "./names";
 
@@ -66,8 +66,7 @@ export class MarginChart extends Panel<MarginState> {
     this.y = scaleLinear([0, 1], [frame.bottom, frame.top]);
     const { x, y } = this;
     pen.font = look.type(14);
-    pen.lineWidth = 1;
-    pen.strokeStyle = theme.grid;
+    strokeIn(pen, theme.grid, 1);
     pen.fillStyle = theme.muted;
     for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
       line(pen, frame.left, y(tick), frame.right, y(tick));
@@ -90,8 +89,7 @@ export class MarginChart extends Panel<MarginState> {
     haloed(pen, "m⁺", x(margins[0]), frame.top - 7 * scale, theme);
     haloed(pen, "m⁻", x(margins[1]), frame.top - 7 * scale, theme);
     for (const there of [false, true]) {
-      pen.strokeStyle = there ? theme.positive : theme.negative;
-      pen.lineWidth = 3.5;
+      strokeIn(pen, there ? theme.positive : theme.negative, 3.5);
       pen.beginPath();
       for (const k of indices(201)) pen.lineTo(x(k / 200), y(marginLoss(k / 200, there, margins)));
       pen.stroke();
@@ -121,14 +119,10 @@ export class MarginChart extends Panel<MarginState> {
       look,
     );
     spots.forEach((spot, j) => {
-      pen.strokeStyle = theme.muted;
-      pen.lineWidth = 1.5;
+      strokeIn(pen, theme.muted, 1.5);
       const from: readonly [number, number] = [x(own[j]), y(marginLoss(own[j], targets[j], margins))];
       if (Math.abs(own[j] - lengths[j]) >= 0.005) ring(pen, from, 6 * scale);
-      pen.beginPath();
-      pen.arc(spot.x, spot.y, (j === held ? 11 : 8) * scale, 0, 2 * Math.PI);
-      pen.fillStyle = theme.classes[j];
-      pen.fill();
+      disc(pen, [spot.x, spot.y], (j === held ? 11 : 8) * scale, theme.classes[j]);
       pen.strokeStyle = theme.ground;
       pen.stroke();
       if (!crowded(j) && named.has(j))

@@ -2,7 +2,7 @@
 
 import type { Pen } from "../core/canvas";
 import type { Look } from "../core/look";
-import { haloed, line } from "../core/shapes";
+import { haloed, line, strokeIn } from "../core/shapes";
 
 interface Named {
   readonly x: number;
@@ -48,8 +48,7 @@ export function fanOut(
   const places = named.map(({ x }) => x);
   const widths = named.map(({ text }) => pen.measureText(text).width);
   const rows = rowsOf(places, widths, left, right);
-  pen.strokeStyle = theme.muted;
-  pen.lineWidth = 0.8;
+  strokeIn(pen, theme.muted, 0.8);
   named.forEach(({ x, y }, k) => line(pen, x, y, rows[k].x, base - rows[k].row * ROW * scale + 4));
   named.forEach(({ text }, k) => haloed(pen, text, rows[k].x, base - rows[k].row * ROW * scale, theme));
 }

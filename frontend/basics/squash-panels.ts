@@ -5,7 +5,7 @@ import { scaleLinear } from "d3-scale";
 import { Panel, type Pen } from "../core/canvas";
 import type { Look } from "../core/look";
 import { indices, largest, shown } from "../core/numbers";
-import { arrow, haloed, line, type Spot } from "../core/shapes";
+import { arrow, disc, haloed, line, ring, type Spot, strokeIn } from "../core/shapes";
 import { squash, squashed } from "../core/vectors";
 import { fanOut, NAMED } from "./names";
 
@@ -45,23 +45,17 @@ export class VectorPlane extends Panel<SquashState> {
     const { theme, scale } = look;
     const vector = [length * Math.cos(angle), length * Math.sin(angle)];
     const [origin, tip, end] = [this.place([0, 0]), this.place(vector), this.place(squash(vector))];
-    pen.strokeStyle = theme.grid;
-    pen.lineWidth = 1;
+    strokeIn(pen, theme.grid, 1);
     line(pen, 0, origin.y, this.width, origin.y);
     line(pen, origin.x, 0, origin.x, this.width);
     const unit = this.width / (2 * this.reach);
     pen.strokeStyle = theme.muted;
     pen.setLineDash([5, 5]);
-    pen.beginPath();
-    pen.arc(origin.x, origin.y, unit, 0, 2 * Math.PI);
-    pen.stroke();
+    ring(pen, [origin.x, origin.y], unit);
     pen.setLineDash([]);
     arrow(pen, origin, tip, 4 * scale, theme.classes[0]);
     arrow(pen, origin, end, 9 * scale, theme.accent, theme.ground);
-    pen.fillStyle = theme.classes[0];
-    pen.beginPath();
-    pen.arc(tip.x, tip.y, (held ? 13 : 10) * scale, 0, 2 * Math.PI);
-    pen.fill();
+    disc(pen, [tip.x, tip.y], (held ? 13 : 10) * scale, theme.classes[0]);
     const aside = 22 * scale;
     const beside = ({ x, y }: Spot, turn: number): [number, number] => [
       x + aside * Math.cos(angle + turn),
@@ -89,8 +83,7 @@ export class SquashCurve extends Panel<SquashState> {
     const x = scaleLinear([0, most], [frame.left, frame.right]);
     const y = scaleLinear([0, 1], [frame.bottom, frame.top]);
     pen.font = look.type(14);
-    pen.lineWidth = 1;
-    pen.strokeStyle = theme.grid;
+    strokeIn(pen, theme.grid, 1);
     pen.fillStyle = theme.muted;
     pen.textAlign = "right";
     for (const tick of [0, 0.25, 0.5, 0.75, 1]) {
@@ -112,8 +105,7 @@ export class SquashCurve extends Panel<SquashState> {
     pen.setLineDash([]);
     pen.font = look.type(14);
     pen.fillText("as it was", x(1) + 8 * scale, y(1) - 6 * scale);
-    pen.strokeStyle = theme.text;
-    pen.lineWidth = 3;
+    strokeIn(pen, theme.text, 3);
     pen.beginPath();
     for (const k of indices(161)) pen.lineTo(x((most * k) / 160), y(squashed((most * k) / 160)));
     pen.stroke();
@@ -124,27 +116,19 @@ export class SquashCurve extends Panel<SquashState> {
     const short = named.filter((_, j) => lengths[j] < 0.5 && known.has(j));
     fanOut(pen, short, y(0.78), [frame.left + 4, x(Math.min(most, 2))], look);
     named.forEach(({ x, y, text }, j) => {
-      pen.beginPath();
-      pen.arc(x, y, 6 * scale, 0, 2 * Math.PI);
-      pen.fillStyle = theme.classes[j];
-      pen.fill();
-      pen.strokeStyle = theme.ground;
-      pen.lineWidth = 1.5;
+      disc(pen, [x, y], 6 * scale, theme.classes[j]);
+      strokeIn(pen, theme.ground, 1.5);
       pen.stroke();
       const half = pen.measureText(text).width / 2;
       if (lengths[j] >= 0.5 && known.has(j)) haloed(pen, text, Math.min(x, frame.right - half), y + 25 * scale, theme);
     });
     const [across, down] = [x(length), y(squashed(length))];
-    pen.strokeStyle = theme.accent;
-    pen.lineWidth = 2;
+    strokeIn(pen, theme.accent, 2);
     pen.setLineDash([3, 4]);
     line(pen, across, frame.bottom, across, down);
     line(pen, frame.left, down, across, down);
     pen.setLineDash([]);
-    pen.fillStyle = theme.accent;
-    pen.beginPath();
-    pen.arc(across, down, 9 * scale, 0, 2 * Math.PI);
-    pen.fill();
+    disc(pen, [across, down], 9 * scale, theme.accent);
     pen.canvas.setAttribute("aria-label", `Length ${shown(length, 2)} becomes ${shown(squashed(length), 2)}`);
   }
 }

@@ -3,7 +3,6 @@
 import { Board, type Acknowledged, type Host } from "../core/board";
 import type { Theme } from "../core/colours";
 import { element, pointed, topOf } from "../core/dom";
-import { Look } from "../core/look";
 import { indices, shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import { squashed } from "../core/vectors";
@@ -11,7 +10,6 @@ import "./basics.css";
 import { Later, Slider } from "./slider";
 import { SquashCurve, VectorPlane, type SquashState } from "./squash-panels";
 
-const ORDINARY = 16; // pixels of the board's type on an ordinary page
 const GAP = 25; // CSS pixels between the pictures, and one that widths are rounded by
 const SMALLEST = 260; // CSS pixels of the plane
 const DEGREES = 180 / Math.PI;
@@ -34,7 +32,6 @@ export class SquashBoard extends Board<Message> {
   private length = 0;
   private angle = 0; // in degrees
   private held = false;
-  private look: Look | undefined;
   private readonly shared = new SharedValue();
   private readonly later = new Later(() => this.leave());
   private readonly plane = new VectorPlane("held");
@@ -68,7 +65,6 @@ export class SquashBoard extends Board<Message> {
   }
 
   protected update(data: Message, before: Message | undefined): void {
-    this.look = new Look(data.theme, this.root, ORDINARY);
     if (before?.longest !== data.longest) this.offer(data.longest);
     const busy = this.held || this.later.waiting;
     if (this.shared.takes(data.vector, data.acknowledged.vector, busy)) this.take(...data.vector);
@@ -116,18 +112,15 @@ export class SquashBoard extends Board<Message> {
     if (this.shared.sends(vector)) this.tell("vector", vector);
   }
 
-  protected layout(): void {
-    const { look, message, length, angle } = this;
+  protected arrange({ longest, classes, sums, lengths }: Message): void {
+    const { look, length, angle } = this;
     const whole = this.root.clientWidth;
-    if (!look || !message || !whole) return;
-    look.measure();
     const wide = whole > 640;
     const below = this.sliderRow.offsetHeight + this.says.offsetHeight + this.capsules.offsetHeight + 60;
     const room = window.innerHeight - topOf(this.root) - below;
     const side = wide ? Math.round(Math.max(SMALLEST, Math.min(0.42 * whole, room))) : Math.min(whole, 330);
-    this.plane.fit(side, message.longest);
+    this.plane.fit(side, longest);
     this.curve.fit(wide ? whole - side - GAP : whole, side);
-    const { longest, classes, sums, lengths } = message;
     const scene: SquashState = {
       ...{ look, length, longest, classes, sums, lengths },
       angle: angle / DEGREES,

@@ -3,7 +3,6 @@
 
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { element, roomBelow } from "../core/dom";
-import { Look } from "../core/look";
 import { shown } from "../core/numbers";
 import { PlayerControls } from "../core/player-controls";
 import { Histogram, LineChart } from "./charts";
@@ -13,7 +12,6 @@ import { Lines } from "./lines";
 import { CapsuleMap, ClassBars, Sight } from "./maps";
 import type { Part, DrawState } from "./part";
 
-const ORDINARY = 16; // pixels of the board's type on an ordinary page
 const BELOW = 110; // CSS pixels in ordinary type under a map's tiles: its key, its counts, what is said of a capsule
 const WHOLE = 9000; // milliseconds that many frames take from start to end
 
@@ -24,16 +22,8 @@ interface Message extends MapsFields {
   readonly acknowledged: Acknowledged;
 }
 
-declare global {
-  interface HTMLElement {
-    /** For tests. */
-    capsvizMaps?: CapsuleMaps;
-  }
-}
-
 export class CapsuleMaps extends Board<Message> {
   private data: MapsData | undefined;
-  private look: Look | undefined;
   private chosen: number | null = null;
   private pointed: number | null = null;
   private best = 0;
@@ -46,12 +36,11 @@ export class CapsuleMaps extends Board<Message> {
 
   constructor(host: Host) {
     super(host, "capsule-maps");
-    this.root.capsvizMaps = this;
   }
 
   protected update(message: Message): void {
     const data = (this.data = new MapsData(message));
-    const look = (this.look = new Look(message.theme, this.root, ORDINARY));
+    const { look } = this;
     this.chosen = message.capsule;
     const { maps, curves, lines, histogram, image, per_class: perClass } = message;
     const form = JSON.stringify([maps.length, curves.length, lines.length, histogram, !!image, !!perClass]);
@@ -64,13 +53,10 @@ export class CapsuleMaps extends Board<Message> {
     this.layout();
   }
 
-  protected layout(): void {
-    const { look } = this;
-    if (!look) return;
-    look.measure();
+  protected arrange(): void {
     // As high as the tiles may be, so that the numbers below them are on the screen; else one has to scroll.
     for (const map of this.maps) {
-      const room = roomBelow(this.maps[0].tiles.canvas) - BELOW * look.scale;
+      const room = roomBelow(this.maps[0].tiles.canvas) - BELOW * this.look.scale;
       map.tallest = room < 60 ? 260 : Math.max(160, Math.min(room, 0.44 * window.innerHeight));
     }
     this.redraw();
@@ -135,7 +121,7 @@ export class CapsuleMaps extends Board<Message> {
 
   private redraw(): void {
     const { data, look } = this;
-    if (!data || !look || !this.root.clientWidth) return;
+    if (!data || !this.root.clientWidth) return;
     const capsule = this.pointed ?? this.chosen ?? this.best;
     const marked: [number, string][] = [[this.chosen ?? this.best, look.theme.accent]];
     if (this.pointed !== null) marked.push([this.pointed, look.theme.text]);

@@ -1,14 +1,15 @@
 // Small charts over the frames, each with the place of the frame that is shown, and the histogram of the first
 // map at that frame.
 
-import { extent, minIndex } from "d3-array";
+import { extent } from "d3-array";
 import { scaleLinear } from "d3-scale";
 import { line as path } from "d3-shape";
 
 import { Panel, type Pen } from "../core/canvas";
 import { element } from "../core/dom";
 import { indices, shown } from "../core/numbers";
-import { line } from "../core/shapes";
+import { ScrubbedPanel } from "../core/scrubbed";
+import { line, strokeIn } from "../core/shapes";
 import type { MapsData } from "./data";
 import type { Part, DrawState } from "./part";
 
@@ -18,24 +19,18 @@ const EDGE = 3;
 const AIR = 0.06; // of a chart's height, above and below its lines
 const BINS = 61; // odd: the middle one is zero
 
-export class LineChart extends Panel<DrawState> implements Part {
+export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   readonly root: HTMLElement;
   private readonly words = element("figcaption");
-  private data: MapsData | undefined;
   private values: HTMLElement[] = [];
   private span: [number, number] = [0, 1];
 
   constructor(
     private readonly number: number,
-    private readonly go: (frame: number) => void,
+    go: (frame: number) => void,
   ) {
-    super();
+    super(go);
     this.root = element("figure", { className: "chart" }, this.words, this.canvas);
-    this.canvas.addEventListener("pointerdown", (event) => {
-      this.canvas.setPointerCapture(event.pointerId);
-      this.scrub(event);
-    });
-    this.canvas.addEventListener("pointermove", (event) => event.buttons && this.scrub(event));
   }
 
   private lines(data: MapsData): Float32Array[] {
@@ -43,7 +38,6 @@ export class LineChart extends Panel<DrawState> implements Part {
   }
 
   update(data: MapsData): void {
-    this.data = data;
     const { title, lines, percent } = data.fields.curves[this.number];
     const all = this.lines(data).flatMap((values) => [...values].filter(Number.isFinite));
     const [low = 0, high = 0] = extent(percent ? [0, ...all] : all);
@@ -60,14 +54,18 @@ export class LineChart extends Panel<DrawState> implements Part {
   }
 
   /** Where on the canvas a position lies. */
-  private x(data: MapsData, width: number): (position: number) => number {
+  private x(data: MapsData): (position: number) => number {
     const [first = 0, last = 0] = extent(data.fields.steps);
-    const scale = scaleLinear([first, last], [EDGE, width - EDGE]);
+    const scale = scaleLinear([first, last], [EDGE, this.width - EDGE]);
     return (position) => scale(data.step(position));
   }
 
+  protected places({ data }: DrawState): number[] {
+    return indices(data.fields.frames.length).map(this.x(data));
+  }
+
   override draw(state: DrawState): void {
-    Object.assign(this, { width: this.root.clientWidth, height: CHART });
+    this.fit(this.root.clientWidth, CHART);
     super.draw(state);
     const { percent } = state.data.fields.curves[this.number];
     this.lines(state.data).forEach((values, k) => {
@@ -78,10 +76,9 @@ export class LineChart extends Panel<DrawState> implements Part {
   protected paint(pen: Pen, { data, look, position }: DrawState): void {
     const { theme } = look;
     const { width } = this;
-    const x = this.x(data, width);
+    const x = this.x(data);
     const y = scaleLinear(this.span, [CHART - EDGE, EDGE]);
-    pen.strokeStyle = theme.grid;
-    pen.lineWidth = 1;
+    strokeIn(pen, theme.grid, 1);
     pen.strokeRect(0.5, 0.5, width - 1, CHART - 1);
     if (this.span[0] < 0 && this.span[1] > 0) {
       pen.strokeStyle = theme.muted;
@@ -93,25 +90,13 @@ export class LineChart extends Panel<DrawState> implements Part {
       .defined(Number.isFinite)
       .context(pen);
     this.lines(data).forEach((values, k) => {
-      pen.strokeStyle = data.fields.curves[this.number].lines[k].colour;
-      pen.lineWidth = 2.5;
+      strokeIn(pen, data.fields.curves[this.number].lines[k].colour, 2.5);
       pen.beginPath();
       draw(values);
       pen.stroke();
     });
-    pen.strokeStyle = theme.accent;
-    pen.lineWidth = 2;
+    strokeIn(pen, theme.accent, 2);
     line(pen, x(position), 0, x(position), CHART);
-  }
-
-  /** Go to the frame that is nearest to the pointer. */
-  private scrub(event: PointerEvent): void {
-    const { data } = this;
-    if (!data) return;
-    const box = this.canvas.getBoundingClientRect();
-    const x = this.x(data, box.width);
-    const at = event.clientX - box.left;
-    this.go(minIndex(indices(data.fields.frames.length), (frame) => Math.abs(x(frame) - at)));
   }
 }
 

@@ -8,6 +8,7 @@ import { element, pointed, roomBelow } from "../core/dom";
 import { seen } from "../core/receptive-field";
 import type { Look } from "../core/look";
 import { shown } from "../core/numbers";
+import { strokeIn } from "../core/shapes";
 import type { MapsData } from "./data";
 import type { Part, DrawState } from "./part";
 
@@ -47,8 +48,7 @@ class Tiles extends Panel<DrawState> {
       const x = this.left + (at % across) * this.cell;
       const y = this.label + Math.floor(at / across) * this.cell;
       for (const [stroke, wide] of [[look.theme.ground, 6] as const, [colour, 3] as const]) {
-        pen.strokeStyle = stroke;
-        pen.lineWidth = wide;
+        strokeIn(pen, stroke, wide);
         pen.strokeRect(x - 1, y - 1, this.cell + 2, this.cell + 2);
       }
     }
@@ -58,8 +58,7 @@ class Tiles extends Panel<DrawState> {
   private frames(pen: Pen, { fields }: MapsData, look: Look): void {
     const [rows, columns, types] = fields.grid;
     const perLine = Math.floor((fields.shape[1] + 1) / (columns + 1));
-    pen.strokeStyle = look.theme.grid;
-    pen.lineWidth = 1;
+    strokeIn(pen, look.theme.grid, 1);
     pen.fillStyle = look.theme.muted;
     pen.font = look.type(14);
     for (let kind = 0; kind < types; kind++) {
@@ -192,8 +191,7 @@ export class Sight extends Panel<DrawState> implements Part {
     pen.fillRect(0, bottom, width, height - bottom);
     pen.fillRect(0, top, left, bottom - top);
     pen.fillRect(right, top, width - right, bottom - top);
-    pen.strokeStyle = "#ffb26b"; // on the image itself, which is dark on both pages
-    pen.lineWidth = 3;
+    strokeIn(pen, "#ffb26b", 3); // on the image itself, which is dark on both pages
     pen.strokeRect(left + 1.5, top + 1.5, right - left - 3, bottom - top - 3);
   }
 }

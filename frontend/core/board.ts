@@ -1,7 +1,10 @@
 // What a board is to its host: something that is made once in an element, hears of every message, tells what the visitor
 // did, and is taken down with the element. A board knows no host.
 
+import "./board.css";
+import type { Theme } from "./colours";
 import { element } from "./dom";
+import { Look } from "./look";
 import type { PlayerControls } from "./player-controls";
 
 /** What the visitor did, by a name that the board states, and with what value. */
@@ -17,16 +20,28 @@ export interface Host {
   readonly page?: Element | null;
 }
 
-export abstract class Board<Message> {
+/** What every message to a board has. */
+interface Themed {
+  readonly theme: Theme;
+}
+
+export abstract class Board<Message extends Themed> {
   readonly root: HTMLElement;
-  /** What the host said last. */
+  /** What the host said last, and in which colours and type that is drawn. */
   protected message: Message | undefined;
+  protected look!: Look;
   protected tell: Tell = () => undefined;
   protected controls: PlayerControls | null = null;
-  private readonly watch = new ResizeObserver(() => this.message && this.layout());
+  private readonly watch = new ResizeObserver(() => this.layout());
 
-  constructor({ parent, page }: Host, className: string) {
-    this.root = element("section", { className });
+  /** ordinary: pixels of the board's type on an ordinary page. */
+  constructor(
+    { parent, page }: Host,
+    className: string,
+    private readonly ordinary = 16,
+  ) {
+    this.root = element("section", { className: `capsviz ${className}` });
+    Object.assign(this.root, { capsvizBoard: this }); // for tests and measurements
     parent.append(this.root);
     this.watch.observe(this.root);
     if (page) this.watch.observe(page);
@@ -37,13 +52,20 @@ export abstract class Board<Message> {
     this.tell = tell;
     const before = this.message;
     this.message = message;
+    this.look = new Look(message.theme, this.root, this.ordinary);
     this.update(message, before);
   }
 
   protected abstract update(message: Message, before: Message | undefined): void;
 
-  /** Fit into the place as large as it now is, and draw. */
-  protected abstract layout(): void;
+  /** Fit into the place as large as it now is, and draw; not before there is something to show. */
+  protected layout(): void {
+    if (!this.message || !this.root.clientWidth) return;
+    this.look.measure();
+    this.arrange(this.message);
+  }
+
+  protected abstract arrange(message: Message): void;
 
   destroy(): void {
     this.watch.disconnect();
@@ -53,7 +75,7 @@ export abstract class Board<Message> {
 }
 
 interface Place {
-  readonly board: Board<unknown>;
+  readonly board: Board<Themed>;
   calls: number;
 }
 
@@ -65,13 +87,13 @@ const FAILED = "This picture cannot be drawn here: reload the page, and if that 
 export type Mount = (host: Host, message: object, tell: Tell) => () => void;
 
 /** What makes a board of a kind in an element, unless there is one already, and gives it messages. */
-export function mounting<Message>(Kind: new (host: Host) => Board<Message>): Mount {
+export function mounting<Message extends Themed>(Kind: new (host: Host) => Board<Message>): Mount {
   return (host, message, tell) => {
     let place = places.get(host.parent);
     try {
       place ??= { board: new Kind(host), calls: 0 };
       places.set(host.parent, place);
-      place.board.hear(message, tell);
+      place.board.hear(message as Message, tell);
     } catch (error) {
       console.error(error); // the host might show all of it on the page
       place?.board.destroy();

@@ -11,11 +11,25 @@ export interface Spot {
   readonly y: number;
 }
 
+/** Lines from here on: their colour and their width. */
+export function strokeIn(pen: Pen, colour: string, width: number): void {
+  pen.strokeStyle = colour;
+  pen.lineWidth = width;
+}
+
 export function line(pen: Pen, x0: number, y0: number, x1: number, y1: number): void {
   pen.beginPath();
   pen.moveTo(x0, y0);
   pen.lineTo(x1, y1);
   pen.stroke();
+}
+
+/** A filled disc, whose path is the pen's: what strokes it next goes around it. */
+export function disc(pen: Pen, [x, y]: Place, radius: number, colour: string | CanvasGradient | CanvasPattern): void {
+  pen.beginPath();
+  pen.arc(x, y, radius, 0, 2 * Math.PI);
+  pen.fillStyle = colour;
+  pen.fill();
 }
 
 export function ring(pen: Pen, [x, y]: Place, radius: number): void {
@@ -25,8 +39,7 @@ export function ring(pen: Pen, [x, y]: Place, radius: number): void {
 }
 
 export function cross(pen: Pen, x: number, y: number, size: number, colour: string): void {
-  pen.strokeStyle = colour;
-  pen.lineWidth = 1;
+  strokeIn(pen, colour, 1);
   line(pen, x, y, x + size, y + size);
   line(pen, x + size, y, x, y + size);
 }
@@ -69,8 +82,7 @@ export function arrow(pen: Pen, from: Spot, to: Spot, width: number, colour: str
     pen.lineTo(x, y);
   pen.closePath();
   if (frame) {
-    pen.strokeStyle = frame;
-    pen.lineWidth = 4;
+    strokeIn(pen, frame, 4);
     pen.stroke();
   }
   pen.fillStyle = colour;
@@ -101,8 +113,7 @@ export function haloed(
 ): void {
   pen.textAlign = "center";
   pen.lineJoin = "round";
-  pen.lineWidth = width;
-  pen.strokeStyle = ground;
+  strokeIn(pen, ground, width);
   pen.strokeText(text, x, y);
   pen.fillStyle = ink;
   pen.fillText(text, x, y);
@@ -117,8 +128,7 @@ export function bubble(pen: Pen, lines: readonly string[], [x, y]: Place, width:
   const left = Math.max(2, x + 14 + across > width ? x - 14 - across : x + 14);
   const top = Math.max(2, y - down / 2);
   pen.fillStyle = look.theme.ground;
-  pen.strokeStyle = look.theme.muted;
-  pen.lineWidth = 1;
+  strokeIn(pen, look.theme.muted, 1);
   pen.beginPath();
   pen.roundRect(left, top, across, down, 6);
   pen.fill();

@@ -5,7 +5,7 @@
 
 import { Board, type Host, type Mount, mounting } from "../core/board";
 import { paintImage, paintInks, pixelsOf, type Shape } from "../core/canvas";
-import { ColourTable, type Theme } from "../core/colours";
+import { type ColourTable, type Theme } from "../core/colours";
 import { element } from "../core/dom";
 import { SharedValue } from "../core/shared-value";
 import { Cells } from "./cells";
@@ -48,7 +48,6 @@ type Message = DecoderMessage & { readonly theme: Theme };
 
 export class LiveDecoder extends Board<Message> implements Workbench {
   state!: State;
-  colours!: ColourTable;
   hand: number | undefined;
   dragging = false;
   private readonly measured: Measured;
@@ -99,6 +98,9 @@ export class LiveDecoder extends Board<Message> implements Workbench {
     super.destroy();
   }
 
+  get colours(): ColourTable {
+    return this.look.diverging;
+  }
   get data(): Message {
     if (!this.message) throw new Error("The board was asked before it heard a message.");
     return this.message;
@@ -110,7 +112,6 @@ export class LiveDecoder extends Board<Message> implements Workbench {
 
   protected update(data: Message): void {
     this.take(data);
-    this.colours = new ColourTable(data.theme.diverging);
     const titles = data.decoders.map(({ title }) => title);
     const plan = JSON.stringify([titles, data.decoders[0].poses[0].length, data.hand, data.classes]);
     if (plan !== this.plan) this.build();
@@ -118,7 +119,7 @@ export class LiveDecoder extends Board<Message> implements Workbench {
     this.refresh();
   }
 
-  protected layout(): void {
+  protected arrange(): void {
     // The style sheet does it.
   }
 

@@ -4,7 +4,6 @@
 import { Board, type Acknowledged, type Host } from "../core/board";
 import type { Theme } from "../core/colours";
 import { button, element, roomBelow, topOf } from "../core/dom";
-import { Look } from "../core/look";
 import { shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import { PlayerControls } from "../core/player-controls";
@@ -20,7 +19,6 @@ const SMALLEST = 300; // CSS pixels of the plane
 const LARGEST = 760;
 const BELOW = 34; // CSS pixels that stay free below the plane, in ordinary type
 const NARROW = 820; // CSS pixels of the board below which everything stands in one column
-const ORDINARY = 16;
 const PACE = 260; // milliseconds that a half step stands, and as long it takes to the next
 
 const SAID = {
@@ -55,18 +53,10 @@ interface Message extends Offer {
   readonly theme: Theme;
 }
 
-declare global {
-  interface HTMLElement {
-    /** For tests. */
-    capsvizMixture?: MixtureBoard;
-  }
-}
-
 export class MixtureBoard extends Board<Message> implements Holder {
   state!: State;
   run!: Run;
   private readonly shared = new SharedValue();
-  private look: Look | undefined;
   private pointed: number | null = null;
   private refused: "fewest" | "most" | null = null;
   private panel: Controls | undefined;
@@ -79,7 +69,6 @@ export class MixtureBoard extends Board<Message> implements Holder {
 
   constructor(host: Host) {
     super(host, "mixture");
-    this.root.capsvizMixture = this;
     this.plane.canvas.setAttribute("role", "application");
   }
 
@@ -98,7 +87,7 @@ export class MixtureBoard extends Board<Message> implements Holder {
   }
 
   get scale(): number {
-    return this.look?.scale ?? 1;
+    return this.look.scale;
   }
 
   get decimals(): number {
@@ -137,7 +126,6 @@ export class MixtureBoard extends Board<Message> implements Holder {
 
   protected update(data: Message): void {
     const { acknowledged } = data;
-    this.look = new Look(data.theme, this.root, ORDINARY);
     if (this.shared.takes(data.state, acknowledged.left) && !this.hand.busy) this.state = data.state;
     if (!this.panel) this.build(data);
     this.compute(data);
@@ -205,10 +193,9 @@ export class MixtureBoard extends Board<Message> implements Holder {
 
   // ------------------------------------------------------------------------------------------------------- the picture
 
-  protected layout(): void {
-    const { controls, message, look, run } = this;
-    if (!controls || !message || !look || !this.root.clientWidth) return;
-    look.measure();
+  protected arrange(message: Message): void {
+    const { controls, look, run } = this;
+    if (!controls) return;
     const { position, index } = controls;
     const shown = between(run.routedFrames ?? run.frames, position);
     const beside = run.routedFrames && between(run.frames, position);

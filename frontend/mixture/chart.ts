@@ -8,7 +8,7 @@ import type { Pen } from "../core/canvas";
 import type { Look } from "../core/look";
 import { indices, shown } from "../core/numbers";
 import { ScrubbedPanel } from "../core/scrubbed";
-import { line } from "../core/shapes";
+import { line, strokeIn } from "../core/shapes";
 
 const EDGE = 8;
 const UNDER = 19; // CSS pixels below the curves, for the names of half steps, in ordinary type
@@ -72,8 +72,7 @@ export class Chart extends ScrubbedPanel<ChartScene> {
     }
     pen.textAlign = "left";
     for (const { values, colour, dashed } of curves) {
-      pen.strokeStyle = colour;
-      pen.lineWidth = dashed ? 2 : 2.5;
+      strokeIn(pen, colour, dashed ? 2 : 2.5);
       pen.setLineDash(dashed ? [5, 4] : []);
       pen.beginPath();
       path<number | null>(
@@ -85,8 +84,7 @@ export class Chart extends ScrubbedPanel<ChartScene> {
       pen.stroke();
     }
     pen.setLineDash([]);
-    pen.strokeStyle = theme.accent;
-    pen.lineWidth = 2;
+    strokeIn(pen, theme.accent, 2);
     line(pen, x(position), 0, x(position), this.height - UNDER * look.scale);
   }
 }

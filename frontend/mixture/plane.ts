@@ -3,7 +3,7 @@
 import { Panel, type Pen } from "../core/canvas";
 import type { Look } from "../core/look";
 import { shown } from "../core/numbers";
-import { bubble, haloed, line, ring } from "../core/shapes";
+import { bubble, disc, haloed, line, ring, strokeIn } from "../core/shapes";
 import type { Gaussian, Point } from "./em";
 import { axes, changed, type Frame, mixed } from "./run";
 
@@ -66,8 +66,7 @@ export class Plane extends Panel<PlaneScene> {
     pen.restore();
     points.forEach((point, i) => this.point(pen, scene, point, i));
     if (beside) {
-      pen.strokeStyle = theme.text;
-      pen.lineWidth = 2;
+      strokeIn(pen, theme.text, 2);
       for (const i of changed(frame.owned, beside.owned)) ring(pen, this.place(points[i]), 11 * look.scale);
     }
     this.names(pen, scene);
@@ -80,8 +79,7 @@ export class Plane extends Panel<PlaneScene> {
     const [left, top] = this.place([-this.reach, this.reach]);
     const [right, bottom] = this.place([this.reach, -this.reach]);
     const [x, y] = this.place([0, 0]);
-    pen.strokeStyle = theme.grid;
-    pen.lineWidth = 1;
+    strokeIn(pen, theme.grid, 1);
     pen.strokeRect(left, top, right - left, bottom - top);
     line(pen, left, y, right, y);
     line(pen, x, top, x, bottom);
@@ -117,8 +115,7 @@ export class Plane extends Panel<PlaneScene> {
 
   private outline(pen: Pen, gaussian: Gaussian, deviations: number, colour: string, width: number): void {
     this.trace(pen, gaussian, deviations);
-    pen.strokeStyle = colour;
-    pen.lineWidth = width;
+    strokeIn(pen, colour, width);
     pen.stroke();
   }
 
@@ -127,16 +124,11 @@ export class Plane extends Panel<PlaneScene> {
     const shares = frame.owned?.[i];
     const at = this.place(point);
     const radius = (3 + 4.5 * Math.sqrt(point[2])) * look.scale;
-    pen.beginPath();
-    pen.arc(...at, radius, 0, 2 * Math.PI);
-    pen.fillStyle = shares ? mixed(theme.classes, shares) : theme.muted;
-    pen.fill();
-    pen.strokeStyle = theme.ground;
-    pen.lineWidth = 1.5;
+    disc(pen, at, radius, shares ? mixed(theme.classes, shares) : theme.muted);
+    strokeIn(pen, theme.ground, 1.5);
     pen.stroke();
     if (i !== chosen && i !== pointed) return;
-    pen.strokeStyle = theme.accent;
-    pen.lineWidth = i === chosen ? 3.5 : 2;
+    strokeIn(pen, theme.accent, i === chosen ? 3.5 : 2);
     ring(pen, at, radius + 3.5);
   }
 

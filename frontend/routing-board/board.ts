@@ -5,7 +5,6 @@
 
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { button, element, topOf } from "../core/dom";
-import { Look } from "../core/look";
 import { calm } from "../core/motion";
 import { indices } from "../core/numbers";
 import { IterationsSlider } from "../core/iterations-slider";
@@ -21,7 +20,6 @@ import "./routing-board.css";
 import { type Routing, Run } from "./run";
 import { headings, type Options, type DrawState } from "./panel";
 
-const ORDINARY = 15; // pixels of the board's type on an ordinary page
 const PRESENTED = 1.1; // times the ordinary type, from which a page is presented (app/presenting.css: 1.15 or more)
 const GAP = 18; // pixels between columns
 const WIDE = 760; // pixels from which there are columns
@@ -61,14 +59,6 @@ interface Message extends Routing {
   readonly touched: string | null;
 }
 
-declare global {
-  interface HTMLElement {
-    /** For tests and measurements: the board, and the milliseconds that each of its drawings took. */
-    capsvizBoard?: RoutingBoard;
-    capsvizDrawings?: number[];
-  }
-}
-
 export class RoutingBoard extends Board<Message> {
   readonly drawings: number[] = [];
   private readonly picked = new Set<number>();
@@ -91,14 +81,12 @@ export class RoutingBoard extends Board<Message> {
   private readonly side: HTMLElement;
   private readonly gaussians: HTMLElement;
   private run: Run | undefined;
-  private look: Look | undefined;
   private capsule = 0;
   private few: ReadonlySet<number> | null = null;
 
   constructor(host: Host) {
-    super(host, "routing");
+    super(host, "routing", 15);
     this.root.setAttribute("role", "group");
-    Object.assign(this.root, { capsvizBoard: this, capsvizDrawings: this.drawings });
     this.rounds = new IterationsSlider((rounds, rest) => this.turn(rounds, rest));
     const select = (i: number, more: boolean): void => this.select(i, more);
     const pick = (capsules: number[], more: boolean): void => this.pick(capsules, more);
@@ -134,7 +122,6 @@ export class RoutingBoard extends Board<Message> {
     if (this.sharedRounds.takes(wanted, acknowledged.rounds, this.rounds.moving)) this.rounds.value = wanted;
     if (data.shorter) run.iterations = this.rounds.value;
     this.rounds.offer(data.shorter || data.most !== null ? (data.most ?? data.iterations) : 1, data.trained, group);
-    this.look = new Look(data.theme, this.root, ORDINARY);
     this.capsule = data.capsule ?? run.strongest();
     for (const i of [...this.picked]) if (i >= run.lower) this.picked.delete(i);
     if (this.sharedLook.takes(looked, acknowledged.look)) this.take(looked);
@@ -278,11 +265,10 @@ export class RoutingBoard extends Board<Message> {
     return made;
   }
 
-  protected layout(): void {
+  protected arrange(): void {
     const { run, look, controls } = this;
     const whole = this.root.clientWidth;
-    if (!run || !look || !controls || !whole) return;
-    look.measure();
+    if (!run || !controls) return;
     const wide = whole >= WIDE;
     this.root.classList.toggle("narrow", !wide);
     // As tall as the window leaves below the controls, within what reads well.
@@ -303,7 +289,7 @@ export class RoutingBoard extends Board<Message> {
     this.retina.fit(Math.min(answer, Math.round(most) - foot), under, foot);
     const beside = wide ? 0 : this.retina.width + GAP;
     this.bars.fit(answer - beside, Math.max(rows, wide ? tall - this.retina.height - 8 : this.retina.height), under);
-    this.algorithm.draw(this.drawState(run, look, controls)); // with numbers in it, it is higher
+    this.algorithm.draw(this.drawState(run, controls)); // with numbers in it, it is higher
     this.lines.fit(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
     const over = wide ? under : 2 * under;
     this.map.fit(whole, Math.round(wide ? Math.max(180, 0.14 * whole) : over + names + foot), over, foot);
@@ -321,18 +307,18 @@ export class RoutingBoard extends Board<Message> {
     super.destroy();
   }
 
-  private drawState(run: Run, look: Look, { position }: PlayerControls): DrawState {
-    const { capsule, picked, options } = this;
+  private drawState(run: Run, { position }: PlayerControls): DrawState {
+    const { look, capsule, picked, options } = this;
     if (position >= 1) this.few = null;
     const first = this.few && { few: this.few, others: position };
     return { run, view: run.view(position), look, capsule, picked, options, first };
   }
 
   private draw(): void {
-    const { run, look, controls } = this;
-    if (!run || !look || !controls || !this.cloud.width) return;
+    const { run, controls } = this;
+    if (!run || !controls || !this.cloud.width) return;
     const began = performance.now();
-    const state = this.drawState(run, look, controls);
+    const state = this.drawState(run, controls);
     for (const panel of this.panels) panel.draw(state);
     this.algorithm.draw(state);
     this.list.draw(state);

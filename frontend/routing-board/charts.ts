@@ -7,7 +7,7 @@ import { line as path } from "d3-shape";
 import type { Pen } from "../core/canvas";
 import { pointed } from "../core/dom";
 import { indices, largest, shown } from "../core/numbers";
-import { fitted, line, roomFor } from "../core/shapes";
+import { disc, fitted, line, roomFor, strokeIn } from "../core/shapes";
 import type { Run } from "./run";
 import { headings, type DrawState, BoardPanel } from "./panel";
 
@@ -67,8 +67,7 @@ export class Bars extends BoardPanel {
       pen.fillStyle = theme.classes[j];
       pen.fillRect(left, y + 2, x(value) - left, row - 4);
       if (base !== undefined) {
-        pen.strokeStyle = theme.text;
-        pen.lineWidth = 1.6;
+        strokeIn(pen, theme.text, 1.6);
         pen.setLineDash([3, 2]);
         pen.strokeRect(left, y + 2, x(base) - left, row - 4);
         pen.setLineDash([]);
@@ -112,8 +111,7 @@ export class ShareLines extends BoardPanel {
     const title = fitted(pen, `${symbol} of capsule ${capsule} to each ${kind}`, this.width);
     pen.fillText(title, 0, headings(look).heading);
     pen.font = look.type(13);
-    pen.strokeStyle = theme.grid;
-    pen.lineWidth = 1;
+    strokeIn(pen, theme.grid, 1);
     pen.fillStyle = theme.muted;
     pen.textAlign = "right";
     const written = y.tickFormat(3);
@@ -136,9 +134,7 @@ export class ShareLines extends BoardPanel {
       draw(rows[j]);
       pen.stroke();
       rows[j].forEach((value, t) => {
-        pen.beginPath();
-        pen.arc(x(t), y(value), t === now ? 5 : 2.5, 0, 2 * Math.PI);
-        pen.fill();
+        disc(pen, [x(t), y(value)], t === now ? 5 : 2.5, pen.fillStyle);
       });
     }
     // The classes that end at the top and the chosen one are named, where they do not overlap.

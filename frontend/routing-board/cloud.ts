@@ -8,7 +8,7 @@ import { Panel, type Pen } from "../core/canvas";
 import { pointed } from "../core/dom";
 import type { Look } from "../core/look";
 import { indices, shown } from "../core/numbers";
-import { arrowhead, bubble, haloed, line, type Place, ring, scaleBar, within } from "../core/shapes";
+import { arrowhead, bubble, haloed, line, type Place, ring, scaleBar, strokeIn, within } from "../core/shapes";
 import { Camera, type Frame, type Point } from "./camera";
 import type { Run } from "./run";
 import { headings, type Pick, type DrawState, type Select } from "./panel";
@@ -182,8 +182,7 @@ export class Cloud extends Panel<DrawState> {
       const depth = order.map((i) => this.camera.seen(run.spot(i))[2]);
       order.sort((a, b) => depth[b] - depth[a]);
     }
-    pen.strokeStyle = look.theme.muted;
-    pen.lineWidth = 0.7;
+    strokeIn(pen, look.theme.muted, 0.7);
     for (const i of order) {
       const there = first && !first.few.has(i) ? first.others : 1;
       if (there === 0) continue;
@@ -209,11 +208,9 @@ export class Cloud extends Panel<DrawState> {
   }
 
   private marks(pen: Pen, { run, capsule, picked, look }: DrawState): void {
-    pen.strokeStyle = look.theme.text;
-    pen.lineWidth = 1.6;
+    strokeIn(pen, look.theme.text, 1.6);
     for (const i of picked) ring(pen, this.spots[i], 7);
-    pen.strokeStyle = look.theme.accent;
-    pen.lineWidth = 2;
+    strokeIn(pen, look.theme.accent, 2);
     pen.setLineDash([5, 4]);
     line(pen, ...this.camera.screen(run.data.origin), ...this.spots[capsule]);
     pen.setLineDash([]);
@@ -234,8 +231,7 @@ export class Cloud extends Panel<DrawState> {
       pen.fill();
       pen.globalAlpha = 1;
       for (const [stroke, wider] of [[look.theme.ground, 3] as const, [colour, 0] as const]) {
-        pen.lineWidth = (sigmas === 1 ? 4 : 2) + wider;
-        pen.strokeStyle = stroke;
+        strokeIn(pen, stroke, (sigmas === 1 ? 4 : 2) + wider);
         pen.stroke();
       }
     }
@@ -309,8 +305,7 @@ export class Cloud extends Panel<DrawState> {
     haloed(pen, said, x + 3 * size + pen.measureText(said).width / 2, y, muted(look));
     pen.beginPath();
     arrowhead(pen, [x + size, y - 0.8 * size], size, 0);
-    pen.strokeStyle = look.theme.muted;
-    pen.lineWidth = 1.5;
+    strokeIn(pen, look.theme.muted, 1.5);
     pen.stroke();
   }
 
@@ -403,8 +398,7 @@ export class Cloud extends Panel<DrawState> {
     pen.globalAlpha = 0.14;
     pen.fill();
     pen.globalAlpha = 1;
-    pen.strokeStyle = look.theme.accent;
-    pen.lineWidth = 2;
+    strokeIn(pen, look.theme.accent, 2);
     pen.stroke();
   }
 }

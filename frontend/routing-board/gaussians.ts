@@ -7,7 +7,7 @@ import { line as path } from "d3-shape";
 
 import type { Pen } from "../core/canvas";
 import { indices, shown } from "../core/numbers";
-import { haloed, line } from "../core/shapes";
+import { disc, haloed, line, strokeIn } from "../core/shapes";
 import type { Run } from "./run";
 import { headings, type DrawState, BoardPanel } from "./panel";
 
@@ -99,8 +99,7 @@ export class Curves extends BoardPanel {
       const y = scaleLinear([0, peak], [top + high - 8, top + 16]).clamp(true);
       bars(pen, this.histogram(run, h, null), x.range(), y, theme.grid);
       bars(pen, owned, x.range(), y, theme.classes[run.upper]);
-      pen.strokeStyle = theme.text;
-      pen.lineWidth = 2;
+      strokeIn(pen, theme.text, 2);
       pen.beginPath();
       const density = (at: number): number => normal * Math.exp(-0.5 * ((at - mean) / deviation) ** 2);
       path<number>(x, (at) => y(density(at))).context(pen)(
@@ -176,8 +175,7 @@ export class Logistic extends BoardPanel {
     for (const tick of x.ticks(6)) pen.fillText(written(tick), x(tick), y(0) + 16 * larger);
     pen.fillText("Σ cost − βₐ", this.width / 2, this.height - 6);
     pen.textAlign = "left";
-    pen.strokeStyle = theme.text;
-    pen.lineWidth = 2;
+    strokeIn(pen, theme.text, 2);
     pen.beginPath();
     const curve = path<number>(x, (over) => y(1 / (1 + Math.exp(strict * over)))).context(pen);
     curve(indices(121).map((k) => (k / 60 - 1) * reach));
@@ -187,12 +185,8 @@ export class Logistic extends BoardPanel {
       const at = t * run.upperCount + j;
       const chosen = j === run.upper;
       const [left, top] = [x(found.cost[at] - found.beta_a[j]), y(run.data.lengths[at])];
-      pen.beginPath();
-      pen.arc(left, top, chosen ? 9 : 5.5, 0, 2 * Math.PI);
-      pen.fillStyle = theme.classes[j];
-      pen.fill();
-      pen.lineWidth = chosen ? 2.5 : 1;
-      pen.strokeStyle = theme.text;
+      disc(pen, [left, top], chosen ? 9 : 5.5, theme.classes[j]);
+      strokeIn(pen, theme.text, chosen ? 2.5 : 1);
       pen.stroke();
       if (chosen) {
         pen.font = look.type(15, "bold");

@@ -4,7 +4,7 @@ import { paintImage, type Pen, raster } from "../core/canvas";
 import { element, pointed } from "../core/dom";
 import { type Field, own, seen } from "../core/receptive-field";
 import { indices, shown } from "../core/numbers";
-import { cross, fitted, line, roomFor, scaleBar } from "../core/shapes";
+import { cross, fitted, line, roomFor, scaleBar, strokeIn } from "../core/shapes";
 import type { Run } from "./run";
 import { headings, type Pick, type DrawState, BoardPanel, type Select } from "./panel";
 
@@ -69,8 +69,7 @@ export class ShareMap extends BoardPanel {
       pen.font = look.type(13, chosen ? "bold" : "");
       pen.fillText(fitted(pen, run.data.classes[j], this.left - 6), this.left - 5, this.top + (j + 0.5) * row + 4.5);
     }
-    pen.strokeStyle = theme.accent;
-    pen.lineWidth = 2;
+    strokeIn(pen, theme.accent, 2);
     pen.strokeRect(this.left, this.top + run.upper * row, across, row);
     const x = this.left + ((this.order.indexOf(capsule) + 0.5) * across) / run.lower;
     line(pen, x, this.top - 3, x, this.top + down + 3);
@@ -164,11 +163,9 @@ export class Tiles extends BoardPanel {
       pen.fillRect(x, y, cell - 0.5, cell - 0.5);
       if (gains[i] === 0) cross(pen, x, y, cell - 0.5, look.theme.muted);
     }
-    pen.lineWidth = 2;
-    pen.strokeStyle = look.theme.text;
+    strokeIn(pen, look.theme.text, 2);
     for (const i of picked) pen.strokeRect(...this.spot(run, i), cell - 0.5, cell - 0.5);
-    pen.lineWidth = 3;
-    pen.strokeStyle = look.theme.accent;
+    strokeIn(pen, look.theme.accent, 3);
     const [x, y] = this.spot(run, capsule);
     pen.strokeRect(x - 1.5, y - 1.5, cell + 2.5, cell + 2.5);
     pen.font = look.type(15, "600");
@@ -250,8 +247,7 @@ export class Retina extends BoardPanel {
     if (mass) this.heat(pen, state, field, unit);
     const [row, column] = run.place(capsule);
     const { top, left, bottom, right } = seen(field, this.shape, row, column);
-    pen.strokeStyle = "#ff9628"; // on the image itself, which is dark on both pages
-    pen.lineWidth = 3;
+    strokeIn(pen, "#ff9628", 3); // on the image itself, which is dark on both pages
     pen.strokeRect(
       left * unit + 1.5,
       this.top + top * unit + 1.5,

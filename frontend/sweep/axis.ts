@@ -6,7 +6,7 @@ import type { Pen } from "../core/canvas";
 import type { Theme } from "../core/colours";
 import type { Look } from "../core/look";
 import { ScrubbedPanel } from "../core/scrubbed";
-import { line } from "../core/shapes";
+import { line, strokeIn } from "../core/shapes";
 
 export interface Method {
   readonly title: string;
@@ -95,8 +95,7 @@ export abstract class AmountsPanel extends ScrubbedPanel<Scene> {
       [look.theme.ground, 6],
       [look.theme.accent, 2.5],
     ] as const) {
-      pen.strokeStyle = ink;
-      pen.lineWidth = wide;
+      strokeIn(pen, ink, wide);
       line(pen, now, top, now, this.height - UNDER * look.scale);
     }
   }

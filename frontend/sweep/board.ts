@@ -4,14 +4,12 @@
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { paintImage } from "../core/canvas";
 import { element } from "../core/dom";
-import { Look } from "../core/look";
 import { shown } from "../core/numbers";
 import { PlayerControls } from "../core/player-controls";
 import { type Scene, type SweepFields } from "./axis";
 import { Activations, ImageRow, Numbers } from "./panels";
 import "./sweep.css";
 
-const ORDINARY = 16; // pixels of the board's type on an ordinary page
 const CHART = 104; // CSS pixels of the pictures' heights, in ordinary type
 const ROWS = 214;
 const WHOLE = 8000; // milliseconds from one end to the other
@@ -20,20 +18,12 @@ interface Message extends SweepFields {
   readonly acknowledged?: Acknowledged;
 }
 
-declare global {
-  interface HTMLElement {
-    /** For tests. */
-    capsvizSweep?: SweepBoard;
-  }
-}
-
 interface Chart<Kind> {
   readonly panel: Kind;
   readonly words: HTMLElement;
 }
 
 export class SweepBoard extends Board<Message> {
-  private look: Look | undefined;
   private readonly go = (frame: number): void => this.controls?.go(frame);
   private readonly row = new ImageRow(this.go);
   private readonly image = element("canvas", { role: "img", className: "pixels" });
@@ -50,13 +40,11 @@ export class SweepBoard extends Board<Message> {
 
   constructor(host: Host) {
     super(host, "sweep");
-    this.root.capsvizSweep = this;
     this.pictures.append(element("figure", {}, this.image, this.saidOfImage), this.drawn);
     this.root.append(this.player, element("figure", { className: "images" }, this.row.canvas), this.charts, this.rows);
   }
 
   protected update(message: Message): void {
-    this.look = new Look(message.theme, this.root, ORDINARY);
     const { methods, panels, amounts, drawer } = message;
     this.activations = methods.map((_, number) => chart(new Activations(number, this.go)));
     this.charts.replaceChildren(this.pictures, ...this.activations.map(figure));
@@ -102,10 +90,9 @@ export class SweepBoard extends Board<Message> {
     });
   }
 
-  protected layout(): void {
-    const { controls, message: data, look } = this;
-    if (!controls || !data || !look || !this.root.clientWidth) return;
-    look.measure();
+  protected arrange(data: Message): void {
+    const { controls, look } = this;
+    if (!controls) return;
     const scene: Scene = { data, look, position: controls.position };
     this.row.fit(this.root.clientWidth, scene);
     this.row.draw(scene);

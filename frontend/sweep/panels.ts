@@ -8,7 +8,7 @@ import { paintImage, Panel, type Pen, raster } from "../core/canvas";
 import { element, pointed } from "../core/dom";
 import type { Look } from "../core/look";
 import { indices, shown } from "../core/numbers";
-import { line, scaleBar } from "../core/shapes";
+import { line, scaleBar, strokeIn } from "../core/shapes";
 import { AmountsPanel, type Scene, UNDER } from "./axis";
 
 const LABEL = 20; // CSS pixels below an image of the row, in ordinary type
@@ -52,8 +52,7 @@ export class ImageRow extends Panel<Scene> {
       paintImage(canvas, data.shape, data.images.subarray(place * size, (place + 1) * size));
       pen.drawImage(canvas, x, 0, side, side);
       if (k === nearest) {
-        pen.strokeStyle = look.theme.accent;
-        pen.lineWidth = 3;
+        strokeIn(pen, look.theme.accent, 3);
         pen.strokeRect(x + 1.5, 1.5, side - 3, side - 3);
       }
       pen.font = look.type(13, k === nearest ? "bold" : "");
@@ -102,8 +101,7 @@ export class Activations extends AmountsPanel {
     }
     pen.textBaseline = "alphabetic";
     const draw = (values: Float32Array, ink: string, dash: number[]): void => {
-      pen.strokeStyle = ink;
-      pen.lineWidth = dash.length ? 2 : 3;
+      strokeIn(pen, ink, dash.length ? 2 : 3);
       pen.setLineDash(dash);
       pen.beginPath();
       path<number>((_, at) => x(amounts[at]), y).context(pen)(values);

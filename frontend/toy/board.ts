@@ -6,7 +6,6 @@ import { interpolateNumberArray } from "d3-interpolate";
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
 import { element, topOf } from "../core/dom";
-import { Look } from "../core/look";
 import { calm } from "../core/motion";
 import { indices, shown } from "../core/numbers";
 import { IterationsSlider } from "../core/iterations-slider";
@@ -20,7 +19,6 @@ import "./toy.css";
 const SMALLEST = 330; // CSS pixels of a plane
 const BELOW = 64; // CSS pixels that stay free below the toy
 const NEAR = 26; // CSS pixels from a vote's tip at which it can be taken, in ordinary type
-const ORDINARY = 16; // pixels of the toy's type on an ordinary page
 const [HOLD, GLIDE] = [1500, 1300]; // milliseconds that a frame of the story stands, and that it takes to the next one
 
 const OWN_VOTES = "Your own votes: they are in the link.";
@@ -57,13 +55,6 @@ interface Parent {
   readonly title: HTMLElement;
 }
 
-declare global {
-  interface HTMLElement {
-    /** For tests. */
-    capsvizToy?: Toy;
-  }
-}
-
 export class Toy extends Board<Message> {
   votes: Votes = [];
   private iterations = 1;
@@ -72,7 +63,6 @@ export class Toy extends Board<Message> {
   private story: Story | null = null;
   private readonly sharedVotes = new SharedValue();
   private readonly sharedIterations = new SharedValue();
-  private look: Look | undefined;
   private buttons: HTMLButtonElement[] = [];
   private parents: Parent[] = [];
   private rows: Row[] = [];
@@ -86,13 +76,11 @@ export class Toy extends Board<Message> {
 
   constructor(host: Host) {
     super(host, "toy");
-    this.root.capsvizToy = this;
   }
 
   protected update(data: Message): void {
     const { acknowledged } = data;
     this.root.classList.toggle("plain", data.plain);
-    this.look = new Look(data.theme, this.root, ORDINARY);
     const taken = this.sharedVotes.takes(data.votes, acknowledged.votes) && !this.held;
     const other = taken && (data.story === null) !== (this.story === null);
     if (taken) [this.votes, this.story] = [structuredClone(data.votes), data.story];
@@ -214,7 +202,7 @@ export class Toy extends Board<Message> {
 
   private grab(j: number, event: PointerEvent): void {
     const { plane } = this.parents[j];
-    let best = NEAR * (this.look?.scale ?? 1) * (event.pointerType === "touch" ? 1.5 : 1);
+    let best = NEAR * this.look.scale * (event.pointerType === "touch" ? 1.5 : 1);
     const { story, controls } = this;
     const seen = story && controls ? told(story, this.votes, this.iterations, controls.position).votes : this.votes;
     seen.forEach((vote, i) => {
@@ -254,11 +242,9 @@ export class Toy extends Board<Message> {
 
   // ----------------------------------------------------------------------------------------------------- the picture
 
-  protected layout(): void {
-    const { controls, message, look } = this;
-    if (!this.steps.length || !controls || !message || !look || !this.root.clientWidth) return;
-    look.measure();
-    const { story } = this;
+  protected arrange(message: Message): void {
+    const { controls, look, story } = this;
+    if (!this.steps.length || !controls) return;
     const scene = story
       ? told(story, this.votes, this.iterations, controls.position)
       : { votes: this.votes, steps: this.steps, position: controls.position };

@@ -3,7 +3,7 @@
 import { Panel, type Pen } from "../core/canvas";
 import { inkOn } from "../core/colours";
 import type { Look } from "../core/look";
-import { arrow, haloed, line, type Spot } from "../core/shapes";
+import { arrow, disc, haloed, line, ring, type Spot, strokeIn } from "../core/shapes";
 
 export interface PlaneState {
   readonly look: Look;
@@ -58,16 +58,13 @@ export class Plane extends Panel<PlaneState> {
     const thick = size * scale;
     const origin = this.place([0, 0]);
     const tip = this.place(state.pose);
-    pen.strokeStyle = theme.grid;
-    pen.lineWidth = scale;
+    strokeIn(pen, theme.grid, scale);
     line(pen, 0, origin.y, this.width, origin.y);
     line(pen, origin.x, 0, origin.x, this.width);
     // What squash keeps v inside of.
     pen.strokeStyle = theme.muted;
     pen.setLineDash([5 * scale, 5 * scale]);
-    pen.beginPath();
-    pen.arc(origin.x, origin.y, this.width / (2 * this.reach), 0, 2 * Math.PI);
-    pen.stroke();
+    ring(pen, [origin.x, origin.y], this.width / (2 * this.reach));
     pen.setLineDash([]);
     votes.forEach((vote, i) => arrow(pen, origin, this.place(vote), thick * (1.5 + 9 * couplings[i]), colours[i]));
     arrow(pen, origin, tip, thick * 9, colour, theme.ground);
@@ -87,12 +84,8 @@ function name(pen: Pen, from: Spot, tip: Spot, { look, name: text }: PlaneState)
 }
 
 function handle(pen: Pen, { x, y }: Spot, i: number, held: boolean, size: number, { look, colours }: PlaneState): void {
-  pen.beginPath();
-  pen.arc(x, y, (held ? 15 : 12) * size * look.scale, 0, 2 * Math.PI);
-  pen.fillStyle = colours[i];
-  pen.fill();
-  pen.strokeStyle = look.theme.ground;
-  pen.lineWidth = 2;
+  disc(pen, [x, y], (held ? 15 : 12) * size * look.scale, colours[i]);
+  strokeIn(pen, look.theme.ground, 2);
   pen.stroke();
   pen.font = look.type(15 * size, "bold");
   pen.textAlign = "center";

@@ -80,7 +80,7 @@ def test_a_class_capsule_is_dragged_along_its_branch(visitor: Visitor):
     visitor.open("basics?model=digits-dr&image=17&exhibit=loss&lengths=3:0.5")
     window = visitor.window
     chart = window.locator("section.margin canvas")
-    at = chart.evaluate("canvas => canvas.closest('section').capsvizMargin.chart.spot(3)")
+    at = chart.evaluate("canvas => canvas.closest('section').capsvizBoard.chart.spot(3)")
     box = visitor.box(chart)
     window.mouse.move(box["x"] + at["x"], box["y"] + at["y"])
     window.mouse.down()

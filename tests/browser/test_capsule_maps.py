@@ -33,7 +33,7 @@ class Viewer(Guest):
 
     def ask(self, code: str, argument: object = None):
         """A question to the maps of the page."""
-        return self.board.evaluate(f"(root, it) => {{ const board = root.capsvizMaps; return {code}; }}", argument)
+        return self.board.evaluate(f"(root, it) => {{ const board = root.capsvizBoard; return {code}; }}", argument)
 
     def click(self, capsule: int) -> None:
         """Click on a capsule of the first map."""

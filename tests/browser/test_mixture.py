@@ -14,7 +14,7 @@ from capsviz.analysis.mixtures import begin, half_steps
 from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor, visits
 
-EVERYTHING = """root => { const board = root.capsvizMixture; return {
+EVERYTHING = """root => { const board = root.capsvizBoard; return {
     points: board.points, likelihood: board.run.mixture.at(-1).likelihood / board.points.length,
     picture: [...root.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL()),
     chart: root.querySelector(".chart").innerText, bars: root.querySelector(".bars").innerText,
@@ -37,7 +37,7 @@ class Player(Visitor):
         """Where on the page a point lies."""
         box = self.box(self.mixture.locator(".plane canvas"))
         x, y = self.mixture.evaluate(
-            "(root, i) => { const b = root.capsvizMixture; return b.plane.place(b.points[i]); }", index
+            "(root, i) => { const b = root.capsvizBoard; return b.plane.place(b.points[i]); }", index
         )
         return box["x"] + x, box["y"] + y
 

@@ -26,7 +26,7 @@ def test_a_board_from_the_command_line_plays_from_disk(chromium: sync_api.Browse
     if model == "digits-l2":
         board = window.locator("section.capsule-maps")
         x, y = board.evaluate(
-            "({ capsvizMaps: board }) => [board.maps[0].tiles.left + 4, board.maps[0].tiles.label + 4]"
+            "({ capsvizBoard: board }) => [board.maps[0].tiles.left + 4, board.maps[0].tiles.label + 4]"
         )
         board.locator(".map canvas").click(position={"x": x, "y": y})
         sync_api.expect(window.locator(".readout")).to_contain_text("type 0,  b = ")

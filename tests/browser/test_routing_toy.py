@@ -34,7 +34,7 @@ class Player(Guest):
 
     def ask(self, code: str, argument: object = None):
         """A question to the toy of the page."""
-        return self.toy.evaluate(f"(root, it) => {{ const toy = root.capsvizToy; return {code}; }}", argument)
+        return self.toy.evaluate(f"(root, it) => {{ const toy = root.capsvizBoard; return {code}; }}", argument)
 
     def tip(self, capsule: int, parent: int) -> tuple[float, float]:
         """Where on the page the tip of a vote is."""

@@ -18,7 +18,7 @@ MAIN = '[data-testid="stMain"]'
 
 def toy(visitor: Visitor, code: str):
     """A question to the toy on the page."""
-    return visitor.window.locator(".toy").evaluate(f"root => {{ const toy = root.capsvizToy; return {code}; }}")
+    return visitor.window.locator(".toy").evaluate(f"root => {{ const toy = root.capsvizBoard; return {code}; }}")
 
 
 def beyond(visitor: Visitor) -> tuple[int, int]:

@@ -20,7 +20,7 @@ def test_where_the_sweep_is_left_the_image_of_all_pages_stands(visitor: Visitor)
     after = sweep.locator(".charts > figure > figcaption").all_inner_texts()
     assert len(after) == 5 and all(was != now for was, now in zip(before, after, strict=True))
     named = {text.split("\n")[0]: "✗" in text for text in after}
-    board = sweep.evaluate("root => root.capsvizSweep.message.methods.map((each) => [each.title, each.lost[0]])")
+    board = sweep.evaluate("root => root.capsvizBoard.message.methods.map((each) => [each.title, each.lost[0]])")
     assert named == dict(board) and named["DR"], "at −60° dynamic routing has lost this digit, and says so"
     sync_api.expect(window.get_by_text("rotation −60°").first).to_be_visible()
     visitor.press("1")

@@ -136,7 +136,7 @@ def on_the_row(visitor: Visitor) -> None:
 def drag_a_vote(visitor: Visitor) -> None:
     """The vote of the toy's first capsule for its first parent, moved."""
     visitor.still()
-    toy = visitor.window.evaluate_handle(f"({FIND})('capsvizToy')")
+    toy = visitor.window.evaluate_handle(f"({FIND})('capsvizBoard')")
     x, y = toy.evaluate(
         "toy => { const { plane } = toy.parents[0], box = plane.canvas.getBoundingClientRect();"
         " const at = plane.place(toy.votes[0][0]);"
@@ -162,7 +162,7 @@ def capsule_of_the_maps(visitor: Visitor) -> None:
     """A click on the first tile of the maps."""
     canvas = visitor.window.locator(".capsule-maps .map canvas").first
     canvas.scroll_into_view_if_needed()
-    board = visitor.window.evaluate_handle(f"({FIND})('capsvizMaps')")
+    board = visitor.window.evaluate_handle(f"({FIND})('capsvizBoard')")
     x, y = board.evaluate("board => [board.maps[0].tiles.left + 4, board.maps[0].tiles.label + 4]")
     canvas.click(position={"x": x, "y": y})
 
