@@ -9,7 +9,17 @@ import typer
 
 from capsviz.errors import CapsvizError
 
-Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores unless given.")]
+
+def _use(threads: int | None) -> int | None:
+    """Run on so many threads."""
+    if threads:
+        import torch  # `--help` answers without
+
+        torch.set_num_threads(threads)
+    return threads
+
+
+Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores unless given.", callback=_use)]
 Device = Annotated[
     str | None, typer.Option(help="auto, cpu, cuda, cuda:1 or mps; unless given what CAPSVIZ_DEVICE says, else auto.")
 ]

@@ -51,7 +51,6 @@ class Comparison:
     """The images and the answer of each model, by name, in the order in which the models were given."""
 
     images: Float[Tensor, "batch channel height width"]
-    labels: Int[Tensor, " batch"] | None
     answers: Mapping[str, Answer]
 
     @property
@@ -65,7 +64,6 @@ class Comparison:
 def compare(
     models: Mapping[str, CapsNet],
     images: Float[Tensor, "batch channel height width"],
-    labels: Int[Tensor, " batch"] | None = None,
     objects: int = 1,
 ) -> Comparison:
     """Classify and reconstruct the images (float, in [0, 1]) with every model, each decoding its own longest capsules.
@@ -73,7 +71,7 @@ def compare(
     objects: how many an image shows, and capsules are decoded. Raises CompareError where a model takes images of
     another shape.
     """
-    return Comparison(images, labels, {name: _answer(name, model, images, objects) for name, model in models.items()})
+    return Comparison(images, {name: _answer(name, model, images, objects) for name, model in models.items()})
 
 
 def _answer(name: str, model: CapsNet, images: Tensor, objects: int) -> Answer:
@@ -109,9 +107,8 @@ def redraw(encoder: CapsNet, decoder: CapsNet, images: Float[Tensor, "batch chan
     """Give the longest class capsule of `encoder` to the decoder of `decoder`, which then classifies its own drawing.
 
     Yang, Li & Yu 2021, section IV-B: the encoder was trained without a decoder, the decoder with dynamic routing, so
-    nothing
-    ever asked the former's capsules to be drawable by the latter. Both may be the same model: then it reads its own
-    reconstructions.
+    nothing ever asked the former's capsules to be drawable by the latter. Both may be the same model: then it reads its
+    own reconstructions.
 
     Raises CompareError where the second model has no decoder or the two do not fit each other or the images.
     """

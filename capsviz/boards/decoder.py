@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from capsviz.analysis.perturbation import NO_DECODER, PerturbError, unit
+from capsviz.boards.checks import is_index, is_number
 from capsviz.boards.message import Message, pack, unpack
 from capsviz.boards.theme import theme
 from capsviz.network import CapsNet
@@ -173,15 +174,16 @@ def received(value: Any, own: Mapping[str, Any], reach: float) -> Left | None:
         return None
     upper, offsets, to, share = (value.get(name) for name in ("upper", "offsets", "to", "share"))
     fits = (
-        _place(upper, 0, own["classes"])
+        is_index(upper, own["classes"])
         and isinstance(offsets, list)
         and len(offsets) == own["dim"]
-        and all(_number(offset, -reach, reach) for offset in offsets)
+        and all(is_number(offset, -reach - 1e-6, reach + 1e-6) for offset in offsets)
         and isinstance(to, list)
         and len(to) == 2
-        and _place(to[0], 0, own["classes"])
-        and _place(to[1], OWN, max(1, own["exemplars"]))
-        and _number(share, 0.0, 1.0)
+        and is_index(to[0], own["classes"])
+        and type(to[1]) is int
+        and OWN <= to[1] < max(1, own["exemplars"])
+        and is_number(share, -1e-6, 1 + 1e-6)
     )
     if not fits:
         return None
@@ -189,11 +191,3 @@ def received(value: Any, own: Mapping[str, Any], reach: float) -> Left | None:
     return Left(
         value["upper"], rounded, tuple(value["to"]), round(float(value["share"]), 2), value.get("sphere") is True
     )
-
-
-def _number(value: object, low: float, high: float) -> bool:
-    return isinstance(value, (int, float)) and low - 1e-6 <= value <= high + 1e-6
-
-
-def _place(value: object, low: int, end: int) -> bool:
-    return type(value) is int and low <= value < end

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -54,7 +53,8 @@ def coefficient_maps(trace: Trace, *, upper: int, image: int = 0) -> CapsuleMaps
             NumberedLine(_SUM, given),
             NumberedLine("v<sub>j</sub> = squash(s<sub>j</sub>)", {"‖v‖ = ": np.array([length])}),
         ),
-        **_sight(trace, image),
+        image=numbers(trace.images[image]),
+        view=view_of(trace.config),
     )
 
 
@@ -121,7 +121,8 @@ def agreement_maps(
                 {"û·v = ": spent, "  →  b = ": logits + spent},
             ),
         ),
-        **_sight(discriminative_trace, image),
+        image=numbers(discriminative_trace.images[image]),
+        view=view_of(discriminative_trace.config),
     )
 
 
@@ -239,11 +240,3 @@ def ascent_maps(record: Ascent, grid: Geometry, *, upper: int, classes: Sequence
 def _before(values: Float[ndarray, "frame lower"]) -> Float[ndarray, "frame lower"]:
     """What each frame's round was given by the frame before; before the first there was none."""
     return np.concatenate([np.full_like(values[:1], np.nan), values[:-1]])
-
-
-def _sight(trace: Trace, image: int) -> dict[str, Any]:
-    config = trace.config
-    return {
-        "image": numbers(trace.images[image]),
-        "view": view_of(config),
-    }

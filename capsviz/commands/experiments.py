@@ -23,14 +23,6 @@ def tell(name: str) -> None:
     print("\n".join([found.markdown, "", *found.sentences, f"{found.conditions}."]).lstrip())
 
 
-def use(threads: int | None) -> None:
-    """Run on so many threads."""
-    if threads:
-        import torch
-
-        torch.set_num_threads(threads)
-
-
 @app.command()
 def show(name: Annotated[str | None, typer.Argument(help="An experiment; all of them unless given.")] = None) -> None:
     """Print what stands in the result files, without measuring anything."""
@@ -78,7 +70,6 @@ def robustness(
     """Error on test images shifted by 0 to 8 pixels and turned by 0 to 60 degrees."""
     from capsviz.experiments import robustness
 
-    use(threads)
     robustness.run(data, model, count, say=say)
     tell("robustness")
 
@@ -94,7 +85,6 @@ def viewpoint(
     """R² of the viewpoint that a linear map reads from class capsules, and from the CNN's pooled features."""
     from capsviz.experiments import viewpoint
 
-    use(threads)
     viewpoint.run(data, model, fitted, held, say=say)
     tell("viewpoint")
 
@@ -105,7 +95,6 @@ def iterations(seeds: Seeds = 3, threads: Threads = None, time_limit: Limit = No
     from capsviz.data import available
     from capsviz.experiments import iterations
 
-    use(threads)
     models = [name for name in ("digits-dr", "mnist-dr") if available(name.removesuffix("-dr"))]
     iterations.ask_shipped(models, say=say)
     train(iterations, seeds, threads, time_limit)
@@ -138,7 +127,6 @@ def multi_mnist(
     """Error of the MultiMNIST models, both digits asked for, and what they draw of each digit."""
     from capsviz.experiments import multi, pairs
 
-    use(threads)
     multi.run(say=say)
     pairs.run(runs, say=say)
     tell(multi.NAME)

@@ -55,12 +55,8 @@ def evaluate(
     threads: Threads = None,
 ) -> None:
     """Measure a model's error, and say whether it agrees with the manifest (exit code 1 when it does not)."""
-    import torch
-
     from capsviz.training.evaluate import evaluate as measure
 
-    if threads:
-        torch.set_num_threads(threads)
     network, known = open_model(model, device)
     images = fitting(network, known["name"], data or known["data"], split)
     result = measure(network, images, batch)
@@ -109,10 +105,6 @@ def trace(
 
     A file that ends in .html is a board of the picture's routing, which any browser plays from disk.
     """
-    import torch
-
-    if threads:
-        torch.set_num_threads(threads)
     if (image is None) == (data is None):
         raise CapsvizError("Give either a picture or --data NAME.")
     if data is not None and output.suffix.lower() in PAGES:

@@ -63,7 +63,6 @@ def zoo_measure(
     """Run models over their whole test sets and keep what they do with each image in pretrained/measured."""
     from functools import partial
 
-    import torch
     from rich.console import Console
     from rich.progress import Progress, TaskID
 
@@ -71,8 +70,6 @@ def zoo_measure(
     from capsviz.analysis import predictions
     from capsviz.data import DatasetMissing
 
-    if threads:
-        torch.set_num_threads(threads)
     named = [zoo.entry(name) for name in names or ()]
     chosen = [(entry, drawer) for entry in named for drawer in predictions.drawers(entry)] or predictions.wanting()
     if not chosen:

@@ -107,31 +107,27 @@ def _cost() -> Report:
 
 def _robustness() -> Report:
     result = results.read(robustness.NAME)
-    return Report(
-        "robustness",
+    return _of_file(
+        robustness,
+        result,
         "Viewpoint",
         "What happens to images that are shifted or turned further than training ever showed?",
-        tuple(robustness.sentences(result)) if result else (),
-        robustness.markdown(result) if result else "",
         f"MNIST test images, one model each, evaluation only{_where(result)}",
-        "capsviz experiment robustness --count 2000",
+        "--count 2000",
         "*Encapsulating Capsule Networks*, invariance against equivariance",
-        result,
     )
 
 
 def _viewpoint() -> Report:
     result = results.read(viewpoint.NAME)
-    return Report(
-        "viewpoint",
+    return _of_file(
+        viewpoint,
+        result,
         "Equivariance",
         "Do a network's numbers tell from which viewpoint an image is seen?",
-        tuple(viewpoint.sentences(result)) if result else (),
-        viewpoint.markdown(result) if result else "",
         f"MNIST, one model each, evaluation only{_where(result)}",
-        "capsviz experiment viewpoint",
+        "",
         "Hinton, Sabour & Frosst 2018, invariance against equivariance",
-        result,
     )
 
 
@@ -152,27 +148,35 @@ def _iterations() -> Report:
 
 
 def _sparsity() -> Report:
-    return _sweep(
-        sparsity, "Sparsity", "How sparse does L1 leave its coefficients?", "Yang, Li & Yu 2021, equations 14 and 15"
-    )
+    result, question = results.read(sparsity.NAME), "How sparse does L1 leave its coefficients?"
+    source = "Yang, Li & Yu 2021, equations 14 and 15"
+    return _of_file(sparsity, result, "Sparsity", question, sweep.conditions(result), "--seeds 3", source)
 
 
 def _ascent() -> Report:
-    return _sweep(
-        ascent, "γ and start of b", "Which ascent step and which start does b need?", "left open by Yang, Li & Yu 2021"
-    )
+    result, question = results.read(ascent.NAME), "Which ascent step and which start does b need?"
+    source = "left open by Yang, Li & Yu 2021"
+    return _of_file(ascent, result, "γ and start of b", question, sweep.conditions(result), "--seeds 3", source)
 
 
-def _sweep(experiment: Any, title: str, question: str, source: str) -> Report:
-    result = results.read(experiment.NAME)
+def _of_file(
+    experiment: Any,
+    result: dict[str, Any] | None,
+    title: str,
+    question: str,
+    conditions: str,
+    options: str,
+    source: str,
+) -> Report:
+    """The report of what one result file holds; options: of the command that measures it."""
     return Report(
         experiment.NAME,
         title,
         question,
         tuple(experiment.sentences(result)) if result else (),
         experiment.markdown(result) if result else "",
-        sweep.conditions(result),
-        f"capsviz experiment {experiment.NAME} --seeds 3",
+        conditions,
+        f"capsviz experiment {experiment.NAME} {options}".rstrip(),
         source,
         result,
     )
