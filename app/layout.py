@@ -14,7 +14,7 @@ from plotly.graph_objects import Figure
 from app import presenter, resources, scene, takeaway, text
 from app.scene import Scene
 from app.state.choices import MAX_ITERATIONS, Choices
-from app.widgets import chosen
+from app.widgets import chosen, segments
 from capsviz.boards import Board
 from capsviz.errors import CapsvizError, of_system
 from capsviz.figures.describe import describe
@@ -147,16 +147,10 @@ def layer_picker(current: Scene, trace: Trace) -> Trace:
     rows, columns, _ = trace.layers[layer].upper_grid
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     with left:
-        chosen(
-            st.segmented_control,
-            "EM layer",
-            "layer",
-            layer,
-            range(count),
-            format_func=names.__getitem__,
-            required=True,
+        segments(
+            "EM layer", "layer", layer, dict(enumerate(names)),
             read=lambda number, _: {"layer": None if number == count - 1 else number},
-        )
+        )  # fmt: skip
     if layer < count - 1:
         with right:
             chosen(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -47,6 +47,16 @@ def chosen(
             st.rerun(then)
 
     return widget(label, *args, key=key, on_change=changed, **options)
+
+
+def segments(
+    label: str, field: str, value: Any, titles: Mapping[Any, str], *, bare: bool = False, **options: Any
+) -> Any:
+    """Buttons beside one another for the few values that the titles name; bare: without the label above them."""
+    return chosen(
+        st.segmented_control, label, field, value, list(titles), format_func=titles.get, required=True,
+        label_visibility="collapsed" if bare else "visible", **options,
+    )  # fmt: skip
 
 
 def possible(answer: Any, args: Sequence[Any]) -> bool:

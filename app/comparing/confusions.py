@@ -10,7 +10,7 @@ from app.comparing import methods
 from app.scene import Scene, catalogue
 from app.state import session
 from app.text import plain
-from app.widgets import chosen
+from app.widgets import chosen, segments
 from capsviz.analysis.predictions import Predictions, most_confused
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.confusions import confusion_matrices, confusion_matrix
@@ -33,11 +33,8 @@ def show(current: Scene) -> None:
     records = methods.records(current)
     called = methods.titles(records)
     method = current.choices.method if current.choices.method in records else ALL
-    chosen(
-        st.segmented_control, "Method", "method", method, [ALL, *records], label_visibility="collapsed", required=True,
-        format_func=lambda name: f"{plain(called[name])} · {records[name].error:.2f} %" if name else "All",
-        read=lambda name, _: {"method": name, "cell": None},
-    )  # fmt: skip
+    titles = {ALL: "All"} | {name: f"{plain(called[name])} · {each.error:.2f} %" for name, each in records.items()}
+    segments("Method", "method", method, titles, bare=True, read=lambda name, _: {"method": name, "cell": None})
     classes = current.entry.classes
     if method == ALL:
         shorter = methods.titles(records, methods.short)

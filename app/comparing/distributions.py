@@ -10,7 +10,7 @@ from app import layout, resources
 from app.comparing import methods
 from app.scene import Scene
 from app.text import plain
-from app.widgets import chosen
+from app.widgets import segments
 from capsviz.analysis.comparison import Drawing
 from capsviz.analysis.predictions import Predictions
 from capsviz.figures.distributions import distribution_steps, distribution_violins
@@ -52,17 +52,11 @@ def _controls(current: Scene, measure: str) -> None:
     choices = current.choices
     first, second, third = st.columns(3, vertical_alignment="bottom")
     with first:
-        chosen(
-            st.segmented_control, "Figure", "measure", measure, list(_TITLES), format_func=_TITLES.get, required=True
-        )
+        segments("Figure", "measure", measure, _TITLES)
     with second:
-        forms = {"violin": "Violins", "ecdf": "Cumulative"}
-        chosen(
-            st.segmented_control, "Drawn as", "chart", choices.chart, list(forms), format_func=forms.get, required=True
-        )
+        segments("Drawn as", "chart", choices.chart, {"violin": "Violins", "ecdf": "Cumulative"})
     with third:
-        orders = {"method": "By method", "median": "Best median first"}
-        chosen(st.segmented_control, "Order", "sort", choices.sort, list(orders), format_func=orders.get, required=True)
+        segments("Order", "sort", choices.sort, {"method": "By method", "median": "Best median first"})
 
 
 def marks(current: Scene, records: dict[str, Predictions], measure: str) -> dict[str, float]:

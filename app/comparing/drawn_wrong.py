@@ -12,7 +12,7 @@ from app.comparing import methods
 from app.scene import Scene
 from app.sources import images
 from app.text import plain, sentence
-from app.widgets import chosen
+from app.widgets import segments
 from capsviz.analysis import disagreement
 from capsviz.analysis.predictions import Predictions, PredictionsError, control_drawer_of
 from capsviz.data import ImageSet
@@ -41,20 +41,15 @@ def show(current: Scene) -> None:
     likely = [current.entry.name, *(name for name in strangers if called[name].startswith("L2")), *strangers]
     first = next((name for name in likely if name in strangers), next(iter(records)))
     method = current.choices.method if current.choices.method in records else first
-    chosen(
-        st.segmented_control, "Capsules of · classified right, drawn wrong", "method", method,
-        [*strangers, *(name for name in records if name not in strangers)], required=True,
-        format_func=lambda name: f"{plain(called[name])} · {int(records[name].drawn_wrong.sum())}",
-    )  # fmt: skip
+    ordered = [*strangers, *(name for name in records if name not in strangers)]
+    titles = {name: f"{plain(called[name])} · {int(records[name].drawn_wrong.sum())}" for name in ordered}
+    segments("Capsules of · classified right, drawn wrong", "method", method, titles)
     control, said, missing = _control(records[method])
     layout.say(f"{_sentence(records[method], called[method])} {said}")
     if missing:
         with st.container(key="missing"):
             st.caption(sentence(missing))
-    chosen(
-        st.segmented_control, "Images", "sample", current.choices.sample, list(_SAMPLES), format_func=_SAMPLES.get,
-        required=True, label_visibility="collapsed",
-    )  # fmt: skip
+    segments("Images", "sample", current.choices.sample, _SAMPLES, bare=True)
     _figure(current, records, method, called[method], methods.test_images(current), control)
 
 

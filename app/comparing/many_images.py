@@ -11,8 +11,8 @@ from plotly.graph_objects import Figure
 from app import layout, resources
 from app.comparing import methods
 from app.scene import Scene
-from app.state.choices import FEWEST, MEASURES, MOST, ORDERS
-from app.widgets import chosen
+from app.state.choices import FEWEST, MOST
+from app.widgets import chosen, segments
 from capsviz.analysis import disagreement
 from capsviz.analysis.predictions import Predictions
 from capsviz.data import ImageSet
@@ -69,20 +69,15 @@ def _controls(
 ) -> str:
     """Which images, how many, by what measure; returns the measure."""
     choices = current.choices
-    orders = [order for order in ORDERS if pair or order != "different"]
+    orders = {order: title for order, title in _ORDERS.items() if pair or order != "different"}
     order = choices.order if choices.order in orders else "next"
     left, middle, right, switch = st.columns([43, 25, 16, 17], vertical_alignment="bottom")
     with left:
-        chosen(
-            st.segmented_control, "Images", "order", order, orders, format_func=_ORDERS.get, required=True,
-            read=lambda order, _: {"order": order},
-        )  # fmt: skip
-    measures = [name for name in MEASURES if name != "drawings" or order == "different"]
+        segments("Images", "order", order, orders)
+    measures = {name: title for name, title in _MEASURES.items() if name != "drawings" or order == "different"}
     measure = choices.measure if choices.measure in measures else "mse"
     with middle:
-        chosen(
-            st.segmented_control, "Measured by", "measure", measure, measures, format_func=_MEASURES.get, required=True
-        )
+        segments("Measured by", "measure", measure, measures)
     with right:
         chosen(st.slider, "How many", "count", choices.count, FEWEST, MOST)
     with switch:

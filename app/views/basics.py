@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import exhibits, layout, scene
-from app.state.choices import EXHIBITS
-from app.widgets import chosen
+from app.widgets import segments
 
 TITLES = {"squash": "Squash", "loss": "Margin loss", "parts": "Part and whole"}
 SENTENCES = {
@@ -56,15 +55,6 @@ def exhibit() -> None:
 current = scene.current()
 which = current.choices.exhibit
 layout.headline("Basics", SENTENCES[which])
-chosen(
-    st.segmented_control,
-    "Exhibit",
-    "exhibit",
-    which,
-    EXHIBITS,
-    format_func=TITLES.get,
-    required=True,
-    label_visibility="collapsed",
-)
+segments("Exhibit", "exhibit", which, TITLES, bare=True)
 exhibit()
 layout.explain(*EXPLAINED[which])

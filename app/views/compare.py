@@ -8,7 +8,7 @@ from app import layout, navigation, scene
 from app.comparing import confusions, distributions, drawn_wrong, many_images, this_image
 from app.state import session
 from app.state.choices import VIEWS
-from app.widgets import chosen
+from app.widgets import segments
 
 PAGES = dict(zip(VIEWS, (this_image, many_images, distributions, confusions, drawn_wrong), strict=True))
 TITLES = dict(zip(VIEWS, ("This image", "Many images", "Distributions", "Confusions", "Drawn wrong"), strict=True))
@@ -17,10 +17,7 @@ current = scene.current()
 view = current.choices.view
 layout.headline("Compare", PAGES[view].HEADLINE)
 with st.container(horizontal=True, vertical_alignment="center", key="views"):
-    chosen(
-        st.segmented_control, "View", "view", view, VIEWS, format_func=TITLES.get, required=True,
-        label_visibility="collapsed",
-    )  # fmt: skip
+    segments("View", "view", view, TITLES, bare=True)
     if view == VIEWS[0] and (contested := this_image.contested(current)) is not None:
         query = session.to_query(session.changed(current.choices, image=contested))
         label, icon = "An image about which they disagree", ":material/alt_route:"

@@ -9,7 +9,7 @@ from app import coefficients as learned
 from app.sources import images
 from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
 from app.text import plain
-from app.widgets import chosen
+from app.widgets import chosen, segments
 from capsviz.analysis import metrics
 from capsviz.boards import CapsuleMaps, agreement_maps, ascent_maps, coefficient_maps, history_maps, maps_board
 from capsviz.figures import discriminative
@@ -56,15 +56,8 @@ def agreement(upper: int) -> None:
     labels = truth or tuple(trace.named[0].tolist())
     left, right = st.container(key="agreement_choices").columns([3, 2])
     with left:
-        chosen(
-            st.segmented_control,
-            "Dynamic routing runs on",
-            "votes",
-            choices.votes,
-            ["same", "own"],
-            format_func={"same": f"the same votes, of {plain(entry.name)}", "own": "a model of its own"}.get,
-            required=True,
-        )
+        titles = {"same": f"the same votes, of {plain(entry.name)}", "own": "a model of its own"}
+        segments("Dynamic routing runs on", "votes", choices.votes, titles)
     with right:
         layout.iterations_picker(current, entry)
     if choices.votes == "same":
@@ -128,24 +121,8 @@ def ascend(upper: int) -> None:
     with st.container(key="climb_choices"):
         first, second, third = st.columns([3, 3, 2])
         with first:
-            chosen(
-                st.segmented_control,
-                "Penalty and step",
-                "climb",
-                climb,
-                list(CLIMBS),
-                format_func=climb_title,
-                required=True,
-            )
-            chosen(
-                st.segmented_control,
-                "Start of b",
-                "start",
-                choices.start,
-                STARTS,
-                format_func=STARTS.get,
-                required=True,
-            )
+            segments("Penalty and step", "climb", climb, {name: climb_title(name) for name in CLIMBS})
+            segments("Start of b", "start", choices.start, STARTS)
         with second:
             chosen(st.select_slider, "γ, the step", "step_size", choices.step_size, STEP_SIZES)
             chosen(st.select_slider, "λ, the penalty", "regularisation", choices.regularisation, REGULARISATIONS)
@@ -200,25 +177,8 @@ left, right = st.columns([4, 1], vertical_alignment="bottom")
 with left:
     upper = layout.class_picker(current, trace)
 with right:
-    chosen(
-        st.segmented_control,
-        "Penalty",
-        "penalty",
-        penalty,
-        PENALTIES,
-        format_func=lambda name: ASCENDING[name].title,
-        required=True,
-    )
-section = chosen(
-    st.segmented_control,
-    "Part",
-    "section",
-    choices.section,
-    SECTIONS,
-    format_func=SECTIONS.get,
-    required=True,
-    label_visibility="collapsed",
-)
+    segments("Penalty", "penalty", penalty, {name: ASCENDING[name].title for name in PENALTIES})
+segments("Part", "section", choices.section, SECTIONS, bare=True)
 with layout.errors_as_sentences():
     {"agreement": agreement, "coefficients": coefficients, "history": history, "ascent": ascend}[choices.section](upper)
 boards.objects(current, trace)

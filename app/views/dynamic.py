@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import boards, layout, scene, toy
 from app.state.choices import LABS
-from app.widgets import chosen
+from app.widgets import segments
 from capsviz.analysis import metrics
 from capsviz.figures import couplings, sankey
 from capsviz.figures.objects import in_words
@@ -22,17 +22,8 @@ layout.headline(
     if current.choices.lab == "toy"
     else algorithm.explanation.headline.format(lower=entry.config.lower),
 )
-TITLES = {"network": "The network", "toy": "Two parents, by hand"}
-chosen(
-    st.segmented_control,
-    "Laboratory",
-    "lab",
-    current.choices.lab,
-    LABS,
-    format_func=TITLES.get,
-    required=True,
-    label_visibility="collapsed",
-)
+TITLES = dict(zip(LABS, ("The network", "Two parents, by hand"), strict=True))
+segments("Laboratory", "lab", current.choices.lab, TITLES, bare=True)
 layout.note(other)
 layout.strip(trace, "routing", current.dark)
 if current.choices.lab == "toy":

@@ -10,7 +10,7 @@ from app.scene import Scene
 from app.state import session
 from app.state.choices import Choices
 from app.text import plain
-from app.widgets import chosen
+from app.widgets import chosen, segments
 from capsviz.analysis import perturbation
 from capsviz.analysis.dimensions import CLEAR, LEAD, QUALITIES
 from capsviz.analysis.metrics import summarise
@@ -105,16 +105,7 @@ def sliders() -> None:
     with picker:
         upper = layout.class_picker(current, trace, "Class capsule to move", then=RERUN)
     with hand:
-        chosen(
-            st.segmented_control,
-            "Move it on",
-            "hand",
-            choices.hand,
-            list(HANDS),
-            format_func=HANDS.get,
-            required=True,
-            then=["links", "sliders"],
-        )
+        segments("Move it on", "hand", choices.hand, HANDS, then=["links", "sliders"])
     with several:
         chosen(
             st.toggle,

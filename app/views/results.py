@@ -11,7 +11,7 @@ import streamlit as st
 from plotly.graph_objects import Figure
 
 from app import layout, scene
-from app.widgets import chosen
+from app.widgets import segments
 from capsviz.data import describe
 from capsviz.experiments import convergence, reports
 from capsviz.experiments.pairs import shipping
@@ -77,16 +77,7 @@ current = scene.current()
 every = {name: reports.report(name) for name in reports.NAMES}
 report = every[current.choices.experiment]
 
-chosen(
-    st.segmented_control,
-    "Experiment",
-    "experiment",
-    report.name,
-    reports.NAMES,
-    format_func=lambda name: every[name].title,
-    required=True,
-    label_visibility="collapsed",
-)
+segments("Experiment", "experiment", report.name, {name: each.title for name, each in every.items()}, bare=True)
 layout.headline(report.question, report.sentences[0] if report.measured is not None else "")
 shown = drawings(report.name, report.measured, current.dark) if report.measured is not None else []
 if not shown:
