@@ -79,12 +79,12 @@ def dynamic_routing_in_parts(
 
     votes, iterations, through: as there. Raises ValueError for fewer than one iteration.
     """
-    parts = in_parts.split(votes, PAIRS)
-    detached = [(part.detach(),) for (part,) in parts] if through == "last" else parts
+    detached = votes.detach() if through == "last" else votes
     batch, _, upper, dim = votes.shape
     stood = votes.poses.new_zeros(batch, upper, dim)
     for iteration in numbered(iterations):
-        (sums,) = in_parts.added(_part_of_sums, parts if iteration == iterations else detached, stood)
+        current = votes if iteration == iterations else detached
+        (sums,) = in_parts.added(_part_of_sums, current, PAIRS, (), stood)
         poses = squash(sums)
         yield DynamicStep(iteration, None, None, sums, poses, lengths(poses), None)
         stood = stood + (poses.detach() if through == "last" else poses)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any
 
 import torch
@@ -156,16 +155,16 @@ def em_routing_in_parts(
     Everything is as there, in the votes' precision; the steps hold no R. Raises ValueError for fewer than one
     iteration.
     """
-    parts, scale = in_parts.split(votes, votes.shape[3], activations), votes.connections.data_scale
+    scale = votes.connections.data_scale
     gaussians: tuple[Tensor, ...] = ()
     for iteration in numbered(iterations):
         last = iteration == iterations
         strictness = inverse_temperature.at(iteration, progress)
         with torch.set_grad_enabled(torch.is_grad_enabled() and (last or through == "all")):
-            amount, first = in_parts.added(partial(_part_of_means, gaussians), parts)
+            amount, first = in_parts.added(_part_of_means, votes, votes.shape[3], [activations], *gaussians)
             data = amount.clamp_min(mixture.EMPTY).unsqueeze(-1)
             means = first / data
-            (second,) = in_parts.added(partial(_part_of_variances, gaussians), parts, means)
+            (second,) = in_parts.added(_part_of_variances, votes, votes.shape[3], [activations], means, *gaussians)
             variances = (second / data).clamp_min(variance_floor)
             cost = (beta_u.unsqueeze(-1) + 0.5 * variances.log()) * (amount * scale).unsqueeze(-1)
             strength = strictness * (beta_a - cost.sum(-1))
@@ -173,33 +172,32 @@ def em_routing_in_parts(
         gaussians = (means, variances, logsigmoid(strength))
 
 
-def _owned(gaussians: tuple[Tensor, ...], values: Float[Tensor, "batch upper lower dim"]) -> Tensor:
-    """R of some lower capsules "batch upper lower", by where the Gaussians stood; even where they stood nowhere yet."""
+def _owned(values: Float[Tensor, "batch upper lower dim"], *gaussians: Tensor) -> Tensor:
+    """R of some lower capsules "batch upper lower", by where the Gaussians stood; even where they stood nowhere yet.
+
+    gaussians: means, variances and ln a. Where no gradients flow to these, none flow through R.
+    """
     if not gaussians:
         return torch.full_like(values[..., 0], 1 / values.shape[1])
     means, variances, priors = gaussians
-    return mixture.responsibilities(mixture.log_density(values, means, variances), priors)
+    seen = values if any(each.requires_grad for each in gaussians) else values.detach()
+    return mixture.responsibilities(mixture.log_density(seen, means, variances), priors)
 
 
 def _part_of_means(
-    gaussians: tuple[Tensor, ...], votes: MatrixVotes, presence: Float[Tensor, "batch lower"]
+    votes: MatrixVotes, presence: Float[Tensor, "batch lower"], *gaussians: Tensor
 ) -> tuple[Tensor, Tensor]:
     values = votes.materialise().transpose(1, 2)
-    weights = _owned(gaussians, values if _follows(gaussians) else values.detach()) * presence.unsqueeze(1)
+    weights = _owned(values, *gaussians) * presence.unsqueeze(1)
     return weights.sum(-1), (weights.unsqueeze(-2) @ values).squeeze(-2)
 
 
 def _part_of_variances(
-    gaussians: tuple[Tensor, ...], votes: MatrixVotes, presence: Float[Tensor, "batch lower"], means: Tensor
+    votes: MatrixVotes, presence: Float[Tensor, "batch lower"], means: Tensor, *gaussians: Tensor
 ) -> tuple[Tensor]:
     values = votes.materialise().transpose(1, 2)
-    weights = _owned(gaussians, values if _follows(gaussians) else values.detach()) * presence.unsqueeze(1)
+    weights = _owned(values, *gaussians) * presence.unsqueeze(1)
     return ((weights.unsqueeze(-2) @ (values - means.unsqueeze(-2)).square()).squeeze(-2),)
-
-
-def _follows(gaussians: tuple[Tensor, ...]) -> bool:
-    """Whether gradients flow through the iterations before, and hence through R."""
-    return any(each.requires_grad for each in gaussians)
 
 
 def spread_margin(progress: float) -> float:
@@ -305,7 +303,9 @@ class ExpectationMaximisation(Algorithm):
 
     def votes(self, owner: Any, poses: Float[Tensor, "batch lower d"]) -> MatrixVotes:
         """V_ij = M_i W_ij, the same W at all positions where they share it."""
-        matrices = owner.transform.repeat(poses.shape[1] // len(owner.transform), 1, 1, 1)
+        matrices, places = owner.transform, poses.shape[1] // len(owner.transform)
+        if places > 1:  # a copy, as large as all weights
+            matrices = matrices.repeat(places, 1, 1, 1)
         return MatrixVotes(poses.unflatten(2, (4, 4)), matrices, owner.coordinates)
 
     def betas(self, owner: Any, upper: int) -> tuple[Float[Tensor, " upper"], Float[Tensor, " upper"]]:

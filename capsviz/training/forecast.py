@@ -14,6 +14,7 @@ from capsviz import memory
 from capsviz.data import describe, to_float
 from capsviz.device import CPU, free_bytes
 from capsviz.network import Network
+from capsviz.routing.parts import few
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.feed import Batch, multi_hot
 
@@ -72,7 +73,7 @@ def _taken(config: TrainingConfig, model: Network, wrapped: Any, step: Step, cou
 
     mode = FakeTensorMode()
     empty = memory.hollow(model, mode).train()
-    with mode:
+    with mode, few():
         images = torch.zeros(count, *model.config.image, dtype=torch.uint8)
         labels = torch.zeros(count, 1, dtype=torch.int64)
         batch = Batch(images, labels, multi_hot(labels, model.config.classes), images.unsqueeze(1))

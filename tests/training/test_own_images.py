@@ -12,6 +12,7 @@ from capsviz import Trace, TraceSet, memory, zoo
 from capsviz.commands.main import app
 from capsviz.data import DatasetMissing
 from capsviz.errors import CapsvizError
+from capsviz.routing import parts
 from capsviz.training import forecast
 from capsviz.training.choosing import choose
 from capsviz.training.config import SettingsError, TrainingConfig
@@ -139,6 +140,27 @@ def test_the_forecast_is_what_a_step_or_a_validation_takes(routing, classes):
         model.eval()(images / 255, reconstruct=False)
     expected = max(learning.peak, validating.peak)
     assert forecast._taken(config, model, ForwardPass, take_step, 16) == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize("routing", ["dr", "em"])
+def test_what_is_routed_in_parts_is_forecast_by_two_of_them(routing, monkeypatch):
+    config = TrainingConfig("folder:some", routing, "tiny", batch=16)
+    model = build(config, (1, 28, 28), 60)
+    monkeypatch.setattr(parts, "LIMIT", 0)
+    whole = forecast._taken(config, model, ForwardPass, take_step, 16)
+    monkeypatch.setattr(parts, "PART", 2**18)
+    seen: list[int] = []
+    count, monkeypatched = parts.Cut.parts, lambda *given: (seen.append(1) or each for each in count(*given))
+    monkeypatch.setattr(parts.Cut, "parts", monkeypatched)
+    taken = forecast._taken(config, model, ForwardPass, take_step, 16)
+    assert taken < 0.8 * whole and len(seen) < 40
+    images, labels = torch.zeros(16, 1, 28, 28, dtype=torch.uint8), torch.zeros(16, 1, dtype=torch.int64)
+    batch = Batch(images, labels, multi_hot(labels, 60), images.unsqueeze(1))
+    alone = forecast._Alone()
+    with memory.Watch() as learning:
+        take_step(config, alone, model, ForwardPass(model), alone, batch, 1e-3, 0.5)
+    assert len(seen) > 100
+    assert taken == pytest.approx(learning.peak, rel=0.05)
 
 
 @pytest.mark.parametrize(("free", "remedy"), [(60_000_000, "--batch 32"), (12_000_000, "--size 10 or another")])
