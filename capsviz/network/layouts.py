@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count, takewhile
 
 import torch
@@ -27,6 +27,8 @@ from .finite import check_finite
 
 TOLERANCE = 1e-4
 """By how much lengths of capsules and drawn pixels may differ, in float32."""
+PLAIN = 0.0, 1.0
+"""Mean and deviation of a network that reads images as they are, in 0..1."""
 Weights = Mapping[str, Tensor]
 Shape = tuple[int | str, ...]
 Layers = list[tuple[Tensor, Tensor]]
@@ -42,7 +44,7 @@ class Layout(ABC):
     """How one public network names and orders its weights, and what it computes with them.
 
     repository: on GitHub. first, votes: the names of its first convolution and of W. reshaped: as of CapsNetConfig.
-    linear: its decoder has no ReLU.
+    normalised: by the channels of its images, the mean and the deviation that it takes off each and divides it by.
     """
 
     name: str
@@ -50,7 +52,18 @@ class Layout(ABC):
     first: str
     votes: str
     reshaped: bool = False
-    linear: bool = False
+    normalised: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+
+    def features(self, weights: Weights, images: Float[Tensor, "batch channel height width"]) -> Tensor:
+        """What its first convolution makes of images in 0..1."""
+        mean, deviation = self.normalised.get(images.shape[1], PLAIN)
+        return torch.nn.functional.conv2d((images - mean) / deviation, *_pair(weights, self.first)).relu()
+
+    def first_layer(self, weights: Weights) -> tuple[Tensor, Tensor]:
+        """Weight and bias of our first convolution, which reads images in 0..1."""
+        weight, bias = _pair(weights, self.first)
+        mean, deviation = self.normalised.get(weight.shape[1], PLAIN)
+        return weight / deviation, bias - weight.sum((1, 2, 3)) * mean / deviation
 
     @abstractmethod
     def shapes(self, weights: Weights) -> dict[str, Shape]:
@@ -80,7 +93,7 @@ class Layout(ABC):
         layers = self.decoder(weights)
         found = kept.flatten(1) if layers[0][0].shape[1] == kept[0].numel() else kept.sum(1)
         for number, (weight, bias) in enumerate(layers):
-            found = (found.relu() if number and not self.linear else found) @ weight.T + bias
+            found = (found.relu() if number else found) @ weight.T + bias
         return found.sigmoid()
 
 
@@ -120,7 +133,7 @@ class Reshaped(Layout):
 
     def capsules(self, weights: Weights, images: Tensor, iterations: int) -> Tensor:
         """Every d numbers that follow one another are a primary capsule."""
-        numbers = torch.nn.functional.conv2d(_features(weights, self.first, images), *self.primary(weights), stride=2)
+        numbers = torch.nn.functional.conv2d(self.features(weights, images), *self.primary(weights), stride=2)
         matrices = weights[self.votes].flatten(0, -4)
         lower = squash(numbers.reshape(len(images), -1, matrices.shape[3]))
         return _routed(torch.einsum("jnkd,bnd->bnjk", matrices, lower), iterations)
@@ -136,7 +149,7 @@ class Modules(Layout):
         for name in self._types(weights) or [TYPE.format(0)]:
             found |= _layer(name, "d", "channels", "second kernel", "second kernel")
         return found | {
-            self.votes: ("lower capsules", "classes", "D", "d"),
+            self.votes: (1, "lower capsules", "classes", "d", "D"),
             **_layer("Decoder.fc1", "first width", "D"),
             **_layer("Decoder.fc2", "second width", "first width"),
             **_layer("Decoder.fc3", "pixels", "second width"),
@@ -148,8 +161,8 @@ class Modules(Layout):
         return torch.stack(kernels, 1).flatten(0, 1), torch.stack(biases, 1).flatten()
 
     def transform(self, weights: Weights) -> Float[Tensor, "d lower upper dim"]:
-        """From "lower upper dim d"."""
-        return weights[self.votes].permute(3, 0, 1, 2)
+        """From "lower upper d dim"."""
+        return weights[self.votes][0].permute(2, 0, 1, 3)
 
     def decoder(self, weights: Weights) -> Layers:
         """Three."""
@@ -157,13 +170,13 @@ class Modules(Layout):
 
     def capsules(self, weights: Weights, images: Tensor, iterations: int) -> Tensor:
         """Each type has its own map of capsules; position after position, of each all types."""
-        features = _features(weights, self.first, images)
+        features = self.features(weights, images)
         maps = [
             torch.nn.functional.conv2d(features, *_pair(weights, name), stride=2).flatten(2)
             for name in self._types(weights)
         ]
         lower = squash(torch.stack(maps, dim=3).flatten(2).transpose(1, 2))
-        return _routed(torch.einsum("njkd,bnd->bnjk", weights[self.votes], lower), iterations)
+        return _routed(torch.einsum("njdk,bnd->bnjk", weights[self.votes][0], lower), iterations)
 
     def _types(self, weights: Weights) -> list[str]:
         return list(takewhile(lambda name: f"{name}.weight" in weights, map(TYPE.format, count())))
@@ -175,9 +188,15 @@ LAYOUTS: dict[str, Layout] = {
     for layout in (
         Reshaped("xifengguo", "XifengGuo/CapsNet-Pytorch", "conv1", "digitcaps.weight", second="primarycaps.conv2d"),
         Reshaped(
-            "danielhavir", "danielhavir/capsule-network", "conv1", "digits.W", second="primary.conv", leading=(1,)
+            "danielhavir",
+            "danielhavir/capsule-network",
+            "conv1",
+            "digits.W",
+            normalised={1: (0.1307, 0.3081), 3: (0.5, 0.5)},
+            second="primary.conv",
+            leading=(1,),
         ),
-        Modules("laubonghaudoi", "laubonghaudoi/CapsNet_guide_PyTorch", "Conv1", "DigitCaps.W", linear=True),
+        Modules("laubonghaudoi", "laubonghaudoi/CapsNet_guide_PyTorch", "Conv1", "DigitCaps.W"),
     )
 }
 """The layouts that can be adopted, by name."""
@@ -218,7 +237,7 @@ def adopted(weights: Weights, layout: str, image: tuple[int, int, int], iteratio
         class_dim=sizes["D"],
         routing=DYNAMIC.name,
         iterations=iterations,
-        decoder=(2 * sizes["D"],) if known.linear else (sizes["first width"], sizes["second width"]),
+        decoder=(sizes["first width"], sizes["second width"]),
         reshaped=known.reshaped,
     )
     pixels = image[0] * image[1] * image[2]
@@ -272,7 +291,7 @@ def _checked(layout: Layout, weights: Weights) -> dict[str, int]:
     for name, shape in wanted.items():
         found = tuple(weights[name].shape)
         fits = len(found) == len(shape) and min(found, default=0) > 0
-        for size, letter in zip(found, shape, strict=False):
+        for size, letter in zip(found, shape, strict=True) if fits else ():
             fits &= size == (letter if isinstance(letter, int) else sizes.setdefault(letter, size))
         if not fits:
             asked = " × ".join(str(sizes.get(each, each) if isinstance(each, str) else each) for each in shape)
@@ -283,26 +302,14 @@ def _checked(layout: Layout, weights: Weights) -> dict[str, int]:
 def _mapped(layout: Layout, weights: Weights, classes: int) -> dict[str, Tensor]:
     """The weights under our names."""
     layers = layout.decoder(weights)
-    if layout.linear:
-        layers = _through_relu(layers)
     first, shift = layers[0]
-    if layout.linear:
+    if first.shape[1] == layout.transform(weights).shape[3]:
         # It reads one capsule; ours reads all of them, of which all but one are zero.
         layers[0] = first.repeat(1, classes), shift
-    named = {"encoder.conv": _pair(weights, layout.first), "encoder.primary": layout.primary(weights)}
+    named = {"encoder.conv": layout.first_layer(weights), "encoder.primary": layout.primary(weights)}
     named |= {f"decoder.layers.{2 * number}": layer for number, layer in enumerate(layers)}
     found = {f"{name}.{part}": value for name, pair in named.items() for part, value in zip(PARTS, pair, strict=True)}
     return found | {"transform": layout.transform(weights)}
-
-
-def _through_relu(layers: Layers) -> Layers:
-    """Linear layers as one with a layer of ReLUs before it: x = relu(x) − relu(−x)."""
-    width = layers[0][0].shape[1]
-    whole, shift = torch.eye(width), torch.zeros(width)
-    for weight, bias in layers:
-        whole, shift = weight @ whole, weight @ shift + bias
-    both = torch.cat([torch.eye(width), -torch.eye(width)])
-    return [(both, torch.zeros(2 * width)), (torch.cat([whole, -whole], dim=1), shift)]
 
 
 PARTS = "weight", "bias"
@@ -314,10 +321,6 @@ def _pair(weights: Weights, name: str) -> tuple[Tensor, Tensor]:
 
 def _layer(name: str, *shape: int | str) -> dict[str, Shape]:
     return {f"{name}.weight": shape, f"{name}.bias": shape[:1]}
-
-
-def _features(weights: Weights, name: str, images: Tensor) -> Tensor:
-    return torch.nn.functional.conv2d(images, *_pair(weights, name)).relu()
 
 
 def _routed(votes: Float[Tensor, "batch lower upper dim"], iterations: int) -> Float[Tensor, "batch upper dim"]:

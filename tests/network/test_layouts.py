@@ -43,8 +43,9 @@ def layers(*sizes: int) -> list[nn.Linear]:
 class Flat(nn.Module):
     """XifengGuo/CapsNet-Pytorch and danielhavir/capsule-network: eight numbers in a row of memory are a capsule."""
 
-    def __init__(self, second: str, votes: str, leading: bool) -> None:
+    def __init__(self, second: str, votes: str, leading: bool, mean: float = 0.0, deviation: float = 1.0) -> None:
         super().__init__()
+        self.mean, self.deviation = mean, deviation
         self.conv1, self.conv2 = nn.Conv2d(1, CHANNELS, 9), nn.Conv2d(CHANNELS, 8 * TYPES, 9, 2)
         self.W = nn.Parameter(torch.randn(CLASSES, LOWER, 16, 8))
         first, third, last = layers(16 * CLASSES, 12, 14, 400)
@@ -58,7 +59,8 @@ class Flat(nn.Module):
         return {**found, names["W"]: weight[None] if leading else weight}
 
     def forward(self, image: Tensor, iterations: int) -> tuple[Tensor, Tensor]:
-        numbers = self.conv2(self.conv1(image[None]).relu())[0].flatten().tolist()
+        shown = (image[None] - self.mean) / self.deviation
+        numbers = self.conv2(self.conv1(shown).relu())[0].flatten().tolist()
         lower = [squash(torch.tensor(numbers[8 * i : 8 * i + 8])) for i in range(LOWER)]
         upper = route([[self.W[j, i] @ u for j in range(CLASSES)] for i, u in enumerate(lower)], iterations)
         kept = torch.zeros_like(upper)
@@ -67,7 +69,8 @@ class Flat(nn.Module):
 
 
 class Separate(nn.Module):
-    """laubonghaudoi/CapsNet_guide_PyTorch: a convolution for each type; three linear layers draw one capsule."""
+    """laubonghaudoi/CapsNet_guide_PyTorch since December 2018: a convolution for each type, votes u W, and a decoder
+    that reads one capsule."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,7 +78,7 @@ class Separate(nn.Module):
         self.PrimaryCaps = nn.Module()
         self.PrimaryCaps.capsules = nn.ModuleList(nn.Conv2d(CHANNELS, 8, 9, 2) for _ in range(TYPES))
         self.DigitCaps = nn.Module()
-        self.DigitCaps.W = nn.Parameter(torch.randn(LOWER, CLASSES, 16, 8))
+        self.DigitCaps.W = nn.Parameter(torch.randn(1, LOWER, CLASSES, 8, 16))
         self.Decoder = nn.ModuleDict(dict(zip(("fc1", "fc2", "fc3"), layers(16, 12, 14, 400), strict=True)))
 
     def named(self) -> dict[str, Tensor]:
@@ -85,16 +88,16 @@ class Separate(nn.Module):
         hidden = self.Conv1(image[None]).relu()
         maps = [conv(hidden)[0] for conv in self.PrimaryCaps.capsules]
         lower = [squash(each[:, row, column]) for row in range(2) for column in range(2) for each in maps]
-        weight = self.get_parameter("DigitCaps.W")
-        upper = route([[weight[i, j] @ u for j in range(CLASSES)] for i, u in enumerate(lower)], iterations)
+        weight = self.get_parameter("DigitCaps.W")[0]
+        upper = route([[u @ weight[i, j] for j in range(CLASSES)] for i, u in enumerate(lower)], iterations)
         longest = upper[upper.norm(dim=1).argmax()]
-        drawn = self.Decoder["fc3"](self.Decoder["fc2"](self.Decoder["fc1"](longest)))
-        return upper, drawn.sigmoid()
+        hidden = self.Decoder["fc2"](self.Decoder["fc1"](longest).relu()).relu()
+        return upper, self.Decoder["fc3"](hidden).sigmoid()
 
 
 PUBLIC: dict[str, Callable[[], Flat | Separate]] = {
     "xifengguo": lambda: Flat("primarycaps.conv2d", "digitcaps.weight", leading=False),
-    "danielhavir": lambda: Flat("primary.conv", "digits.W", leading=True),
+    "danielhavir": lambda: Flat("primary.conv", "digits.W", leading=True, mean=0.1307, deviation=0.3081),
     "laubonghaudoi": Separate,
 }
 
@@ -146,6 +149,27 @@ def test_capsules_of_neighbouring_pixels_lie_at_one_place_that_sees_the_whole_im
 def test_a_network_trained_on_several_gpus_is_adopted():
     public = made("danielhavir").named()
     adopted({f"module.{name}": value for name, value in public.items()}, "danielhavir", IMAGE)
+
+
+def test_weights_of_code_that_routed_a_batch_as_a_whole_are_not_taken():
+    """Before December 2018 W was "lower upper dim d", the logits were added over a batch, the decoder had no ReLU."""
+    weights = made("laubonghaudoi").named()
+    earlier = {**weights, "DigitCaps.W": weights["DigitCaps.W"][0].transpose(2, 3)}
+    with pytest.raises(CapsvizError, match=r"^DigitCaps\.W is 16 × 5 × 16 × 8, where \S+ has 1 × lower .* × 8 × D\.$"):
+        adopted(earlier, "laubonghaudoi", IMAGE)
+
+
+def test_images_in_colour_are_shifted_and_scaled_as_by_the_code_that_trained_on_them():
+    torch.manual_seed(4)
+    public = Flat("primary.conv", "digits.W", leading=True, mean=0.5, deviation=0.5)
+    public.conv1 = nn.Conv2d(3, CHANNELS, 9)
+    public.decoder[4] = nn.Linear(14, 1200)
+    public.requires_grad_(False)
+    image = torch.rand(3, 20, 20)
+    upper, drawn = public(image, 3)
+    output = adopted(public.named(), "danielhavir", (3, 20, 20))(image[None])
+    torch.testing.assert_close(output.poses[0], upper, atol=1e-5, rtol=0)
+    torch.testing.assert_close(output.reconstruction[0].flatten(), drawn, atol=1e-5, rtol=0)
 
 
 def cut(weights: dict[str, Tensor], name: str) -> dict[str, Tensor]:

@@ -26,7 +26,7 @@ def weights() -> dict[str, Tensor]:
     for part in ("weight", "bias"):
         for kind, each in enumerate(ours[f"encoder.primary.{part}"].unflatten(0, (8, types)).unbind(1)):
             found[f"PrimaryCaps.capsules.{kind}.{part}"] = each.clone()
-    found["DigitCaps.W"] = ours["transform"].permute(1, 2, 3, 0).contiguous()
+    found["DigitCaps.W"] = ours["transform"].permute(1, 2, 0, 3)[None].contiguous()
     for place, (inputs, outputs) in enumerate([(16, 32), (32, 64), (64, 784)], start=1):
         layer = torch.nn.Linear(inputs, outputs).requires_grad_(False)
         found |= {f"Decoder.fc{place}.weight": layer.weight, f"Decoder.fc{place}.bias": layer.bias}
