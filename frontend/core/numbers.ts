@@ -6,6 +6,12 @@ export function shown(value: number, decimals = 3): string {
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 }
 
+/** The ends of a scale, with as many decimals, two to four, as tell them apart. */
+export function ends(least: number, most: number): [string, string] {
+  const decimals = [2, 3].find((each) => shown(least, each) !== shown(most, each)) ?? 4;
+  return [shown(least, decimals), shown(most, decimals)];
+}
+
 /** A number with its sign, whichever it is. */
 export function signed(value: number, decimals = 2): string {
   return (value < 0 ? "−" : "+") + Math.abs(value).toFixed(decimals);

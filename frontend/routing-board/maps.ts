@@ -3,7 +3,7 @@
 import { paintImage, type Pen, raster } from "../core/canvas";
 import { element, pointed } from "../core/dom";
 import { type Field, own, seen } from "../core/receptive-field";
-import { indices, shown } from "../core/numbers";
+import { ends, indices, shown } from "../core/numbers";
 import { cross, fitted, line, roomFor, scaleBar, strokeIn } from "../core/shapes";
 import type { Run } from "./run";
 import { headings, type Pick, type DrawState, BoardPanel, type Select } from "./panel";
@@ -267,7 +267,7 @@ export class Retina extends BoardPanel {
     const least = Math.max(0, run.even - farthest);
     const most = run.even + farthest;
     const colours = indices(64).map((k) => warmth((least + ((most - least) * k) / 63 - run.even) / farthest));
-    scaleBar(pen, this.width, this.height - 13, colours, [shown(least, 2), shown(most, 2)], look, this.width - 90);
+    scaleBar(pen, this.width, this.height - 13, colours, ends(least, most), look, this.width - 90);
   }
 }
 
