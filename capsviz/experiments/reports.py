@@ -105,32 +105,6 @@ def _cost() -> Report:
     )
 
 
-def _robustness() -> Report:
-    result = results.read(robustness.NAME)
-    return _of_file(
-        robustness,
-        result,
-        "Viewpoint",
-        "What happens to images that are shifted or turned further than training ever showed?",
-        f"MNIST test images, one model each, evaluation only{_where(result)}",
-        "--count 2000",
-        "*Encapsulating Capsule Networks*, invariance against equivariance",
-    )
-
-
-def _viewpoint() -> Report:
-    result = results.read(viewpoint.NAME)
-    return _of_file(
-        viewpoint,
-        result,
-        "Equivariance",
-        "Do a network's numbers tell from which viewpoint an image is seen?",
-        f"MNIST, one model each, evaluation only{_where(result)}",
-        "",
-        "Hinton, Sabour & Frosst 2018, invariance against equivariance",
-    )
-
-
 def _iterations() -> Report:
     result, shipped = results.read(iterations.NAME), results.read(iterations.SHIPPED)
     trained: dict[str, Any] = result or {"rows": []}
@@ -144,41 +118,6 @@ def _iterations() -> Report:
         "capsviz experiment iterations --seeds 3",
         "Sabour, Frosst & Hinton 2017",
         {"trained": trained, "shipped": shipped} if result or shipped else None,
-    )
-
-
-def _sparsity() -> Report:
-    result, question = results.read(sparsity.NAME), "How sparse does L1 leave its coefficients?"
-    source = "Yang, Li & Yu 2021, equations 14 and 15"
-    return _of_file(sparsity, result, "Sparsity", question, sweep.conditions(result), "--seeds 3", source)
-
-
-def _ascent() -> Report:
-    result, question = results.read(ascent.NAME), "Which ascent step and which start does b need?"
-    source = "left open by Yang, Li & Yu 2021"
-    return _of_file(ascent, result, "γ and start of b", question, sweep.conditions(result), "--seeds 3", source)
-
-
-def _of_file(
-    experiment: Any,
-    result: dict[str, Any] | None,
-    title: str,
-    question: str,
-    conditions: str,
-    options: str,
-    source: str,
-) -> Report:
-    """The report of what one result file holds; options: of the command that measures it."""
-    return Report(
-        experiment.NAME,
-        title,
-        question,
-        tuple(experiment.sentences(result)) if result else (),
-        experiment.markdown(result) if result else "",
-        conditions,
-        f"capsviz experiment {experiment.NAME} {options}".rstrip(),
-        source,
-        result,
     )
 
 
@@ -202,17 +141,59 @@ def _where(result: dict[str, Any] | None) -> str:
     return f"; CPU, {result['machine']}, torch {result['torch']}" if result else ""
 
 
+def _of_file(
+    experiment: Any,
+    title: str,
+    question: str,
+    conditions: Callable[[dict[str, Any] | None], str],
+    options: str,
+    source: str,
+) -> Callable[[], Report]:
+    """Makes the report of what one result file holds; options: of the command that measures it."""
+
+    def made() -> Report:
+        result = results.read(experiment.NAME)
+        return Report(
+            experiment.NAME,
+            title,
+            question,
+            tuple(experiment.sentences(result)) if result else (),
+            experiment.markdown(result) if result else "",
+            conditions(result),
+            f"capsviz experiment {experiment.NAME} {options}".rstrip(),
+            source,
+            result,
+        )
+
+    return made
+
+
 _REPORTS: dict[str, Callable[[], Report]] = {
     "table": _table,
     "convergence": _convergence,
     "cost": _cost,
-    "robustness": _robustness,
-    "viewpoint": _viewpoint,
+    "robustness": _of_file(
+        robustness, "Viewpoint",
+        "What happens to images that are shifted or turned further than training ever showed?",
+        lambda result: f"MNIST test images, one model each, evaluation only{_where(result)}",
+        "--count 2000", "*Encapsulating Capsule Networks*, invariance against equivariance",
+    ),
+    "viewpoint": _of_file(
+        viewpoint, "Equivariance", "Do a network's numbers tell from which viewpoint an image is seen?",
+        lambda result: f"MNIST, one model each, evaluation only{_where(result)}",
+        "", "Hinton, Sabour & Frosst 2018, invariance against equivariance",
+    ),
     "iterations": _iterations,
-    "sparsity": _sparsity,
-    "ascent": _ascent,
+    "sparsity": _of_file(
+        sparsity, "Sparsity", "How sparse does L1 leave its coefficients?", sweep.conditions,
+        "--seeds 3", "Yang, Li & Yu 2021, equations 14 and 15",
+    ),
+    "ascent": _of_file(
+        ascent, "γ and start of b", "Which ascent step and which start does b need?", sweep.conditions,
+        "--seeds 3", "left open by Yang, Li & Yu 2021",
+    ),
     "multi-mnist": _multi,
-}
+}  # fmt: skip
 NAMES = tuple(_REPORTS)
 
 
