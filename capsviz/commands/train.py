@@ -77,7 +77,14 @@ def train(
     from capsviz.training.loop import train as run
 
     suited = choose(
-        data, routing, size=size, preset=preset, epochs=epochs, batch=batch, validation_share=validation_share
+        data,
+        routing,
+        size=size,
+        preset=preset,
+        epochs=epochs,
+        batch=batch,
+        steps=steps,
+        validation_share=validation_share,
     )
     if suited.sentence:
         say(suited.sentence)

@@ -41,13 +41,15 @@ def choose(
     preset: str | None = None,
     epochs: int | None = None,
     batch: int | None = None,
+    steps: int | None = None,
     validation_share: float = 1 / 12,
     root: Path | None = None,
 ) -> Chosen:
     """What a training takes: what is given, else what suits the images of a folder, else the defaults.
 
-    size: pixels a side that a folder's images are brought to. Raises SettingsError for the size of another data set,
-    UnknownDataset, and DatasetMissing for a folder that is not there or cannot be used.
+    size: pixels a side that a folder's images are brought to. steps: those that take the place of epochs. Raises
+    SettingsError for the size of another data set, UnknownDataset, and DatasetMissing for a folder that is not there
+    or cannot be used.
     """
     if not data.startswith(FOLDER_PREFIX):
         if size is not None:
@@ -65,6 +67,7 @@ def choose(
     if epochs is None:
         epochs = min(max(EPOCHS, -(-STEPS * max(1, batch) // learned)), MOST_EPOCHS)
     resampled = f", resampled from {own.image[1]}×{own.image[2]}" if own.image[1:] != images.image[1:] else ""
+    length = f"{epochs} epochs (--epochs)" if steps is None else f"{steps:,} step{'s' * (steps > 1)} (--steps)"
     return Chosen(
         whole,
         preset,
@@ -72,5 +75,5 @@ def choose(
         batch,
         f"{images.title}: {images.train_count:,} images to learn from and {images.test_count:,} to test on, of "
         f"{len(images.classes)} classes, as {height}×{width} in {'grey' if channels == 1 else 'colour'}{resampled} "
-        f"(--size); preset {preset} (--preset), {batch} images a step (--batch), {epochs} epochs (--epochs).",
+        f"(--size); preset {preset} (--preset), {batch} images a step (--batch), {length}.",
     )
