@@ -19,18 +19,36 @@ change = CHANGES[current.choices.change]
 layout.headline(
     "Viewpoint", "Another viewpoint, the same thing: <b>who still names it</b>, and <b>whose numbers go along</b>?"
 )
-chosen(
-    st.segmented_control,
-    "Change of viewpoint",
-    "change",
-    change.name,
-    list(CHANGES),
-    format_func=lambda name: CHANGES[name].title,
-    required=True,
-    label_visibility="collapsed",
-)
+pickers = st.container(horizontal=True, vertical_alignment="center")
+with pickers:
+    chosen(
+        st.segmented_control,
+        "Change of viewpoint",
+        "change",
+        change.name,
+        list(CHANGES),
+        format_func=lambda name: CHANGES[name].title,
+        required=True,
+        label_visibility="collapsed",
+        width="content",
+    )
 layout.note(notice)
 swing, place = sweeping.swing(current, entry)
+label, *beside = (plain(swing.classes[each]) for each in swing.labels)
+if beside:
+    with pickers:
+        chosen(
+            st.segmented_control,
+            "Of the classes in the image, the one that is followed",
+            "upper",
+            swing.labels[0],
+            sorted(swing.labels),
+            key="followed",
+            format_func=lambda each: f"Follow the {plain(swing.classes[each])}",
+            required=True,
+            label_visibility="collapsed",
+            width="content",
+        )
 title = f"{change.title} of {current.picture.title}"
 layout.offer("sweep", lambda: taken(swing, title, frame=place, dark=current.dark), title)
 sweep_board(
@@ -40,13 +58,17 @@ sweep_board(
     key=f"sweep-{len(swing.networks)}",
     on_amount=lambda amount: sweeping.left(change.name, amount),
 )
-label = plain(swing.classes[swing.labels[0]])
-st.caption(
-    f"Solid: the activation of **{label}**, ‖v‖, a or the CNN's probability; dashed: the strongest other class; grey: "
-    f"**{label}** is lost. Rows of colours: numbers along the change, each picture on its own scale, the strongest "
-    "colour its largest number. "
-    + ("" if swing.pooled else "No CNN with max pooling that reads these images is in pretrained/.")
-)
+other = "strongest other class" + " not shown" * bool(beside)
+quantity = "‖v‖, a or the CNN's probability" if swing.pooled else "‖v‖ or a"
+sentences = [
+    f"The image shows **{label}** and **{', '.join(beside)}**, and the page follows the **{label}**." if beside else "",
+    f"Solid: the activation of **{label}**, {quantity}; dashed: the {other}; "
+    f"grey: **{label}** is lost{f', none of the {len(swing.labels)} most active' * bool(beside)}.",
+    "Rows of colours: numbers along the change, each picture on its own scale, the strongest colour its largest "
+    "number.",
+    "" if swing.pooled else "No CNN with max pooling in pretrained/ reads these images.",
+]
+st.caption(" ".join(filter(None, sentences)))
 if swing.pooled:
     st.subheader("Max pooling", anchor=False)
     layout.say("It keeps the <b>largest</b> number of each 2 × 2 square, and discards <b>where</b> it stood.")
@@ -77,8 +99,8 @@ layout.explain(
     "pooling makes a network a little more invariant: of each 2 × 2 square it keeps the largest number, not where it "
     "stood. A capsule is to do both: its activation stays, its pose goes along. The pooled features still tell much of "
     "the viewpoint: they are a map with many channels, and pooling forgets a place only within its square. The sweep "
-    "changes one amount over its whole range; all other changes stay as they are on stage. A class is lost where "
-    "another one is more active.",
+    "changes one amount over its whole range; all other changes stay as they are on stage. A class is lost where it is "
+    "none of the most active ones, as many as the image shows.",
     r"\text{invariant: } f(Tx)=f(x)\qquad \text{equivariant: } f(Tx)=T'f(x)",
     "Hinton, Sabour & Frosst 2018; *Encapsulating Capsule Networks*, invariance against equivariance.",
 )

@@ -112,11 +112,11 @@ def reach(values: Float[Tensor, "..."]) -> float:
 
 
 def lost_in_words(change: Change, amounts: Sequence[float], gone: Sequence[bool]) -> str:
-    """Between which amounts a class is lost: "lost from −60° to −32° and at 60°"."""
+    """Between which amounts a class is lost: "lost: −60° to −32°, 60°"."""
     runs = [(away, [at for at, _ in run]) for away, run in groupby(enumerate(gone), key=lambda each: each[1])]
     spans = [(change.written(amounts[run[0]]), change.written(amounts[run[-1]])) for away, run in runs if away]
     if not spans:
         return "never lost"
     if all(gone):
         return "lost at every amount"
-    return "lost " + " and ".join(f"at {a}" if a == b else f"from {a} to {b}" for a, b in spans)
+    return "lost: " + ", ".join(a if a == b else f"{a} to {b}" for a, b in spans)

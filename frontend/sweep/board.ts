@@ -1,10 +1,13 @@
 // One image seen by one amount of a change after the other: what networks say of it, and how their numbers go along.
 // All amounts are here; the host hears at which the visitor left it.
 
+import { sum } from "d3-array";
+
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { paintImage } from "../core/canvas";
-import { element } from "../core/dom";
-import { shown } from "../core/numbers";
+import { element, roomBelow } from "../core/dom";
+import type { Look } from "../core/look";
+import { indices, shown } from "../core/numbers";
 import { PlayerControls } from "../core/player-controls";
 import { type Scene, type SweepFields } from "./axis";
 import { Activations, ImageRow, Numbers } from "./panels";
@@ -12,6 +15,11 @@ import "./sweep.css";
 
 const CHART = 104; // CSS pixels of the pictures' heights, in ordinary type
 const ROWS = 214;
+const WIDE = 992; // CSS pixels from which all of it stands side by side, in ordinary type
+const [LEAST, MOST] = [290, 560]; // of its height then, in ordinary type; between them it fills the window
+const LOWEST = 48; // of a picture then, in ordinary type
+const GAP = 9.6; // between them, in ordinary type
+const BELOW = 78; // of the sentence on what the lines are, in ordinary type
 const WHOLE = 8000; // milliseconds from one end to the other
 
 interface Message extends SweepFields {
@@ -35,19 +43,20 @@ export class SweepBoard extends Board<Message> {
   private readonly pictures = element("div", { className: "pictures" });
   private readonly charts = element("div", { className: "charts" });
   private readonly rows = element("div", { className: "rows" });
+  private readonly all = element("div", { className: "all" }, this.pictures, this.charts, this.rows);
   private activations: Chart<Activations>[] = [];
   private numbers: Chart<Numbers>[] = [];
 
   constructor(host: Host) {
     super(host, "sweep");
     this.pictures.append(element("figure", {}, this.image, this.saidOfImage), this.drawn);
-    this.root.append(this.player, element("figure", { className: "images" }, this.row.canvas), this.charts, this.rows);
+    this.root.append(this.player, element("figure", { className: "images" }, this.row.canvas), this.all);
   }
 
   protected update(message: Message): void {
     const { methods, panels, amounts, drawer } = message;
     this.activations = methods.map((_, number) => chart(new Activations(number, this.go)));
-    this.charts.replaceChildren(this.pictures, ...this.activations.map(figure));
+    this.charts.replaceChildren(...this.activations.map(figure));
     this.numbers = panels.map((_, number) => chart(new Numbers(number, this.go)));
     this.rows.replaceChildren(...this.numbers.map(figure));
     this.drawn.hidden = !drawer;
@@ -96,15 +105,22 @@ export class SweepBoard extends Board<Message> {
     const scene: Scene = { data, look, position: controls.position };
     this.row.fit(this.root.clientWidth, scene);
     this.row.draw(scene);
-    for (const { panel } of this.activations) {
-      panel.fit(panel.canvas.parentElement?.clientWidth ?? 0, CHART * look.scale);
-      panel.draw(scene);
-    }
-    for (const { panel } of this.numbers) {
-      panel.fit(panel.canvas.parentElement?.clientWidth ?? 0, ROWS * look.scale);
-      panel.draw(scene);
-    }
     this.say(data, controls.index);
+    const wide = this.root.clientWidth >= WIDE * look.scale;
+    this.all.classList.toggle("wide", wide);
+    const room = (roomBelow(this.all) - BELOW * look.scale) / look.scale;
+    const tall = Math.max(LEAST, Math.min(MOST, room)) * look.scale;
+    const chart = wide ? sharing(tall, this.activations, 2, look) : CHART * look.scale;
+    const rows = wide ? sharing(tall, this.numbers, 1, look) : ROWS * look.scale;
+    for (const [charts, height] of [
+      [this.activations, chart],
+      [this.numbers, rows],
+    ] as const) {
+      for (const { panel } of charts) {
+        panel.fit(panel.canvas.parentElement?.clientWidth ?? 0, height);
+        panel.draw(scene);
+      }
+    }
     this.root.dataset.ready = "true";
   }
 
@@ -133,6 +149,16 @@ export class SweepBoard extends Board<Message> {
       );
     });
   }
+}
+
+/** Height of each picture where all of them, in so many columns and each with its words, share so much of it. */
+function sharing(tall: number, charts: readonly Chart<unknown>[], columns: number, { scale }: Look): number {
+  const rows = indices(Math.ceil(charts.length / columns));
+  const words = rows.map((row) => {
+    const own = charts.slice(row * columns, (row + 1) * columns);
+    return Math.max(...own.map((each) => each.words.offsetHeight)) + GAP * scale;
+  });
+  return Math.max(LOWEST * scale, (tall + GAP * scale - sum(words)) / rows.length);
 }
 
 function chart<Kind>(panel: Kind): Chart<Kind> {

@@ -117,3 +117,19 @@ def test_an_unknown_change_is_a_sentence():
     choices, notices = session.parse({"model": "digits-dr", "change": "mirror"}, catalogue)
     assert choices.change == "rotation"
     assert len(notices) == 1 and "There is no change of viewpoint “mirror”" in notices[0]
+
+
+def test_of_two_digits_the_page_says_which_it_follows_and_the_visitor_picks_the_other(visit: Visit):
+    app = visit("viewpoint", model="multi-mnist-dr-residual")
+    first, second = (each.removeprefix("Follow the ") for each in app.button_group(key="followed").options)
+    assert f"The image shows **{first}** and **{second}**, and the page follows the **{first}**." in spoken(app)
+    assert "none of the 2 most active" in spoken(app)
+    before = board(app)
+    app.button_group(key="followed").set_value(int(second)).run()
+    assert app.query_params["class"] == second
+    assert f"The image shows **{second}** and **{first}**, and the page follows the **{second}**." in spoken(app)
+    after = board(app)
+    assert (before.fields["label"], after.fields["label"]) == (first, second)
+    assert (before.arrays["own0"] != after.arrays["own0"]).any()
+    alone = visit("viewpoint", model="digits-dr")
+    assert "the page follows" not in spoken(alone) and "followed" not in [each.key for each in alone.button_group]

@@ -85,7 +85,7 @@ def test_an_amount_in_between_takes_its_place(swing: Swing):
     [
         ([False] * 4, "never lost"),
         ([True] * 4, "lost at every amount"),
-        ([True, True, False, True], "lost from −8 px to −7 px and at 8 px"),
+        ([True, True, False, True], "lost: −8 px to −7 px, 8 px"),
     ],
 )
 def test_where_a_class_is_lost_in_words(gone, words):

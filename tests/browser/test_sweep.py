@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+
 from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
 
@@ -47,3 +51,29 @@ def test_it_plays_to_the_end_by_one_key_and_back_leads_to_where_it_began(visitor
     visitor.settle()
     visitor.window.go_back()
     sync_api.expect(sweep.locator("output.frame")).to_have_text("× 1")
+
+
+SHOWN = (
+    "mnist-dr&viewpoint=rotation_30",
+    "digits-dr&change=right&viewpoint=right_3",  # six methods, of which some lose the class in three places
+    "multi-mnist-dr-residual",
+    "cifar10-dr-residual&change=brightness",
+)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1920, 1080), (1280, 720)])
+def test_presented_the_whole_exhibit_and_what_its_lines_are_stand_in_one_window(
+    open_window: Callable[..., sync_api.Page], address: str, width: int, height: int
+):
+    visitor, ends = Visitor(open_window(viewport={"width": width, "height": height}), address), {}
+    for model in SHOWN:
+        visitor.open(f"viewpoint?model={model}&present=1")
+        ends[model] = [
+            box["y"] + box["height"]
+            for part in (".sweep :is(.charts, .rows) canvas", "[data-testid=stCaptionContainer]:has-text('Solid:')")
+            for shown in visitor.window.locator(part).all()
+            if (box := shown.bounding_box())
+        ]
+    visitor.leave()
+    assert all(len(each) >= 5 for each in ends.values())
+    assert {model: max(each) for model, each in ends.items() if max(each) > height} == {}
