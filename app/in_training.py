@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, resources
+from app import layout, resources, sidebar
 from app.scene import Scene
-from app.sources import browsing
+from app.sources import browsing, images, linked_picture
 from app.sources.images import Picture
+from app.state import session
+from app.state.choices import Choices
 from app.text import plain
 from app.trainings import CONFIGS, Progress, Training
 from capsviz import data
@@ -60,6 +62,21 @@ def finished(current: Scene, name: str) -> Trace:
     return resources.trace(name, picture(current).key, entry.config.iterations if entry.method.iterates else None)
 
 
+def opened(current: Scene, name: str) -> Choices:
+    """The choices under which another page shows the visitor's own model of this name the same image."""
+    choices, entry, model = current.choices, current.entry, resources.entries()[name]
+    changes = sidebar.model_changes(name, choices)
+    if tuple(current.picture.pixels.shape) == DIGITS.image:
+        source, own = images.source_of(choices, entry), images.data_of(choices, entry)
+        data = "" if own == model.data else own
+        changes |= {"source": source, "data": data, "split": images.split_of(choices, entry), "image": choices.image}
+        if source == "data":
+            changes["image"] = images.index_of(choices, entry)
+        elif source in ("generated", "overlaid"):  # by, or for, the network on stage: a picture like any other
+            changes |= {"source": "upload", "picture": linked_picture.written(current.picture.before)}
+    return session.changed(choices, **changes)
+
+
 def bar(progress: Progress, *, stopping: bool) -> None:
     """How far a training is."""
     errors = [line["validation_error"] for line in progress.lines if line["kind"] == "epoch"]
@@ -68,7 +85,7 @@ def bar(progress: Progress, *, stopping: bool) -> None:
     elif progress.total is None or progress.seconds_left is None:
         said = "The process starts."
     elif progress.step < progress.total:
-        said = f"Step **{progress.step}** of {progress.total:,}, about **{progress.seconds_left:.0f} s** left"
+        said = f"Step **{progress.step:,}** of {progress.total:,}, about **{progress.seconds_left:.0f} s** left"
     else:
         said = f"All {progress.total:,} steps are done; the network is tested and put into a file"
     if errors and not stopping:

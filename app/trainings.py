@@ -29,6 +29,7 @@ from capsviz.network import CapsNet
 from capsviz.routing import ALGORITHMS
 from capsviz.training.config import TrainingConfig
 from capsviz.training.journal import read_metrics
+from capsviz.training.loop import Diverged
 from capsviz.training.recipes import recipes
 from capsviz.training.runs import open_run
 
@@ -47,6 +48,15 @@ STOPPED = "You stopped this training; train again whenever you like."
 FAILED = (
     "The training ended before its time and left no network, and the server's log says why; train again, or choose "
     "another algorithm."
+)
+KILLED = (
+    "The system ended this training before its time, as it does where memory runs out; train again when less is going "
+    "on on this machine."
+)
+DIVERGED = (
+    "This training diverged: steps of its weights were too large, its loss is no number any more, and no network is "
+    "left. It would do so again: choose another algorithm, or train outside of the app with a smaller learning rate "
+    "than {rate:g}, by `{command}` with another --lr."
 )
 LATE = "The training took longer than the {:.0f} minutes that it may take here; train again when less is going on."
 GONE = "The visitor has left, and the training ended with their visit."
@@ -202,9 +212,15 @@ class Training:
                 self._asked.wait(0.25)
             if process.returncode:
                 logging.getLogger(__name__).error("%s: %s", self.config.name, log.read_text(errors="replace"))
-            return FAILED if process.returncode else ""
+            return self._failed(process.returncode)
         finally:
             _end(process)
+
+    def _failed(self, status: int) -> str:
+        """What an exit status says of the end of a command, or ""."""
+        if status == Diverged.status:
+            return DIVERGED.format(rate=self.config.learning_rate, command=self.config.command())
+        return KILLED if status < 0 else FAILED if status else ""
 
     def _reason(self) -> str:
         """Why it has to end now, or ""."""

@@ -10,6 +10,9 @@ LONGEST = 600
 class CapsvizError(Exception):
     """One sentence that says what is wrong and what to do next."""
 
+    status = 1
+    """With which the command line then ends."""
+
 
 def line(text: str) -> str:
     """A sentence that quotes what a file, a name or the system says, on one line, its control characters left out."""

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from app import dropped, in_training, layout, navigation, resources, scene, sidebar, trainings
+from app import dropped, in_training, layout, navigation, resources, scene, trainings
 from app.state import session
 from app.text import plain
 from app.trainings import CONFIGS, Training, TrainingError
@@ -88,7 +88,7 @@ def ended(training: Training) -> None:
     else:
         entry = resources.entries()[name]
         page = navigation.named()[entry.config.algorithm.page]
-        query = session.to_query(session.changed(current.choices, **sidebar.model_changes(name, current.choices)))
+        query = session.to_query(in_training.opened(current, name))
         st.success(
             f"The model is yours for this session: **{plain(name)}**, wrong on {entry.test_error:.2f} % of "
             f"{entry.test_count} test images; every page can show it.",

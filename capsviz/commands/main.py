@@ -37,13 +37,13 @@ app.add_typer(experiment_app, name="experiment")
 
 
 def main() -> None:
-    """Run the command line; an error that a user can meet is one sentence on stderr and exit code 1."""
+    """Run the command line; an error that a user can meet is one sentence on stderr and an exit code."""
     warnings.showwarning = _shown
     try:
         app()
     except CapsvizError as error:
         print(error, file=sys.stderr)
-        sys.exit(1)
+        sys.exit(error.status)
     except BrokenPipeError:
         # The reader (head, less) has seen enough; closing stdout now keeps Python from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

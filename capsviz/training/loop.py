@@ -44,6 +44,8 @@ METRICS_EVERY = 50
 class Diverged(CapsvizError):
     """The loss of a training is no number any more."""
 
+    status = 3
+
 
 def kept_of(folder: Path) -> str:
     """What is left of a training that diverged, and what to do: the end of a sentence."""

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from app import in_training, trainings
+from app.scene import Scene
+from app.sources import images, linked_picture
+from app.state.choices import Choices
 from app.trainings import CONFIGS, STOPPED, Trainings
+from capsviz import zoo
 from capsviz.data import DIGITS
+from capsviz.data.viewpoint import Viewpoint
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.em import EM
 from tests.app.conftest import Visit
@@ -93,6 +101,39 @@ def test_the_model_is_the_visitors_own_on_every_page(visit: Visit, serve: Serve)
     app.run()
     assert not app.exception and not app.error and board(app)
     assert "digits-dr.capsviz: tiny" in spoken(app)
+
+
+DRAWN = linked_picture.written((torch.arange(784) % 251).to(torch.uint8).reshape(1, 28, 28))
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"model": "mnist-dr"},
+        {"model": "mnist-l1-residual", "viewpoint": Viewpoint(rotation=30.0)},
+        {"model": "fashion-mnist-dr-residual"},
+        {"model": "digits-l2", "image": 7},
+        {"model": "digits-l2", "data": "mnist"},
+        {"model": "mnist-dr", "source": "generated", "image": 12},
+        {"model": "mnist-dr", "source": "upload", "picture": DRAWN},
+        {"model": "mnist-dr", "source": "pad"},
+    ],
+    ids=str,
+)
+def test_the_model_is_opened_with_the_image_that_is_on_stage(bare_machine: Path, chosen: dict[str, Any]):
+    choices, entry = Choices(**chosen), zoo.entry(chosen["model"])
+    on_stage, _ = images.resolve(choices, entry)
+    opened = in_training.opened(Scene(choices, entry, on_stage, (), False), "digits-attention")
+    again, _ = images.resolve(opened, zoo.entry("digits-attention"))
+    assert torch.equal(again.pixels, on_stage.pixels) and opened.model == "digits-attention"
+
+
+def test_a_colour_image_makes_room_for_a_digit(bare_machine: Path):
+    choices, entry = Choices("cifar10-dr-residual"), zoo.entry("cifar10-dr-residual")
+    scene = Scene(choices, entry, images.resolve(choices, entry)[0], (), False)
+    opened = in_training.opened(scene, "digits-attention")
+    digit, _ = images.resolve(opened, zoo.entry("digits-attention"))
+    assert torch.equal(digit.pixels, in_training.picture(scene).pixels)
 
 
 def test_who_has_to_wait_is_told_so(visit: Visit, serve: Serve):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from app import trainings
-from app.trainings import CLOSED, CONFIGS, FAILED, GONE, STOPPED, Training, TrainingError, Trainings
+from app.trainings import CLOSED, CONFIGS, FAILED, GONE, KILLED, STOPPED, Training, TrainingError, Trainings
 from capsviz.analysis import exchange
 from capsviz.data import DIGITS
 from capsviz.network import CapsNet
@@ -139,7 +139,7 @@ def test_a_killed_training_is_one_sentence(server: Trainings, caplog: pytest.Log
     wait(lambda: training.progress().lines)
     os.kill(training.process, signal.SIGKILL)
     wait(lambda: training.over)
-    assert nothing_left(training) and training.said == FAILED and training.config.name in caplog.text
+    assert nothing_left(training) and training.said == KILLED and training.config.name in caplog.text
 
 
 def test_a_diverged_training_is_one_sentence(there: set[str]):
@@ -148,7 +148,17 @@ def test_a_diverged_training_is_one_sentence(there: set[str]):
 
     training = Trainings(connected=there.__contains__, adapt=wild).begin("first", FIRST)
     wait(lambda: training.over)
-    assert nothing_left(training) and training.said == FAILED
+    assert nothing_left(training) and training.said.startswith("This training diverged: ")
+    assert "a smaller learning rate than 1e+30, by `capsviz train --data digits" in training.said
+
+
+def test_a_training_that_fails_otherwise_points_to_the_log(there: set[str], caplog: pytest.LogCaptureFixture):
+    def unreadable(config: TrainingConfig) -> TrainingConfig:
+        return replace(config, data="folder:nowhere")
+
+    training = Trainings(connected=there.__contains__, adapt=unreadable).begin("first", FIRST)
+    wait(lambda: training.over)
+    assert nothing_left(training) and training.said == FAILED and "nowhere" in caplog.text
 
 
 BEGIN = """

@@ -11,6 +11,7 @@ import pytest
 from app.serving import Server, serving
 from tests.app.test_trainings import wait
 from tests.browser.api import sync_api
+from tests.browser.test_words import QUESTIONS, asked, too_wide
 from tests.browser.visitor import Visitor
 
 EPOCHS = 2
@@ -33,8 +34,9 @@ def test_a_network_is_trained_in_sight(open_window: Callable[..., sync_api.Page]
     with serving(
         "tests/browser/training_main.py", tmp_path, CAPSVIZ_DATA=str(tmp_path), TMPDIR=str(temporary)
     ) as server:
-        visitor = Visitor(open_window(), server.address).open("training?model=digits-l2&image=7")
-        window = visitor.window
+        window = open_window()
+        window.add_init_script(f"window.words = {QUESTIONS}; words.listen();")
+        visitor = Visitor(window, server.address).open("training?model=mnist-dr&image=108")
         assert processes(server) == []
         window.get_by_role("button", name="Train", exact=True).click()
         stop = window.locator(".st-key-stop button")
@@ -54,8 +56,13 @@ def test_a_network_is_trained_in_sight(open_window: Callable[..., sync_api.Page]
             visitor.settle()
             errors = window.locator(".st-key-training-errors .js-plotly-plot")
             assert errors.evaluate("plot => plot.data[0].y.length") == EPOCHS
+            for width, height in ((390, 844), (1280, 720)):
+                window.set_viewport_size({"width": width, "height": height})
+                visitor.still()
+                assert visitor.remaining(lambda: [*asked(window, "overprinted()"), *too_wide(window)]) == []
             window.get_by_text("Open it on the page Dynamic routing").click()
-            window.wait_for_url(re.compile(r"/dynamic\?model=digits-dr\.capsviz&image=7"))
+            window.wait_for_url(re.compile(r"/dynamic\?model=digits-dr\.capsviz&"))
+            expect(window.get_by_text("MNIST test image 108").first).to_be_visible()
             expect(window.locator("h2")).to_have_text("Dynamic routing")
             expect(window.get_by_role("radio", name="Dynamic routing, yours")).to_be_checked()
             visitor.settle()
