@@ -22,6 +22,13 @@ from capsviz.zoo import AtStep, Entry
 
 SAME = {f"{SAME_VOTES}{name}": algorithm for name, algorithm in ALGORITHMS.items()}
 BOARD = "board"
+ALIKE, ON_SAME, ON_OWN = "●", "≡", "◇"
+MARKS = {
+    ALIKE: "another model, routed alike",
+    ON_SAME: "the very same votes, by another algorithm",
+    ON_OWN: "another algorithm's model, on its own votes",
+}
+"""The kinds of what may be put beside a model, by the marks that its picker sets before each."""
 
 
 @dataclass(frozen=True)
@@ -70,20 +77,16 @@ def second(current: Scene, entry: Entry) -> Beside | None:
 
 def options(entry: Entry) -> dict[str, str]:
     """What may be put beside a model, and what each is called: first what routes alike, then what does not."""
-    own = {name: f"{resources.kind(resources.entries()[name])}, its own votes · {name}" for name in _others(entry)}
-    same = {name: f"{SAME[name].title}, on the same votes" for name in _same(entry)}
-    return {
-        "": "nothing",
-        ANOTHER_IMAGE: "another image",
-        **{name: _called(name) for name in _alike(entry)},
-        **same,
-        **own,
-    }
+    alike = {name: f"{ALIKE} {_called(name)}" for name in _alike(entry)}
+    same = {name: f"{ON_SAME} {SAME[name].title}, on the same votes" for name in _same(entry)}
+    kind = {name: resources.kind(resources.entries()[name]) for name in _others(entry)}
+    own = {name: f"{ON_OWN} {kind[name]}, its own votes · {name}" for name in kind}
+    return {"": "nothing", ANOTHER_IMAGE: "another image", **alike, **same, **own}
 
 
 def _called(name: str) -> str:
     other = resources.entries()[name]
-    return f"{other.trained} after {other.step} steps of training" if isinstance(other, AtStep) else name
+    return f"{other.trained} after {other.step:,} steps of training" if isinstance(other, AtStep) else name
 
 
 def _own(current: Scene, entry: Entry, picture: Picture) -> Beside:
@@ -144,6 +147,8 @@ def compared(current: Scene, entry: Entry, other: Beside) -> None:
             f"All route the votes of {whose}, with which {entry.method.title} alone was trained"
             f"{f'; {assumed}, as before any training' * bool(assumed)}: a thought experiment."
         )
+        why = [each.unfitted(others[each.title].layer.steps) for each in order]
+        note = " ".join(filter(None, [note, *why]))
     else:
         others = {other.algorithm.title: other.traced(True, False)}
         note = f"Each routes its own votes, those of {whose} and of {plain(other.entry.name)}, trained apart."

@@ -157,6 +157,7 @@ def _temperature_picker(current: Scene, entry: Entry) -> None:
 
 def _second_picker(current: Scene, entry: Entry) -> None:
     options, second = beside.options(entry), current.choices.second
+    shown = options.values()
     chosen(
         st.selectbox,
         "Beside it",
@@ -164,7 +165,9 @@ def _second_picker(current: Scene, entry: Entry) -> None:
         second if second in options else "",
         list(options),
         format_func=lambda value: options[value],
-        help="Two routings side by side play in step: of another image, by another model, or of the very same votes.",
+        help="Two routings side by side play in step. "
+        + "; ".join(f"{mark} {said}" for mark, said in beside.MARKS.items() if any(mark in each for each in shown))
+        + ".",
     )
 
 

@@ -195,6 +195,13 @@ class Algorithm(Method, ABC):
         """What it has before any training beside the votes, by name; None where it then says nothing of a class."""
         return {}
 
+    def unfitted(self, steps: Mapping[str, Tensor]) -> str:
+        """Why it is sure of all classes where it routes votes that it was not trained with; empty where it is not.
+
+        steps: its recorded numbers of one image, each "iteration 1 …" as in its step.
+        """
+        return ""
+
     def drawn_weights(self, owner: Any, upper: slice) -> dict[str, Tensor]:
         """Weights that a board draws beside the steps, of these upper capsules, by what they are called."""
         return {}

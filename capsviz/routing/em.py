@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -362,6 +363,21 @@ class ExpectationMaximisation(Algorithm):
         """Both betas."""
         return dict(zip(("beta_u", "beta_a"), (each.detach() for each in initial_betas(upper)), strict=True))
 
+    def unfitted(self, steps: Mapping[str, Tensor]) -> str:
+        """Where every activation is above one half: the σ, the costs and the logits that make them so."""
+        active, cost = steps["activations"][-1, 0], steps["cost"][-1, 0].sum(-1)
+        if active.min() <= 0.5:
+            return ""
+        strength = steps["inverse_temperature"][-1] * (BETA_A - cost)
+        sigma, least = steps["variances"][-1, 0].sqrt(), min(0.99, math.floor(100 * active.min()) / 100)
+        return (
+            f"{self.title} is sure of every class (a ≥ {least:.2f}) because of β: at β_u = 0 each of {sigma.shape[-1]} "
+            "numbers costs log σ times a class's share of the data; these votes have "
+            f"σ from {_ends(sigma, 3)}, so that the costs are negative, from {_ends(cost, 1)}, and λ(β_a − Σcost) is "
+            f"{_ends(strength, 1)}. That is the scale of the votes, to which training fits β_u and β_a, and not their "
+            "agreement."
+        )
+
     def drawn_weights(self, owner: Any, upper: slice) -> dict[str, Tensor]:
         """`beta_a`, the cost at which a capsule is half on."""
         return {"beta_a": self.betas(owner, upper.stop)[1][upper]}
@@ -371,6 +387,11 @@ class ExpectationMaximisation(Algorithm):
     ) -> Float[Tensor, ""]:
         """Spread loss, its margin as far as training is."""
         return spread_loss(scores, targets, spread_margin(progress))
+
+
+def _ends(values: Tensor, places: int) -> str:
+    """The least and the greatest, in words."""
+    return " to ".join(f"{float(end):.{places}f}".replace("-", "−") for end in (values.min(), values.max()))
 
 
 EM = ExpectationMaximisation()

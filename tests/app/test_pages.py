@@ -12,7 +12,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
-from app import resources
+from app import beside, resources
 from app.components.lead import ONWARDS
 from app.sources import images
 from capsviz import data, zoo
@@ -21,6 +21,7 @@ from capsviz.analysis.perturbation import OFFSETS
 from capsviz.boards.message import Message, unpack
 from capsviz.data.exemplars import exemplars
 from capsviz.routing import ALGORITHMS
+from capsviz.routing.em import BETA_A
 from capsviz.tracing.adopting import record
 from tests.app.conftest import Visit
 from tests.known import known
@@ -170,13 +171,30 @@ def test_beside_it_another_algorithm_routes_the_same_votes(
     given = {each["name"]: each["y"] for each in charts(app)["shares"]["data"]}
     np.testing.assert_allclose(given[ALGORITHMS[other].title], routed.layer[shares][-1, 0].mean(0), atol=1e-3)
     assert "every b = 0.1" in spoken(app) and "thought experiment" in spoken(app)
+    if other == "em":
+        em = routed.layer.steps
+        sure, cost = em["activations"][-1, 0], em["cost"][-1, 0].sum(-1)
+        logits = em["inverse_temperature"][-1] * (BETA_A - cost)
+        torch.testing.assert_close(sure, logits.sigmoid())
+        ends = " to ".join(f"{float(end):.1f}".replace("-", "−") for end in (cost.min(), cost.max()))
+        assert "EM routing is sure of every class (a ≥ 0." in spoken(app) and sure.min() > 0.5
+        assert f"the costs are negative, from {ends}, and" in spoken(app) and cost.max() < 0
+    else:
+        assert "sure of every class" not in spoken(app)
+
+
+def test_what_may_stand_beside_is_marked_by_its_kind(visit: Visit):
+    [picker] = [each for each in visit("dynamic", model="mnist-dr").selectbox if each.label == "Beside it"]
+    marks = [label[0] for label in picker.options[2:]]
+    assert marks == sorted(marks, key=list(beside.MARKS).index) and set(marks) == beside.MARKS.keys()
+    assert all(f"{mark} {said}" in picker.help for mark, said in beside.MARKS.items())
 
 
 @pytest.mark.parametrize(("page", "model"), [("em", "mnist-matrix"), ("dynamic", "digits-dr")])
 def test_what_cannot_route_the_votes_is_not_offered(visit: Visit, page: str, model: str):
     offered = visit(page, model=model).selectbox(key="second").options
     same = [each for each in offered if "on the same votes" in each]
-    assert same == ([] if page == "em" else ["EM routing, on the same votes"])
+    assert same == ([] if page == "em" else ["≡ EM routing, on the same votes"])
 
 
 def test_the_inverse_temperature_is_moved_and_goes_to_the_url(visit: Visit):
