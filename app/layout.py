@@ -202,7 +202,7 @@ def so_far(current: Scene, page: str) -> None:
     if isinstance(entry, AtStep):
         total = list(resources.steps(entry).values())[-1]
         st.caption(
-            f":material/history: After **{entry.step}** of {total:,} steps of its training, "
+            f":material/history: After **{entry.step:,}** of {total:,} steps of its training, "
             f"{text.plain(entry.trained)} reads {entry.test_error:.1f} % of the test images wrongly."
         )
 

@@ -80,7 +80,7 @@ def kind(entry: zoo.Entry) -> str:
     matrix = entry.has_capsules and entry.config.capsule_layers
     called = "EM, matrix capsules" if matrix else entry.method.title
     called += ", yours" if entry.name in dropped.models() else ""
-    called += f", step {entry.step}" if isinstance(entry, zoo.AtStep) else ""
+    called += f", step {entry.step:,}" if isinstance(entry, zoo.AtStep) else ""
     return f"{called}, seed {entry.seed}" if entry.seed else called
 
 

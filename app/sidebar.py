@@ -103,7 +103,7 @@ def _models(scene: Scene, here: str) -> None:
     entry = scene.entry
     if entry.name not in entries:
         st.caption(
-            f"{resources.ABSENT.format(name=plain(entry.name))}: {entry.method.title}, {entry.config.lower} capsules."
+            f"{resources.ABSENT.format(name=plain(entry.name))}: {entry.method.title}, {entry.config.lower:,} capsules."
         )
         return
     with suppress(SceneError):  # the page says that it has no model
@@ -153,7 +153,7 @@ def _models(scene: Scene, here: str) -> None:
         )
     st.caption(
         f"{plain(entry.name)}: {plain(entry.preset)}, {entry.parameters / 1e6:.1f} M weights, "
-        f"error on {entry.test_count} images; runs on {device.title(device.chosen())}"
+        f"error on {entry.test_count:,} images; runs on {device.title(device.chosen())}"
     )
     if device.gave_up():
         st.caption(sentence(device.gave_up()))
@@ -350,7 +350,7 @@ def _offer_download(name: str) -> None:
         return
     place = st.container()
     if browsing.here(name):
-        place.caption(f"{len(browsing.indices(name, 'test'))} test images of {info.title} come with capsviz.")
+        place.caption(f"{len(browsing.indices(name, 'test')):,} test images of {info.title} come with capsviz.")
     else:
         place.caption(sentence(info.missing(data.data_root())))
     if not info.download_bytes:

@@ -76,7 +76,7 @@ def _one(current: Scene, record: Predictions) -> None:
         layout.show(figure, f"matrix-{record.name}-{cell}", choose=lambda at: choose(record.name, at[0], at[1]))
     with right:
         cells = {
-            (label, named): f"{plain(classes[label])} → {plain(classes[named])} · {count}"
+            (label, named): f"{plain(classes[label])} → {plain(classes[named])} · {count:,}"
             for label, named, count in common
         }
         chosen(
@@ -91,7 +91,7 @@ def _images(current: Scene, record: Predictions, cell: tuple[int, int]) -> None:
     shown, named = (current.entry.classes[index] for index in cell)
     found = record.taken(*cell)
     what = f"images of {shown} named rightly" if shown == named else f"images of {shown} taken for {named}"
-    st.markdown(f"**{len(found)} {plain(what)}**" + (f", the first {IMAGES}" if len(found) > IMAGES else ""))
+    st.markdown(f"**{len(found):,} {plain(what)}**" + (f", the first {IMAGES}" if len(found) > IMAGES else ""))
     test = methods.test_images(current)
     which = found[:IMAGES]
     blocks: dict[str, torch.Tensor] = {} if test is None else {"input": methods.pixels(test, which)}

@@ -42,7 +42,7 @@ def show(current: Scene) -> None:
     first = next((name for name in likely if name in strangers), next(iter(records)))
     method = current.choices.method if current.choices.method in records else first
     ordered = [*strangers, *(name for name in records if name not in strangers)]
-    titles = {name: f"{plain(called[name])} · {int(records[name].drawn_wrong.sum())}" for name in ordered}
+    titles = {name: f"{plain(called[name])} · {int(records[name].drawn_wrong.sum()):,}" for name in ordered}
     segments("Capsules of · classified right, drawn wrong", "method", method, titles)
     control, said, missing = _control(records[method])
     layout.say(f"{_sentence(records[method], called[method])} {said}")
@@ -56,15 +56,15 @@ def show(current: Scene) -> None:
 def _sentence(record: Predictions, called: str) -> str:
     """The count in words, with what the drawing model makes of its own drawings beside it."""
     kind, right, wrong = images.title_of(record.data), int(record.right.sum()), int(record.drawn_wrong.sum())
-    opening = f"<b>{escape(called)}</b> names {right} of {len(record)} {escape(kind)} test images rightly. "
+    opening = f"<b>{escape(called)}</b> names {right:,} of {len(record):,} {escape(kind)} test images rightly. "
     if record.reconstructs:
-        return opening + f"Of its own reconstructions of these, <b>{wrong}</b> read to it as another class (framed)."
+        return opening + f"Of its own reconstructions of these, <b>{wrong:,}</b> read to it as another class (framed)."
     own = resources.predictions(record.drawn_by)
     drawer = escape(record.drawn_by)
     return (
         opening + f"It was trained without a decoder; drawn by the decoder of <b>{drawer}</b>, which never met "
-        f"its capsules, <b>{wrong}</b> of these read as another class (framed); of {drawer}'s own "
-        f"reconstructions, {int(own.drawn_wrong.sum())} do."
+        f"its capsules, <b>{wrong:,}</b> of these read as another class (framed); of {drawer}'s own "
+        f"reconstructions, {int(own.drawn_wrong.sum()):,} do."
     )
 
 
@@ -92,7 +92,7 @@ def _control(record: Predictions) -> tuple[Predictions | None, str, str]:
     share, of_these = 100 * wrong / right, 100 * int(record.drawn_wrong.sum()) / int(record.right.sum())
     said = (
         f"The control: <b>{escape(control.name)}</b> learned to be drawn by a decoder of its own; drawn by that of "
-        f"{escape(drawer.name)}, <b>{wrong}</b> of the {right} that it names rightly read as another class: "
+        f"{escape(drawer.name)}, <b>{wrong:,}</b> of the {right:,} that it names rightly read as another class: "
         f"{share:.0f} %, beside {of_these:.0f} %. " + _verdict(share, of_these)
     )
     return control, said, ""

@@ -255,10 +255,10 @@ def _within(choices: Choices, entry: zoo.Entry) -> tuple[int, tuple[str, ...]]:
         return chosen, ()
     instead = index_of(replace(choices, image=None), entry)
     if isinstance(every, range):
-        return instead, (f"There is no image {chosen} (0 to {len(every) - 1}); showing image {instead} instead.",)
+        return instead, (f"There is no image {chosen} (0 to {len(every) - 1:,}); showing image {instead} instead.",)
     title = title_of(data_of(choices, entry))
     return instead, (
-        f"Image {chosen} of {title} is not among the {len(every)} that come with capsviz; showing image {instead} "
+        f"Image {chosen} of {title} is not among the {len(every):,} that come with capsviz; showing image {instead} "
         f"instead. Download {title} in the sidebar to see it.",
     )
 
@@ -311,7 +311,7 @@ def names(labels: Sequence[int], classes: Sequence[str]) -> str:
 
 def counted(count: int) -> str:
     """“1 image”, “10 images”."""
-    return f"{count} image{'s' * (count != 1)}"
+    return f"{count:,} image{'s' * (count != 1)}"
 
 
 def _linked(choices: Choices, entry: zoo.Entry) -> Picture:

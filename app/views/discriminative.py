@@ -87,9 +87,9 @@ def coefficients(upper: int) -> None:
     layout.numbers(
         {
             "Predicted, from one pass": in_words(trace),
-            f"b against class {trace.classes[upper]}": f"{signs.negative} of {signs.total}",
-            "Exact zeros": f"{share.exact:.1%}",
-            "Near zeros, |b| < 0.001 max |b|": f"{share.near:.1%}",
+            f"b against class {trace.classes[upper]}": f"{signs.negative:,} of {signs.total:,}",
+            "Exact zeros": f"{100 * share.exact:.1f} %",
+            "Near zeros, |b| < 0.001 max |b|": f"{100 * share.near:.1f} %",
         }
     )
     layout.show(discriminative.coefficient_histogram(b, dark=current.dark, classes=trace.classes), "histogram")

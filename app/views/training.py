@@ -91,7 +91,7 @@ def ended(training: Training) -> None:
         query = session.to_query(in_training.opened(current, name))
         st.success(
             f"The model is yours for this session: **{plain(name)}**, wrong on {entry.test_error:.2f} % of "
-            f"{entry.test_count} test images; every page can show it.",
+            f"{entry.test_count:,} test images; every page can show it.",
             icon=":material/check:",
         )
         st.page_link(

@@ -45,7 +45,8 @@ def coefficient_maps(trace: Trace, *, upper: int, image: int = 0) -> CapsuleMaps
         (shown,),
         ("",),
         (0.0,),
-        f"Coefficients b of class {name}: {below} of {len(b)} negative, from {chosen.min():.3f} to {chosen.max():.3f}.",
+        f"Coefficients b of class {name}: {below:,} of {len(b):,} negative, "
+        f"from {chosen.min():.3f} to {chosen.max():.3f}.",
         classes=trace.classes,
         upper=upper,
         per_class=b,
@@ -97,9 +98,10 @@ def agreement_maps(
         ),
         tuple(frames),
         tuple(float(number) for number in range(1, total + 1)),
-        f"Class {name}. Signed agreement δ û·s of {title}, δ = {delta:+.0f}: {int((kept > 0).sum())} of {len(kept)} "
-        f"capsules positive, from {kept.min():.3f} to {kept.max():.3f}. Agreement û·v of dynamic routing at iteration "
-        f"{total}: {int((spent[-1] > 0).sum())} positive, from {spent[-1].min():.3f} to {spent[-1].max():.3f}.",
+        f"Class {name}. Signed agreement δ û·s of {title}, δ = {delta:+.0f}: {int((kept > 0).sum()):,} of "
+        f"{len(kept):,} capsules positive, from {kept.min():.3f} to {kept.max():.3f}. Agreement "
+        f"û·v of dynamic routing at iteration {total}: {int((spent[-1] > 0).sum()):,} positive, "
+        f"from {spent[-1].min():.3f} to {spent[-1].max():.3f}.",
         upper=upper,
         classes=dynamic_trace.classes,
         lines=(
@@ -153,7 +155,7 @@ def history_maps(
         (Map(f"b of class {classes[upper]}", "while the network was trained", "b", b, True),),
         tuple(f"step {step:,} of {total:,}" for step in at),
         tuple(float(step) for step in at),
-        f"b of class {classes[upper]} over {total} training steps in {len(at)} snapshots: "
+        f"b of class {classes[upper]} over {total:,} training steps in {len(at)} snapshots: "
         f"{int((b[0] < 0).sum())} of {b.shape[1]} coefficients negative at first, {int((b[-1] < 0).sum())} at the end.",
         curves=(
             Curve(

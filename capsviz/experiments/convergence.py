@@ -145,7 +145,7 @@ def markdown(found: Sequence[Crossing]) -> str:
     for crossing in found:
         level = f"{crossing.level:g} %" if crossing.measure == "validation error" else f"{crossing.level:g}"
         cells = " | ".join(
-            f"step {crossing.steps[name]}" if name in crossing.steps else "not trained here" for name in COMPARED
+            f"step {crossing.steps[name]:,}" if name in crossing.steps else "not trained here" for name in COMPARED
         )
         lines.append(f"| {describe(crossing.data).title} | {crossing.measure} {level} | {cells} |")
     return "\n".join(lines)

@@ -202,7 +202,7 @@ def _markdown(table: list[TableRow]) -> str:
         off = "" if line.difference is None else f"{line.difference:+.2f}".replace("-", "−")
         written.append(
             f"| {title} | {line.method} | {paper} | {line.ours.written()} | {off} | {line.ours.count} "
-            f"| {line.steps} | {line.preset} | {line.differs} |"
+            f"| {line.steps:,} | {line.preset} | {line.differs} |"
         )
     return "\n".join(written)
 

@@ -140,7 +140,10 @@ def sentences(result: dict[str, Any]) -> list[str]:
             )
     if not result["rows"]:
         return ["Nothing was measured here."]
-    fitted, held = (" or ".join(map(str, sorted({row[key] for row in result["rows"]}))) for key in ("fitted", "held"))
+    fitted, held = (
+        " or ".join(f"{count:,}" for count in sorted({row[key] for row in result["rows"]}))
+        for key in ("fitted", "held")
+    )
     said.append(
         "A ridge regression for each class, its strength by leave-one-out; fitted on "
         f"{fitted} training images, R² on {held} test images, each seen once, by an amount drawn from the whole range. "

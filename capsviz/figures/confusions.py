@@ -87,7 +87,7 @@ def confusion_matrices(
         figure.add_trace(_targets(matrix, classes, drawn, title, place + 1))
         layout |= _axes(names, place + 1, x, y, names=named)
         wrong = int(matrix.sum() - matrix.trace())
-        words = f"<b>{literal(title)}</b><br>{wrong} wrong"
+        words = f"<b>{literal(title)}</b><br>{wrong:,} wrong"
         # The names of the classes stand between the title and its matrix.
         titles.append(caption(words, x[0], y[1], dark=dark, size=TEXT, yshift=24 if named else 4))
     figure.update_layout(**layout, annotations=titles, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hoverdistance=30)
@@ -189,6 +189,6 @@ def _in_words(matrix: ndarray, classes: Sequence[str]) -> str:
         return f"all {matrix.sum()} images named rightly"
     row, column = divmod(int(off.argmax()), len(off))
     return (
-        f"{wrong} of {matrix.sum()} images named wrongly, most often {classes[row]} taken for {classes[column]} "
+        f"{wrong:,} of {matrix.sum():,} images named wrongly, most often {classes[row]} taken for {classes[column]} "
         f"({off[row, column]} times)"
     )

@@ -44,7 +44,7 @@ def _describe_trace(trace: Trace, image: int) -> str:
     between = len(trace.layers) - 1
     through = f" through {between} convolutional layers of capsules" if between else ""
     return (
-        f"{algorithm.title} joins {rows * columns * types} primary capsules ({rows} × {columns} positions, "
+        f"{algorithm.title} joins {rows * columns * types:,} primary capsules ({rows} × {columns} positions, "
         f"{types} types) to {len(trace.classes)} classes{through}{pace}; "
         f"image {image} is read as {trace.classes[best]} with {algorithm.strength.word} {lengths[best]:.2f}{runner}."
     )

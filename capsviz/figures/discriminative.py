@@ -43,8 +43,8 @@ def coefficient_map(
     b, cells = numbers(coefficients[:, upper]), Geometry(*grid)
     below, above = int((b < 0).sum()), int((b > 0).sum())
     headline = (
-        f"<b>{below}</b> of {len(b)} coefficients are negative ({100 * below / len(b):.1f} %), "
-        f"<b>{above}</b> positive, {len(b) - below - above} zero"
+        f"<b>{below:,}</b> of {len(b):,} coefficients are negative ({100 * below / len(b):.1f} %), "
+        f"<b>{above:,}</b> positive, {len(b) - below - above:,} zero"
     )
     reach = typical_reach(b)
     what = f"b   (each tile: one type at its {cells.rows} × {cells.columns} positions)"
@@ -66,7 +66,7 @@ def coefficient_map(
     figure.update_layout(annotations=[*_tile_numbers(cells, dark), title])
     text = (
         f"Coefficients b of class {upper} over {cells.rows} × {cells.columns} positions and {cells.types} types: "
-        f"{below} of {len(b)} negative, {above} positive, from {b.min():.3f} to {b.max():.3f}."
+        f"{below:,} of {len(b):,} negative, {above:,} positive, from {b.min():.3f} to {b.max():.3f}."
     )
     return remember(style(figure, dark=dark, height=520), text)
 
@@ -84,8 +84,8 @@ def coefficient_histogram(
     per_class = b.ndim == 2 and b.shape[1] > 1
     negative, positive = sign_colours(dark)
     headline = (
-        f'<span style="color:{negative}">■</span> <b>{below}</b> negative ({100 * below / b.size:.1f} %)   '
-        f'<span style="color:{positive}">■</span> <b>{above}</b> positive ({100 * above / b.size:.1f} %)   '
+        f'<span style="color:{negative}">■</span> <b>{below:,}</b> negative ({100 * below / b.size:.1f} %)   '
+        f'<span style="color:{positive}">■</span> <b>{above:,}</b> positive ({100 * above / b.size:.1f} %)   '
         f"near zero {100 * share.near:.2f} %, exactly zero {100 * share.exact:.2f} %"
     )
     figure = _histogram(b, 0.6 if per_class else 1.0, dark)
@@ -93,8 +93,9 @@ def coefficient_histogram(
         _add_sign_counts(figure, b, literals(classes or map(str, range(b.shape[1]))), dark)
     figure.update_layout(annotations=[caption(headline, 0, 1.04, dark=dark)])
     text = (
-        f"Histogram of {b.size} coefficients b: {below} negative, {above} positive, {b.size - below - above} zero, "
-        f"{100 * share.near:.2f} % within a thousandth of the largest, which is {np.abs(b).max():.3f}."
+        f"Histogram of {b.size:,} coefficients b: {below:,} negative, {above:,} positive, "
+        f"{b.size - below - above:,} zero, {100 * share.near:.2f} % within a thousandth "
+        f"of the largest, which is {np.abs(b).max():.3f}."
     )
     return remember(style(figure, dark=dark, height=400), text)
 
@@ -118,7 +119,7 @@ def _histogram(b: Float[ndarray, "..."], right: Number, dark: bool) -> Figure:
     span = [float(min(0, edges[held[0]])) - width, float(max(0, edges[held[-1] + 1])) + width]
     layout = {
         "xaxis": {"title": {"text": "b"}, "domain": [0, right], "range": span},
-        "yaxis": {"title": {"text": "coefficients"}},
+        "yaxis": {"title": {"text": "coefficients"}, "tickformat": ","},
         "bargap": 0,
         "barmode": "stack",
         "margin": {"l": 72, "r": 16, "t": 64, "b": 56},
@@ -149,7 +150,7 @@ def _add_sign_counts(figure: Figure, b: Float[ndarray, "lower upper"], names: Se
             y=list(names),
             x=[len(b)] * len(names),
             mode="text",
-            text=[f" {count} negative" for count in (b < 0).sum(axis=0)],
+            text=[f" {count:,} negative" for count in (b < 0).sum(axis=0)],
             textposition="middle right",
             textfont={"size": TICK, "color": ink(dark).text},
             cliponaxis=False,

@@ -143,5 +143,5 @@ def _finished(figure: Figure, sets: Mapping[str, ndarray], quantity: str, dark: 
     )
     medians = ", ".join(f"{name} {np.median(column):.4f}" for name, column in sets.items())
     count = len(next(iter(sets.values())))
-    text = f"Distribution of {quantity} over {count} test images; median: {medians}."
+    text = f"Distribution of {quantity} over {count:,} test images; median: {medians}."
     return remember(style(figure, dark=dark, height=height), text)

@@ -71,7 +71,7 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
     named_in_words = in_words(trace, image)
     titles = {
         "image": f"image {height} × {width}" + (f" × {channels}" if channels > 1 else ""),
-        "primary": f"{grid.lower} primary capsules",
+        "primary": f"{grid.lower:,} primary capsules",
         "class": f"{len(trace.classes)} class capsules" if _short(trace) else literal(f"class: {named_in_words}"),
     }
     if many:

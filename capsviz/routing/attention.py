@@ -136,7 +136,7 @@ class Attention(Algorithm):
     page = "dynamic"
     pictures = frozenset({"board", "flow", "couplings", "agreement"})
     explanation = Explanation(
-        "The classes compete for {lower} small capsules by <b>attention</b>; what a class becomes is normalised, not "
+        "The classes compete for {lower:,} small capsules by <b>attention</b>; what a class becomes is normalised, not "
         "squashed.",
         "The pose of a class capsule is a query that every vote û answers: their inner product *a* is the agreement, "
         "and a softmax over the classes makes couplings *r* of it. Attention sums over what it attends to; "

@@ -147,8 +147,8 @@ class Dynamic(Algorithm):
     page = "dynamic"
     pictures = frozenset({"board", "flow", "couplings", "agreement"})
     explanation = Explanation(
-        "{lower} small capsules vote for every class; round by round, they turn to the classes that <b>agree</b> with "
-        "their vote.",
+        "{lower:,} small capsules vote for every class; round by round, they turn to the classes that <b>agree</b> "
+        "with their vote.",
         "A primary capsule *i* predicts the pose of every class capsule *j*: its vote û. All logits *b* start at zero, "
         "so each capsule shares itself out equally (maximum confusion). The class capsule is the squashed sum of the "
         "votes, weighted by the couplings *c*; each vote's inner product with it, the **agreement**, is added to its "

@@ -7,7 +7,7 @@ import { paintImage, Panel, type Pen, raster } from "../core/canvas";
 import { element, pointed, roomBelow } from "../core/dom";
 import { seen } from "../core/receptive-field";
 import type { Look } from "../core/look";
-import { shown } from "../core/numbers";
+import { counted, shown } from "../core/numbers";
 import { strokeIn } from "../core/shapes";
 import type { MapsData } from "./data";
 import type { Part, DrawState } from "./part";
@@ -145,10 +145,10 @@ export class CapsuleMap implements Part {
     const above = values.filter((value) => value > 0).length;
     this.counts.replaceChildren(
       square(look.theme.negative),
-      element("b", { textContent: ` ${below}` }),
+      element("b", { textContent: ` ${counted(below)}` }),
       ` negative${part(below)}    `,
       square(look.theme.positive),
-      element("b", { textContent: ` ${above}` }),
+      element("b", { textContent: ` ${counted(above)}` }),
       ` positive${part(above)}`,
     );
   }

@@ -17,6 +17,11 @@ export function signed(value: number, decimals = 2): string {
   return (value < 0 ? "−" : "+") + Math.abs(value).toFixed(decimals);
 }
 
+/** A whole number with a comma after the thousands. */
+export function counted(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
 /** Where the `most` largest numbers stand, among them one place that is asked for whatever stands there: rising. */
 export function largest(values: ArrayLike<number>, most: number, asked = -1): number[] {
   const found = indices(values.length)

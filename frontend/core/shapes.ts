@@ -144,10 +144,12 @@ export function roomFor(pen: Pen, names: readonly string[], size: number, look: 
   return Math.min(most, Math.max(...names.map((name) => pen.measureText(name).width)));
 }
 
-/** Text cut to a width, with dots where something is missing. */
-export function fitted(pen: Pen, text: string, width: number): string {
-  if (pen.measureText(text).width <= width) return text;
-  let short = text;
+/** The first of several texts that fits a width; if none does, the last one, cut, with dots where something is missing. */
+export function fitted(pen: Pen, text: string | readonly string[], width: number): string {
+  const texts = typeof text === "string" ? [text] : text;
+  const found = texts.find((each) => pen.measureText(each).width <= width);
+  if (found !== undefined) return found;
+  let short = texts[texts.length - 1];
   while (short.length > 1 && pen.measureText(`${short}…`).width > width) short = short.slice(0, -1);
   return `${short.trimEnd()}…`;
 }

@@ -7,7 +7,7 @@ import { scaleLinear } from "d3-scale";
 import { Panel, type Pen } from "../core/canvas";
 import { pointed } from "../core/dom";
 import type { Look } from "../core/look";
-import { indices, shown } from "../core/numbers";
+import { counted, indices, shown } from "../core/numbers";
 import { arrowhead, bubble, haloed, line, type Place, ring, scaleBar, strokeIn, within } from "../core/shapes";
 import { Camera, type Frame, type Point } from "./camera";
 import type { Run } from "./run";
@@ -280,7 +280,7 @@ export class Cloud extends Panel<DrawState> {
     const wide = pen.measureText(title).width;
     pen.font = look.type(14);
     pen.fillStyle = look.theme.muted;
-    const note = first?.others === 0 ? `${first.few.size} of ${run.lower}` : cloud.note;
+    const note = first?.others === 0 ? `${first.few.size} of ${counted(run.lower)}` : cloud.note;
     pen.fillText(note, this.frame.left + wide + 12, baseline);
     const [x, y] = [this.frame.right, this.height - 17];
     if (reach === undefined) {

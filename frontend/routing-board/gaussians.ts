@@ -7,7 +7,7 @@ import { line as path } from "d3-shape";
 
 import type { Pen } from "../core/canvas";
 import { indices, shown } from "../core/numbers";
-import { disc, haloed, line, strokeIn } from "../core/shapes";
+import { disc, fitted, haloed, line, strokeIn } from "../core/shapes";
 import type { Run } from "./run";
 import { headings, type DrawState, BoardPanel } from "./panel";
 
@@ -85,8 +85,12 @@ export class Curves extends BoardPanel {
     const high = (this.height - head) / Math.ceil(dim / across);
     pen.font = look.type(15, "600");
     pen.fillStyle = theme.text;
-    const title = `Gaussian of ${data.classes[run.upper]} in its ${dim} pose numbers, over the votes weighted by R a`;
-    pen.fillText(title, 0, headings(look).heading);
+    const title = `Gaussian of ${data.classes[run.upper]}`;
+    const titles = [
+      `${title} in its ${dim} pose numbers, over the votes weighted by R a`,
+      `${title}, votes weighted by R a`,
+    ];
+    pen.fillText(fitted(pen, titles, this.width), 0, headings(look).heading);
     for (let h = 0; h < dim; h++) {
       const left = (h % across) * wide;
       const top = head + Math.floor(h / across) * high;

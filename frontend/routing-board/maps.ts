@@ -3,7 +3,7 @@
 import { paintImage, type Pen, raster } from "../core/canvas";
 import { element, pointed } from "../core/dom";
 import { type Field, own, seen } from "../core/receptive-field";
-import { ends, indices, shown } from "../core/numbers";
+import { counted, ends, indices, shown } from "../core/numbers";
 import { cross, fitted, line, roomFor, scaleBar, strokeIn } from "../core/shapes";
 import type { Run } from "./run";
 import { headings, type Pick, type DrawState, BoardPanel, type Select } from "./panel";
@@ -92,10 +92,12 @@ export class ShareMap extends BoardPanel {
     pen.fillStyle = look.theme.text;
     pen.font = look.type(15, "600");
     const name = names[view.shareStep];
-    const whole = base ? `${name}: difference to the untouched run` : `${name} of all ${run.lower} capsules`;
+    const whole = base
+      ? [`${name}: difference to the untouched run`]
+      : [`${name} of all ${counted(run.lower)} capsules`];
     const { heading, under } = headings(look);
     const own = this.top > under; // a line of its own for the scale
-    pen.fillText(fitted(pen, whole, this.width - this.left - (own ? 0 : 270)), this.left, heading);
+    pen.fillText(fitted(pen, [...whole, name], this.width - this.left - (own ? 0 : 270)), this.left, heading);
     const middle = base ? 0 : run.even;
     // A share is never below 0: the bar begins there, at the colour that a share of 0 has.
     const least = base ? -reach : Math.max(-reach, -middle);

@@ -82,7 +82,7 @@ def test_results_and_models_without_steps_say_nothing_of_them(visit: Visit):
 def test_the_trained_network_can_be_put_beside_an_early_one(bare_machine):
     early = resources.entries()[STEP]
     offered = beside.options(early)
-    assert offered["digits-dr"] == "digits-dr" and offered["digits-dr@0"] == "digits-dr after 0 steps of training"
+    assert offered["digits-dr"] == "● digits-dr" and offered["digits-dr@0"] == "● digits-dr after 0 steps of training"
     assert STEP not in offered and offered["digits-em@40"].endswith("its own votes · digits-em@40")
 
 
