@@ -23,6 +23,7 @@ SHARES: dict[str, tuple[Callable[[Path], tuple[Any, Callable[[Any], Any]]], floa
     "sets": (files.sets, 0.08),
     "manifests": (files.manifests, 0.08),
     "weights": (files.weights, 0.05),
+    "steps": (files.steps, 0.02),
     "models": (files.models, 0.05),
     "checkpoints": (files.checkpoints, 0.08),
     "results": (files.results, 0.05),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import lzma
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -16,6 +17,8 @@ from random import Random
 import numpy as np
 import torch
 from PIL import Image
+from safetensors.torch import load as load_tensors
+from safetensors.torch import save as save_tensors
 
 import capsviz
 from capsviz import Trace, TraceSet, zoo
@@ -174,6 +177,37 @@ def weights(folder: Path) -> tuple[Make, Act]:
             zoo.load("digits-dr")
             zoo.exemplar_capsules("digits-dr")
             zoo.capsule_spread("digits-dr")
+
+    return make, read
+
+
+def steps(folder: Path) -> tuple[Make, Act]:
+    """Checkpoints of a zoo, with the digest put right: the file, or what is compressed in it, is damaged."""
+    row = next(
+        row for row in json.loads((zoo.folder() / "manifest.json").read_text())["models"] if row["name"] == "digits-dr"
+    )
+    kept = row["checkpoints"]
+    content = (zoo.folder() / kept["file"]).read_bytes()
+    streams = {name: stream.numpy().tobytes() for name, stream in load_tensors(content).items()}
+    file = folder / kept["file"]
+    file.parent.mkdir()
+
+    def make(random: Random) -> bytes:
+        if random.randrange(3) == 0:
+            return damage.of_bytes(content, random)
+        inner = lzma.decompress(streams["0"])
+        wrong = (damage.with_numbers if random.randrange(3) == 0 else damage.of_bytes)(inner, random)
+        held = streams | {"0": lzma.compress(wrong, preset=0)}
+        return save_tensors({name: torch.frombuffer(bytearray(each), dtype=torch.uint8) for name, each in held.items()})
+
+    def read(given: object) -> None:
+        assert isinstance(given, bytes)
+        file.write_bytes(given)
+        said = row | {"checkpoints": kept | {"sha256": hashlib.sha256(given).hexdigest()}}
+        (folder / "manifest.json").write_text(json.dumps({"models": [said]}))
+        with variable("CAPSVIZ_ZOO", folder):
+            zoo.load("digits-dr@20")
+            zoo.exemplar_capsules("digits-dr@20")
 
     return make, read
 
