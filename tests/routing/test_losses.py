@@ -86,3 +86,12 @@ def test_every_method_is_trained_on_its_own_loss():
 
 def test_the_spread_margin_rises_along_a_line_from_a_fifth_to_nine_tenths():
     assert [spread_margin(progress) for progress in (0.0, 0.5, 1.0, 2.0)] == pytest.approx([0.2, 0.55, 0.9, 0.9])
+
+
+def test_spread_loss_of_a_batch_is_the_mean_over_its_images():
+    scores = torch.tensor([[0.7, 0.6, 0.1], [0.2, 0.9, 0.4]])
+    targets = torch.tensor([[True, False, False], [False, False, True]])
+    each = [spread_loss(scores[k : k + 1], targets[k : k + 1], 0.5).item() for k in range(2)]
+    # margin 0.5: gaps of 0.1 and 0.6, then of 0.2 and −0.5
+    assert each == pytest.approx([0.4**2, 0.3**2 + 1.0**2])
+    assert spread_loss(scores, targets, 0.5).item() == pytest.approx(sum(each) / 2)
