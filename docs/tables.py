@@ -16,6 +16,7 @@ from capsviz.benchmarks import speed
 from capsviz.experiments import results
 from capsviz.experiments.reports import document
 from tests.fuzz.report import table as fuzzed
+from tests.mutation import report as mutation
 
 DOCS = Path(__file__).resolve().parent
 
@@ -35,7 +36,12 @@ def tables() -> dict[str, dict[str, str]]:
             "| measured | ms per batch |": speed.table(measured("speed-paper")),
             "| measured | times |": benchmark.table(measured("app")),
         },
-        "reliability.md": {"| read | inputs |": fuzzed(measured("fuzz")), report.HEAD: report.table(measured("load"))},
+        "reliability.md": {
+            "| read | inputs |": fuzzed(measured("fuzz")),
+            report.HEAD: report.table(measured("load")),
+            "| module | changes |": mutation.table(measured("mutation")),
+            "| where | was |": mutation.survivors(measured("mutation")),
+        },
     }
 
 

@@ -12,7 +12,7 @@ import torch
 
 from capsviz import memory
 from capsviz.network import CapsNet, CapsNetConfig, preset
-from capsviz.routing import ALGORITHMS, parts
+from capsviz.routing import ALGORITHMS, MatrixVotes, parts
 
 BOUNDED = ("dr", "em")
 """What can be routed in parts."""
@@ -129,6 +129,7 @@ def test_an_e_step_that_follows_constants_needs_no_gradient_of_what_is_certain()
     model = small("em", iterations=1)
     lower = model.encode(torch.rand(2, 3, 20, 24))
     votes = model.votes(lower).detach()
+    assert isinstance(votes, MatrixVotes)
     learning = replace(votes, weight=votes.weight.clone().requires_grad_())
     presence = [lower.activations.detach()]
     amount, first = parts.added(lambda own, a: (a.sum(1), own.materialise().sum((1, 3))), learning, 16, presence)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -152,9 +154,15 @@ def test_what_is_routed_in_parts_is_forecast_by_two_of_them(routing, monkeypatch
     monkeypatch.setattr(parts, "LIMIT", 0)
     whole = forecast._taken(config, model, ForwardPass, take_step, 16)
     monkeypatch.setattr(parts, "PART", 2**18)
-    seen: list[int] = []
-    count, monkeypatched = parts.Cut.parts, lambda *given: (seen.append(1) or each for each in count(*given))
-    monkeypatch.setattr(parts.Cut, "parts", monkeypatched)
+    seen: list[object] = []
+    count = parts.Cut.parts
+
+    def counted(*given: Any) -> Iterator[Any]:
+        for each in count(*given):
+            seen.append(each)
+            yield each
+
+    monkeypatch.setattr(parts.Cut, "parts", counted)
     taken = forecast._taken(config, model, ForwardPass, take_step, 16)
     assert taken < 0.8 * whole and len(seen) < 40
     images, labels = torch.zeros(16, 1, 28, 28, dtype=torch.uint8), torch.zeros(16, 1, dtype=torch.int64)
