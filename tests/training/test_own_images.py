@@ -57,7 +57,7 @@ def test_training_says_what_it_chose_what_it_left_out_and_what_it_takes(own):
     said = (own / "said").read_text()
     # 16 + 12 + 4 images; every fifth is a test image, and of the 25 that are left one of twelve is for validation.
     assert "my shapes: 25 images to learn from and 7 to test on, of 3 classes, as 20×20 in colour (--size)" in said
-    assert "preset residual (--preset), 12 images a step (--batch), 100 epochs (--epochs)." in said
+    assert "preset residual (--preset), 12 images a step (--batch), 8 steps (--steps)." in said
     assert f"1 of 25 files cannot be read and are left out: {BROKEN}." in said
     assert "A step takes about " in said and " are free." in said
     assert "the 2 that are left about" in said
