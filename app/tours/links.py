@@ -27,7 +27,7 @@ def script_of(page: str) -> str:
 
 def view_of(page: str, choices: Choices) -> str:
     """A page and choices as a step says them."""
-    return f"{page}?{urlencode(session.to_query(alone(choices)), safe=',;:~/')}"
+    return f"{page}?{urlencode(session.to_query(alone(choices)), safe=',;:~/@')}"
 
 
 def alone(choices: Choices) -> Choices:
