@@ -68,6 +68,7 @@ def test_presented_the_whole_exhibit_and_what_its_lines_are_stand_in_one_window(
     visitor, ends = Visitor(open_window(viewport={"width": width, "height": height}), address), {}
     for model in SHOWN:
         visitor.open(f"viewpoint?model={model}&present=1")
+        visitor.window.locator(".sweep[data-ready]").wait_for()
         ends[model] = [
             box["y"] + box["height"]
             for part in (".sweep :is(.charts, .rows) canvas", "[data-testid=stCaptionContainer]:has-text('Solid:')")
