@@ -42,7 +42,10 @@ def at_the_camera(tmp_path: Path, chromium: sync_api.Browser, address: str) -> I
 def test_a_digit_before_the_camera_is_read_and_flows_into_the_link(at_the_camera: Visitor):
     visitor = at_the_camera
     visitor.open("?model=digits-dr&source=camera")
-    before = visitor.board()
+    before, lens = visitor.board(), visitor.window.locator('[data-testid="stCameraInput"] video')
+    lens.scroll_into_view_if_needed()  # out of sight Chromium decodes no frame, and the photograph is black
+    visitor.window.wait_for_timeout(500)
+    visitor.eventually(lambda: lens.evaluate("video => video.readyState > 1 && video.currentTime > 0.5"), "a frame")
     visitor.window.locator('[data-testid="stCameraInputButton"]').click()
     sync_api.expect(visitor.window.get_by_text("your photograph")).to_be_visible()
     visitor.eventually(lambda: visitor.board() != before, "the photograph on the board")
