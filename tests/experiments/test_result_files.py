@@ -32,7 +32,7 @@ def change(path: Path, field: str, value: object) -> None:
 
 
 def test_every_result_file_here_is_what_it_has_to_be(copies: Path):
-    assert {path.stem for path in copies.glob("*.json")} - KINDS.keys() == {"app", "load", "fuzz", "seeds"}
+    assert {path.stem for path in copies.glob("*.json")} - KINDS.keys() == {"app", "load", "fuzz", "mutation", "seeds"}
     for name in KINDS:
         assert results.read(name) is None or (copies / f"{name}.json").is_file()
 

@@ -61,7 +61,7 @@ def test_a_rate_that_is_far_too_high_ends_in_one_sentence_and_an_exit_code(tmp_p
     with pytest.raises(SystemExit) as left:
         main()
     said = capsys.readouterr().err.strip().splitlines()[-1]
-    assert left.value.code == 1
+    assert left.value.code == loop.Diverged.status == 3
     assert said.startswith("The loss is not finite after step") and said.endswith("and another --name.")
     assert not list(tmp_path.rglob("model.safetensors")) and not list(tmp_path.rglob("summary.json"))
 
