@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import presenter, resources, scene, takeaway, text
+from app import presenter, scene, takeaway, text
 from app.scene import Scene
 from app.state.choices import MAX_ITERATIONS, Choices
 from app.widgets import chosen, segments
@@ -199,10 +199,9 @@ def so_far(current: Scene, page: str) -> None:
         entry, _ = current.on_page(page)
     except scene.SceneError:
         return  # the page says that it has no model
-    if isinstance(entry, AtStep):
-        total = list(resources.steps(entry).values())[-1]
+    if isinstance(entry, AtStep) and entry.checkpoints is not None:
         st.caption(
-            f":material/history: After **{entry.step:,}** of {total:,} steps of its training, "
+            f":material/history: After **{entry.step:,}** of {entry.checkpoints.total:,} steps of its training, "
             f"{text.plain(entry.trained)} reads {entry.test_error:.1f} % of the test images wrongly."
         )
 

@@ -147,9 +147,9 @@ def _models(scene: Scene, here: str) -> None:
             entry.name,
             list(steps),
             key="so_far",
-            format_func=lambda name: "trained" if name == list(steps)[-1] else f"step {steps[name]}",
+            format_func=lambda name: f"step {steps[name]}" if steps[name] < max(steps.values()) else "trained",
             read=model_changes,
-            help=f"The network as it was early in the {list(steps.values())[-1]:,} steps of its training.",
+            help=f"The network as it was early in the {max(steps.values()):,} steps of its training.",
         )
     st.caption(
         f"{plain(entry.name)}: {plain(entry.preset)}, {entry.parameters / 1e6:.1f} M weights, "

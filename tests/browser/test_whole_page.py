@@ -133,6 +133,14 @@ def on_the_row(visitor: Visitor) -> None:
     visitor.window.locator(".sweep .images canvas").click(position={"x": 20, "y": 20})
 
 
+def drag(visitor: Visitor, x: float, y: float, right: float, down: float) -> None:
+    """The mouse, pressed at a place of the window and moved by so many pixels."""
+    visitor.window.mouse.move(x, y)
+    visitor.window.mouse.down()
+    visitor.window.mouse.move(x + right, y + down, steps=4)
+    visitor.window.mouse.up()
+
+
 def drag_a_vote(visitor: Visitor) -> None:
     """The vote of the toy's first capsule for its first parent, moved."""
     visitor.still()
@@ -142,10 +150,7 @@ def drag_a_vote(visitor: Visitor) -> None:
         " const at = plane.place(toy.votes[0][0]);"
         " return [box.x + at.x, box.y + at.y]; }"
     )
-    visitor.window.mouse.move(x, y)
-    visitor.window.mouse.down()
-    visitor.window.mouse.move(x + 40, y - 40, steps=4)
-    visitor.window.mouse.up()
+    drag(visitor, x, y, 40, -40)
 
 
 def drag_s(visitor: Visitor) -> None:
