@@ -12,7 +12,10 @@ jaxtyping.install_import_hook("capsviz", "beartype.beartype")
 
 import hypothesis  # noqa: E402
 import pytest  # noqa: E402
+
 import torch  # noqa: E402
+
+pytest.register_assert_rewrite("tests.browser.visitor")  # what it finds wrong is printed
 
 # One thread for each worker that runs tests beside others.
 DEFAULT_THREADS = 1 if "PYTEST_XDIST_WORKER" in os.environ else min(2, os.cpu_count() or 1)

@@ -53,8 +53,6 @@ class Visitor:
         """Be a window in which nothing has been opened yet."""
         self.page, self.waiting, self.closed = Page(), [], False
         self._news = asyncio.Condition()
-        self._kept: dict[str, tuple[ForwardMsg, int]] = {}  # messages that the server need not send again
-        self._runs = self._age = 0
         self._told: dict[str, str] = {}
         self._sent = self._last = 0
         self._sent_at = 0.0
@@ -118,7 +116,6 @@ class Visitor:
             asked.fragment_id = node.fragment
         asked.page_script_hash = script or self.page.script
         asked.page_name = name
-        asked.cached_message_hashes.extend(self._kept)
         asked.is_history_navigation = back
         about = asked.context_info
         about.timezone, about.timezone_offset, about.locale = "UTC", 0, "en-US"
@@ -205,21 +202,11 @@ class Visitor:
         async for data in self._socket:
             message = ForwardMsg()
             message.ParseFromString(data)
-            if message.WhichOneof("type") == "ref_hash":
-                kept, _ = self._kept[message.ref_hash]
-                place, message = message.metadata, ForwardMsg()
-                message.CopyFrom(kept)
-                message.metadata.CopyFrom(place)
-                self._kept[kept.hash] = (kept, self._runs)
-            elif message.metadata.cacheable:
-                self._kept[message.hash] = (message, self._runs)
             await self._take(message)
 
     async def _take(self, message: ForwardMsg) -> None:
         self.page.take(message)
         match message.WhichOneof("type"):
-            case "new_session":
-                self._age = message.new_session.config.max_cached_message_age
             case "navigation":
                 self._at(self.page.pages.get(self.page.script, self._name), self.page.query)
                 await self._flush()
@@ -228,8 +215,6 @@ class Visitor:
             case "delta" if message.delta.WhichOneof("type") == "new_element":
                 await self._element(message)
             case "script_finished" if message.script_finished in DONE:
-                self._runs += 1
-                self._kept = {name: kept for name, kept in self._kept.items() if self._runs - kept[1] <= self._age}
                 self.finished = time.perf_counter()
                 async with self._news:
                     self._news.notify_all()

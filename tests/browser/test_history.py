@@ -72,3 +72,18 @@ def test_another_algorithm_of_the_sidebar_leads_to_its_page_and_back_to_the_page
     running = visitor.window.locator('[class*="st-key-model"] label:has(input:checked)')
     sync_api.expect(running).to_contain_text("Dynamic routing")
     assert visitor.window.url == f"{visitor.address}/?model=digits-dr&image=7"
+
+
+def test_a_page_is_there_again_though_the_server_was_late(visitor: Visitor):
+    line = Connection(visitor.window)
+    visitor.open("dynamic")
+    board = visitor.board()
+    visitor.follow("/em")
+    with line.slow():
+        visitor.press("6")
+        visitor.window.wait_for_timeout(1500)  # the server has drawn the page by then
+        visitor.press("1")
+        visitor.window.wait_for_timeout(1500)
+    sync_api.expect(visitor.window.locator("h2")).to_have_text("Dynamic routing")
+    visitor.settle()
+    assert visitor.board() == board
