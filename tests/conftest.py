@@ -12,7 +12,6 @@ jaxtyping.install_import_hook("capsviz", "beartype.beartype")
 
 import hypothesis  # noqa: E402
 import pytest  # noqa: E402
-
 import torch  # noqa: E402
 
 pytest.register_assert_rewrite("tests.browser.visitor")  # what it finds wrong is printed
