@@ -27,6 +27,10 @@ BROKEN = 70
 """Where no test but this program failed."""
 ENOUGH = 15.0
 """Seconds of tests that a change has to pass to count as not noticed: of those that reach it, the quickest."""
+QUICK = 0.02
+"""Seconds of a test that has to pass a change to what runs at an import, though it runs none of its lines: it may read
+what the import has made.
+"""
 SECONDS = 100
 """Of CPU time, after which a change counts as noticed."""
 MEMORY = 4 * 2**30
@@ -174,14 +178,22 @@ def _now() -> float:
 
 
 def chosen(
-    items: list[pytest.Item], tests: dict[str, Test], path: Path, reach: tuple[int, int] = (1, 10**6)
+    items: list[pytest.Item],
+    tests: dict[str, Test],
+    path: Path,
+    reach: tuple[int, int] = (1, 10**6),
+    *,
+    anyway: float = 0.0,
 ) -> list[pytest.Item]:
-    """The tests that run one of these lines of a module, the quickest first, of `ENOUGH` seconds together."""
+    """The tests that run one of these lines of a module, the quickest first, of `ENOUGH` seconds together.
+
+    anyway: seconds below which a test is one of them whatever it runs.
+    """
     found: list[pytest.Item] = []
     seconds = 0.0
     for item in sorted(items, key=lambda item: tests[item.nodeid].seconds):
         test = tests[item.nodeid]
-        if test.reaches(path, reach) and (not found or seconds + test.seconds < ENOUGH):
+        if (test.seconds < anyway or test.reaches(path, reach)) and (not found or seconds + test.seconds < ENOUGH):
             found.append(item)
             seconds += test.seconds
     return found
@@ -214,7 +226,7 @@ def in_imports(
         ends: list[int] = []
 
         def loop(session: Session, items: list[pytest.Item]) -> None:
-            ends.append(session.run(chosen(items, tests, task.path)))
+            ends.append(session.run(chosen(items, tests, task.path, anyway=QUICK)))
 
         change_import(task.path, task.source)
         collected(names, loop)

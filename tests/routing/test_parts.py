@@ -12,7 +12,7 @@ import torch
 
 from capsviz import memory
 from capsviz.network import CapsNet, CapsNetConfig, preset
-from capsviz.routing import ALGORITHMS, MatrixVotes, parts
+from capsviz.routing import ALGORITHMS, LinearVotes, MatrixVotes, parts
 
 BOUNDED = ("dr", "em")
 """What can be routed in parts."""
@@ -153,3 +153,16 @@ def test_a_process_holds_no_more_than_the_tensors_that_there_are_at_once():
     ran = subprocess.run([sys.executable, "-c", HELD.format("em")], capture_output=True, text=True, check=True)
     found = json.loads(ran.stdout)
     assert found["bytes"] - found["bytes_before"] < 12 * 4 * found["parameters"] + 40e6
+
+
+def test_few_parts_stand_for_all_and_only_meanwhile():
+    votes = LinearVotes(torch.randn(2, 5, 3), torch.randn(5, 3, 4, 2))
+    cut = parts.Cut(LinearVotes, 1)
+    beside = torch.randn(2, 5)
+    whole = [votes.poses, votes.weight, beside]
+    assert len(list(cut.parts(whole))) == 5
+    with parts.few():
+        assert len(list(cut.parts(whole))) == 2
+    with pytest.raises(KeyError), parts.few():
+        raise KeyError
+    assert len(list(cut.parts(whole))) == 5

@@ -6,13 +6,14 @@ import inspect
 from dataclasses import fields
 
 import pytest
+import torch
 
 from capsviz.routing import ALGORITHMS, ASCENDING
 from capsviz.routing.algorithm import Method
 from capsviz.routing.attention import attention_routing
 from capsviz.routing.discriminative import COEFFICIENT_START
 from capsviz.routing.dynamic import dynamic_routing, dynamic_routing_in_parts
-from capsviz.routing.em import InverseTemperature, em_routing, em_routing_in_parts
+from capsviz.routing.em import EM, InverseTemperature, em_routing, em_routing_in_parts
 from tests.known import known
 
 PLAYED = [name for name, each in ALGORITHMS.items() if each.program]
@@ -62,6 +63,32 @@ def test_an_explanation_has_each_part_in_its_place(algorithm):
 
 def test_what_em_assumes_before_training_is_written_with_a_true_minus():
     assert ALGORITHMS["em"].assumed == "β_u = 0 and β_a = −2 for every class"
+
+
+def told(least: float = 0.8567) -> str:
+    """What EM says of two iterations of two images, of which the last iteration of the first counts."""
+    active, sigma, cost = torch.zeros(2, 2, 3), torch.zeros(2, 2, 3, 4), torch.full((2, 2, 3, 4), 99.0)
+    active[-1, 0] = torch.tensor([1.0, least, 1.0])
+    sigma[-1, 0] = torch.linspace(0.0312, 0.4568, 12).view(3, 4)
+    cost[-1, 0] = torch.tensor([[-1.0, -1.5, -2.0, -1.04], [-2.5, -2.5, -1.0, -2.0], [-3.0, -1.0, -1.0, -1.0]])
+    lambdas = torch.tensor([9.0, 0.5])
+    steps = {"activations": active, "variances": sigma.square(), "cost": cost, "inverse_temperature": lambdas}
+    return EM.unfitted(steps)
+
+
+def test_em_that_is_sure_of_every_class_says_by_which_numbers():
+    said = told()
+    assert said.startswith("EM routing is sure of every class (a ≥ 0.85) because of β: at β_u = 0 each of 4 numbers ")
+    assert "σ from 0.031 to 0.457, so that the costs are negative, from −8.0 to −5.5, and λ(β_a − Σcost)" in said
+    assert "Σcost) is 1.8 to 3.0. That is" in said
+    assert "(a ≥ 0.99)" in told(least=1.0)
+    assert told(least=0.5) == "" and told(least=0.25) == "" and told(least=0.51)
+
+
+def test_em_begins_with_betas_that_nothing_learned():
+    found = EM.unlearned(7, 3)
+    assert {name: each.tolist() for name, each in found.items()} == {"beta_u": [0.0] * 3, "beta_a": [-2.0] * 3}
+    assert not any(each.requires_grad for each in found.values())
 
 
 def test_a_wide_cloud_of_matrices_is_drawn_smaller_and_fenced():
