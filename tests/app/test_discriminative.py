@@ -15,6 +15,8 @@ from capsviz.boards.message import unpack
 from capsviz.tracing.coefficient_history import CoefficientHistory
 from tests.app.conftest import Visit
 
+FIRST = data.DIGITS.start
+
 
 def maps(app: AppTest) -> tuple[dict, dict[str, np.ndarray]]:
     """The maps on the page as the browser gets it: fields, and arrays by name."""
@@ -34,12 +36,12 @@ def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit
     assert fields["frames"] == [f"iteration {number} of 4" for number in range(1, 5)]
     assert "the same primary capsules and the same votes of digits-l2" in spoken(app)
     model, test = zoo.load("digits-l2"), data.load("digits", "test")
-    images = data.to_float(test.images[:1])
+    images = data.to_float(test.images[FIRST : FIRST + 1])
     with torch.inference_mode():
         votes = model.votes(model.encode(images)).materialise()[0]
         upper = int(model(images).activations.argmax())
         sums = torch.einsum("ij,ijh->jh", model.coefficients, votes)
-    delta = 1 if int(test.labels[0]) == upper else -1
+    delta = 1 if int(test.labels[FIRST]) == upper else -1
     np.testing.assert_allclose(arrays["map0"], delta * (votes[:, upper] @ sums[upper]).numpy(), atol=1e-4)
     app.button_group(key="votes").set_value("own").run()
     assert app.query_params["votes"] == "own"
@@ -48,7 +50,7 @@ def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit
 
 
 def test_the_sign_is_that_of_the_label(visit: Visit):
-    label = int(data.load("digits", "test").labels[0])
+    label = int(data.load("digits", "test").labels[FIRST])
     other = (label + 1) % 10
     fields, _ = maps(visit("discriminative", model="digits-l2", **{"class": other}))
     assert "δ = −1" in fields["maps"][0]["title"]

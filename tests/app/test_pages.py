@@ -30,7 +30,7 @@ PAGES = (
     *("start", "dynamic", "em", "discriminative", "perturb", "compare", "results", "basics", "mixtures", "viewpoint"),
     "training",
 )
-START = exemplars("mnist").start
+START, FIRST = exemplars("mnist").start, data.DIGITS.start
 
 
 def charts(app: AppTest) -> dict[str, dict]:
@@ -266,7 +266,7 @@ def test_a_link_brings_its_offsets_to_the_live_decoder(visit: Visit):
     assert (sent["reach"], sent["hand"]) == (0.25, "sliders")
     assert [decoder["title"] for decoder in sent["decoders"]] == ["digits-dr"]
     model, test = zoo.load("digits-dr"), data.load("digits", "test")
-    output = model(data.to_float(test.images[:1]))
+    output = model(data.to_float(test.images[FIRST : FIRST + 1]))
     assert sent["state"]["upper"] == int(output.activations.argmax())
     for ours, theirs in zip(sent["decoders"][0]["poses"], output.poses[0].tolist(), strict=True):
         assert ours == pytest.approx(theirs, abs=1e-5)
@@ -292,7 +292,7 @@ def test_all_models_stand_side_by_side_each_with_its_own_capsules_of_the_same_im
     sent = live(visit("perturb", model="digits-em", beside=1, offsets="0.2" + "," * 15))
     assert [decoder["title"] for decoder in sent["decoders"]] == [each.short for each in ALGORITHMS.values()]
     assert sent["lead"] == list(ALGORITHMS).index("em") and sent["state"]["offsets"][0] == 0.2
-    image = data.to_float(data.load("digits", "test").images[:1])
+    image = data.to_float(data.load("digits", "test").images[FIRST : FIRST + 1])
     for decoder, routing in zip(sent["decoders"], ALGORITHMS, strict=True):
         name = f"digits-{routing}"
         pose = zoo.load(name)(image).poses[0, 3] / perturbation.unit(zoo.exemplar_capsules(name))
@@ -304,7 +304,9 @@ def test_a_link_to_a_walk_is_a_walk(visit: Visit):
     assert sent["hand"] == "walk"
     assert (sent["state"]["to"], sent["state"]["share"], sent["state"]["sphere"]) == ([8, 2], 0.4, True)
     app = visit("perturb", model="digits-dr")
-    activations = zoo.load("digits-dr")(data.to_float(data.load("digits", "test").images[:1])).activations[0]
+    activations = zoo.load("digits-dr")(
+        data.to_float(data.load("digits", "test").images[FIRST : FIRST + 1])
+    ).activations[0]
     assert live(app)["state"]["to"] == [int(activations.argsort(descending=True)[1]), 0]
 
 
@@ -315,7 +317,7 @@ def test_the_sheet_has_a_cell_per_dimension_and_offset(visit: Visit):
 
 def test_matrix_capsules_are_moved_by_as_much_as_can_be_seen(visit: Visit):
     app = visit("perturb", model="digits-matrix")
-    model, image = zoo.load("digits-matrix"), data.to_float(data.load("digits", "test").images[:1])
+    model, image = zoo.load("digits-matrix"), data.to_float(data.load("digits", "test").images[FIRST : FIRST + 1])
     unit, poses = perturbation.unit(zoo.exemplar_capsules("digits-matrix")), model(image).poses[0]
     assert f"digits-matrix are in units of {unit:g}" in spoken(app)
     for ours, theirs in zip(live(app)["decoders"][0]["poses"], poses, strict=True):
@@ -415,8 +417,10 @@ def test_what_a_link_cannot_have_is_said_and_the_default_shown(visit: Visit, pag
 
 def test_an_image_that_the_digits_have_not_is_said_and_the_first_shown(visit: Visit):
     app = visit(model="digits-dr", image=360)
-    assert [warning.value for warning in app.warning] == ["There is no image 360 (0 to 359); showing image 0 instead."]
-    assert "Digits test image 0" in spoken(app)
+    assert [warning.value for warning in app.warning] == [
+        f"There is no image 360 (0 to 359); showing image {FIRST} instead."
+    ]
+    assert f"Digits test image {FIRST}" in spoken(app)
 
 
 def test_a_model_whose_data_set_is_absent_has_the_images_of_capsviz_and_offers_the_download(visit: Visit):

@@ -6,9 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.sources.images import EMPTY
+from capsviz.data import DIGITS
 from tests.app import pictures
 from tests.app.conftest import Visit
 
+FIRST = DIGITS.start
 PNG = pictures.encoded(pictures.digit())
 
 
@@ -30,7 +32,7 @@ def app(visit: Visit) -> AppTest:
 
 def test_before_a_picture_is_there_the_page_shows_one_of_the_data_set(app: AppTest):
     assert "Until a picture is here" in captions(app)
-    assert any("Digits test image 0" in text.value for text in app.markdown)
+    assert any(f"Digits test image {FIRST}" in text.value for text in app.markdown)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_a_picture_that_is_taken_back_leaves_the_link(app: AppTest):
     assert "picture" in app.query_params
     upload(app, b"nothing")
     assert "picture" not in app.query_params
-    assert any("Digits test image 0" in text.value for text in app.markdown)
+    assert any(f"Digits test image {FIRST}" in text.value for text in app.markdown)
 
 
 def test_another_source_leaves_the_link_without_the_picture_and_the_way_back_brings_it(app: AppTest):

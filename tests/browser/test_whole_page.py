@@ -196,7 +196,7 @@ ACTIONS: dict[str, tuple[str, Sequence[tuple[Act, str]]]] = {
     ),
     "capsule maps": ("discriminative?model=digits-l2", [(capsule_of_the_maps, "capsule=")]),
     "player of the maps": ("discriminative?model=digits-l2&part=history", [(key("Home"), "frame=0")]),
-    "slider": ("perturb?model=digits-dr", [(slide("dimension 4", "ArrowRight"), "offsets=%2C%2C%2C%2C0.05")]),
+    "slider": ("perturb?model=digits-dr&image=0", [(slide("dimension 4", "ArrowRight"), "offsets=%2C%2C%2C%2C0.05")]),
     "all capsules": ("perturb?model=digits-dr&hand=cells", [(button("class capsule 3"), "class=3")]),
     "vector": ("basics?model=digits-dr", [(drag_s, "angle="), (slide("Length of s", "ArrowRight"), "s=")]),
     "margin loss": (

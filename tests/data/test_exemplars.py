@@ -8,6 +8,7 @@ import torch
 from capsviz import data, zoo
 from capsviz.data import DATASETS, DatasetMissing, exemplars
 from capsviz.data.exemplars import FOLDER, PER_CLASS, write
+from tools import exemplars as tools
 
 SETS = ("mnist", "fashion-mnist", "cifar10", "multi-mnist")
 
@@ -94,3 +95,8 @@ def test_what_is_written_is_read_again(tmp_path, monkeypatch):
     finally:
         exemplars._index.cache_clear()
         exemplars.exemplars.cache_clear()
+
+
+def test_of_the_digits_it_is_the_one_that_the_rule_chooses():
+    digits = data.load("digits", "test")
+    assert DATASETS["digits"].start == tools.start(digits, "digits", torch.arange(len(digits)))
