@@ -18,7 +18,7 @@ from app.state import session
 from app.state.choices import Choices
 from app.text import plain, sentence
 from app.tours import talk
-from app.widgets import chosen
+from app.widgets import chosen, segments
 from capsviz import data, device
 from capsviz.data import DIGITS, ImageError
 from capsviz.errors import CapsvizError
@@ -188,16 +188,13 @@ def _source(scene: Scene) -> None:
     absent = {"generated"} if not entry.has_decoder else set()
     absent |= {"recorded"} if not trace_sets.names() else set()
     absent |= {"overlaid"} if images.parts_of(entry) is None else set()
-    possible = [name for name in _SOURCES if name not in absent]
+    possible = {name: title for name, title in _SOURCES.items() if name not in absent}
     source = images.source_of(choices, entry)
-    chosen(
-        st.segmented_control,
+    segments(
         "Image from",
         "source",
         source,
         possible,
-        format_func=_SOURCES.get,
-        required=True,
         # Asked for by name, a data set is shown even where the model's own is absent.
         read=lambda source, choices: _source_changes(source, choices, scene),
     )

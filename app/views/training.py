@@ -11,7 +11,7 @@ from app import dropped, in_training, layout, navigation, resources, scene, trai
 from app.state import session
 from app.text import plain
 from app.trainings import CONFIGS, Training, TrainingError
-from app.widgets import chosen
+from app.widgets import segments
 from capsviz.routing import ALGORITHMS
 from capsviz.training.losses import RECONSTRUCTION_WEIGHT
 
@@ -35,15 +35,12 @@ def controls(training: Training | None) -> None:
     busy = training is not None and not training.over
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     with left:
-        chosen(
-            st.segmented_control,
+        segments(
             "Algorithm of the network",
             "trained",
             training.config.routing if training and busy else scene.current().choices.trained,
-            list(CONFIGS),
+            {name: ALGORITHMS[name].title for name in CONFIGS},
             key="train",
-            format_func=lambda name: ALGORITHMS[name].title,
-            required=True,
             disabled=busy,
         )
     with right:

@@ -7,7 +7,7 @@ import streamlit as st
 from app import layout, resources, scene, sweeping
 from app.components.sweep_board import sweep_board
 from app.text import plain
-from app.widgets import chosen
+from app.widgets import segments
 from capsviz.boards.sweep import sweep_board as taken
 from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import reports
@@ -21,32 +21,20 @@ layout.headline(
 )
 pickers = st.container(horizontal=True, vertical_alignment="center")
 with pickers:
-    chosen(
-        st.segmented_control,
-        "Change of viewpoint",
-        "change",
-        change.name,
-        list(CHANGES),
-        format_func=lambda name: CHANGES[name].title,
-        required=True,
-        label_visibility="collapsed",
-        width="content",
-    )
+    titles = {name: each.title for name, each in CHANGES.items()}
+    segments("Change of viewpoint", "change", change.name, titles, bare=True, width="content")
 layout.note(notice)
 swing, place = sweeping.swing(current, entry)
 label, *beside = (plain(swing.classes[each]) for each in swing.labels)
 if beside:
     with pickers:
-        chosen(
-            st.segmented_control,
+        segments(
             "Of the classes in the image, the one that is followed",
             "upper",
             swing.labels[0],
-            sorted(swing.labels),
+            {each: f"Follow the {plain(swing.classes[each])}" for each in sorted(swing.labels)},
+            bare=True,
             key="followed",
-            format_func=lambda each: f"Follow the {plain(swing.classes[each])}",
-            required=True,
-            label_visibility="collapsed",
             width="content",
         )
 title = f"{change.title} of {current.picture.title}"
