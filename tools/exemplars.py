@@ -39,8 +39,8 @@ def contested(data: ImageSet | MultiDigits, name: str) -> int | None:
     return disagreement.contested(records)
 
 
-def start(data: ImageSet | MultiDigits, name: str, indices: Tensor) -> int:
-    """The index of the image to begin with; the first of `indices` where no model of the data set is here."""
+def ranked(data: ImageSet | MultiDigits, name: str, indices: Tensor) -> list[int]:
+    """The images in the order in which one would begin with them; as they come where no model of the set is here."""
     images, labels = data.batch(indices)
     labels = labels.reshape(len(indices), -1)
     right, growth = torch.ones(len(indices), dtype=torch.bool), torch.zeros(len(indices))
@@ -53,7 +53,8 @@ def start(data: ImageSet | MultiDigits, name: str, indices: Tensor) -> int:
         if isinstance(network, CapsNet) and network.config.algorithm is DYNAMIC:
             found = trace(network, to_float(images)).layer["activations"]
             growth += lead(found[-1], labels) - lead(found[0], labels)
-    return int(indices[growth.masked_fill(~right, -torch.inf).argmax()])
+    order = growth.masked_fill(~right, -torch.inf).argsort(descending=True, stable=True)
+    return indices[order].tolist()
 
 
 def main() -> None:
@@ -61,7 +62,7 @@ def main() -> None:
     for name in SETS:
         data = load(name, "test")
         wanted = contested(data, name)
-        path = write(name, data, start(data, name, chosen(data, wanted)), wanted=wanted)
+        path = write(name, data, ranked(data, name, chosen(data, wanted))[0], wanted=wanted)
         print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
     print(f"{sum(file.stat().st_size for file in FOLDER.iterdir()) / 1e6:.2f} MB in all")
 

@@ -27,8 +27,8 @@ class Dataset(ABC):
     "article" or "photo"). source, licence: who made it, and under what terms it is given away. download_bytes: what has
     to travel to get it. objects: how many there are to name in each image. reconstructed: whether Table I of Yang, Li &
     Yu 2021 has a decoder for it; where it has none, it has twice the types of primary capsules, and LeakyReLU.
-    start: the test image to begin with where the set is embedded (for the others, `exemplars` says it): of those that
-    every model of the zoo reads rightly, the one on which dynamic routing decides most.
+    start: the test image to begin with where the set is embedded (for the others, `exemplars` says it): of the ten on
+    which dynamic routing decides most among those that every model of the zoo reads rightly, the one plainest to see.
     """
 
     name: str

@@ -69,5 +69,5 @@ DIGITS = Digits(
     layout="digit",
     source="Alpaydin & Kaynak 1998, as scikit-learn carries it",
     licence="CC BY 4.0",
-    start=19,
+    start=189,
 )

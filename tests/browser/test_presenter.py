@@ -159,7 +159,7 @@ def test_presenter_mode_is_the_page_alone_in_type_that_grows_with_the_window(vis
         )
         assert window.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
         assert known(strip.bounding_box())["y"] < 0.2 * height
-    press(visitor, "PageDown", "image=20")
+    press(visitor, "PageDown", "image=190")
     window.get_by_role("button", name="Leave").click()
     visitor.eventually(lambda: "present" not in visitor.query(), "the ordinary page")
     sync_api.expect(window.locator('[data-testid="stSidebar"]')).to_be_visible()
