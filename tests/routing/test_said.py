@@ -27,6 +27,22 @@ def test_a_line_is_a_formula_beside_a_sentence(routing):
             assert sentence.endswith(".") and "<sub>" not in sentence and sentence[0].isupper()
 
 
+def test_each_line_names_its_numbers_and_the_first_or_the_last_iteration_has_its_own_sentence():
+    programs = {name: known(ALGORITHMS[name].program).lines for name in PLAYED}
+    texts = {
+        name: [[each.text.strip(", →") for each in line.numbers] for line in lines] for name, lines in programs.items()
+    }
+    assert texts == {
+        "dr": [["b =", "c ="], ["‖s‖ =", "c‖û‖ ="], ["‖v‖ ="], ["û·v =", "b ="]],
+        "em": [["R =", "aᵢ =", "mean σ ="], ["λ =", "Σcost =", "a ="], ["R =", ""]],
+        "attention": [["a =", "r ="], ["‖s‖ =", "r‖û‖ ="], ["‖v‖ ="], ["w·v =", "p ="], ["a ="]],
+    }
+    assert all(callable(each.of) for lines in programs.values() for line in lines for each in line.numbers)
+    first = {name: [place for place, line in enumerate(lines) if line.first] for name, lines in programs.items()}
+    last = {name: [place for place, line in enumerate(lines) if line.last] for name, lines in programs.items()}
+    assert first == {"dr": [0], "attention": [0], "em": []} and last == {"dr": [], "attention": [4], "em": [2]}
+
+
 def test_numbers_have_three_decimals_but_small_shares_four_and_large_sums_two():
     others = {
         name: {each.text: each.decimals for line in known(ALGORITHMS[name].program).lines for each in line.numbers}
