@@ -111,8 +111,9 @@ class Session:
         self.loop, self.failed = loop, False
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """In the place of pytest's own loop."""
-        self.loop(self, session.items)
+        """In the place of pytest's own loop, which does not begin either where a file could not be collected."""
+        if not session.testsfailed:
+            self.loop(self, session.items)
         return True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
