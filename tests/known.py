@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeVar
 
-from capsviz.data import DIGITS, ImageSet
+from torch import Tensor
+
+from capsviz.data import DIGITS, ImageSet, to_float
 
 T = TypeVar("T")
 
@@ -19,3 +21,8 @@ def known(value: T | None) -> T:
 def single_digits(split: str = "test") -> ImageSet:
     """The embedded digits; `load` gives them as well, but may give pairs of digits by another name."""
     return DIGITS.load(split, Path())
+
+
+def first_digit() -> Tensor:
+    """The digit that the app shows where no other is chosen, "1 1 height width"."""
+    return to_float(single_digits().images[DIGITS.start][None])

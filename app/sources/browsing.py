@@ -44,9 +44,9 @@ def splits(name: str) -> tuple[str, ...]:
 
 def start(name: str, split: str) -> int:
     """The image to begin with: of the test images, one that every model of the data set reads rightly."""
-    if split == "test" and name in exemplars.names():
-        return exemplars.exemplars(name).start
-    return info.start if split == "test" and (info := data.DATASETS.get(name)) else 0
+    if split != "test" or name not in data.DATASETS:
+        return 0
+    return exemplars.exemplars(name).start if name in exemplars.names() else data.DATASETS[name].start
 
 
 def image_set(name: str, split: str) -> ImageSet:

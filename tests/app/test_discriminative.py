@@ -14,6 +14,7 @@ from capsviz.boards.checks import is_one_of
 from capsviz.boards.message import unpack
 from capsviz.tracing.coefficient_history import CoefficientHistory
 from tests.app.conftest import Visit
+from tests.known import first_digit
 
 FIRST = data.DIGITS.start
 
@@ -36,7 +37,7 @@ def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit
     assert fields["frames"] == [f"iteration {number} of 4" for number in range(1, 5)]
     assert "the same primary capsules and the same votes of digits-l2" in spoken(app)
     model, test = zoo.load("digits-l2"), data.load("digits", "test")
-    images = data.to_float(test.images[FIRST : FIRST + 1])
+    images = first_digit()
     with torch.inference_mode():
         votes = model.votes(model.encode(images)).materialise()[0]
         upper = int(model(images).activations.argmax())

@@ -24,7 +24,7 @@ from capsviz.routing import ALGORITHMS
 from capsviz.routing.em import BETA_A
 from capsviz.tracing.adopting import record
 from tests.app.conftest import Visit
-from tests.known import known
+from tests.known import first_digit, known
 
 PAGES = (
     *("start", "dynamic", "em", "discriminative", "perturb", "compare", "results", "basics", "mixtures", "viewpoint"),
@@ -265,8 +265,7 @@ def test_a_link_brings_its_offsets_to_the_live_decoder(visit: Visit):
     assert sent["state"]["offsets"] == [0, 0, 0, 0.25] + [0] * 12
     assert (sent["reach"], sent["hand"]) == (0.25, "sliders")
     assert [decoder["title"] for decoder in sent["decoders"]] == ["digits-dr"]
-    model, test = zoo.load("digits-dr"), data.load("digits", "test")
-    output = model(data.to_float(test.images[FIRST : FIRST + 1]))
+    output = zoo.load("digits-dr")(first_digit())
     assert sent["state"]["upper"] == int(output.activations.argmax())
     for ours, theirs in zip(sent["decoders"][0]["poses"], output.poses[0].tolist(), strict=True):
         assert ours == pytest.approx(theirs, abs=1e-5)
@@ -292,7 +291,7 @@ def test_all_models_stand_side_by_side_each_with_its_own_capsules_of_the_same_im
     sent = live(visit("perturb", model="digits-em", beside=1, offsets="0.2" + "," * 15))
     assert [decoder["title"] for decoder in sent["decoders"]] == [each.short for each in ALGORITHMS.values()]
     assert sent["lead"] == list(ALGORITHMS).index("em") and sent["state"]["offsets"][0] == 0.2
-    image = data.to_float(data.load("digits", "test").images[FIRST : FIRST + 1])
+    image = first_digit()
     for decoder, routing in zip(sent["decoders"], ALGORITHMS, strict=True):
         name = f"digits-{routing}"
         pose = zoo.load(name)(image).poses[0, 3] / perturbation.unit(zoo.exemplar_capsules(name))
@@ -304,9 +303,7 @@ def test_a_link_to_a_walk_is_a_walk(visit: Visit):
     assert sent["hand"] == "walk"
     assert (sent["state"]["to"], sent["state"]["share"], sent["state"]["sphere"]) == ([8, 2], 0.4, True)
     app = visit("perturb", model="digits-dr")
-    activations = zoo.load("digits-dr")(
-        data.to_float(data.load("digits", "test").images[FIRST : FIRST + 1])
-    ).activations[0]
+    activations = zoo.load("digits-dr")(first_digit()).activations[0]
     assert live(app)["state"]["to"] == [int(activations.argsort(descending=True)[1]), 0]
 
 
@@ -317,7 +314,7 @@ def test_the_sheet_has_a_cell_per_dimension_and_offset(visit: Visit):
 
 def test_matrix_capsules_are_moved_by_as_much_as_can_be_seen(visit: Visit):
     app = visit("perturb", model="digits-matrix")
-    model, image = zoo.load("digits-matrix"), data.to_float(data.load("digits", "test").images[FIRST : FIRST + 1])
+    model, image = zoo.load("digits-matrix"), first_digit()
     unit, poses = perturbation.unit(zoo.exemplar_capsules("digits-matrix")), model(image).poses[0]
     assert f"digits-matrix are in units of {unit:g}" in spoken(app)
     for ours, theirs in zip(live(app)["decoders"][0]["poses"], poses, strict=True):
