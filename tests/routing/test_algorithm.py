@@ -85,6 +85,15 @@ def test_matrix_capsules_begin_with_votes_of_their_size_and_off_or_undecided(typ
     assert not coordinates.any() and "coordinates" not in owner.state_dict()
 
 
+@pytest.mark.parametrize("types", [2, 3])
+def test_positions_share_the_matrices_of_their_type_and_nothing_is_copied_where_there_is_one(types):
+    em: Any = ALGORITHMS["em"]
+    owner, poses = layer("em", sizes(lower=6, types=types)), torch.randn(3, 6, 16)
+    assert em.votes(owner, poses).shape == (3, 6, 5, 16)
+    alone = layer("em", sizes(lower=6))
+    assert em.votes(alone, poses).weight is alone.transform
+
+
 def test_positions_share_the_matrices_and_betas_of_their_type():
     em: Any = ALGORITHMS["em"]
     asked = sizes(lower=6, types=2)

@@ -124,3 +124,13 @@ def test_sums_and_agreement_are_taken_in_every_iteration():
         votes = DenseVotes(VOTES)
         torch.testing.assert_close(sums[t], votes.weighted_sum(couplings[t]))
         torch.testing.assert_close(agreement[t], votes.agreement(poses[t]))
+
+
+@pytest.mark.parametrize("off", [0.0015, -0.0015])
+def test_couplings_of_which_one_is_further_off_than_rounding_are_those_of_other_logits(off):
+    """Whether it is too large or too small; each of the others makes up for half of it."""
+    supposed = torch.zeros(1, 1, 5, 3)
+    couplings = supposed.softmax(-1) + off * torch.tensor([1.0, -0.5, -0.5])
+    found = completing.logits(couplings, supposed)
+    torch.testing.assert_close(found.softmax(-1), couplings)
+    assert found is not supposed

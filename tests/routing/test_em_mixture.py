@@ -170,3 +170,11 @@ def test_routing_weighs_the_density_of_each_capsules_own_votes_like_scikit_learn
         )
         expected = np.stack([reference.softmax(row) for row in log_joint])
         np.testing.assert_allclose(step.posteriors[k].numpy(), expected, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(("data", "mean"), [(0.0, 0.0), (0.5e-6, 0.5), (1.5e-6, 1.0), (3.0, 1.0)])
+def test_a_gaussian_is_drawn_towards_zero_by_what_it_lacks_of_a_millionth_of_a_capsule(data, mean):
+    weights = torch.full((1, 1, 4), data / 4, dtype=torch.float64)
+    means, _, amount = mixture.weighted_moments(torch.ones(1, 1, 4, 2).double(), weights, variance_floor=1e-4)
+    torch.testing.assert_close(means, torch.full_like(means, mean))
+    assert float(amount) == pytest.approx(data)

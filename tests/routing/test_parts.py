@@ -6,13 +6,16 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
 from capsviz import memory
 from capsviz.network import CapsNet, CapsNetConfig, preset
-from capsviz.routing import ALGORITHMS, LinearVotes, MatrixVotes, parts
+from capsviz.routing import ALGORITHMS, DenseVotes, LinearVotes, MatrixVotes, parts
+from capsviz.routing.dynamic import PAIRS
+from capsviz.routing.em import em_routing, em_routing_in_parts
 
 BOUNDED = ("dr", "em")
 """What can be routed in parts."""
@@ -166,3 +169,73 @@ def test_few_parts_stand_for_all_and_only_meanwhile():
     with pytest.raises(KeyError), parts.few():
         raise KeyError
     assert len(list(cut.parts(whole))) == 5
+
+
+def six(batch: int = 2) -> LinearVotes:
+    """Votes of six lower capsules for five upper ones."""
+    return LinearVotes(torch.randn(batch, 6, 3), torch.randn(6, 3, 5, 4))
+
+
+OF_ONE = 2 * 5 * 7 * 4
+"""Bytes of seven numbers of each pair that a lower capsule of `six` is in."""
+
+
+def test_a_batch_that_just_fits_is_routed_at_once(monkeypatch):
+    monkeypatch.setattr(parts, "LIMIT", 6 * OF_ONE)
+    assert not parts.too_large(six(), 7) and parts.too_large(six(), 8)
+    monkeypatch.setattr(parts, "LIMIT", 6 * OF_ONE - 1)
+    assert parts.too_large(six(), 7) and not parts.too_large(DenseVotes(six().materialise()), 7)
+
+
+@pytest.mark.parametrize(("room", "size"), [(3 * OF_ONE, 3), (3 * OF_ONE - 1, 2), (OF_ONE, 1), (1, 1)])
+def test_a_part_has_as_many_lower_capsules_as_it_has_room_for_and_at_least_one(room, size, monkeypatch):
+    monkeypatch.setattr(parts, "PART", room)
+    assert parts.Cut.of(six(), 7) == parts.Cut(LinearVotes, size)
+    monkeypatch.setattr(parts, "LARGE_PART", 4 * OF_ONE)
+    elsewhere = LinearVotes(six().poses.to("meta"), six().weight.to("meta"))
+    assert parts.Cut.of(elsewhere, 7).size == 4
+    assert parts.Cut.of(six(batch=0), 7).size >= 6, "of no images all capsules are one part"
+
+
+def test_a_batch_is_large_by_the_documents_and_a_part_fits_the_caches_of_a_core():
+    speed = Path(__file__).resolve().parents[2] / "docs" / "speed.md"
+    assert f"would keep more than {parts.LIMIT / 2**20:g} MB of them" in speed.read_text(encoding="utf-8")
+    assert 2**20 <= parts.PART <= 2**24 and 4 * parts.PART <= parts.LARGE_PART <= parts.LIMIT / 4
+
+
+@pytest.mark.parametrize(("routing", "numbers"), [("dr", PAIRS), ("em", 16)])
+def test_parts_are_as_large_as_what_the_algorithm_keeps_of_each_pair(routing, numbers, monkeypatch):
+    """Of dynamic routing what a training step makes of a pair, of EM its vote, a matrix."""
+    model, asked = small(routing, iterations=2), []
+    whole, cut = parts.too_large, parts.Cut.of
+
+    def large(votes, count):
+        asked.append(count)
+        return whole(votes, count)
+
+    def of(votes, count):
+        asked.append(count)
+        return cut(votes, count)
+
+    monkeypatch.setattr(parts, "LIMIT", 0)
+    monkeypatch.setattr(parts, "too_large", large)
+    monkeypatch.setattr(parts.Cut, "of", of)
+    list(model.route(model.encode(torch.rand(1, 3, 20, 24))))
+    assert asked == [numbers] * (1 + 2 * (2 if routing == "em" else 1))
+
+
+def test_what_no_part_reads_has_a_gradient_of_zero():
+    votes = LinearVotes(six().poses.requires_grad_(), six().weight.requires_grad_())
+    (total,) = parts.added(lambda own: (own.poses.sum(1),), votes, 7, ())
+    poses, weight = torch.autograd.grad(total.sum(), (votes.poses, votes.weight))
+    assert torch.equal(poses, torch.ones(2, 6, 3)) and torch.equal(weight, torch.zeros(6, 3, 5, 4))
+
+
+def test_gaussians_that_receive_nothing_are_the_same_in_parts():
+    votes = MatrixVotes(torch.rand(2, 6, 4, 4), torch.rand(6, 3, 4, 4), torch.zeros(6, 4, 4))
+    presence, betas = torch.zeros(2, 6), (torch.zeros(3), torch.linspace(-1, 1, 3))
+    for whole, pieced in zip(
+        em_routing(votes, presence, *betas), em_routing_in_parts(votes, presence, *betas), strict=True
+    ):
+        for name in ("means", "variances", "cost", "activations"):
+            torch.testing.assert_close(getattr(pieced, name), getattr(whole, name))

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from capsviz.routing import ALGORITHMS, ASCENDING
-from capsviz.routing.algorithm import Method
+from capsviz.routing.algorithm import Algorithm, Ascending, Method
 from capsviz.routing.attention import attention_routing
 from capsviz.routing.discriminative import COEFFICIENT_START
 from capsviz.routing.dynamic import dynamic_routing, dynamic_routing_in_parts
@@ -82,12 +82,12 @@ def test_what_em_assumes_before_training_is_written_with_a_true_minus():
 
 
 def told(least: float = 0.8567) -> str:
-    """What EM says of two iterations of two images, of which the last iteration of the first counts."""
-    active, sigma, cost = torch.zeros(2, 2, 3), torch.zeros(2, 2, 3, 4), torch.full((2, 2, 3, 4), 99.0)
+    """What EM says of three iterations of two images, of which the last iteration of the first counts."""
+    active, sigma, cost = torch.zeros(3, 2, 3), torch.zeros(3, 2, 3, 4), torch.full((3, 2, 3, 4), 99.0)
     active[-1, 0] = torch.tensor([1.0, least, 1.0])
     sigma[-1, 0] = torch.linspace(0.0312, 0.4568, 12).view(3, 4)
     cost[-1, 0] = torch.tensor([[-1.0, -1.5, -2.0, -1.04], [-2.5, -2.5, -1.0, -2.0], [-3.0, -1.0, -1.0, -1.0]])
-    lambdas = torch.tensor([9.0, 0.5])
+    lambdas = torch.tensor([9.0, 7.0, 0.5])
     steps = {"activations": active, "variances": sigma.square(), "cost": cost, "inverse_temperature": lambdas}
     return EM.unfitted(steps)
 
@@ -114,8 +114,8 @@ def test_a_wide_cloud_of_matrices_is_drawn_smaller_and_fenced():
         "attention": (13.0, 0.01, False),
         "em": (7.0, 0.04, True),
     }
-    # The first M-step of an iteration gives its covariances.
-    assert programs["em"].since["covariances"] == 0
+    # The M-step, the first line of an iteration, gives its covariances and with them its means.
+    assert programs["em"].since["covariances"] == 0 and [tip.since for tip in programs["em"].tips] == [0]
 
 
 def test_the_penalties_differ_by_the_proximal_step_that_one_of_them_has():
@@ -135,11 +135,31 @@ def test_a_method_does_not_iterate_and_has_capsules_unless_it_says_so():
     assert (Method.iterates, Method.ascends, Method.has_capsules, Method.plain) == (False, False, True, "")
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=list(ALGORITHMS))
+@pytest.mark.parametrize("algorithm", [Algorithm, *ALGORITHMS.values()], ids=["any", *ALGORITHMS])
 def test_unasked_a_routing_records_nothing_more_and_is_a_trained_one(algorithm):
     asked = inspect.signature(algorithm.route).parameters
     assert (asked["record"].default, asked["progress"].default) == (False, 1.0)
     assert inspect.signature(algorithm.loss).parameters["progress"].default == 1.0
+
+
+@pytest.mark.parametrize("algorithm", [Ascending, *ASCENDING.values()], ids=["any", *ASCENDING])
+def test_unasked_an_ascent_takes_the_subgradient(algorithm):
+    assert inspect.signature(algorithm.ascend).parameters["proximal"].default is False
+
+
+def test_only_activations_may_all_be_small_and_only_em_shares_by_an_m_step():
+    assert {name: each.strength.whole for name, each in ALGORITHMS.items()} == {
+        name: name != "em" for name in ALGORITHMS
+    }
+    shares = {name: known(ALGORITHMS[name].share).of for name in PLAYED}
+    assert shares == {"dr": "iteration", "em": "M-step", "attention": "iteration"}
+
+
+@pytest.mark.parametrize("algorithm", ASCENDING.values(), ids=list(ASCENDING))
+def test_coefficients_begin_with_one_number_for_every_pair(algorithm):
+    found = algorithm.unlearned(7, 3)
+    assert found.keys() == {"coefficients"} and found["coefficients"].shape == (7, 3)
+    assert (found["coefficients"] == COEFFICIENT_START).all()
 
 
 @pytest.mark.parametrize(

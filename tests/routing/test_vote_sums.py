@@ -80,3 +80,20 @@ def test_no_images_give_no_sums():
     means, variances = vote_sums.moments(none, torch.zeros(0, UPPER, LOWER))
     assert means.shape == variances.shape == (0, UPPER, DIM)
     assert vote_sums.distances(none, means, variances).shape == (0, UPPER, LOWER)
+
+
+def test_an_image_larger_than_the_cache_is_worked_on_alone(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(vote_sums, "CACHE", 1)
+    assert [len(numbers(2, UPPER, LOWER, DIM)[block]) for block in vote_sums._blocks(numbers(1, 2, 2, 2))] == [1]
+
+
+def test_what_is_worked_on_at_a_time_fits_the_caches_of_a_core():
+    assert 2**20 <= vote_sums.CACHE <= 2**22
+
+
+def test_votes_get_their_gradient_where_the_gaussians_are_constants(values, images_at_a_time):
+    gaussians = numbers(BATCH, UPPER, DIM).detach(), numbers(BATCH, UPPER, DIM).detach()
+    grads = []
+    for distances in (vote_sums.distances, plain_distances):
+        grads += torch.autograd.grad(distances(values, *gaussians).square().sum(), values)
+    torch.testing.assert_close(*grads)

@@ -5,11 +5,15 @@ Source: *Encapsulating Capsule Networks*, eq. 7, 9, 11.
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capsviz.routing import Windows, WindowVotes
 from capsviz.routing import votes as votes_module
 from capsviz.routing.votes import DenseVotes, LinearVotes, MatrixVotes
 
@@ -124,3 +128,58 @@ def test_votes_keep_their_precision(dtype):
         assert votes.weighted_sum(torch.rand(2, 5, 4, dtype=dtype)).dtype == dtype
         assert votes.weighted_sum(torch.rand(5, 4, dtype=dtype)).dtype == dtype
         assert votes.agreement(torch.rand(2, 4, 6, dtype=dtype)).dtype == dtype
+
+
+def on(device: str) -> list[Any]:
+    """Votes of every kind on a device."""
+    whole = DenseVotes(torch.zeros(2, 12, 3, 4, device=device))
+    linear = LinearVotes(torch.zeros(2, 12, 5, device=device), torch.zeros(12, 5, 3, 4, device=device))
+    poses = torch.zeros(2, 12, 3, 2, device=device)
+    matrix = MatrixVotes(poses, torch.zeros(12, 3, 2, 5, device=device), torch.zeros(12, 3, 5, device=device))
+    over = Windows.over((3, 4, 1), kernel=2, stride=1, upper_types=3)
+    windows = Windows(over.children.to(device), over.parents.to(device), over.lower_types, over.upper_types)
+    return [whole, linear, matrix, WindowVotes(poses, torch.zeros(4, 3, 2, 5, device=device), windows)]
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_pairs_lie_where_the_votes_lie(device):
+    for votes in on(device):
+        pairs = votes.pairs(0.5)
+        assert pairs.device.type == device and pairs.shape == votes.shape[:3]
+
+
+def test_votes_have_the_shape_that_they_say_also_where_poses_are_not_square():
+    assert [tuple(votes.materialise().shape) for votes in on("cpu")] == [votes.shape for votes in on("cpu")]
+    assert [votes.shape[3] for votes in on("cpu")] == [4, 4, 15, 15]
+
+
+@pytest.mark.parametrize("learned", ["poses", "weight"])
+def test_neither_poses_nor_weights_of_detached_votes_get_a_gradient(learned):
+    for votes in on("cpu")[1:]:
+        learning = replace(votes, **{learned: getattr(votes, learned).requires_grad_()})
+        assert learning.materialise().requires_grad and not learning.detach().materialise().requires_grad
+
+
+def test_from_many_images_on_the_weights_are_laid_out_for_all_rows_at_once(monkeypatch):
+    at_once, taken = MatrixVotes._all_rows_at_once, []
+
+    def watched(votes):
+        taken.append(votes.poses.shape[0])
+        return at_once(votes)
+
+    monkeypatch.setattr(MatrixVotes, "_all_rows_at_once", watched)
+    monkeypatch.setattr(votes_module, "MANY", 3)
+    for images in (2, 3, 4):
+        MatrixVotes(torch.rand(images, 5, 4, 4), torch.rand(5, 2, 4, 4), torch.rand(5, 4, 4)).materialise()
+    assert taken == [3, 4]
+
+
+def test_coordinates_in_single_precision_leave_many_votes_in_their_own():
+    poses, weight = torch.rand(16, 5, 4, 4).bfloat16(), torch.rand(5, 2, 4, 4).bfloat16()
+    assert MatrixVotes(poses, weight, torch.rand(5, 4, 4)).materialise().dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("images", [2, 16])
+def test_the_memory_of_matrix_votes_runs_over_upper_capsules_before_lower_ones(images):
+    votes = MatrixVotes(torch.rand(images, 5, 4, 4), torch.rand(5, 3, 4, 4), torch.rand(5, 4, 4))
+    assert votes.materialise().transpose(1, 2).is_contiguous()

@@ -354,3 +354,12 @@ def test_the_loop_uses_the_schedule_that_it_is_given():
     schedule = InverseTemperature(final=2.0, decay=0.3, start=0.5)
     for step in route(STRIDED, inverse_temperature=schedule, progress=0.25):
         assert step.inverse_temperature == pytest.approx(schedule.at(step.iteration, 0.25))
+
+
+def test_what_a_window_sees_is_numbered_where_its_places_lie():
+    """And not where new tensors would lie."""
+    windows = STRIDED.windows
+    with torch.device("meta"):
+        seen = windows.lower_capsules
+    assert seen.device == windows.children.device
+    assert [row for row in seen.tolist() for _ in range(STRIDED.types)] == STRIDED.seen()
