@@ -40,7 +40,7 @@ def tables() -> dict[str, dict[str, str]]:
             "| read | inputs |": fuzzed(measured("fuzz")),
             report.HEAD: report.table(measured("load")),
             "| module | changes |": mutation.table(measured("mutation")),
-            "| where | was |": mutation.survivors(measured("mutation")),
+            "| lines | was → became |": mutation.survivors(measured("mutation")),
         },
     }
 

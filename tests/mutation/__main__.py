@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import os
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -37,6 +40,7 @@ MODULES = {path.stem: path for path in ROUTING.glob("*.py")} | {
     "training.losses": ROOT / "capsviz" / "training" / "losses.py"
 }
 TESTS = ["tests/routing", "tests/training/test_losses.py"]
+RESULT = ROOT / "benchmarks" / "results" / "mutation.json"
 
 WANTED = 0.9
 """Of all changes, those that the tests have to notice."""
@@ -54,12 +58,47 @@ hypothesis.settings.register_profile(
 
 
 def described(task: Task, outcome: str) -> dict[str, Any]:
-    """A change and what became of it, as the result file has it."""
+    """A change and what became of it, as the result file has those that nothing noticed."""
     mutant = task.mutant
     module = next(name for name, path in MODULES.items() if path == task.path)
     source = task.path.read_text(encoding="utf-8").splitlines()[mutant.line - 1].strip()
     told = {"module": module, "line": mutant.line, "function": mutant.function, "source": source}
     return told | {"original": text(mutant.original), "changed": text(mutant.changed), "outcome": outcome}
+
+
+def sources() -> dict[str, str]:
+    """By module the SHA-256 of its source, as hexadecimal digits: a result is of these."""
+    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(MODULES.items())}
+
+
+def missed_before(everything: list[Task]) -> tuple[list[Task], list[dict[str, Any]]]:
+    """Of all changes those that the last run missed, to be tried again, and what that run found of all others.
+
+    What a test noticed, one notices as long as neither modules change nor tests go. Raises SystemExit where modules
+    have changed since that run, or there was none of all changes.
+    """
+
+    def which(change: dict[str, Any]) -> tuple[int, tuple[str, ...]]:
+        return change["line"], report.key(change)
+
+    last = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else {}
+    if last.get("sources") != sources():
+        sys.exit("the last run was of other modules; run `make mutation`, which tries every change")
+    missed = [each for each in report.explained(last["survivors"]) if each["kind"] == report.MISSED]
+    tried = {which(each) for each in missed}
+    standing = [each for each in last["survivors"] if which(each) not in tried]
+    left, outcomes = Counter(map(which, standing)), {which(each): each["outcome"] for each in standing}
+    tasks, others = [], []
+    for task in everything:
+        told = described(task, report.KILLED)
+        if which(told) in tried:
+            tasks.append(task)
+        else:
+            if left[which(told)]:
+                left[which(told)] -= 1
+                told["outcome"] = outcomes[which(told)]
+            others.append(told)
+    return tasks, others
 
 
 def seen(results: Iterable[tuple[Task, str]], count: int) -> list[tuple[Task, str]]:
@@ -92,15 +131,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=sorted(MODULES), nargs="+", help="these modules; nothing is written")
     parser.add_argument("--every", type=int, default=1, help="one change of so many, evenly spread; nothing is written")
+    parser.add_argument("--again", action="store_true", help="only what the last run missed; the rest stands as it was")
     parser.add_argument("--jobs", type=int, default=1, help="changes at a time")
     options = parser.parse_args()
+    if options.again and (options.only or options.every > 1):
+        parser.error("--again is of all changes that were missed")
     torch.set_num_threads(1)
     everything = [
         Task(MODULES[name], mutant)
         for name in options.only or sorted(MODULES)
         for mutant in mutants(MODULES[name].read_bytes())
     ]
-    tasks = everything[options.every // 2 :: options.every]
+    tasks, others = (
+        missed_before(everything) if options.again else (everything[options.every // 2 :: options.every], [])
+    )
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "live"
         inside = [task for task in tasks if task.mutant.live]
@@ -115,7 +159,8 @@ def main() -> None:
     rest = again + [task for task in tasks if not task.mutant.live]
     done = [each for each in done if each[1] != ELSEWHERE]
     done += seen(in_imports(TESTS, tests, rest, options.jobs), len(rest))
-    found = report.result([described(*each) for each in done], options.every, len(tests))
+    found = report.result([*(described(*each) for each in done), *others], options.every, len(tests))
+    found |= {"sources": sources(), "again": len(tasks) if options.again else 0}
     # Not before: a change to what runs at an import needs a process that has not imported capsviz yet.
     from capsviz.experiments import results
 
@@ -123,7 +168,7 @@ def main() -> None:
     print(report.survivors(found), report.table(found), sep="\n\n")
     if not options.only and options.every == 1:
         print(results.write("mutation", found))
-    sys.exit(report.share(found["rows"]) < WANTED)
+    sys.exit(report.share(found) < WANTED)
 
 
 if __name__ == "__main__":
