@@ -27,7 +27,7 @@ coverage: .venv/dev
 	$(PYTEST) -m "unit or app" --cov --cov-report=term-missing:skip-covered
 
 # Small changes to the routing algorithms, one at a time, and which of them the tests notice: an hour on a quiet core.
-# With --again only those that were missed in the last run, in minutes.
+# With --again only those that the last run missed, in minutes; --tests are then those that were added since.
 mutation: .venv/dev
 	$(BIN)/python -m tests.mutation
 

@@ -141,8 +141,9 @@ def test_the_report_counts_and_groups_what_was_not_noticed(known):
         "| `votes` | 2 | 0 | 0% | 0 | 1 | 1 |",
     ]
     assert report.table(found).endswith("\n\n6 changes, 7 tests: 16.7% were noticed, on paper.")
-    assert report.table(found | {"again": 3}).endswith("on paper. 3 of them were tried again, those for which the run "
-        "before had neither a test nor a reason.")  # fmt: skip
+    again = report.table(found | {"again": {"changes": 3, "machine": "slate"}})
+    assert again.endswith("on paper. 3 of them, then missed, were tried again with the tests that were added since, on "
+        "slate.")  # fmt: skip
     # A reason counts for as many changes as it is given for.
     assert report.survivors(found).splitlines()[2:] == [
         "| `em` 3, 5 | `a` → `b` | the same |",
@@ -161,6 +162,15 @@ def test_every_reason_is_of_a_change_that_is_made():
     assert not given - made
     assert {kind for _, kind, _ in report.reasons()} == {report.EQUIVALENT, report.LEFT}
     assert all(why and not why.endswith(".") for _, _, why in report.reasons())
+
+
+def test_what_the_last_run_did_not_notice_has_a_reason_and_every_reason_is_of_that():
+    survivors = json.loads(program.RESULT.read_text(encoding="utf-8"))["survivors"]
+    missed = [
+        f"{each['module']}:{each['line']}" for each in report.explained(survivors) if each["kind"] == report.MISSED
+    ]
+    assert not missed
+    assert sorted(which for which, _, _ in report.reasons()) == sorted(map(report.key, survivors))
 
 
 def test_what_was_missed_is_tried_again_and_the_rest_stands(known, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -114,7 +114,7 @@ def seen(results: Iterable[tuple[Task, str]], count: int) -> list[tuple[Task, st
     return done
 
 
-def live(tasks: list[Task], jobs: int, result: Path) -> None:
+def live(names: list[str], tasks: list[Task], jobs: int, result: Path) -> None:
     """What becomes of changes inside functions, and what every test takes and reaches, as JSON; ends this process."""
 
     def loop(session: Session, items: list[pytest.Item]) -> None:
@@ -123,7 +123,7 @@ def live(tasks: list[Task], jobs: int, result: Path) -> None:
         done = seen(in_functions(session, items, tests, tasks, jobs), len(tasks))
         result.write_bytes(msgspec.json.encode(([(tasks.index(task), outcome) for task, outcome in done], tests)))
 
-    os._exit(collected(TESTS, loop))
+    os._exit(collected(names, loop))
 
 
 def main() -> None:
@@ -132,10 +132,13 @@ def main() -> None:
     parser.add_argument("--only", choices=sorted(MODULES), nargs="+", help="these modules; nothing is written")
     parser.add_argument("--every", type=int, default=1, help="one change of so many, evenly spread; nothing is written")
     parser.add_argument("--again", action="store_true", help="only what the last run missed; the rest stands as it was")
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="those that were added since, for --again")
     parser.add_argument("--jobs", type=int, default=1, help="changes at a time")
     options = parser.parse_args()
     if options.again and (options.only or options.every > 1):
         parser.error("--again is of all changes that were missed")
+    if options.tests is not TESTS and not options.again:
+        parser.error("--tests is for --again: what other tests noticed is not known without that")
     torch.set_num_threads(1)
     everything = [
         Task(MODULES[name], mutant)
@@ -150,7 +153,7 @@ def main() -> None:
         inside = [task for task in tasks if task.mutant.live]
         child = os.fork()
         if not child:
-            live(inside, options.jobs, result)
+            live(options.tests, inside, options.jobs, result)
         os.waitpid(child, 0)
         said = tuple[list[tuple[int, str]], dict[str, Test]]
         numbered, tests = msgspec.json.decode(result.read_bytes(), type=said)
@@ -158,13 +161,21 @@ def main() -> None:
     again = [task for task, outcome in done if outcome == ELSEWHERE]
     rest = again + [task for task in tasks if not task.mutant.live]
     done = [each for each in done if each[1] != ELSEWHERE]
-    done += seen(in_imports(TESTS, tests, rest, options.jobs), len(rest))
+    done += seen(in_imports(options.tests, tests, rest, options.jobs), len(rest))
+    if options.tests is not TESTS:  # that none of these reaches a change says nothing of the others
+        done = [(task, SURVIVED if outcome == UNREACHED else outcome) for task, outcome in done]
     found = report.result([*(described(*each) for each in done), *others], options.every, len(tests))
-    found |= {"sources": sources(), "again": len(tasks) if options.again else 0}
+    found["sources"] = sources()
     # Not before: a change to what runs at an import needs a process that has not imported capsviz yet.
     from capsviz.experiments import results
 
     found |= results.machine()
+    if options.again:  # what is missed now was missed before, so that the first of several such runs counts most
+        last = json.loads(RESULT.read_text(encoding="utf-8"))
+        missed = sum(each["kind"] == report.MISSED for each in report.explained(last["survivors"]))
+        count = max(last.get("again", {}).get("changes", 0), missed)
+        found |= {"tests": last["tests"], "machine": last["machine"]}
+        found["again"] = {"changes": count, "machine": results.machine()["machine"]}
     print(report.survivors(found), report.table(found), sep="\n\n")
     if not options.only and options.every == 1:
         print(results.write("mutation", found))

@@ -77,8 +77,9 @@ def table(result: Mapping[str, Any]) -> str:
     count, which = sum(row["mutants"] for row in rows), result["every"]
     of = "" if which == 1 else f", one of every {which}"
     again = (
-        f" {result['again']} of them were tried again, those for which the run before had neither a test nor a reason."
-        if result.get("again")
+        f" {found['changes']} of them, then missed, were tried again with the tests that were added since, on "
+        f"{found['machine']}."
+        if (found := result.get("again"))
         else ""
     )
     below = f"{count:,} changes{of}, {result['tests']} tests: {share(result):.1%} were noticed, on {result['machine']}."
