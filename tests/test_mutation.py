@@ -165,7 +165,10 @@ def test_every_reason_is_of_a_change_that_is_made():
 
 
 def test_what_the_last_run_did_not_notice_has_a_reason_and_every_reason_is_of_that():
-    survivors = json.loads(program.RESULT.read_text(encoding="utf-8"))["survivors"]
+    last = json.loads(program.RESULT.read_text(encoding="utf-8"))
+    if last["sources"] != program.sources():
+        pytest.skip("the routing has changed since the last run; `make mutation` tries its changes")
+    survivors = last["survivors"]
     missed = [
         f"{each['module']}:{each['line']}" for each in report.explained(survivors) if each["kind"] == report.MISSED
     ]
