@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
+import os
 import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -32,10 +34,26 @@ def wait() -> None:
         _imported.wait()
 
 
+def _share_cores() -> None:
+    """Let a picture be computed on a quarter of the cores, unless `OMP_NUM_THREADS` says on how many.
+
+    What a page computes is small, and visitors are many. Threads that divide an operation wait for the slowest of them;
+    where there are more of them than cores, each operation waits for one that is not even running.
+    """
+    import torch
+
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(max(1, torch.get_num_threads() // 4))
+
+
 def _prepare() -> None:
     try:
         for name in ("app.boards", "app.sidebar", "app.takeaway", "app.tours.stage", "torchvision.datasets"):
             importlib.import_module(name)
+        _share_cores()
+        # Half a million objects of modules that stay: whoever collects garbage would go through all of them each time,
+        # while nobody is answered.
+        gc.freeze()
     finally:
         _imported.set()
     from app import resources, scene

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -33,6 +34,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         folder = item.path.relative_to(item.config.rootpath).parts[1]
         browser = folder == "browser" or "chromium" in getattr(item, "fixturenames", ())
         item.add_marker("browser" if browser else "app" if folder == "app" else "unit")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported out of every collection of garbage: each run of the app's script ends with one."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -156,37 +156,48 @@ def style(figure: Figure, *, dark: bool = False, height: int | None = None) -> F
 
     height in pixels, None for what the figure says itself.
     """
-    pen = ink(dark)
-    figure.update_layout(
-        template="none",
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": FONT, "size": TEXT, "color": pen.text},
-        hoverlabel={
+    pen, layout = ink(dark), figure.layout
+    theme = {
+        "template": "none",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT, "size": TEXT, "color": pen.text},
+        "hoverlabel": {
             "bgcolor": pen.ground,
             "bordercolor": pen.muted,
             "font": {"family": FONT, "size": TEXT, "color": pen.text},
             "align": "left",
         },
-        legend={"font": {"size": TICK, "color": pen.text}, "bgcolor": "rgba(0,0,0,0)"},
-        modebar={"bgcolor": "rgba(0,0,0,0)", "color": pen.muted, "activecolor": pen.accent},
-        dragmode=figure.layout.dragmode or "pan",
-        bargap=figure.layout.bargap if figure.layout.bargap is not None else 0.25,
-    )
-    axes = {
+        "legend": {"font": {"size": TICK, "color": pen.text}, "bgcolor": "rgba(0,0,0,0)"},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": pen.muted, "activecolor": pen.accent},
+        "dragmode": layout.dragmode or "pan",
+        "bargap": layout.bargap if layout.bargap is not None else 0.25,
+        "meta": {**(layout.meta or {}), "dark": dark},
+    }
+    axis = {
         "gridcolor": pen.grid,
         "linecolor": pen.grid,
         "zerolinecolor": pen.muted,
         "tickcolor": pen.muted,
-        "tickfont_color": pen.muted,
-        "title_font_color": pen.text,
-        "title_font_size": TEXT,
+        "tickfont": {"color": pen.muted},
+        "title": {"font": {"color": pen.text, "size": TEXT}},
     }
-    figure.update_xaxes(axes).update_yaxes(axes)
-    figure.update_layout(meta={**(figure.layout.meta or {}), "dark": dark})
+    theme |= {each.plotly_name: axis for each in (*figure.select_xaxes(), *figure.select_yaxes())}
     if height is not None:
-        figure.update_layout(height=height)
+        theme["height"] = height
+    # Part by part and each of them whole: plotly's own update looks at every property and takes six times as long.
+    for name, value in theme.items():
+        whole = isinstance(value, dict) and name != "meta"
+        layout[name] = _merged(layout[name].to_plotly_json(), value) if whole else value
     return figure
+
+
+def _merged(held: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """The second laid over the first, dictionaries within them likewise."""
+    new = {
+        name: _merged(held.get(name) or {}, value) if isinstance(value, dict) else value for name, value in more.items()
+    }
+    return {**held, **new}
 
 
 def contrast(first: str, second: str) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = """
-import asyncio, sys
+import asyncio, gc, os, sys, threading
 from app import startup
 
 startup.wait()  # nothing has begun: a script that is run without the server waits for nothing
@@ -22,10 +23,17 @@ asyncio.run(serve())
 startup.wait()
 print(all(name in sys.modules for name in ("torch", "torchvision", "sklearn", "app.boards", "app.sidebar")))
 startup._thread.join()
+gc.collect()
+print(gc.get_freeze_count() > 10 * len(gc.get_objects()))
+import torch
+threading.Thread(target=lambda: print(torch.get_num_threads() <= max(1, os.cpu_count() // 4))).start()
 """
 
 
 def test_the_server_imports_and_runs_a_model_before_anyone_comes(bare_machine: Path):
-    said = subprocess.run([sys.executable, "-c", SERVE], cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert said.stdout.split() == ["True", "True"], said.stderr
+    """What it imported costs nothing when garbage is collected, and a visitor's script leaves cores to others."""
+    alone = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    command = [sys.executable, "-c", SERVE]
+    said = subprocess.run(command, cwd=ROOT, env=alone, capture_output=True, text=True, timeout=120)
+    assert said.stdout.split() == ["True"] * 4, said.stderr
     assert "Traceback" not in said.stderr and "ScriptRunContext" not in said.stderr
