@@ -9,12 +9,13 @@ import streamlit as st
 from app import startup
 
 startup.wait()
-from app import layout, navigation, presenter, scene, sidebar, takeaway, text  # noqa: E402
+from app import layout, navigation, presence, presenter, scene, sidebar, takeaway, text  # noqa: E402
 from app.state import session  # noqa: E402
 from app.tours import notes, path, stage  # noqa: E402
 from capsviz import zoo  # noqa: E402
 
 session.arrive()  # before anything at which a newer message may end this run
+presence.here()
 st.set_page_config(
     page_title="capsviz",
     page_icon=str(Path(__file__).with_name("icon.svg")),  # a named icon would be fetched from another host

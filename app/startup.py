@@ -56,6 +56,11 @@ def _prepare() -> None:
         gc.freeze()
     finally:
         _imported.set()
+    warm()
+
+
+def warm() -> None:
+    """Route the image that the app opens with, once: files are read and kernels chosen, the page finds both ready."""
     from app import resources, scene
     from app.sources import browsing, images
     from capsviz import data, trace, zoo
@@ -63,7 +68,6 @@ def _prepare() -> None:
 
     with contextlib.suppress(CapsvizError):  # the page meets the same, and says it to its visitor
         entry = resources.entries()[scene.catalogue().start]
-        # Files are read and kernels chosen once; the page finds both ready.
         picture = images.from_data(entry.data, "test", browsing.start(entry.data, "test"), entry)
         trace(zoo.load(entry.name), data.to_float(picture.pixels)[None])
 

@@ -1,0 +1,44 @@
+"""What visitors share is kept while one of them is there, and given back some time after the last has left."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from streamlit.runtime.caching import clear_session_resource_cache
+
+from app import presence, resources, startup
+from app.presence import Presence
+from tests.app.conftest import Visit
+
+
+def test_who_leaves_last_is_followed_by_silence_unless_somebody_comes():
+    silent = threading.Event()
+    visitors = Presence(silent.set, 0.3)
+    visitors.come()
+    visitors.come()
+    visitors.go()
+    assert not silent.wait(0.5) and visitors.count == 1
+    visitors.go()
+    visitors.come()
+    assert not silent.wait(0.5)
+    visitors.go()
+    assert silent.wait(5)
+
+
+def test_a_visitor_counts_once_and_until_the_window_is_closed(visit: Visit, monkeypatch: pytest.MonkeyPatch):
+    gone = threading.Event()
+    monkeypatch.setattr(presence, "VISITORS", Presence(gone.set, 0.0))
+    app = visit("dynamic", model="digits-dr")
+    app.run()
+    assert presence.VISITORS.count == 1
+    clear_session_resource_cache("test session id")
+    assert presence.VISITORS.count == 0 and gone.wait(5)
+
+
+def test_an_empty_server_has_forgotten_its_visitors_models_and_is_ready(bare_machine, monkeypatch: pytest.MonkeyPatch):
+    loaded, warmed = resources.model("digits-dr"), threading.Event()
+    assert resources.model("digits-dr") is loaded
+    monkeypatch.setattr(startup, "warm", warmed.set)
+    presence.empty()
+    assert warmed.is_set() and resources.model("digits-dr") is not loaded
