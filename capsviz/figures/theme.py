@@ -157,7 +157,7 @@ def style(figure: Figure, *, dark: bool = False, height: int | None = None) -> F
     height in pixels, None for what the figure says itself.
     """
     pen, layout = ink(dark), figure.layout
-    theme = {
+    theme: dict[str, Any] = {
         "template": "none",
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
