@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from app.components import lead
 from app.components.hosting import built
 
 SHEET: tuple[tuple[str, str, str], ...] = (
@@ -68,6 +69,8 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], Callable[[],
 
     def pressed() -> None:
         """Run before the script."""
+        if lead.leaving():
+            return  # not acknowledged, so that the browser tells the page that comes
         # Streamlit has forgotten what was told where the last run ended before it came here: the key is sent again.
         told = st.session_state.get(key) or {}
         for number, command in received(told.get("commands"), st.session_state.get(acknowledged, 0)):

@@ -7,6 +7,7 @@ the query of the page after: Back would lead there.
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Mapping
 
 import streamlit as st
@@ -17,24 +18,31 @@ from app.components.hosting import built
 WHERE = "links"
 """Key of the fragment that calls `show`."""
 _LEAD, ONWARDS = "lead", "Onwards"
+PATIENCE = 4.0
+"""Seconds after which a page that was asked for will not come."""
 
 
 def lead(page: str, query: Mapping[str, str]) -> None:
     """Go to another page, by its name in the address, with choices; to be called last in a callback, which it ends."""
-    st.session_state[_LEAD] = secrets.token_hex(4), page, dict(query)
+    st.session_state[_LEAD] = secrets.token_hex(4), page, dict(query), time.monotonic()
     st.rerun([WHERE])
 
 
 def show(pages: Mapping[str, StreamlitPage]) -> None:
     """The link that was last asked for; the browser follows each once. pages: by their names."""
     if _LEAD in st.session_state:
-        token, page, query = st.session_state[_LEAD]
+        token, page, query, _ = st.session_state[_LEAD]
         with st.container(key="lead"):
             st.page_link(pages[page], label=ONWARDS, query_params=query)
             built("lead")(key="lead-followed", data=token)
 
 
+def leaving() -> bool:
+    """Whether the page is being left for another, so that what is changed on it now would be lost on the way."""
+    return _LEAD in st.session_state and time.monotonic() - st.session_state[_LEAD][-1] < PATIENCE
+
+
 def arrived(page: str) -> None:
     """The page that is open: what led there is done."""
-    if st.session_state.get(_LEAD, ("", "", {}))[1] == page:
+    if _LEAD in st.session_state and st.session_state[_LEAD][1] == page:
         del st.session_state[_LEAD]

@@ -246,6 +246,8 @@ class Visitor:
         script, since = self._leaving
         if script not in ("", self.page.script) and time.perf_counter() - since < AGAIN:
             return  # until the page has begun that a link leads to
+        if script == self.page.script:
+            self._sent = self._last  # the page before may have heard the keys while it was left
         self._leaving = ("", 0.0)
         if not self.waiting or (self._sent > self._last and time.perf_counter() - self._sent_at < AGAIN):
             return

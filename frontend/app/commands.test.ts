@@ -29,6 +29,18 @@ test("what nobody answers is sent again after a while", () => {
   assert.deepEqual([commands.waiting, commands.due(9999, "/em")], [[], null]);
 });
 
+test("what the page before may not have heard is told at once to the page that comes", () => {
+  const commands = new Commands();
+  commands.add("present", 7);
+  commands.due(0, "/dynamic"); // on its way while the page is left
+  commands.leaves("/em", 10);
+  assert.equal(commands.due(20, "/dynamic"), null);
+  assert.deepEqual(commands.due(50, "/em"), [[7, "present"]]);
+  assert.equal(commands.due(60, "/em"), null);
+  commands.acknowledged(7);
+  assert.equal(commands.due(70, "/em"), null);
+});
+
 test("a key waits until the page has begun that a link leads to, but not for ever", () => {
   const commands = new Commands();
   commands.leaves("/em", 100);

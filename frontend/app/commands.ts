@@ -70,7 +70,10 @@ export class Commands {
 
   /** The batch to send at a time in milliseconds, at a path; null where there is none, or one is on its way. */
   due(now: number, path: string): [number, string][] | null {
-    if (this.leaving?.path === path || now - (this.leaving?.since ?? 0) >= Commands.PATIENCE) this.leaving = null;
+    if (this.leaving?.path === path) {
+      this.sent = this.last; // the page before may have heard it while it was left; nothing counts twice
+      this.leaving = null;
+    } else if (now - (this.leaving?.since ?? 0) >= Commands.PATIENCE) this.leaving = null;
     if (this.leaving) return null;
     const youngest = this.waiting.at(-1);
     if (!youngest || (this.sent > this.last && now - this.sentAt < Commands.PATIENCE)) return null;

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app import presenter, resources
-from app.components import keys
+from app.components import keys, lead
 from app.components.keys import received
 from app.sources import browsing, images
 from app.state.session import followed
@@ -160,6 +160,28 @@ def test_a_command_of_which_streamlit_forgot_the_state_waits_to_be_sent_again(mo
     state["keys"] = {"commands": [[4, "image+1"]]}
     mounted["on_commands_change"]()
     assert (done, state["keys-acknowledged"]) == (["image+1"], 4)
+
+
+def test_a_command_that_reaches_a_page_which_is_left_waits_for_the_next(monkeypatch: pytest.MonkeyPatch):
+    """A model of another algorithm was picked, whose page the browser is still to open: its link says nothing of it."""
+    mounted: dict[str, Any] = {}
+    done: list[str] = []
+    state: dict[str, Any] = {"keys": {"commands": [[1, "present"]]}}
+    monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
+    monkeypatch.setattr(st, "session_state", state)
+    monkeypatch.setattr(st, "rerun", lambda _: None)
+    keys.keys(key="keys", presenting=False, on_command=done.append)
+    lead.lead("em", {"model": "digits-em"})
+    mounted["on_commands_change"]()
+    assert not done and "keys-acknowledged" not in state
+    lead.arrived("em")
+    mounted["on_commands_change"]()
+    assert (done, state["keys-acknowledged"]) == (["present"], 1)
+    lead.lead("em", {"model": "digits-em"})
+    monkeypatch.setattr(lead, "PATIENCE", 0.0)  # the browser has not followed it, and will not
+    state["keys"] = {"commands": [[2, "present"]]}
+    mounted["on_commands_change"]()
+    assert state["keys-acknowledged"] == 2
 
 
 def test_keys_and_links_stand_where_the_image_cannot_be_had(visit: Visit, monkeypatch: pytest.MonkeyPatch):

@@ -74,6 +74,18 @@ def test_another_algorithm_of_the_sidebar_leads_to_its_page_and_back_to_the_page
     assert visitor.window.url == f"{visitor.address}/?model=digits-dr&image=7"
 
 
+def test_a_key_behind_another_algorithm_counts_on_the_page_that_it_leads_to(visitor: Visitor):
+    line = Connection(visitor.window)
+    visitor.open("?model=digits-dr&image=7")
+    with line.slow():
+        visitor.window.get_by_text(re.compile(r"^EM routing · ")).click()
+        visitor.window.keyboard.press("p")
+        visitor.window.wait_for_timeout(700)  # the server has answered both by then
+    sync_api.expect(visitor.window.locator("h2")).to_have_text("EM routing")
+    visitor.settle()
+    visitor.eventually(lambda: visitor.query() == "model=digits-em&image=7&present=1", "presenter mode in the link")
+
+
 def test_a_page_is_there_again_though_the_server_was_late(visitor: Visitor):
     line = Connection(visitor.window)
     visitor.open("dynamic")
