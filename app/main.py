@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
     sys.path.insert(0, str(ROOT))
 
-from app import failures, guard, startup, whole  # noqa: E402
+from app import failures, guard, heap, startup, whole  # noqa: E402
 from app.tours import store  # noqa: E402
 from app.tours.tour import TourError  # noqa: E402
 
@@ -27,5 +27,6 @@ if tour := parser.parse_args().tour:
     except TourError as error:
         sys.exit(str(error))
 
+heap.keep_small()
 whole.install()
 app = st.App("script.py", lifespan=startup.lifespan, middleware=guard.middleware(), on_script_error=failures.answer)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import sys
 import threading
 from collections.abc import Callable
 
 import streamlit as st
 
-from app import startup
+from app import heap, startup
 
 REST = 60.0
 """Seconds after which nobody comes back who has only reloaded the page, or opens it in another window."""
@@ -47,8 +45,7 @@ def empty() -> None:
     st.cache_resource.clear()
     st.cache_data.clear()
     gc.collect()
-    if sys.platform == "linux" and hasattr(process := ctypes.CDLL(None), "malloc_trim"):  # of the GNU C library
-        process.malloc_trim(0)
+    heap.trim()
     startup.warm()
 
 
