@@ -11,6 +11,9 @@ from app import presence, resources, startup
 from app.presence import Presence
 from tests.app.conftest import Visit
 
+SESSION = "test session id"
+"""Of all of AppTest's visitors."""
+
 
 def test_who_leaves_last_is_followed_by_silence_unless_somebody_comes():
     silent = threading.Event()
@@ -29,10 +32,12 @@ def test_who_leaves_last_is_followed_by_silence_unless_somebody_comes():
 def test_a_visitor_counts_once_and_until_the_window_is_closed(visit: Visit, monkeypatch: pytest.MonkeyPatch):
     gone = threading.Event()
     monkeypatch.setattr(presence, "VISITORS", Presence(gone.set, 0.0))
+    clear_session_resource_cache(SESSION)  # of another test that was in the same window
+    monkeypatch.setattr(presence, "VISITORS", Presence(gone.set, 0.0))
     app = visit("dynamic", model="digits-dr")
     app.run()
     assert presence.VISITORS.count == 1
-    clear_session_resource_cache("test session id")
+    clear_session_resource_cache(SESSION)
     assert presence.VISITORS.count == 0 and gone.wait(5)
 
 

@@ -24,7 +24,7 @@ startup.wait()
 print(all(name in sys.modules for name in ("torch", "torchvision", "sklearn", "app.boards", "app.sidebar")))
 startup._thread.join()
 gc.collect()
-print(gc.get_freeze_count() > 10 * len(gc.get_objects()))
+print(gc.isenabled() and gc.get_freeze_count() > 10 * len(gc.get_objects()))
 import torch
 threading.Thread(target=lambda: print(torch.get_num_threads() <= max(1, os.cpu_count() // 4))).start()
 """
