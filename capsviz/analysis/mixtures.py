@@ -129,14 +129,16 @@ def _half_step(points: Tensor, of: Gaussians, owned: Tensor | None) -> HalfStep:
 def floor_cost(step: HalfStep, *, floor: float = FLOOR) -> float:
     """By how much an M-step stays below the one without a floor, in its bound: Σ_k n_k/2 Σ_h log(1+t) − t/(1+t).
 
-    t is the floor in units of the k-th Gaussian's h-th principal variance without it; infinite where that is 0.
+    t is the floor in units of the k-th Gaussian's h-th principal variance without it; infinite where that is 0, but of
+    a Gaussian that owns nothing, which costs nothing.
     """
     if step.responsibilities is None:
         return 0.0
     variances = torch.linalg.eigvalsh(step.gaussians.covariances)
     share = floor / (variances - floor).clamp_min(0)
     cost = torch.where(share.isinf(), share, share.log1p() - share / (1 + share))
-    return float((step.responsibilities.sum(0) * cost.sum(-1)).sum() / 2)
+    owned, costs = step.responsibilities.sum(0), cost.sum(-1)
+    return float(torch.where(owned > 0, owned * costs, 0.0).sum() / 2)
 
 
 def off_scikit_learn(

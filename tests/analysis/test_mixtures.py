@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice, pairwise
 
 import numpy as np
@@ -14,6 +15,7 @@ from torch import Tensor
 from capsviz.analysis.mixtures import (
     FLOOR,
     Covariance,
+    Gaussians,
     MixtureError,
     as_votes,
     begin,
@@ -77,6 +79,17 @@ def test_a_difference_would_be_seen():
 def test_points_that_scikit_learn_cannot_fit_are_a_sentence():
     with pytest.raises(MixtureError, match="add points or move some"):
         off_scikit_learn(torch.zeros(2, 2, dtype=torch.float64), begin(4), 1)
+
+
+def test_a_gaussian_that_owns_nothing_and_has_no_width_costs_nothing():
+    points = torch.tensor(PRESETS["ring"].points(1), dtype=torch.float64)
+    step = list(islice(half_steps(points, begin(2)), 5))[-1]
+    of, owned = step.gaussians, known(step.responsibilities)
+    weights, means = torch.cat([of.weights, torch.zeros(1)]), torch.cat([of.means, torch.zeros(1, 2)])
+    covariances = torch.cat([of.covariances, FLOOR * torch.eye(2, dtype=torch.float64)[None]])
+    beside = torch.cat([owned, torch.zeros(len(points), 1)], dim=1)
+    more = replace(step, gaussians=Gaussians(weights, means, covariances), responsibilities=beside)
+    assert 0 < floor_cost(step) == pytest.approx(floor_cost(more))
 
 
 @given(laid())
