@@ -172,7 +172,6 @@ def style(figure: Figure, *, dark: bool = False, height: int | None = None) -> F
         "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": pen.muted, "activecolor": pen.accent},
         "dragmode": layout.dragmode or "pan",
         "bargap": layout.bargap if layout.bargap is not None else 0.25,
-        "meta": {**(layout.meta or {}), "dark": dark},
     }
     axis = {
         "gridcolor": pen.grid,
@@ -187,8 +186,8 @@ def style(figure: Figure, *, dark: bool = False, height: int | None = None) -> F
         theme["height"] = height
     # Part by part and each of them whole: plotly's own update looks at every property and takes six times as long.
     for name, value in theme.items():
-        whole = isinstance(value, dict) and name != "meta"
-        layout[name] = _merged(layout[name].to_plotly_json(), value) if whole else value
+        layout[name] = _merged(layout[name].to_plotly_json(), value) if isinstance(value, dict) else value
+    layout.meta = {**(layout.meta or {}), "dark": dark}
     return figure
 
 

@@ -50,7 +50,7 @@ def result(done: list[dict[str, Any]], every: int, tests: int) -> dict[str, Any]
     """What the result file holds. done: of every change module, line and its source, original, changed and outcome."""
     counts = Counter(each["module"] for each in done)
     rows = [{"module": module, "mutants": count} for module, count in sorted(counts.items())]
-    survivors = sorted((each for each in done if each["outcome"] != KILLED), key=lambda each: _place(each))
+    survivors = sorted((each for each in done if each["outcome"] != KILLED), key=_place)
     return {"every": every, "tests": tests, "rows": rows, "survivors": survivors}
 
 
@@ -89,7 +89,7 @@ def table(result: Mapping[str, Any]) -> str:
 def survivors(result: Mapping[str, Any]) -> str:
     """The changes that nothing noticed, those of a module that have the same reason in one row."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for each in sorted(explained(result["survivors"]), key=lambda each: _place(each)):
+    for each in sorted(explained(result["survivors"]), key=_place):
         groups.setdefault((each["module"], each["why"]), []).append(each)
     rows = []
     for (module, why), found in groups.items():
