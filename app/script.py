@@ -50,10 +50,6 @@ with layout.errors_as_sentences():
     current = scene.current()  # where this fails, keys and links lead on
     for notice in current.notices:
         st.warning(text.sentence(notice), icon=":material/link_off:")
-    take_away = False
-    if here.named.url_path != navigation.START:
-        with st.sidebar:
-            take_away = sidebar.show(current, here.named.url_path, navigation.named())
     takeaway.begin()
     if notes.wanted(current.choices):
         notes.show(current.choices)
@@ -62,7 +58,12 @@ with layout.errors_as_sentences():
             stage.show(current.choices, here.named.url_path, dark=current.dark)
         if here.named.url_path not in {navigation.START, sidebar.TRAINING, *sidebar.STILL}:
             layout.so_far(current, here.named.url_path)
-        here.page.run()
+        with layout.errors_as_sentences():
+            here.page.run()
+    take_away = False
+    if here.named.url_path != navigation.START:  # after the page, whose board is awaited
+        with st.sidebar:
+            take_away = sidebar.show(current, here.named.url_path, navigation.named())
     if take_away:
         takeaway.take_away(current)
     if zoo.version() != version:  # a page of two zoos: its pictures may be those of one, its decoder of the other

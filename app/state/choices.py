@@ -406,6 +406,8 @@ class Choices:
         "{parts} parts of each",
     )
     """Primary capsules that Basics shows of each class capsule."""
+    details: bool = choice(flag("1", "value of details"), False, "the page without its details")
+    """The panel at the end of a page is open."""
     present: bool = choice(flag("1", "value of present"), False, "the page with its sidebar")
     """Presenter mode: no sidebar, large type, keys."""
     tour: str = choice(TOUR, "", "no tour", resets=("step",))

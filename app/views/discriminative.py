@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import boards, layout, scene
 from app import coefficients as learned
+from app.details import Drawing, details
 from app.sources import images
 from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
 from app.text import plain
@@ -92,7 +93,14 @@ def coefficients(upper: int) -> None:
             "Near zeros, |b| < 0.001 max |b|": f"{100 * share.near:.1f} %",
         }
     )
-    layout.show(discriminative.coefficient_histogram(b, dark=current.dark, classes=trace.classes), "histogram")
+    details(
+        current,
+        Drawing(
+            "histogram",
+            lambda: discriminative.coefficient_histogram(b, dark=current.dark, classes=trace.classes),
+            "How b is distributed",
+        ),
+    )
 
 
 def history(upper: int) -> None:

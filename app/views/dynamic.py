@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from app import boards, layout, scene, toy
+from app.details import Drawing, details
 from app.state.choices import LABS
 from app.widgets import segments
 from capsviz.analysis import metrics
@@ -25,12 +24,14 @@ layout.headline(
 TITLES = dict(zip(LABS, ("The network", "Two parents, by hand"), strict=True))
 segments("Laboratory", "lab", current.choices.lab, TITLES, bare=True)
 layout.note(other)
-layout.strip(trace, "routing", current.dark)
+strip = layout.strip_place()
 if current.choices.lab == "toy":
     toy.toy()
+    layout.strip(trace, "routing", current.dark, strip)
 else:
     upper = boards.pickers(current, entry, trace)
     boards.show(entry.routing)
+    layout.strip(trace, "routing", current.dark, strip)
     boards.answer(current, entry)
     boards.objects(current, trace)
 
@@ -44,16 +45,22 @@ else:
         }
     )
 
-    left, right = st.columns(2)
-    with left:
-        st.subheader(f"{algorithm.strength.word.capitalize()} of every class capsule", anchor=False)
-        layout.show(couplings.lengths_over_iterations(trace, dark=current.dark), "lengths")
-    with right:
-        st.subheader("Indecision of the primary capsules", anchor=False)
-        layout.show(couplings.coupling_entropy_figure(trace, dark=current.dark), "entropy")
-
-    st.subheader("Which types of capsules speak for which class", anchor=False)
-    with layout.errors_as_sentences():
-        layout.show(sankey.type_flow(trace, dark=current.dark), "flow")
+    dark = current.dark
+    details(
+        current,
+        (
+            Drawing(
+                "lengths",
+                lambda: couplings.lengths_over_iterations(trace, dark=dark),
+                f"{algorithm.strength.word.capitalize()} of every class capsule",
+            ),
+            Drawing(
+                "entropy",
+                lambda: couplings.coupling_entropy_figure(trace, dark=dark),
+                "Indecision of the primary capsules",
+            ),
+        ),
+        Drawing("flow", lambda: sankey.type_flow(trace, dark=dark), "Which types of capsules speak for which class"),
+    )
 
 layout.explain(algorithm.explanation.text, algorithm.explanation.formulas, algorithm.explanation.source)

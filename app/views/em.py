@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from app import boards, layout, scene
+from app.details import Drawing, details
 from capsviz.analysis import metrics
 from capsviz.figures import sankey
 from capsviz.figures.objects import in_words
@@ -19,12 +18,13 @@ layout.headline(
     entry.config.algorithm.explanation.headline,
 )
 layout.note(other)
-layout.strip(whole, "routing", current.dark)
+strip = layout.strip_place()
 
 trace = layout.layer_picker(current, whole)
 summary = metrics.summarise(trace)
 upper = boards.pickers(current, entry, trace)
 boards.show(entry.routing)
+layout.strip(whole, "routing", current.dark, strip)
 boards.answer(current, entry)
 
 spread, steps = metrics.gaussian_summary(trace, upper), trace.layer.iterations
@@ -37,8 +37,14 @@ layout.numbers(
     }
 )
 
-st.subheader(f"Which types of capsules speak for which {trace.kind}", anchor=False)
-layout.show(sankey.type_flow(trace, dark=current.dark), "flow")
+details(
+    current,
+    Drawing(
+        "flow",
+        lambda: sankey.type_flow(trace, dark=current.dark),
+        f"Which types of capsules speak for which {trace.kind}",
+    ),
+)
 
 explanation = entry.config.algorithm.explanation
 layout.explain(explanation.text, explanation.formulas, explanation.source)

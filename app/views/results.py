@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,6 +10,7 @@ import streamlit as st
 from plotly.graph_objects import Figure
 
 from app import layout, scene
+from app.details import Drawing, Part, details
 from app.widgets import segments
 from capsviz.data import describe
 from capsviz.experiments import convergence, reports
@@ -34,27 +34,6 @@ DRAWN = (
     "The first {count} test images, and what each model makes of them: the capsule of one digit decoded in orange, "
     "that of the other in blue, white where both put ink."
 )
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure of an experiment, made when it is shown.
-
-    key: its own on the page. title, said: above it, where it needs any.
-    """
-
-    key: str
-    made: Callable[[], Figure]
-    title: str = ""
-    said: str = ""
-
-    def show(self) -> None:
-        """The figure below its title."""
-        if self.title:
-            st.subheader(self.title, anchor=False)
-        if self.said:
-            st.markdown(self.said)
-        layout.show(self.made(), self.key)
 
 
 def drawings(name: str, measured: Any, dark: bool) -> list[Drawing]:
@@ -84,14 +63,8 @@ if not shown:
     st.info(f"Not measured here yet: `{report.command}` does it.", icon=":material/hourglass_empty:")
 for drawing in shown[:1]:
     drawing.show()
-rest = report.sentences[bool(shown) :]
-if rest or report.markdown or shown[1:]:
-    with st.expander("Details", icon=":material/table_rows:", key=f"details-{report.name}"):
-        for sentence in rest:
-            st.markdown(sentence)
-        for drawing in shown[1:]:
-            drawing.show()
-        if report.markdown:
-            st.markdown(report.markdown)
+rest: list[Part] = [*report.sentences[bool(shown) :], *shown[1:], *filter(None, [report.markdown])]
+if rest:
+    details(current, *rest)
 st.caption(f"{report.conditions}. Measured by `{report.command}`.")
 st.caption(f"Source: {report.source}.")

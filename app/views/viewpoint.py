@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import layout, resources, scene, sweeping
 from app.components.sweep_board import sweep_board
+from app.details import details
 from app.text import plain
 from app.widgets import segments
 from capsviz.boards.sweep import sweep_board as taken
@@ -75,12 +76,14 @@ if swing.pooled:
         "on one scale."
     )
 measured = reports.report("viewpoint")
-with st.expander("Details", icon=":material/table_rows:", key="details-viewpoint"):
-    most, *others = measured.sentences or ("Not measured here yet.",)
-    said = [sentence for sentence in others[:-1] if sentence.startswith(f"{change.title}:")]
-    st.markdown(f"**{measured.question}** " + " ".join((most, *said, *others[-1:])))
-    st.markdown(measured.markdown)
-    st.caption(f"{measured.conditions}. Measured by `{measured.command}`.")
+most, *others = measured.sentences or ("Not measured here yet.",)
+said = [sentence for sentence in others[:-1] if sentence.startswith(f"{change.title}:")]
+details(
+    current,
+    f"**{measured.question}** " + " ".join((most, *said, *others[-1:])),
+    measured.markdown,
+    f"{measured.conditions}. Measured by `{measured.command}`.",
+)
 
 layout.explain(
     "**Invariant** is what stays as it is when the viewpoint changes, **equivariant** what changes along with it. Max "

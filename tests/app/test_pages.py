@@ -67,7 +67,7 @@ def spoken(app: AppTest) -> str:
 @pytest.mark.parametrize(
     ("page", "figures"),
     [
-        ("dynamic", {"strip", "lengths", "entropy"}),
+        ("dynamic", {"strip"}),
         ("em", {"strip"}),
         ("discriminative", {"strip"}),
         ("perturb", {"strip", "meanings", "sheet"}),

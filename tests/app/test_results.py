@@ -33,18 +33,21 @@ def test_every_experiment_can_be_reached_and_names_its_command_and_source(visit:
 @pytest.mark.parametrize("name", reports.NAMES)
 def test_one_sentence_and_one_figure_come_first_and_the_rest_is_folded(visit: Visit, name: str):
     app, report = visit("results", experiment=name), reports.report(name)
+    assert len(figures(app)) == 1 and "details" not in app.query_params
     [details] = [each for each in app.expander if each.label == "Details"]
-    assert not details.proto.expanded
-    folded = {chart.proto.id for chart in details.get("plotly_chart")}
-    assert len(figures(app)) - len(folded) == 1
+    assert not details.proto.expanded and not details.children
+    whole = visit("results", experiment=name, details=1)
+    [details] = [each for each in whole.expander if each.label == "Details"]
+    assert details.proto.expanded
+    assert len(figures(whole)) - len(details.get("plotly_chart")) == 1
     inside = [element.value for element in details.markdown]
     for sentence in (*report.sentences[1:], report.markdown):
-        assert sentence in inside
+        assert sentence in inside and sentence not in said(app)
     assert report.sentences[0] not in inside and report.sentences[0] in said(app)
 
 
 def test_table_ii_shows_the_manifest_beside_the_paper(visit: Visit):
-    text = said(visit("results"))
+    text = said(visit("results", details=1))
     line = next(line for line in table2.lines() if (line.data, line.method) == ("mnist", "DR"))
     assert f"| MNIST | DR | 0.34 | {line.ours.written()} |" in text
 
@@ -69,5 +72,5 @@ def test_multi_mnist_shows_what_the_models_of_its_table_drew(visit: Visit):
     measured = reports.report("multi-mnist").measured
     steps = {row["model"].split(",")[0]: row["steps"] for row in measured["rows"]}
     assert {one.by.name: one.by.steps for one in measured["drawn"].drawn} == steps
-    charts = visit("results", experiment="multi-mnist").get("plotly_chart")
+    charts = visit("results", experiment="multi-mnist", details=1).get("plotly_chart")
     assert "in rows: Image, Dynamic routing" in charts[0].proto.alt and "error" in charts[1].proto.alt

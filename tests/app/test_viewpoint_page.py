@@ -34,7 +34,7 @@ def on_stage(given: Message) -> float:
 
 
 def test_all_methods_of_the_data_set_stand_beside_one_another_and_the_cnn_with_its_pooled_features(visit: Visit):
-    app = visit("viewpoint", model="mnist-em-residual")
+    app = visit("viewpoint", model="mnist-em-residual", details=1)
     given = board(app)
     assert not app.error and not app.warning
     assert [method["title"] for method in given.fields["methods"]] == [
@@ -57,11 +57,11 @@ def test_details_are_about_the_change_that_is_played_and_stand_where_nothing_was
     visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     _, *each, how = reports.report("viewpoint").sentences
-    shown = spoken(visit("viewpoint", model="digits-dr", change="scale"))
+    shown = spoken(visit("viewpoint", model="digits-dr", change="scale", details=1))
     assert [sentence for sentence in each if sentence in shown] == [each[3]] and each[3].startswith("Scale:")
     assert how in shown
     monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path))
-    assert "Not measured here yet." in spoken(visit("viewpoint", model="digits-dr"))
+    assert "Not measured here yet." in spoken(visit("viewpoint", model="digits-dr", details=1))
 
 
 def test_where_a_data_set_has_no_cnn_another_that_reads_its_images_stands_in_by_name(visit: Visit):

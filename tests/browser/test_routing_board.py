@@ -233,7 +233,7 @@ def test_two_boards_play_in_step(visitor: Visitor):
 
 def test_em_ends_with_the_r_that_made_the_capsules_on_board_flow_and_legend(visitor: Visitor):
     """Nothing in the network uses an R after the last M-step, so that no picture shows one; a share of 0 is no blue."""
-    visitor.open("em?model=digits-em&image=5")
+    visitor.open("em?model=digits-em&image=5&details=1")
     ends = at(visitor, "[...Array(9).keys()].map(f => board.run.state(f).shareStep)")
     assert ends == [0, 0, 1, 1, 1, 2, 2, 2, 2]
     assert at(visitor, "board.run.iterations === 3 && board.run.data.shares.length === 10 * board.run.pairs")

@@ -1,0 +1,66 @@
+"""What a page has on demand: figures and sentences in a folded panel, made only while it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+from plotly.graph_objects import Figure
+
+from app import layout
+from app.scene import Scene
+from app.widgets import chosen
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that is made when it is shown or taken away.
+
+    key: its own on the page. title, said: above it, where it needs any.
+    """
+
+    key: str
+    made: Callable[[], Figure]
+    title: str = ""
+    said: str = ""
+
+    def show(self) -> None:
+        """The figure below its title."""
+        if self.title:
+            st.subheader(self.title, anchor=False)
+        if self.said:
+            st.markdown(self.said)
+        with layout.errors_as_sentences():
+            layout.show(self.made(), self.key)
+
+
+Part = str | Drawing | tuple[Drawing, ...]
+"""A paragraph in Markdown, a figure, or figures beside one another."""
+
+
+def details(current: Scene, *parts: Part) -> None:
+    """The panel at the end of a page; folded, it offers its figures to be taken away, and presented it is not there."""
+    if not current.choices.details:
+        for part in parts:
+            if not isinstance(part, str):
+                for drawing in part if isinstance(part, tuple) else (part,):
+                    layout.offer(drawing.key, drawing.made)
+        if current.choices.present:
+            return
+    panel = chosen(st.expander, "Details", "details", current.choices.details, icon=":material/table_rows:")
+    if current.choices.details:
+        with panel:
+            for part in parts:
+                _show(part)
+
+
+def _show(part: Part) -> None:
+    if isinstance(part, str):
+        st.markdown(part)
+    elif isinstance(part, Drawing):
+        part.show()
+    else:
+        for column, drawing in zip(st.columns(len(part)), part, strict=True):
+            with column:
+                drawing.show()
