@@ -10,7 +10,6 @@ from typing import Any
 
 import streamlit as st
 from plotly.graph_objects import Figure
-from streamlit.delta_generator import DeltaGenerator
 
 from app import presenter, scene, takeaway, text
 from app.scene import Scene
@@ -85,24 +84,25 @@ def offer(key: str, made: Callable[[], Figure | Board], title: str = "") -> None
     takeaway.offer(key, made, title)
 
 
-def strip_place() -> DeltaGenerator:
-    """Where the strip will stand; a page whose board is awaited sends that first."""
-    return st.container(key="strip-place")
+def strip(trace: Trace, highlight: Part, dark: bool) -> None:
+    """The network from image to reconstruction, the page's subject marked; its trace is the one to take away."""
+    strip_later(trace, highlight, dark)()
 
 
-def strip(trace: Trace, highlight: Part, dark: bool, place: DeltaGenerator | None = None) -> None:
-    """The network from image to reconstruction, the page's subject marked; its trace is the one to take away.
-
-    place: of `strip_place`; here unless given.
-    """
+def strip_later(trace: Trace, highlight: Part, dark: bool) -> Callable[[], None]:
+    """Keep the strip's place; what draws it there, for a page that first sends the board that is awaited."""
     takeaway.record(trace)
-    with place or strip_place():
-        show(
-            network_strip(trace, highlight=highlight, dark=dark).update_layout(height=132),
-            "strip",
-            "The network",
-            height=116,
-        )
+    place = st.container(key="strip-place")
+
+    def made() -> Figure:
+        return network_strip(trace, highlight=highlight, dark=dark).update_layout(height=132)
+
+    def draw() -> None:
+        with place:
+            show(made(), "strip", "The network", height=116)
+
+    offer("strip", made, "The network")
+    return draw
 
 
 def explain(text: str, formula: str, source: str) -> None:

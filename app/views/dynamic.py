@@ -24,14 +24,14 @@ layout.headline(
 TITLES = dict(zip(LABS, ("The network", "Two parents, by hand"), strict=True))
 segments("Laboratory", "lab", current.choices.lab, TITLES, bare=True)
 layout.note(other)
-strip = layout.strip_place()
+draw_strip = layout.strip_later(trace, "routing", current.dark)
 if current.choices.lab == "toy":
     toy.toy()
-    layout.strip(trace, "routing", current.dark, strip)
+    draw_strip()
 else:
     upper = boards.pickers(current, entry, trace)
     boards.show(entry.routing)
-    layout.strip(trace, "routing", current.dark, strip)
+    draw_strip()
     boards.answer(current, entry)
     boards.objects(current, trace)
 

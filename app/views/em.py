@@ -18,13 +18,13 @@ layout.headline(
     entry.config.algorithm.explanation.headline,
 )
 layout.note(other)
-strip = layout.strip_place()
+draw_strip = layout.strip_later(whole, "routing", current.dark)
 
 trace = layout.layer_picker(current, whole)
 summary = metrics.summarise(trace)
 upper = boards.pickers(current, entry, trace)
 boards.show(entry.routing)
-layout.strip(whole, "routing", current.dark, strip)
+draw_strip()
 boards.answer(current, entry)
 
 spread, steps = metrics.gaussian_summary(trace, upper), trace.layer.iterations

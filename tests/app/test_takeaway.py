@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
@@ -46,6 +47,11 @@ def test_every_figure_of_the_page_is_in_the_list(visit: Visit):
     titles = app.selectbox(key="taken_key").options
     assert titles[0] == "The network"
     assert len(titles) == len(app.get("plotly_chart")) - 1, "all that are on the page, and the preview"
+
+
+@pytest.mark.parametrize("page", ["dynamic", "em", "discriminative"])
+def test_the_network_comes_first_also_where_its_strip_is_drawn_after_the_board(visit: Visit, page: str):
+    assert opened(visit(page)).selectbox(key="taken_key").options[0] == "The network"
 
 
 def test_the_lines_of_dynamic_routing_give_the_same_numbers(visit: Visit):
