@@ -51,6 +51,8 @@ with layout.errors_as_sentences():
     for notice in current.notices:
         st.warning(text.sentence(notice), icon=":material/link_off:")
     takeaway.begin()
+    if here.named.url_path != navigation.START:
+        sidebar.begin()
     if notes.wanted(current.choices):
         notes.show(current.choices)
     else:

@@ -45,12 +45,16 @@ STILL = {
 """The pages that show no model and no image of the visitor's choice, and what the sidebar says there."""
 
 
+def begin() -> None:
+    """Its first line, sent ahead of the page, which then has its width from the start."""
+    st.sidebar.html('<p class="brand">capsviz<span>capsules, routed in sight</span></p>')
+
+
 def show(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> bool:
     """Draw the sidebar for what is on stage; whether the visitor asks to take something away.
 
     here: the page on which it stands, by its name in the link. pages: all of them.
     """
-    st.html('<p class="brand">capsviz<span>capsules, routed in sight</span></p>')
     wanted = here != TOURS and _actions(scene, here, pages)
     if here in STILL:
         st.caption(STILL[here])
