@@ -41,26 +41,30 @@ Part = str | Drawing | tuple[Drawing, ...]
 
 def details(current: Scene, *parts: Part) -> None:
     """The panel at the end of a page; folded, it offers its figures to be taken away, and presented it is not there."""
-    if not current.choices.details:
-        for part in parts:
-            if not isinstance(part, str):
-                for drawing in part if isinstance(part, tuple) else (part,):
-                    layout.offer(drawing.key, drawing.made)
+    opened = current.choices.details
+    if not opened:
+        for drawing in (each for part in parts for each in _drawings(part)):
+            layout.offer(drawing.key, drawing.made)
         if current.choices.present:
             return
-    panel = chosen(st.expander, "Details", "details", current.choices.details, icon=":material/table_rows:")
-    if current.choices.details:
+    panel = chosen(st.expander, "Details", "details", opened, icon=":material/table_rows:")
+    if opened:
         with panel:
             for part in parts:
                 _show(part)
 
 
+def _drawings(part: Part) -> tuple[Drawing, ...]:
+    if isinstance(part, str):
+        return ()
+    return (part,) if isinstance(part, Drawing) else part
+
+
 def _show(part: Part) -> None:
     if isinstance(part, str):
         st.markdown(part)
-    elif isinstance(part, Drawing):
-        part.show()
-    else:
-        for column, drawing in zip(st.columns(len(part)), part, strict=True):
-            with column:
-                drawing.show()
+        return
+    drawings = _drawings(part)
+    for column, drawing in zip(st.columns(len(drawings)), drawings, strict=True):
+        with column:
+            drawing.show()

@@ -51,7 +51,8 @@ with layout.errors_as_sentences():
     for notice in current.notices:
         st.warning(text.sentence(notice), icon=":material/link_off:")
     takeaway.begin()
-    if here.named.url_path != navigation.START:
+    sided = here.named.url_path != navigation.START
+    if sided:
         sidebar.begin()
     if notes.wanted(current.choices):
         notes.show(current.choices)
@@ -62,10 +63,8 @@ with layout.errors_as_sentences():
             layout.so_far(current, here.named.url_path)
         with layout.errors_as_sentences():
             here.page.run()
-    take_away = False
-    if here.named.url_path != navigation.START:  # after the page, whose board is awaited
-        with st.sidebar:
-            take_away = sidebar.show(current, here.named.url_path, navigation.named())
+    with st.sidebar:  # after the page, whose board is awaited
+        take_away = sided and sidebar.show(current, here.named.url_path, navigation.named())
     if take_away:
         takeaway.take_away(current)
     if zoo.version() != version:  # a page of two zoos: its pictures may be those of one, its decoder of the other

@@ -41,9 +41,9 @@ def test_figures_are_made_where_the_panel_is_open_and_can_be_taken_away_anyhow(
         app.button(key="take_away").click().run()
         titles = {title.split()[-1].lower() for title in app.selectbox(key="taken_key").options}
         assert set(figures) <= titles
-    for name, (_, made) in folded.session_state["shown"].pictures.items():
-        if name.rsplit("-", 1)[-1] in figures:
-            assert json.loads(made().to_json()) == charts(shown)[name.rsplit("-", 1)[-1]]
+    offered = {name.rsplit("-", 1)[-1]: made for name, (_, made) in folded.session_state["shown"].pictures.items()}
+    for name in figures:
+        assert json.loads(offered[name]().to_json()) == charts(shown)[name]
 
 
 def test_presented_the_panel_is_there_only_where_it_is_open(visit: Visit):

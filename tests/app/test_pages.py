@@ -67,7 +67,7 @@ def spoken(app: AppTest) -> str:
 @pytest.mark.parametrize(
     ("page", "figures"),
     [
-        ("dynamic", {"strip"}),
+        ("dynamic", {"strip", "lengths", "entropy"}),
         ("em", {"strip"}),
         ("discriminative", {"strip"}),
         ("perturb", {"strip", "meanings", "sheet"}),
@@ -75,7 +75,7 @@ def spoken(app: AppTest) -> str:
     ],
 )
 def test_a_page_shows_its_figures_its_explanation_and_its_source(visit: Visit, page: str, figures: set[str]):
-    app = visit(page)
+    app = visit(page, details=1)
     assert figures <= charts(app).keys()
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
     assert not app.error

@@ -75,10 +75,14 @@ def test_results_show_every_experiment_and_its_links_keep_the_choices(visitor: V
         if report.measured is not None:
             sync_api.expect(figures.first).to_be_visible()
         if report.markdown:
-            if name == reports.NAMES[0]:
-                sync_api.expect(tables).to_have_count(0)
-                visitor.window.locator('[class*="st-key-details"] summary').click()
+            panel = visitor.window.locator('[class*="st-key-details"] summary')
+            sync_api.expect(tables).to_have_count(0)
+            panel.click()
             sync_api.expect(tables.first).to_be_visible()
+            visitor.eventually(lambda: "details=1" in visitor.query(), "the open panel in the link")
+            visitor.fresh()
+            panel.click()
+            visitor.eventually(lambda: "details" not in visitor.query(), "the folded panel in the link")
     visitor.eventually(lambda: f"experiment={reports.NAMES[-1]}" in visitor.query(), "the experiment in the link")
     query = visitor.query()
     link = visitor.window.get_by_role("link", name="4 Perturb")
