@@ -92,11 +92,9 @@ def viewpoint(
 @app.command()
 def iterations(seeds: Seeds = 3, threads: Threads = None, time_limit: Limit = None) -> None:
     """Train with T = 1 to 5 routing iterations, and ask shipped models with T = 1 to 10."""
-    from capsviz.data import available
     from capsviz.experiments import iterations
 
-    models = [name for name in ("digits-dr", "mnist-dr") if available(name.removesuffix("-dr"))]
-    iterations.ask_shipped(models, say=say)
+    iterations.ask_shipped(iterations.shipped(), say=say)
     train(iterations, seeds, threads, time_limit)
     tell(iterations.NAME)
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from capsviz import device, zoo
-from capsviz.data import ImageSet, load
+from capsviz.data import DATASETS, ImageSet, available, load
 from capsviz.experiments import results
 from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import digits
@@ -34,8 +34,20 @@ def configs(seeds: int) -> list[TrainingConfig]:
     return [digits(DYNAMIC.name, iterations=iterations, seed=seed) for seed in range(seeds) for iterations in TRAINED]
 
 
+def shipped() -> list[str]:
+    """The models of dynamic routing that read one object an image, as far as their data sets are here."""
+    return [
+        entry.name
+        for entry in zoo.models().values()
+        if entry.routing == DYNAMIC.name
+        and entry.data in DATASETS
+        and DATASETS[entry.data].objects == 1
+        and available(entry.data)
+    ]
+
+
 def ask_shipped(
-    models: Sequence[str] = ("digits-dr", "mnist-dr"),
+    models: Sequence[str],
     *,
     count: int | None = None,
     data_root: Path | None = None,
@@ -46,6 +58,7 @@ def ask_shipped(
     count: only the first so many test images. Models whose rows stand, with the weights they have now, are skipped.
     """
     result = results.read(SHIPPED) or {"experiment": SHIPPED, "rows": []}
+    result["rows"] = [row for row in result["rows"] if row["model"] in zoo.models()]
     for name in models:
         entry = zoo.entry(name)
         test = load(entry.data, "test", root=data_root)

@@ -125,7 +125,8 @@ class Moved(Shipped):
 
     data: Name
     routing: Routing
-    seen_shift: Number
+    seen_shift: Amount
+    seen_rotation: Amount
     kind: Literal["shift", "rotation"]
     amount: Number
     count: Some
@@ -190,6 +191,23 @@ class Speed(TypedDict):
     images_per_second: dict[Name, Rate]
 
 
+class Held(TypedDict):
+    """What training a network took at the most."""
+
+    command: Text
+    parameters: Some
+    lower: Number
+    bytes_before: Some
+    bytes: Some
+    seconds_per_step: Amount
+
+
+class HeldRows(Machine):
+    """What `capsviz benchmark memory` measured."""
+
+    rows: Annotated[list[Held], MOST_ROWS]
+
+
 KINDS: dict[str, Any] = {
     "iterations": SweepByT,
     "ascent": SweepOfB,
@@ -198,6 +216,7 @@ KINDS: dict[str, Any] = {
     "robustness": MovedRows,
     "viewpoint": RecoveredRows,
     "multi-mnist": OverlaidRows,
+    "memory": HeldRows,
     **{f"speed-{preset}{device}": Speed for preset in PRESETS | MATRIX_PRESETS for device in ("", "-cuda")},
 }
 """By the name of the file. What other files hold, their own readers say."""

@@ -13,7 +13,7 @@ import torch
 from capsviz import places
 from capsviz.errors import CapsvizError
 from capsviz.experiments.result_files import KINDS
-from capsviz.files import make_folder, write_json
+from capsviz.files import UNFINISHED, make_folder, write_json
 from capsviz.reading import read_json, understood
 
 REMEDY = "restore it with git, or delete it and run the experiment again"
@@ -28,12 +28,23 @@ def folder() -> Path:
     return Path(os.environ.get("CAPSVIZ_RESULTS", places.root() / "benchmarks" / "results"))
 
 
+def version() -> tuple[str, tuple[tuple[str, int, int], ...]]:
+    """What is another as soon as a result file is: the folder, and the name, time and size of each file there."""
+    finished = (path for path in sorted(folder().glob("**/*.*")) if path.suffix != UNFINISHED)
+    states = ((path, path.stat()) for path in finished)
+    return str(folder()), tuple((path.name, state.st_mtime_ns, state.st_size) for path, state in states)
+
+
 def read(name: str) -> dict[str, Any] | None:
     """The result file of an experiment, None where it was not run here.
 
     Raises ResultError for one that is damaged, or is not what `result_files` says.
     """
-    path = folder() / f"{name}.json"
+    return read_file(folder() / f"{name}.json", name)
+
+
+def read_file(path: Path, name: str) -> dict[str, Any] | None:
+    """As `read`, of a result by that name in any file."""
     if not path.is_file():
         return None
     found: dict[str, Any] = read_json(path, REMEDY, ResultError)

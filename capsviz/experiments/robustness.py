@@ -2,10 +2,10 @@
 
 capsviz experiment robustness --count 2000 --threads 1
 
-Evaluation only. What each model saw in training, its `--shift`, is written beside its figures. Image i goes right,
-down, left or up as i runs through 0 … 3 modulo 4, and turns left or right by turns, so that every image has one fate,
-the same for all models. Far shifts push strokes off the canvas: the share of ink that is left is measured too, because
-no network can read what is gone.
+Evaluation only. What each model saw in training, its `--shift` and `--rotate`, is written beside its figures. Image i
+goes right, down, left or up as i runs through 0 … 3 modulo 4, and turns left or right by turns, so that every image has
+one fate, the same for all models. Far shifts push strokes off the canvas: the share of ink that is left is measured
+too, because no network can read what is gone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def run(
     data_root: Path | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Measure every model (those of the data set with a decoder, and the CNN, unless given) under every setting.
+    """Measure every model (`candidates`, unless given) under every setting.
 
     count: the first so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
     whose weights changed is measured again.
@@ -50,12 +50,10 @@ def run(
     assert isinstance(test, ImageSet)
     images = replace(test, images=test.images[:count], labels=test.labels[:count])
     result = results.read(NAME) or {"experiment": NAME, "rows": []}
-    for name in models or candidates(data):
-        entry = zoo.entry(name)
-        result["rows"] = [row for row in result["rows"] if row["model"] != name or row["sha256"] == entry.sha256]
-        done = {(row["kind"], row["amount"], row["count"]) for row in result["rows"] if row["model"] == name}
+    for entry in compared(result, data, models):
+        done = {(row["kind"], row["amount"], row["count"]) for row in result["rows"] if row["model"] == entry.name}
         wanted = [setting for setting in settings if (*setting, len(images)) not in done]
-        network = zoo.load_network(name) if wanted else None
+        network = zoo.load_network(entry.name) if wanted else None
         for kind, amount in wanted:
             assert network is not None
             moved = moved_images(images, kind, amount)
@@ -63,11 +61,12 @@ def run(
             result |= results.machine()
             result["rows"].append(
                 {
-                    "model": name,
+                    "model": entry.name,
                     "data": data,
                     "routing": entry.routing,
                     "sha256": entry.sha256,
-                    "seen_shift": seen_shift(entry.command),
+                    "seen_shift": seen(entry.command, "--shift"),
+                    "seen_rotation": seen(entry.command, "--rotate"),
                     "kind": kind,
                     "amount": amount,
                     "count": measured.count,
@@ -76,17 +75,32 @@ def run(
                 }
             )
             results.write(NAME, result)
-            say(f"{name}, {kind} {amount}: {measured.error:.2f} % of {measured.count}")
+            say(f"{entry.name}, {kind} {amount}: {measured.error:.2f} % of {measured.count}")
     return result
 
 
+def compared(result: dict[str, Any], data: str, models: Sequence[str] | None) -> list[zoo.Entry]:
+    """The models to measure, the `candidates` unless given.
+
+    Rows of other weights than those that ship leave the result, and, unless models are given, those of other models.
+    """
+    entries = [zoo.entry(name) for name in models or candidates(data)]
+    stays = zoo.models() if models else {entry.name: entry for entry in entries}
+    result["rows"] = [
+        row
+        for row in result["rows"]
+        if row["data"] != data or (row["model"] in stays and row["sha256"] == stays[row["model"]].sha256)
+    ]
+    return entries
+
+
 def candidates(data: str) -> list[str]:
-    """The models to compare: of each routing the one with a decoder, and the CNN, as far as pretrained/ has them."""
-    chosen: dict[str, str] = {}
-    for entry in zoo.models().values():
+    """The models to compare: of each routing that with a decoder which errs least, and the CNN, as far as they ship."""
+    chosen: dict[str, zoo.Entry] = {}
+    for entry in sorted(zoo.models().values(), key=lambda entry: entry.test_error):
         if entry.data == data and (not entry.has_capsules or entry.has_decoder):
-            chosen.setdefault(entry.routing, entry.name)
-    return [chosen[routing] for routing in METHODS if routing in chosen]
+            chosen.setdefault(entry.routing, entry)
+    return [chosen[routing].name for routing in METHODS if routing in chosen]
 
 
 def moved_images(images: ImageSet, kind: str, amount: int) -> ImageSet:
@@ -103,10 +117,10 @@ def ink_left(before: ImageSet, after: ImageSet) -> float:
     return float(after.images.double().sum() / before.images.double().sum())
 
 
-def seen_shift(command: str) -> int:
-    """By how many pixels training images were shifted, from the command that trained a model."""
+def seen(command: str, option: str) -> float:
+    """By how many pixels, or degrees, training images were moved at most, from the command that trained a model."""
     words = shlex.split(command)
-    return int(words[words.index("--shift") + 1]) if "--shift" in words else 0
+    return float(words[words.index(option) + 1]) if option in words else 0.0
 
 
 def standard_error(row: dict[str, Any]) -> float:
@@ -158,11 +172,21 @@ def sentences(result: dict[str, Any]) -> list[str]:
                 f"{standard_error(best):.1f} %, {worst['model']} most, {worst['error']:.1f} ± "
                 f"{standard_error(worst):.1f} %."
             )
-    seen = sorted({row["seen_shift"] for row in result["rows"]})
     counts = sorted({row["count"] for row in result["rows"]})
-    pixels = " or ".join(map(str, seen))
-    said.append(
-        f"All saw shifts of up to {pixels} pixels in training and no rotation. First {counts[0]} test images, one "
-        "model each, ± binomial standard error."
-    )
+    said.append(f"{_trained(result)} First {counts[0]} test images, one model each, ± binomial standard error.")
     return said
+
+
+def _trained(result: dict[str, Any]) -> str:
+    """Which models saw what in training."""
+    by_seen: dict[tuple[float, float], list[str]] = {}
+    for model, *found in dict.fromkeys(
+        (row["model"], row["seen_shift"], row["seen_rotation"]) for row in result["rows"]
+    ):
+        by_seen.setdefault((found[0], found[1]), []).append(model)
+    said = [
+        f"shifts of up to {pixels:g} pixels and {f'turns of up to {degrees:g} degrees' if degrees else 'no turns'} "
+        f"({', '.join(models)})"
+        for (pixels, degrees), models in sorted(by_seen.items())
+    ]
+    return f"In training the models saw {'; '.join(said)}."

@@ -22,7 +22,7 @@ from capsviz.analysis.viewpoint import Seen, numbers, recovered
 from capsviz.data import ImageSet, load, to_float
 from capsviz.data.viewpoint import CHANGES, Change, transformed
 from capsviz.experiments import results
-from capsviz.experiments.robustness import candidates
+from capsviz.experiments.robustness import compared
 from capsviz.network import METHODS, Network
 
 NAME = "viewpoint"
@@ -51,19 +51,17 @@ def run(
         for split, count, seed in (("train", fitted, 0), ("test", held, 1))
     ]
     result = results.read(NAME) or {"experiment": NAME, "rows": []}
-    for name in models or candidates(data):
-        entry = zoo.entry(name)
-        result["rows"] = [row for row in result["rows"] if row["model"] != name or row["sha256"] == entry.sha256]
-        done = {(row["change"], row["fitted"], row["held"]) for row in result["rows"] if row["model"] == name}
+    for entry in compared(result, data, models):
+        done = {(row["change"], row["fitted"], row["held"]) for row in result["rows"] if row["model"] == entry.name}
         sizes = tuple(len(images) for images, _ in parts)
         for change in (CHANGES[change] for change in changes if (change, *sizes) not in done):
-            network = zoo.load_network(name)
+            network = zoo.load_network(entry.name)
             fit, test = (seen(network, images, change, seed) for images, seed in parts)
             count = fit.numbers.shape[1]
             result |= results.machine()
             for components in (None, COMPONENTS) if not entry.has_capsules else (None,):
                 row = {
-                    "model": name,
+                    "model": entry.name,
                     "data": data,
                     "routing": entry.routing,
                     "sha256": entry.sha256,

@@ -198,7 +198,7 @@ def cost(costs: Sequence[Cost], *, dark: bool = False) -> Figure:
 
 
 def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
-    """Error against shift and against rotation, with binomial standard errors; what training had seen is shaded."""
+    """Error against shift and against rotation, with binomial standard errors; what trainings had seen is shaded."""
     figure = _panels(["shift, pixels", "rotation, degrees"], dark)
     for column, kind in enumerate(("shift", "rotation"), start=1):
         for place, (routing, rows) in enumerate(viewpoints.series(result, kind).items()):
@@ -221,13 +221,14 @@ def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
                 1,
                 column,
             )
-    seen = max((row["seen_shift"] for row in result["rows"]), default=0)
-    figure.add_vrect(x0=0, x1=seen, fillcolor=ink(dark).muted, opacity=0.15, line_width=0, row=1, col=1)
+    for column, kind in enumerate(("shift", "rotation"), start=1):
+        for seen in sorted({row[f"seen_{kind}"] for row in result["rows"]} - {0}):
+            figure.add_vrect(x0=0, x1=seen, fillcolor=ink(dark).muted, opacity=0.15, line_width=0, row=1, col=column)
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title_text="error, %", col=1)
     rows = [row for row in result["rows"] if (row["kind"], row["amount"]) == ("rotation", 40)]
     said = ", ".join(f"{row['model']} {row['error']:.1f} %" for row in rows)
-    text = f"Error of shifted and turned test images; shifts up to {seen} were seen in training. At 40 degrees: {said}."
+    text = f"Error of shifted and turned test images; what some model saw in training is shaded. At 40 degrees: {said}."
     return _finish(figure, text, dark)
 
 

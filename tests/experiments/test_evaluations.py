@@ -32,7 +32,7 @@ def test_unmoved_images_give_the_plain_error_and_far_shifts_a_worse_one(folder):
     assert rows[1]["error"] > rows[0]["error"] + 20
     assert rows[0]["ink"] == 1 and rows[1]["ink"] < 0.9
     assert rows[2]["ink"] == pytest.approx(1, abs=0.05), "a turn about the centre keeps the digit on the canvas"
-    assert rows[0]["seen_shift"] == 1
+    assert (rows[0]["seen_shift"], rows[0]["seen_rotation"]) == (1, 0)
 
 
 def test_the_baseline_without_capsules_is_measured_as_well(folder):
@@ -54,6 +54,32 @@ def test_robustness_skips_what_stands_and_measures_new_weights_again(folder, mon
     assert len(said) == 3 and len(known(results.read("robustness"))["rows"]) == 2
 
 
+def test_a_model_that_left_the_comparison_leaves_its_result_and_one_asked_for_stays(folder, monkeypatch):
+    settings = [("shift", 0)]
+    robustness.run("digits", ["digits-l2", "mnist-cnn"], 20, settings=settings)
+    rows = robustness.run("digits", ["digits-l1"], 20, settings=settings)["rows"]
+    assert [row["model"] for row in rows] == ["digits-l2", "mnist-cnn", "digits-l1"]
+    monkeypatch.setattr(robustness, "candidates", lambda data: ["digits-l1"])
+    rows = robustness.run("digits", None, 20, settings=settings)["rows"]
+    assert [row["model"] for row in rows] == ["digits-l1"]
+
+
+def test_of_each_routing_the_model_that_errs_least_is_compared():
+    assert robustness.candidates("mnist") == [
+        "mnist-dr-residual", "mnist-em-residual", "mnist-l2-residual", "mnist-l1-residual", "mnist-cnn",
+    ]  # fmt: skip
+
+
+def test_what_models_saw_in_training_is_said_of_each():
+    same = {"routing": "dr", "count": 9, "kind": "shift", "amount": 0, "error": 1.0}
+    few, more = ({**same, "model": name, "seen_shift": 2.0} for name in ("few", "more"))
+    rows = [few | {"seen_rotation": 0.0}, more | {"seen_rotation": 15.0}]
+    assert robustness.sentences({"rows": rows})[-1].startswith(
+        "In training the models saw shifts of up to 2 pixels and no turns (few); "
+        "shifts of up to 2 pixels and turns of up to 15 degrees (more)."
+    )
+
+
 def test_every_image_goes_its_own_way_and_no_further_than_asked():
     images = single_digits()
     moved = robustness.moved_images(images, "shift", 3).images
@@ -67,6 +93,7 @@ def test_the_standard_error_is_that_of_a_binomial():
     assert robustness.standard_error({"error": 20.0, "count": 400}) == pytest.approx(2.0)
 
 
+@pytest.mark.long
 def test_viewpoints_are_recovered_from_a_capsule_and_from_pooled_features_also_cut_to_as_many(folder):
     rows = viewpoint.run("digits", ["digits-dr", "mnist-cnn"], 200, 100, changes=["right"])["rows"]
     assert [(row["model"], row["numbers"], row["of"]) for row in rows] == [
@@ -114,6 +141,11 @@ def test_shipped_models_are_asked_once(folder):
     iterations.ask_shipped(["digits-dr"], count=20, say=said.append)
     iterations.ask_shipped(["digits-dr"], count=20, say=said.append)
     assert len(said) == 10 and known(results.read("iterations-shipped"))["rows"][0]["trained_with"] == 3
+
+
+def test_models_of_one_object_an_image_whose_data_is_here_are_asked(monkeypatch, tmp_path):
+    monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path))
+    assert iterations.shipped() == ["digits-dr"]
 
 
 def spread(name: str, errors: tuple[float, ...]) -> dict:

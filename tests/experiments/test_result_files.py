@@ -12,6 +12,7 @@ from capsviz import places
 from capsviz.experiments import reports, results
 from capsviz.experiments.result_files import KINDS
 from capsviz.experiments.results import ResultError
+from tests.known import known
 
 OURS = places.root() / "benchmarks" / "results"
 
@@ -32,7 +33,8 @@ def change(path: Path, field: str, value: object) -> None:
 
 
 def test_every_result_file_here_is_what_it_has_to_be(copies: Path):
-    assert {path.stem for path in copies.glob("*.json")} - KINDS.keys() == {"app", "load", "fuzz", "mutation", "seeds"}
+    others = {"app", "load", "fuzz", "mutation", "seeds"}
+    assert {path.stem for path in copies.glob("*.json")} - KINDS.keys() == others
     for name in KINDS:
         assert results.read(name) is None or (copies / f"{name}.json").is_file()
 
@@ -68,3 +70,14 @@ def test_a_model_that_was_asked_with_some_iterations_only_is_left_out_of_the_sen
     path.write_text(json.dumps(said))
     model = json.loads(path.read_text())["rows"][0]["model"]
     assert not any(sentence.startswith(f"{model}, trained") for sentence in reports.report("iterations").sentences)
+
+
+def test_the_version_is_another_with_each_file_that_is_written_and_not_with_one_that_is_being_written(copies: Path):
+    before = results.version()
+    (copies / "ascent.json.x.tmp").write_text("{")
+    assert results.version() == before
+    results.write("ascent", known(results.read("ascent")))
+    assert results.version() != before
+    before = results.version()
+    (copies / "ascent.json").unlink()
+    assert results.version() != before

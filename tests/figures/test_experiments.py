@@ -114,12 +114,12 @@ def test_cost_draws_a_bar_for_each_method():
 
 
 def test_robustness_shades_what_training_had_seen():
-    usual = {"model": "mnist-dr", "routing": "dr", "seen_shift": 2, "count": 100, "ink": 1.0}
+    usual = {"model": "mnist-dr", "routing": "dr", "seen_shift": 2, "seen_rotation": 15, "count": 100, "ink": 1.0}
     rows = [{**usual, "kind": "shift", "amount": amount, "error": 10.0 * amount} for amount in (2, 0, 1)]
     figure = figures.robustness({"rows": rows})
     assert list(figure.data[0].x) == [0, 1, 2] and list(figure.data[0].y) == [0, 10, 20]
     assert figure.data[0].error_y.array[1] == pytest.approx(3.0)
-    assert (figure.layout.shapes[0].x0, figure.layout.shapes[0].x1) == (0, 2)
+    assert [(shape.xref, shape.x0, shape.x1) for shape in figure.layout.shapes] == [("x", 0, 2), ("x2", 0, 15)]
 
 
 def test_iterations_draws_means_with_the_range_of_the_seeds():
