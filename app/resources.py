@@ -18,6 +18,7 @@ from capsviz.analysis.pooling import Pooling, pooling
 from capsviz.analysis.predictions import Predictions, PredictionsError, drawings, path_of, recorded
 from capsviz.boards import pack_weights
 from capsviz.data import Viewpoint
+from capsviz.experiments.reports import NAMES, Report, report
 from capsviz.network import CNN, METHODS, CapsNet
 from capsviz.tracing import adopting
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
@@ -225,6 +226,12 @@ def all_entries() -> dict[str, zoo.Entry]:
     visitor's own. Raises ZooError.
     """
     return zoo.models() | zoo.at_steps() | {name: own.entry for name, own in dropped.models().items()}
+
+
+@of_zoo(most=2)
+def reports(version: tuple[str, tuple[tuple[str, int, int], ...]]) -> dict[str, Report]:
+    """What each experiment found, by its name; version: `capsviz.experiments.results.version()`. Raises ResultError."""
+    return {name: report(name) for name in NAMES}
 
 
 @of_zoo(most=24)

@@ -9,11 +9,11 @@ from typing import Any
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import layout, scene
+from app import layout, resources, scene
 from app.details import Drawing, Part, details
 from app.widgets import segments
 from capsviz.data import describe
-from capsviz.experiments import convergence, reports
+from capsviz.experiments import convergence, results
 from capsviz.experiments.pairs import shipping
 from capsviz.figures import experiments as figures
 from capsviz.figures.pairs import drawn_pairs
@@ -53,7 +53,7 @@ def drawings(name: str, measured: Any, dark: bool) -> list[Drawing]:
 
 
 current = scene.current()
-every = {name: reports.report(name) for name in reports.NAMES}
+every = resources.reports(results.version())
 report = every[current.choices.experiment]
 
 segments("Experiment", "experiment", report.name, {name: each.title for name, each in every.items()}, bare=True)

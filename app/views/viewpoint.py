@@ -11,7 +11,7 @@ from app.text import plain
 from app.widgets import segments
 from capsviz.boards.sweep import sweep_board as taken
 from capsviz.data.viewpoint import CHANGES
-from capsviz.experiments import reports
+from capsviz.experiments import results
 from capsviz.figures.viewpoint import pooling_figures
 
 current = scene.current()
@@ -75,7 +75,7 @@ if swing.pooled:
         f"{plain(swing.pooled.name)}'s first layer which varies most over the image on stage; all three pictures are "
         "on one scale."
     )
-measured = reports.report("viewpoint")
+measured = resources.reports(results.version())["viewpoint"]
 most, *others = measured.sentences or ("Not measured here yet.",)
 said = [sentence for sentence in others[:-1] if sentence.startswith(f"{change.title}:")]
 details(

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from capsviz import device
 from capsviz.data.images import to_float
-from capsviz.data.viewpoint import Change, Viewpoint
+from capsviz.data.viewpoint import CHANGES, Change, Viewpoint, transformed
 from capsviz.network import CNN, Network
 
 MOST = 31
@@ -67,7 +67,14 @@ def seen_by(
     image: UInt8[Tensor, "channel height width"], others: Viewpoint, change: str, along: Sequence[float]
 ) -> UInt8[Tensor, "amount channel height width"]:
     """An image under a viewpoint of which one change has one amount after the other."""
-    return torch.stack([replace(others, **{change: amount})(image) for amount in along])
+    neutral = CHANGES[change].neutral
+    still, moved = replace(others, **{change: neutral}), [amount for amount in along if amount != neutral]
+    found = still(image).repeat(len(along), 1, 1, 1)
+    if moved:  # all at once; what stays as it is, is not resampled
+        places = torch.tensor([amount != neutral for amount in along])
+        changes = still.changes | {change: torch.tensor(moved)}
+        found[places] = transformed(image.expand(len(moved), *image.shape), changes)
+    return found
 
 
 @device.or_cpu
