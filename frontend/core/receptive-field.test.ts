@@ -18,7 +18,14 @@ test("what lies beyond the border of the image is not seen", () => {
 });
 
 test("the places' own parts lie side by side around the middle of what they see", () => {
-  const [first, next] = [own(table, 2, 2), own(table, 2, 3)];
+  const shape = [1, 28, 28] as const;
+  const [first, next] = [own(table, shape, 2, 2), own(table, shape, 2, 3)];
   assert.equal(first.right, next.left);
   assert.deepEqual([(first.left + first.right) / 2, (first.top + first.bottom) / 2], [12.5, 12.5]);
+});
+
+test("a place's own part ends where the image does", () => {
+  assert.deepEqual(own(padded, [3, 16, 12], 0, 0), { top: 0.5, left: 0.5, bottom: 4.5, right: 4.5 });
+  const further: Field = { ...padded, beyond: [5, 1] };
+  assert.deepEqual(own(further, [3, 16, 12], 0, 2), { top: 0, left: 8.5, bottom: 2.5, right: 12 });
 });

@@ -25,9 +25,14 @@ export function seen({ size, stride, beyond }: Field, [, height, width]: Shape, 
   return { top: Math.max(0, top), left: Math.max(0, left), bottom, right };
 }
 
-/** The part of it that is nearer to this place than to its neighbours. */
-export function own({ size, stride, beyond }: Field, row: number, column: number): Box {
+/** The part of it, as far as the image goes, that is nearer to this place than to its neighbours. */
+export function own({ size, stride, beyond }: Field, [, height, width]: Shape, row: number, column: number): Box {
   const top = (row - 0.5) * stride[0] - beyond[0] + size[0] / 2;
   const left = (column - 0.5) * stride[1] - beyond[1] + size[1] / 2;
-  return { top, left, bottom: top + stride[0], right: left + stride[1] };
+  return {
+    top: Math.max(0, top),
+    left: Math.max(0, left),
+    bottom: Math.min(height, top + stride[0]),
+    right: Math.min(width, left + stride[1]),
+  };
 }

@@ -275,7 +275,8 @@ export class RoutingBoard extends Board<Message> {
     const presented = look.scale > PRESENTED;
     this.root.classList.toggle("presented", presented);
     const above = controls.root.offsetHeight + (presented ? 0 : this.tools.offsetHeight + 10);
-    const room = window.innerHeight - topOf(this.root) - above - 24;
+    // Presented, it ends with the window, so that no sliver of what comes below is seen.
+    const room = window.innerHeight - topOf(this.root) - above - (presented ? 17 : 24);
     const tall = Math.round(Math.max(360, Math.min(0.4 * whole, 700, room)));
     const side = wide ? Math.round(Math.max(250, 0.28 * whole)) : whole;
     const answer = wide ? Math.round(Math.min(300, 0.21 * whole)) : whole;

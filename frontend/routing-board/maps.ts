@@ -263,7 +263,7 @@ export class Retina extends BoardPanel {
     const columns = run.data.grid[1];
     means(run, view.shares, run.upper).forEach((mean, p) => {
       pen.fillStyle = warmth((mean - run.even) / farthest);
-      const { top, left, bottom, right } = own(field, Math.floor(p / columns), p % columns);
+      const { top, left, bottom, right } = own(field, this.shape, Math.floor(p / columns), p % columns);
       pen.fillRect(left * unit, this.top + top * unit, (right - left) * unit - 1, (bottom - top) * unit - 1);
     });
     const least = Math.max(0, run.even - farthest);

@@ -183,6 +183,8 @@ def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visito
             return box is not None and box["height"] > 150 and box["y"] >= 0 and box["y"] + box["height"] <= 721
 
         visitor.eventually(fits, f"{place} on the screen: {shown.bounding_box()}")
+        if ".routing" in place:  # and of the buttons below it, no sliver
+            assert known(visitor.window.locator(".routing .tools").bounding_box())["y"] >= 720
 
 
 WORDS = """(() => {
