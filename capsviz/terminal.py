@@ -19,7 +19,9 @@ def _use(threads: int | None) -> int | None:
     return threads
 
 
-Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores unless given.", callback=_use)]
+Threads = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="CPU threads; all cores unless given.", callback=_use)
+]
 Device = Annotated[
     str | None, typer.Option(help="auto, cpu, cuda, cuda:1 or mps; unless given what CAPSVIZ_DEVICE says, else auto.")
 ]

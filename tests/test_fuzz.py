@@ -13,6 +13,8 @@ from capsviz.tracing.intervention import Intervention
 from tests.fuzz.__main__ import SHARES, run
 from tests.fuzz.bounds import Tally
 
+pytestmark = pytest.mark.long
+
 SLICE = dict.fromkeys(SHARES, 40) | {"command lines": 3, "images": 120}
 """Inputs of each kind: about a hundredth of `make fuzz`."""
 

@@ -14,7 +14,7 @@ import hypothesis
 import torch
 
 from capsviz.experiments import results
-from tests.fuzz import files, words
+from tests.fuzz import commands, files, words
 from tests.fuzz.bounds import BYTES, SECONDS, Tally
 
 SHARES: dict[str, tuple[Callable[[Path], tuple[Any, Callable[[Any], Any]]], float]] = {
@@ -29,7 +29,7 @@ SHARES: dict[str, tuple[Callable[[Path], tuple[Any, Callable[[Any], Any]]], floa
     "results": (files.results, 0.05),
     "tours": (words.tour_files, 0.1),
     "links": (words.links, 0.1),
-    "command lines": (words.command_lines, 0.02),
+    "command lines": (commands.command_lines, 0.05),
     "board messages": (words.messages, 0.14),
 }
 """What is read, and its share of all inputs."""

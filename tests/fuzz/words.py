@@ -1,11 +1,7 @@
-"""What visitors and browsers say: tours, links, command lines, the messages of boards."""
+"""What visitors and browsers say: tours, links, the messages of boards."""
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -22,7 +18,6 @@ from app.state.choices import DECLARED, Catalogue, Choices
 from app.tours import store
 from app.tours import tour as tours
 from capsviz.boards.checks import is_one_of
-from capsviz.commands.main import main
 from capsviz.tracing.intervention import Intervention
 from tests.fuzz import damage
 
@@ -33,37 +28,6 @@ JSON = st.recursive(
     max_leaves=12,
 )
 """Whatever a browser may send."""
-
-OPTIONS = tuple(
-    f"--{name}"
-    for name in [
-        "data",
-        "routing",
-        "preset",
-        "steps",
-        "batch",
-        "lr",
-        "shift",
-        "rotate",
-        "seed",
-        "iterations",
-        "gamma",
-        "precision",
-        "threads",
-        "device",
-        "validation-share",
-        "average",
-        "model",
-        "split",
-        "index",
-        "x",
-    ]
-)
-VALUES = (
-    *map(str, damage.NUMBERS),
-    *(word for word in damage.WORDS if word.isprintable()),
-    *["dr", "em", "tiny", "digits-dr", "inf", "nan", "1e-3", "test", "-1", "--help"],
-)
 
 
 def tour_files(folder: Path) -> tuple[st.SearchStrategy[object], Callable[[object], object]]:
@@ -150,42 +114,3 @@ def messages(folder: Path) -> tuple[st.SearchStrategy[object], Callable[[object]
         drawing_pad.received(given)
 
     return JSON | named | look | votes | drawing | state, read
-
-
-TRAIN = ("train", "--data", "digits", "--routing", "dr", "--preset", "tiny", "--steps", "1", "--batch", "4")
-
-
-def command_lines(folder: Path) -> tuple[st.SearchStrategy[object], Callable[[object], object]]:
-    """Commands with options that are wrong, missing, doubled or out of their range; none starts a server."""
-    pairs = st.lists(st.tuples(st.sampled_from(OPTIONS), st.sampled_from(VALUES)), max_size=3)
-    runs, trace = str(folder / "runs"), str(folder / "trace")
-    base = st.sampled_from(
-        (
-            [*TRAIN, "--out", runs],
-            ["evaluate", "--model", "digits-none"],
-            ["trace", "--model", "digits-dr", "-o", trace],
-            ["zoo", "list"],
-            ["zoo", "verify", "digits-none"],
-            [],
-        )
-    )
-    lines = st.builds(lambda first, found: [*first, *(part for pair in found for part in pair)], base, pairs)
-
-    def read(given: object) -> None:
-        assert isinstance(given, list)
-        before, stood = sys.argv, os.getcwd()
-        sys.argv = ["capsviz", *given]
-        os.chdir(folder)
-        said = io.StringIO()
-        try:
-            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-                main()
-        except SystemExit as ended:
-            if ended.code not in (0, 1, 2, None):
-                raise AssertionError(f"exit code {ended.code}") from None
-        finally:
-            sys.argv = before
-            os.chdir(stood)
-        assert "Traceback" not in said.getvalue(), said.getvalue()[-200:]
-
-    return lines, read
