@@ -24,7 +24,8 @@ fuzz: .venv/dev
 
 # Lines and branches of capsviz/ and app/ that the tests without a browser run, and those that none of them does.
 coverage: .venv/dev
-	$(PYTEST) -m "unit or app" --cov --cov-report=term-missing:skip-covered
+	$(PYTEST) -m "not browser" --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python -m tests.covered
 
 # Small changes to the routing algorithms, one at a time, and which of them the tests notice: an hour on a quiet core.
 # With --again only those that the last run missed, in minutes; --tests are then those that were added since.

@@ -29,11 +29,17 @@ hypothesis.settings.load_profile("capsviz")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test by what it needs: `browser` Chromium, `app` the app's script, `unit` neither."""
+    """Mark each test by what it needs: `browser` Chromium, `app` the app's script, `unit` neither.
+
+    Those that are marked `long` in their files train a network, or start a program, and are no `unit` tests.
+    """
     for item in items:
         folder = item.path.relative_to(item.config.rootpath).parts[1]
         browser = folder == "browser" or "chromium" in getattr(item, "fixturenames", ())
-        item.add_marker("browser" if browser else "app" if folder == "app" else "unit")
+        if browser or folder == "app":
+            item.add_marker("browser" if browser else "app")
+        elif not item.get_closest_marker("long"):
+            item.add_marker("unit")
 
 
 def pytest_collection_finish() -> None:

@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[1]
 ABSENT = ("streamlit", "plotly", "torchmetrics", "lightning_fabric", "tensorboard", "beartype")
 BLOCK = f"""

@@ -206,6 +206,7 @@ def test_running_out_of_the_cpus_memory_is_no_reason_to_try_again(monkeypatch):
         capsviz.trace(CapsNet(CONFIGS["dr"]), torch.rand(1, 1, 28, 28))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
 def test_a_batch_takes_at_most_half_of_what_is_free(config, monkeypatch):
     network = assemble(config).eval().requires_grad_(False)

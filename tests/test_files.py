@@ -143,6 +143,7 @@ def test_of_several_files_none_is_moved_where_the_last_cannot_be_written(tmp_pat
     assert (tmp_path / "first").read_text() == "old" and leftovers(tmp_path) == []
 
 
+@pytest.mark.long
 def test_thirty_simultaneous_models_all_arrive_in_the_manifest(tmp_path, monkeypatch):
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
     load("digits", "train")

@@ -17,6 +17,8 @@ from tests.mutation.mutants import mutants
 from tests.mutation.replacing import Functions
 from tests.mutation.running import Task
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = '''
 """Text stays."""

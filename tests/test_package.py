@@ -40,6 +40,7 @@ def installed(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_an_installed_capsviz_finds_its_models_results_and_app(installed: Path, tmp_path_factory):
     code = """
 import capsviz

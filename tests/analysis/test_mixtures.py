@@ -44,6 +44,7 @@ def laid(draw: st.DrawFn) -> tuple[Tensor, int, int, str]:
     return rounded, draw(st.integers(2, 4)), draw(st.integers(0, 7)), draw(st.sampled_from(["full", "diag"]))
 
 
+@pytest.mark.long
 @given(laid())
 @settings(max_examples=30)  # scikit-learn takes its time
 def test_every_round_is_that_of_scikit_learn(drawn):

@@ -56,6 +56,7 @@ def test_a_network_without_exemplars_has_sliders_alone():
         capsviz.perturb(capsviz.load("digits-l2-fc"), torch.zeros(1, 28, 28))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("absent", ["anywidget", "plotly"])
 def test_capsviz_imports_without_what_shows_boards_and_says_what_to_install(absent: str, dr, tmp_path: Path):
     dr.save(tmp_path / "trace.safetensors")

@@ -22,6 +22,8 @@ from capsviz.training.config import TrainingConfig
 from capsviz.training.loop import train
 from tests.known import single_digits
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -29,6 +29,7 @@ def test_there_are_twenty_of_each_class(name):
     assert found.images.float().std() > 30, "they are pictures"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SETS)
 def test_they_are_the_images_of_the_whole_set_at_their_places(name, mnist_root):
     if not data.available(name, root=mnist_root):
@@ -48,6 +49,7 @@ def test_an_image_that_is_not_among_them_is_named():
         exemplars.exemplars("digits")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SETS)
 def test_the_image_to_begin_with_is_read_rightly_by_every_model_of_its_set(name):
     found = exemplars.exemplars(name)
@@ -97,6 +99,7 @@ def test_what_is_written_is_read_again(tmp_path, monkeypatch):
         exemplars.exemplars.cache_clear()
 
 
+@pytest.mark.long
 def test_of_the_digits_it_is_one_of_ten_that_the_rule_puts_first():
     digits = data.load("digits", "test")
     assert DATASETS["digits"].start in tools.ranked(digits, "digits", torch.arange(len(digits)))[:10]

@@ -16,6 +16,7 @@ def short(**settings):
     return digits("l1", steps=2, regularisation=50.0, **settings)
 
 
+@pytest.mark.long
 def test_a_sweep_goes_on_where_it_was_cut_off_and_trains_nothing_twice(folder, tmp_path):
     said: list[str] = []
     configs = [short(proximal=True), short()]

@@ -47,6 +47,7 @@ def test_it_takes_little_more_than_a_third_of_the_multiplications_of_the_papers_
     assert plan.gain(128, 256, 256) > 2.6 and plan.gain(1, 256, 256) < 1
 
 
+@pytest.mark.long
 def test_under_autocast_it_is_as_precise_as_bfloat16():
     ours, theirs = (kind(64, 48, 9, 2).to(memory_format=torch.channels_last) for kind in (Conv2d, nn.Conv2d))
     ours.load_state_dict(theirs.state_dict())

@@ -90,6 +90,7 @@ def test_what_ships_is_routed_at_once_at_every_batch_that_it_is_trained_and_meas
         assert 128 * config.lower * config.classes * numbers * 4 <= parts.LIMIT
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("routing", BOUNDED)
 def test_a_step_takes_a_share_of_the_memory_of_routing_at_once(routing, monkeypatch):
     """Of a layer with 256 × 64 pairs, whose parts are a sixteenth of what a batch keeps of them."""
@@ -151,6 +152,7 @@ print(json.dumps(peak.measure("tiny", "{0}", "1x28x28", 128, 32, threads=1)))
 """
 
 
+@pytest.mark.long
 def test_a_process_holds_no_more_than_the_tensors_that_there_are_at_once():
     """Its votes take 75 MB, and 391 MB were held where gradients of parts lay between the tensors of others."""
     ran = subprocess.run([sys.executable, "-c", HELD.format("em")], capture_output=True, text=True, check=True)

@@ -130,6 +130,7 @@ def test_a_missing_or_damaged_part_is_said_in_one_sentence(tmp_path):
         TraceSet.open(tmp_path / "nowhere")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(400)
 def test_two_processes_write_the_shards_that_one_writes(tmp_path):
     words = ["-m", "capsviz", "trace", "--data", "digits", "--count", "50", "--batch", "16", "--threads", "1"]
@@ -168,6 +169,7 @@ print(reading, resident() - before)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="resident memory is read from /proc")
 def test_resident_memory_does_not_grow_by_the_size_of_the_files(tmp_path):
     traces = record(

@@ -19,6 +19,8 @@ from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.publish import publish
 from capsviz.training.runs import open_run
 
+pytestmark = pytest.mark.long
+
 CONFIG = TrainingConfig("digits", "cnn", "tiny", epochs=3, batch=32, shift=1)
 
 

@@ -10,6 +10,8 @@ from capsviz.tracing.coefficient_history import HISTORY, read_history
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
 
+pytestmark = pytest.mark.long
+
 CONFIG = TrainingConfig("digits", "l2", "tiny", steps=12, batch=64)
 
 

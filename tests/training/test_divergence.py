@@ -19,6 +19,8 @@ from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.publish import publish
 from capsviz.training.runs import CHECKPOINT, WEIGHTS, open_run
 
+pytestmark = pytest.mark.long
+
 CONFIG = TrainingConfig("digits", "dr", "tiny", steps=8, batch=32)
 
 

@@ -23,6 +23,8 @@ from capsviz.training.loop import ForwardPass, build, take_step
 from capsviz.training.publish import exemplar_images
 from tests.folders import BROKEN, COUNTS, drawn
 
+pytestmark = pytest.mark.long
+
 CLASSES = tuple(sorted(name.replace("/", "∕") for name in COUNTS))
 
 

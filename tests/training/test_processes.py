@@ -13,6 +13,8 @@ from capsviz.training.config import TrainingConfig
 from capsviz.training.processes import allow_tf32
 from capsviz.training.runs import open_run
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

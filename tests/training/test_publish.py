@@ -20,6 +20,8 @@ from capsviz.training.journal import READINGS, abridged, read_metrics
 from capsviz.training.publish import publish
 from capsviz.training.runs import SUMMARY, open_run
 
+pytestmark = pytest.mark.long
+
 CONFIG = TrainingConfig("digits", "l1", "tiny", epochs=3, batch=32, decoder=False)
 
 

@@ -23,6 +23,8 @@ from capsviz.training.running_means import RunningMeans
 from capsviz.training.runs import open_run
 from tests.known import known
 
+pytestmark = pytest.mark.long
+
 CONFIG = TrainingConfig("digits", "l2", "tiny", epochs=7, batch=128, shift=2, schedule="one-cycle")
 ROOT = Path(__file__).resolve().parents[2]
 

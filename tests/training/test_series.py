@@ -19,6 +19,8 @@ from capsviz.training.recipes import Recipe
 from capsviz.training.runs import open_run
 from capsviz.training.series import State, state_of, table, train_series
 
+pytestmark = pytest.mark.long
+
 DR = Recipe("digits-dr", TrainingConfig("digits", "dr", "tiny", steps=6, batch=32))
 L2 = Recipe("digits-l2", TrainingConfig("digits", "l2", "tiny", steps=6, batch=32))
 CNN = Recipe("digits-cnn", TrainingConfig("digits", "cnn", "tiny", steps=6, batch=32))

@@ -20,6 +20,8 @@ from capsviz.training.processes import launch
 from capsviz.training.runs import open_run
 from tests.known import known, single_digits
 
+pytestmark = pytest.mark.long
+
 
 def tiny(**settings) -> TrainingConfig:
     return TrainingConfig(**({"data": "digits", "routing": "dr", "preset": "tiny"} | settings))

@@ -26,6 +26,8 @@ from capsviz.training.recipes import Recipe
 from capsviz.zoo import checkpoints
 from capsviz.zoo.storage import unpacked
 
+pytestmark = pytest.mark.long
+
 NAMES = list(zoo.at_steps())
 
 
