@@ -11,12 +11,12 @@ from typing import Any
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import presenter, scene, takeaway, text
+from app import failures, presenter, scene, takeaway, text
 from app.scene import Scene
 from app.state.choices import MAX_ITERATIONS, Choices
 from app.widgets import chosen, segments
 from capsviz.boards import Board
-from capsviz.errors import CapsvizError, of_system
+from capsviz.errors import CapsvizError
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Part, network_strip
 from capsviz.tracing.trace import Trace
@@ -33,10 +33,8 @@ def errors_as_sentences() -> Iterator[None]:
     """Show what a visitor can meet as its one sentence, and leave the rest of the page usable."""
     try:
         yield
-    except CapsvizError as error:
-        st.error(text.sentence(str(error)), icon=":material/error:")
-    except OSError as error:
-        st.error(text.sentence(of_system(error)), icon=":material/error:")
+    except (CapsvizError, OSError) as error:
+        failures.answer(error)
 
 
 def headline(title: str, sentence: str) -> None:

@@ -75,13 +75,13 @@ def of(network: nn.Module) -> torch.device:
 
 
 def title(device: torch.device) -> str:
-    """What a device is called: "NVIDIA H100 80GB HBM3", "2 cores" (the threads that are used), "Apple GPU"."""
+    """What a device is called: "NVIDIA H100 80GB HBM3", "2 cores", "1 of 2 cores" (as many threads), "Apple GPU"."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     if device.type == "mps":
         return "Apple GPU"
-    threads = torch.get_num_threads()
-    return f"{threads} core{'s' * (threads > 1)}"
+    threads, cores = torch.get_num_threads(), os.cpu_count() or 1
+    return f"{threads} of {cores} cores" if threads < cores else f"{cores} core{'s' * (cores > 1)}"
 
 
 def gave_up() -> str:

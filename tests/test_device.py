@@ -236,3 +236,10 @@ def test_what_is_counted_is_what_tensors_take_and_move():
     assert watch.moved == 8000 + 8000 + 8000  # each reads 4000 bytes and writes as many
     del kept
     assert watch.now == 0
+
+
+@pytest.mark.parametrize(("threads", "cores", "said"), [(1, 1, "1 core"), (2, 2, "2 cores"), (1, 8, "1 of 8 cores")])
+def test_the_cpu_is_called_by_the_cores_that_are_used(threads, cores, said, monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    assert device.title(device.CPU) == said
