@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import platform
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -54,6 +56,8 @@ ANSWERS = {
 }
 """By what is asked for on the page of dynamic routing: the two keys that do so in turn, the milliseconds that 95 % of
 the answers may take at most, and how often it is asked."""
+HELP = 500.0
+"""Milliseconds that `capsviz --help` may take."""
 PAUSE = 600
 """Milliseconds between an answer and the next key: a speaker's hand, and time for the rest of the page."""
 ANSWER = """async (key) => {
@@ -78,7 +82,8 @@ ANSWER = """async (key) => {
 
 def measure() -> dict[str, Any]:
     """Serve the app and visit it: seconds until the first view, milliseconds between a player's pictures and until a
-    slider of Perturb is answered, with one decoder and with four, and a key is: T, image, page, presenter mode.
+    slider of Perturb is answered, with one decoder and with four, and a key is: T, image, page, presenter mode. And
+    those that the command line's help takes.
 
     The clock of players, slider and keys runs in the page: from picture to picture, and from the event until the
     canvases are painted. The first view is measured in fresh processes of Streamlit, one visited as soon as it answers.
@@ -119,7 +124,19 @@ def measure() -> dict[str, Any]:
         "players": players,
         "bars": bars,
         "answers": answers,
+        "help": _help(),
     }
+
+
+def _help() -> dict[str, Any]:
+    """How long `capsviz --help` takes, from the start of its process to the end."""
+    took = []
+    for _ in range(12):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "capsviz", "--help"], check=True, stdout=subprocess.DEVNULL)
+        took.append(1000 * (time.perf_counter() - began))
+    middle, most = (round(float(value), 1) for value in np.percentile(took, (50, 95)))
+    return {"times": len(took), "p50": middle, "p95": most, "asked": HELP, "met": most <= HELP}
 
 
 def _open(browser: Any, address: str, path: str, screen: Sequence[int]) -> Any:
@@ -244,6 +261,8 @@ def table(result: dict[str, Any]) -> str:
         lines.append(_row(f"from the hand to the painted canvas, {decoders}", bar["answers"], bar))
     for answer in result.get("answers", []):  # a record may be older than these questions
         lines.append(_row(f"from the key to the painted board, {answer['answer']}", answer["times"], answer))
+    if "help" in result:
+        lines.append(_row("`capsviz --help`", result["help"]["times"], result["help"]))
     return "\n".join(lines)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from app import benchmark
 from app.load import report
 from capsviz import zoo
-from capsviz.benchmarks import speed
+from capsviz.benchmarks import peak, speed
 from capsviz.experiments import results
 from capsviz.experiments.reports import document
 from tests.fuzz.report import table as fuzzed
@@ -34,6 +34,7 @@ def tables() -> dict[str, dict[str, str]]:
         "models.md": {"| model | data | routing |": zoo.markdown()},
         "speed.md": {
             "| measured | ms per batch |": speed.table(measured("speed-paper")),
+            "| `capsviz benchmark memory` |": peak.table(measured("memory")),
             "| measured | times |": benchmark.table(measured("app")),
         },
         "reliability.md": {

@@ -10,12 +10,13 @@ from typer.testing import CliRunner
 
 from app import benchmark as live
 from app.serving import ServingError
-from capsviz import device
+from capsviz import device, files
 from capsviz.benchmarks import peak, speed, traffic
 from capsviz.benchmarks.plain import PlainCapsNet
 from capsviz.benchmarks.speed import table
 from capsviz.commands.main import app
 from capsviz.errors import CapsvizError
+from capsviz.experiments import results
 from capsviz.network import CapsNet, preset
 
 
@@ -86,9 +87,24 @@ def test_memory_is_what_the_process_held_and_a_wrong_size_is_one_sentence():
     result = peak.measure("tiny", None, "3x20x24", 7, 2)
     assert result["lower"] > 0 and result["bytes"] >= result["bytes_before"] > 2**20
     assert "--image 3x20x24 --classes 7 --batch 2" in result["command"]
-    assert " GB at the most, of which " in peak.table(result)
+    assert " GB at the most, of which " in peak.sentence(result)
     with pytest.raises(CapsvizError, match=r"^'64' is no size of an image; write .* like 3x64x64\.$"):
         peak.measure("tiny", None, "64", 7, 2)
+
+
+def test_a_file_keeps_the_memory_of_other_networks_and_says_what_missed_its_bar(tmp_path):
+    few = {"command": f"{peak.COMMAND} --routing dr", "parameters": 2_000_000, "lower": 72, "bytes": 3_990_000_000}
+    few |= {"bytes_before": 400_000_000, "seconds_per_step": 1.5}
+    many = few | {"command": f"{peak.COMMAND} --routing em", "bytes": 4_010_000_000}
+    file = tmp_path / "memory.json"
+    for result in (few | {"bytes": 1}, many, few):
+        rows = peak.beside(result, results.read_file(file, "memory"))
+        files.write_json(file, {**results.machine(), "rows": rows})
+    kept = results.read_file(file, "memory")
+    assert kept is not None and kept["rows"] == [many, few]
+    _, _, first, second, _, below = peak.table(kept).splitlines()
+    assert first.startswith("| `--routing em` | 2.0 M | 72 | 4.01 |") and "missed" in first
+    assert "3.99" in second and "| met |" in second and "0.40 GB before" in below
 
 
 def test_a_latency_beyond_its_bar_is_written_as_missed():
@@ -110,6 +126,9 @@ def test_a_latency_beyond_its_bar_is_written_as_missed():
     assert "until the routing board is drawn | 1 | 2600 | | at most 2500 ms | missed |" in written
     written = live.table({"first_view": first, "players": [player], "bars": [bar], "answers": [answer]})
     assert written.endswith("painted board, another T | 40 | 9.0 | 16.0 | at most 33.3 ms | met |")
+    shown = {"times": 12, "p50": 260.0, "p95": 510.0, "asked": live.HELP, "met": False}
+    written = live.table({"first_view": first, "players": [], "bars": [], "help": shown})
+    assert written.endswith("| `capsviz --help` | 12 | 260.0 | 510.0 | at most 500 ms | missed |")
 
 
 def test_without_playwright_the_benchmark_of_the_app_says_what_to_install(monkeypatch):

@@ -1,4 +1,4 @@
-"""How much memory training takes: one step of a network that need not ship, and the most that the process ever held.
+"""How much memory training takes: two steps of a network that need not ship, and the most that the process ever held.
 
 capsviz benchmark memory --routing em --preset compact --image 3x64x64 --classes 200 --batch 32
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import resource
 import sys
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -21,8 +22,11 @@ from capsviz.training.feed import multi_hot
 from capsviz.training.memory import keep_freed_memory
 from capsviz.training.processes import precision_on
 
+COMMAND = "capsviz benchmark memory"
 STEPS = 2
 """Of training: Adam has its moments from the first one on, and the second meets them."""
+ASKED = 4e9
+"""Bytes within which 32 colour images of 64×64 and 200 classes are asked to train."""
 
 
 def measure(
@@ -59,15 +63,39 @@ def measure(
         seconds.append(time.perf_counter() - began)
     check_finite(network.state_dict(), "The network")
     return {
-        "command": f"capsviz benchmark memory --routing {routing} --preset {preset} --image {image} "
+        "command": f"{COMMAND} --routing {routing} --preset {preset} --image {image} "
         f"--classes {classes} --batch {batch}",
         "parameters": sum(weight.numel() for weight in network.parameters()),
         "lower": getattr(network.config, "lower", 0),
         "bytes_before": before,
         "bytes": held(),
         "seconds_per_step": round(min(seconds), 2),
-        "threads": torch.get_num_threads(),
     }
+
+
+def beside(result: Mapping[str, Any], kept: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """The rows of a result file: those of other commands that it kept, and this result."""
+    rows = [row for row in (kept or {"rows": []})["rows"] if row["command"] != result["command"]]
+    return [*rows, dict(result)]
+
+
+def table(result: Mapping[str, Any]) -> str:
+    """A row for each command of a result file, and a sentence on the machine."""
+    head = [
+        "| `capsviz benchmark memory` | weights | primary capsules | held at the most, GB | asked | |",
+        "| --- | ---: | ---: | ---: | --- | --- |",
+    ]
+    rows = [
+        f"| `{row['command'].removeprefix(COMMAND).strip()}` | {row['parameters'] / 1e6:.1f} M | {row['lower']:,} "
+        f"| {row['bytes'] / 1e9:.2f} | at most {ASKED / 1e9:g} | {'met' if row['bytes'] <= ASKED else 'missed'} |"
+        for row in result["rows"]
+    ]
+    before = max(row["bytes_before"] for row in result["rows"])
+    below = (
+        f"Each in a process of its own, which held up to {before / 1e9:.2f} GB before there was a network; "
+        f"{_threads(result['threads'])} of {result['machine']}."
+    )
+    return "\n".join([*head, *rows, "", below])
 
 
 def held() -> int:
@@ -76,14 +104,18 @@ def held() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def table(result: dict[str, Any]) -> str:
-    """The result in a sentence."""
+def sentence(result: Mapping[str, Any]) -> str:
+    """A result in a sentence."""
     most, before = (result[name] / 1e9 for name in ("bytes", "bytes_before"))
-    threads = f"{result['threads']} thread{'s' * (result['threads'] > 1)}"
     return (
         f"{result['parameters'] / 1e6:.1f} M weights, {result['lower']:,} primary capsules: {most:.2f} GB at the most, "
-        f"of which {before:.2f} GB before that network; {result['seconds_per_step']:.2f} s a step on {threads}."
+        f"of which {before:.2f} GB before that network; {result['seconds_per_step']:.2f} s a step on "
+        f"{_threads(torch.get_num_threads())}."
     )
+
+
+def _threads(count: int) -> str:
+    return f"{count} thread{'s' * (count > 1)}"
 
 
 def _shape(image: str) -> tuple[int, int, int]:

@@ -31,7 +31,14 @@ def benchmark(
     actions: Annotated[int, typer.Option(min=1, max=100_000, help="Load: what they do in all.")] = 1000,
     hours: Annotated[float, typer.Option(min=0, max=24, help="Load: how long one visitor stays afterwards.")] = 0.05,
     seed: Annotated[int, typer.Option(min=0, help="Load: of what the visitors do.")] = 0,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Also write the result as JSON.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Also write the result as JSON; of memory, beside what is there.",
+        ),
+    ] = None,
 ) -> None:
     """Measure step, pass, routing and trace against a plain formulation, in one process on one device; or the app."""
     from capsviz.files import make_folder, write_json
@@ -51,9 +58,12 @@ def benchmark(
         output = output or results.folder() / "load.json"
     elif what == "memory":
         from capsviz.benchmarks import peak
+        from capsviz.experiments import results
 
         result = peak.measure(preset, routing, image, classes, batch, threads)
-        print(peak.table(result))
+        print(peak.sentence(result))
+        kept = results.read_file(output, "memory") if output else None
+        result = {**results.machine(), "rows": peak.beside(result, kept)}
     else:
         from capsviz.benchmarks.speed import measure, table
 
