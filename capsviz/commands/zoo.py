@@ -192,7 +192,7 @@ Out = Annotated[Path, typer.Option(help="Where runs are kept.")]
 def zoo_train(
     names: Names = None,
     preset: Preset = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Train each model with seeds 0 to SEEDS - 1.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, max=100, help="Train each model with seeds 0 to SEEDS - 1.")] = 1,
     out: Out = Path("runs"),
     device: Device = None,
     threads: Threads = None,

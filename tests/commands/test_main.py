@@ -99,6 +99,19 @@ finally:
     assert "Usage: " in "".join(text) and heavy == "set()"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["zoo", "measure", "--threads", str(10**30)],
+        ["zoo", "train", "--list", "--seeds", str(2**63)],
+        ["experiment", "ascent", "--seeds", str(2**63)],
+    ],
+)
+def test_more_than_a_machine_can_do_is_refused_before_anything_is_done(words):
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2 and "less than or equal to" in " ".join(result.output.split())
+
+
 def test_help_names_every_command():
     text = CliRunner().invoke(app, ["--help"]).output
     names = ("app", "train", "evaluate", "trace", "data", "zoo", "experiment", "benchmark")
