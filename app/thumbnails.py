@@ -99,9 +99,13 @@ def _thumbnail(scene: Scene, index: int) -> str:
     return as_markdown(*data_image(images.data_of(choices, entry), images.split_of(choices, entry), index))
 
 
-@st.cache_data(show_spinner=False, max_entries=2000)
 def data_image(name: str, split: str, index: int) -> tuple[str, bytes]:
     """What an image of a data set is called, and its PNG."""
+    return _data_image(name, split, index, browsing.state(name))
+
+
+@st.cache_data(show_spinner=False, max_entries=2000)
+def _data_image(name: str, split: str, index: int, state: tuple[int, ...]) -> tuple[str, bytes]:
     pixels, labels = browsing.image(name, split, index)
     return f"image {index}, {images.kinds(labels, browsing.classes(name))}", _png(pixels)
 

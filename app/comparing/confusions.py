@@ -92,7 +92,7 @@ def _images(current: Scene, record: Predictions, cell: tuple[int, int]) -> None:
     found = record.taken(*cell)
     what = f"images of {shown} named rightly" if shown == named else f"images of {shown} taken for {named}"
     st.markdown(f"**{len(found):,} {plain(what)}**" + (f", the first {IMAGES}" if len(found) > IMAGES else ""))
-    test = methods.test_images(current)
+    test = methods.test_images(current, [record])
     which = found[:IMAGES]
     blocks: dict[str, torch.Tensor] = {} if test is None else {"input": methods.pixels(test, which)}
     if record.reconstructs:

@@ -61,7 +61,7 @@ def _controls(current: Scene, measure: str) -> None:
 
 def marks(current: Scene, records: dict[str, Predictions], measure: str) -> dict[str, float]:
     """The figure of the image on stage by method's title: from the record, or measured now where it is another."""
-    called, index = methods.titles(records), methods.on_stage(current)
+    called, index = methods.titles(records), methods.on_stage(current, records.values())
     if index is not None:
         return {called[name]: float(record.figures(measure)[index]) for name, record in records.items()}
     comparison = resources.comparison(tuple((name, name) for name in records), current.picture.key)
@@ -78,6 +78,7 @@ def table(current: Scene, records: dict[str, Predictions], names: list[str], mea
     rows |= {called[name]: records[name].figures(measure).tolist() for name in names}
     # Another image, another table: a row stays marked in the old one only.
     key = f"images-{measure}-{current.choices.image}"
+    shown = methods.as_measured(current, records.values())
     form = "%.4f" if measure == "mse" else "%.3f"
     st.dataframe(
         rows,
@@ -86,7 +87,7 @@ def table(current: Scene, records: dict[str, Predictions], names: list[str], mea
         width="stretch",
         height=430,
         selection_mode="single-row",
-        on_select=partial(_picked, key),
+        on_select=partial(_picked, key) if shown else "ignore",
         column_config={
             title: st.column_config.NumberColumn(
                 head, format=form, width="small" if len(head) <= SHORT else None, help=plain(title)
@@ -94,7 +95,7 @@ def table(current: Scene, records: dict[str, Predictions], names: list[str], mea
             for title, head in heads.items()
         },
     )
-    st.caption("A click on a head sorts; a click before a row puts its image on stage.")
+    st.caption("A click on a head sorts" + "; a click before a row puts its image on stage" * shown + ".")
 
 
 def _picked(key: str) -> None:

@@ -50,7 +50,7 @@ def show(current: Scene) -> None:
         with st.container(key="missing"):
             st.caption(sentence(missing))
     segments("Images", "sample", current.choices.sample, _SAMPLES, bare=True)
-    _figure(current, records, method, called[method], methods.test_images(current), control)
+    _figure(current, records, method, called[method], methods.test_images(current, records.values()), control)
 
 
 def _sentence(record: Predictions, called: str) -> str:

@@ -31,7 +31,7 @@ _MEASURES = {"mse": "MSE", "ssim": "SSIM", "drawings": "Drawings"}
 def show(current: Scene) -> None:
     """The controls, and the grid."""
     records = methods.records(current, drawing=True)
-    test = methods.test_images(current)
+    test = methods.test_images(current, records.values())
     pair = pair_of(current, records)
     with st.container(key="many_choices"):
         measure = _controls(current, records, pair, test)
@@ -61,7 +61,7 @@ def images_of(
         return disagreement.most(resources.difference(*pair, measure), choices.count)
     if choices.order == "worst":
         return disagreement.worst_drawn(list(records.values()), measure, choices.count)
-    return disagreement.from_on(first, methods.test_image(current) or 0, choices.count, choices.only)
+    return disagreement.from_on(first, methods.test_image(current, records.values()) or 0, choices.count, choices.only)
 
 
 def _controls(
@@ -156,7 +156,7 @@ def _grid(
         texts=texts,
         words=words,
         signed=signed,
-        on_stage=methods.on_stage(current),
+        on_stage=methods.on_stage(current, records.values()),
         height=layout.BELOW_STRIP if choices.present else None,
         dark=current.dark,
     )

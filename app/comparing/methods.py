@@ -103,16 +103,39 @@ def _place(entry: Entry) -> tuple[bool, int, str]:
     return not entry.has_decoder, list(METHODS).index(entry.routing), entry.name
 
 
-def test_images(current: Scene) -> ImageSet | None:
-    """The test images of the chosen model's data set; None, and one sentence, where they are not on this machine."""
+def test_images(current: Scene, records: Iterable[Predictions]) -> ImageSet | None:
+    """The test images of the chosen model's data set; None, and one sentence, where they are not on this machine, or
+    not those of the records.
+    """
     name = current.entry.data
-    if browsing.labelled(name) and data.available(name):
+    if as_measured(current, records):
         return browsing.image_set(name, "test")
+    absent = f"{plain(images.title_of(name))} is not on this machine, so its images cannot be shown"
+    if _is_here(name):
+        absent = (
+            f"The test images of {plain(images.title_of(name))} are no longer those that were measured, so they are "
+            "not shown; bring them back, or train again"
+        )
     st.caption(
-        f":material/image_not_supported: {plain(images.title_of(name))} is not on this machine, so its images cannot "
-        "be shown; figures come from the files of pretrained/measured, drawings from the capsules kept there."
+        f":material/image_not_supported: {absent}; figures come from the files of pretrained/measured, drawings from "
+        "the capsules kept there."
     )
     return None
+
+
+def _is_here(name: str) -> bool:
+    return browsing.labelled(name) and data.available(name)
+
+
+def as_measured(current: Scene, records: Iterable[Predictions]) -> bool:
+    """Whether the test images here are those of the records, as far as their number and classes say: a folder of images
+    may have changed since.
+    """
+    if not _is_here(current.entry.data):
+        return False
+    test = browsing.image_set(current.entry.data, "test")
+    same = test.classes == current.entry.classes
+    return same and all(torch.equal(test.labels, record.labels.long()) for record in records)
 
 
 def pixels(test: ImageSet, chosen: torch.Tensor) -> torch.Tensor:
@@ -120,16 +143,18 @@ def pixels(test: ImageSet, chosen: torch.Tensor) -> torch.Tensor:
     return data.to_float(test.images[chosen])
 
 
-def on_stage(current: Scene) -> int | None:
-    """Which test image of the chosen model's data set is on stage as it was recorded; None for any other picture."""
-    return None if current.picture.viewpoint else test_image(current)
+def on_stage(current: Scene, records: Iterable[Predictions]) -> int | None:
+    """Which test image of the records is on stage as it was recorded; None for any other picture."""
+    return None if current.picture.viewpoint else test_image(current, records)
 
 
-def test_image(current: Scene) -> int | None:
-    """Which test image of the chosen model's data set is on stage, whatever its viewpoint; None where it is none."""
+def test_image(current: Scene, records: Iterable[Predictions]) -> int | None:
+    """Which test image of the records is on stage, whatever its viewpoint; None where it is none."""
     choices, entry = current.choices, current.entry
     is_data = images.source_of(choices, entry) == "data" and images.split_of(choices, entry) == "test"
     if not is_data or images.data_of(choices, entry) != entry.data:
+        return None
+    if _is_here(entry.data) and not as_measured(current, records):
         return None
     index = images.index_of(choices, entry)
     return index if index in images.listing(replace(choices, only=None), entry) else 0
@@ -138,5 +163,5 @@ def test_image(current: Scene) -> int | None:
 def put_on_stage(index: int) -> None:
     """Make a test image of the chosen model's data set the image of all pages; for a widget's callback."""
     choices = scene.choices()
-    if browsing.labelled(name := resources.all_entries()[choices.model].data) and data.available(name):
+    if _is_here(resources.all_entries()[choices.model].data):
         session.update(choices, source="data", data="", split="test", only=None, image=int(index))

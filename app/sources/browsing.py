@@ -37,6 +37,11 @@ def here(name: str) -> bool:
     return info is not None and (info.available(data.data_root()) or name in exemplars.names())
 
 
+def state(name: str) -> tuple[int, ...]:
+    """What the images of a data set are known by as long as they are the same: of a folder they may be others later."""
+    return info.state if (info := data.known(name)) else ()
+
+
 def splits(name: str) -> tuple[str, ...]:
     """The splits of a data set that can be browsed: of the images that come with capsviz, the test images."""
     return SPLITS if data.available(name) else ("test",)
@@ -81,11 +86,11 @@ def note(name: str, split: str) -> str:
 
 def indices_of(name: str, split: str, label: int) -> tuple[int, ...]:
     """Where the browsed images of a class stand, or the pairs in which one digit is of it. Raises DatasetMissing."""
-    return _indices_of(name, split, label, data.available(name))
+    return _indices_of(name, split, label, data.available(name), state(name))
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _indices_of(name: str, split: str, label: int, whole: bool) -> tuple[int, ...]:
+def _indices_of(name: str, split: str, label: int, whole: bool, state: tuple[int, ...]) -> tuple[int, ...]:
     loaded, every = _loaded(name, split), indices(name, split)
     if isinstance(loaded, MultiDigits):
         pairs, _ = loaded.draw(torch.arange(len(every)))
@@ -98,9 +103,9 @@ def _indices_of(name: str, split: str, label: int, whole: bool) -> tuple[int, ..
 def _loaded(name: str, split: str) -> ImageSet | MultiDigits | Exemplars:
     if split == "test" and not data.available(name) and here(name):
         return exemplars.exemplars(name)
-    return _whole(name, split)
+    return _whole(name, split, state(name))
 
 
 @st.cache_resource(show_spinner="Reading the images …", max_entries=6)
-def _whole(name: str, split: str) -> ImageSet | MultiDigits:
+def _whole(name: str, split: str, state: tuple[int, ...]) -> ImageSet | MultiDigits:
     return data.load(name, split)

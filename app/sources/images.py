@@ -105,7 +105,7 @@ class Upload:
 
 def title_of(name: str) -> str:
     """What a data set is called on screen."""
-    return info.title if (info := data.known(name)) else name
+    return data.title_of(name)
 
 
 def layout_of(entry: zoo.Entry) -> str | None:

@@ -12,7 +12,7 @@ from plotly.graph_objects import Figure
 from app import layout, resources, scene
 from app.details import Drawing, Part, details
 from app.widgets import segments
-from capsviz.data import describe
+from capsviz.data import title_of
 from capsviz.experiments import convergence, results
 from capsviz.experiments.pairs import shipping
 from capsviz.figures import experiments as figures
@@ -40,9 +40,7 @@ def drawings(name: str, measured: Any, dark: bool) -> list[Drawing]:
     """The figures of an experiment; convergence has one for each data set, MultiMNIST also what was drawn."""
     if name == "convergence":
         return [
-            Drawing(
-                f"convergence-{data}", partial(figures.convergence, measured, data, dark=dark), describe(data).title
-            )
+            Drawing(f"convergence-{data}", partial(figures.convergence, measured, data, dark=dark), title_of(data))
             for data in convergence.data_sets(measured)
         ]
     found = [Drawing(f"{name}-figure", partial(FIGURES[name], measured, dark=dark))]

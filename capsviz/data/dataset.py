@@ -29,6 +29,7 @@ class Dataset(ABC):
     Yu 2021 has a decoder for it; where it has none, it has twice the types of primary capsules, and LeakyReLU.
     start: the test image to begin with where the set is embedded (for the others, `exemplars` says it): of the ten on
     which dynamic routing decides most among those that every model of the zoo reads rightly, the one plainest to see.
+    state: of a folder another as soon as a file comes or goes.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Dataset(ABC):
     objects: int = 1
     reconstructed: bool = True
     start: int = 0
+    state: tuple[int, ...] = ()
 
     def count(self, split: str) -> int:
         """The number of images in a split ("train" or "test")."""

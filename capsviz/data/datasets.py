@@ -7,7 +7,7 @@ from pathlib import Path
 from capsviz.data.dataset import FOLDER_PREFIX, Dataset
 from capsviz.data.digits import DIGITS
 from capsviz.data.errors import DatasetMissing, UnknownDataset
-from capsviz.data.folder import Form, folder
+from capsviz.data.folder import Form, folder, unlisted
 from capsviz.data.multi import MULTI_MNIST
 from capsviz.data.torchvision_sets import CIFAR10, FASHION_MNIST, MNIST, data_root
 
@@ -29,8 +29,15 @@ def describe(name: str, *, root: Path | str | None = None, image: Form | None = 
 
 
 def known(name: str) -> Dataset | None:
-    """As `describe`; None where nothing is known of the name, or a folder cannot be used."""
+    """As `describe`, and a folder that cannot be used like one that is not there; None where nothing is known."""
     try:
         return describe(name)
-    except (UnknownDataset, DatasetMissing):
+    except UnknownDataset:
         return None
+    except DatasetMissing:
+        return unlisted(name)
+
+
+def title_of(name: str) -> str:
+    """What a data set is called on screen and in tables; its name where nothing is known of it."""
+    return info.title if (info := known(name)) else name

@@ -55,7 +55,7 @@ class Listing:
 
 @dataclass(frozen=True, kw_only=True)
 class Folder(Dataset):
-    """A folder of images. Where it is not there, it has no classes, and its form is the one in its name, if any.
+    """A folder of images. Not there, or not to be used, it has no classes, and its form is the one in its name, if any.
 
     path: as its owner named it. note: what was said of files that cannot be read is in the `ImageSet`'s.
     """
@@ -68,16 +68,21 @@ class Folder(Dataset):
         return False
 
     def available(self, root: Path) -> bool:
-        """Whether the folder is there with a class in it; reads no image."""
-        place = self.found(root)
-        return place is not None and any(_directories(place))
+        """Whether the folder is there and is a data set; reads no image."""
+        return bool(self.classes) and self.found(root) is not None
 
     def found(self, root: Path) -> Path | None:
         """Where the folder is: at its path, or else under its last name below `root`; None where it is in neither."""
-        return next((place for place in (self.path, root / self.path.name) if place.is_dir()), None)
+        # Unlike Path.is_dir, this is no error below a folder that only another user may enter.
+        return next((place for place in (self.path, root / self.path.name) if os.path.isdir(place)), None)
 
     def missing(self, root: Path) -> str:
-        """The sentence on a folder that is not there, and on what to do."""
+        """The sentence on a folder that is not there, or cannot be used, and on what to do."""
+        if place := self.found(root):
+            try:
+                listed(place)
+            except DatasetMissing as error:
+                return str(error)
         return line(
             f"There is no folder {self.path}; put it back there, or into {root} (CAPSVIZ_DATA), with a sub-folder for "
             "each class."
@@ -120,8 +125,25 @@ def folder(name: str, root: Path, image: Form | None = None) -> Folder:
     Raises `UnknownDataset` for a form that images cannot be brought to, `DatasetMissing` where the folder is there and
     cannot be used.
     """
+    bare = unlisted(name, image)
+    place = bare.found(root)
+    if place is None or not any(_directories(place)):
+        return bare
+    listing, state = listed(place), _state(place)
+    return replace(
+        bare,
+        classes=listing.classes,
+        image=bare.image if any(bare.image) else _chosen_form(place, *state),
+        state=state,
+        train_count=len(listing.files["train"]),
+        test_count=len(listing.files["test"]),
+    )
+
+
+def unlisted(name: str, image: Form | None = None) -> Folder:
+    """As `folder`, of a folder that is not looked at; raises `UnknownDataset` as that does."""
     path, form = parted(name)
-    bare = Folder(
+    return Folder(
         name=name,
         title=_title(path),
         classes=(),
@@ -132,17 +154,6 @@ def folder(name: str, root: Path, image: Form | None = None) -> Folder:
         source="your own images",
         licence="yours",
         path=path,
-    )
-    place = bare.found(root)
-    if place is None or not any(_directories(place)):
-        return bare
-    listing = listed(place)
-    return replace(
-        bare,
-        classes=listing.classes,
-        image=form or image or _chosen_form(place, *_state(place)),
-        train_count=len(listing.files["train"]),
-        test_count=len(listing.files["test"]),
     )
 
 

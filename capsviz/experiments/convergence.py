@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from capsviz import zoo
-from capsviz.data import DATASETS, describe, known
+from capsviz.data import DATASETS, known, title_of
 from capsviz.experiments import seeds
 from capsviz.experiments.table2 import method_of
 from capsviz.routing.discriminative import L1, L2
@@ -147,7 +147,7 @@ def markdown(found: Sequence[Crossing]) -> str:
         cells = " | ".join(
             f"step {crossing.steps[name]:,}" if name in crossing.steps else "not trained here" for name in COMPARED
         )
-        lines.append(f"| {describe(crossing.data).title} | {crossing.measure} {level} | {cells} |")
+        lines.append(f"| {title_of(crossing.data)} | {crossing.measure} {level} | {cells} |")
     return "\n".join(lines)
 
 
@@ -162,7 +162,7 @@ def sentences(found: Sequence[Crossing]) -> list[str]:
     ]
     for data in dict.fromkeys(crossing.data for crossing in found):
         before, same, after = compared([crossing for crossing in found if crossing.data == data])
-        said.append(f"{describe(data).title}: before DR {before}, at the same reading {same}, after it {after}.")
+        said.append(f"{title_of(data)}: before DR {before}, at the same reading {same}, after it {after}.")
     return said
 
 

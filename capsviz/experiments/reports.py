@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from capsviz.data import describe
+from capsviz.data import title_of
 from capsviz.experiments import (
     ascent,
     convergence,
@@ -71,9 +71,11 @@ def _table() -> Report:
 def _convergence() -> Report:
     curves = convergence.curves()
     found = convergence.crossings(curves)
-    data = ", ".join(describe(name).title for name in convergence.data_sets(curves))
-    presets = ", ".join(sorted({f"{describe(curve.data).title} {curve.preset}" for curve in curves}))
-    cycle = sum("one-cycle" in curve.command for curve in curves)
+    names = convergence.data_sets(curves)
+    data = ", ".join(map(title_of, names))
+    compared = [curve for curve in curves if curve.data in names]
+    presets = ", ".join(sorted({f"{title_of(curve.data)} {curve.preset}" for curve in compared}))
+    cycle = sum("one-cycle" in curve.command for curve in compared)
     return Report(
         "convergence",
         "Figure 3",
@@ -81,8 +83,8 @@ def _convergence() -> Report:
         tuple(convergence.sentences(found)),
         convergence.markdown(found),
         f"{data}: one training, one seed for each curve (presets: {presets}). Error on validation images held out of "
-        f"the training set, where the paper draws test error; read after each epoch. {cycle} of {len(curves)} under a "
-        "one-cycle learning rate, which settles all of them towards the end",
+        f"the training set, where the paper draws test error; read after each epoch. {cycle} of {len(compared)} under "
+        "a one-cycle learning rate, which settles all of them towards the end",
         "capsviz experiment convergence",
         "Yang, Li & Yu 2021, Figure 3",
         curves or None,

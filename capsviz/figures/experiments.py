@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from plotly.graph_objects import Figure
 from plotly.subplots import make_subplots
 
-from capsviz.data import describe
+from capsviz.data import title_of
 from capsviz.experiments import ascent as ascents
 from capsviz.experiments import iterations as counts
 from capsviz.experiments import multi as doubles
@@ -42,7 +42,7 @@ def table_ii(lines: Sequence[TableRow], *, dark: bool = False) -> Figure:
     """
     data = list(dict.fromkeys(line.data for line in lines))
     methods = [method for method in CALLED if any(line.method == method for line in lines)]
-    figure = _panels([describe(name).title for name in data], dark)
+    figure = _panels([title_of(name) for name in data], dark)
     for column, name in enumerate(data, start=1):
         mine = [line for line in lines if line.data == name]
         # One figure of the paper's, however many trainings of ours stand beside it.
@@ -74,7 +74,7 @@ def table_ii(lines: Sequence[TableRow], *, dark: bool = False) -> Figure:
     )
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title_text="test error, %", col=1)
-    said = [f"{line.method} on {describe(line.data).title} {line.ours.mean:.2f} %" for line in lines if line.ours]
+    said = [f"{line.method} on {title_of(line.data)} {line.ours.mean:.2f} %" for line in lines if line.ours]
     return _finish(
         figure, "Test errors beside Yang, Li & Yu 2021, Table II; ours: " + (", ".join(said) or "none") + ".", dark
     )
@@ -145,7 +145,7 @@ def convergence(curves: Sequence[TrainingCurve], data: str, *, dark: bool = Fals
     _logarithmic(figure)
     figure.update_xaxes(title_text="training step", rangemode="tozero")
     last = ", ".join(f"{METHODS[curve.routing].short} {curve.validation[-1][1]:.2f} %" for curve in mine)
-    return _finish(figure, f"Curves of {describe(data).title} by step; validation error at the end: {last}.", dark)
+    return _finish(figure, f"Curves of {title_of(data)} by step; validation error at the end: {last}.", dark)
 
 
 def training_curve(

@@ -123,6 +123,53 @@ def test_a_folder_that_moved_says_what_to_do_and_every_page_stands(own: Path, vi
     assert f"There is no folder {own}" not in spoken(visit("dynamic", model="shapes-dr"))
 
 
+def test_a_folder_that_cannot_be_used_is_called_by_its_name_and_every_page_stands(own: Path, visit: Visit, tmp_path):
+    kept = [(own / name, tmp_path / name.replace("*", "")) for name in CLASSES[1:]]
+    for place, away in kept:
+        place.rename(away)
+    try:
+        for page in PAGES:
+            app = visit(page, model="shapes-dr")
+            assert not app.error, (page, [error.value for error in app.error])
+        app = visit("dynamic", model="shapes-dr")
+        assert app.selectbox(key="model_data").options.count("shapes") == 1 and "generated" in spoken(app)
+        assert "has 1 sub-folder with pictures: 2 to 1,000 classes can be told apart" in spoken(app)
+    finally:
+        for place, away in kept:
+            away.rename(place)
+
+
+@pytest.mark.parametrize("view", ["many", "distributions", "confusions", "wrong"])
+def test_images_that_came_after_the_measurement_are_not_shown_with_its_figures(own: Path, visit: Visit, view: str):
+    before = visit("compare", model="shapes-dr", view=view, method="shapes-dr")
+    assert "no longer those that were measured" not in spoken(before)
+    (own / "apple").mkdir()
+    try:
+        for number in range(5):
+            shutil.copy(own / "bar" / "000.png", own / "apple" / f"{number}.png")
+        app = visit("compare", model="shapes-dr", view=view, method="shapes-dr")
+        assert not app.error
+        if view == "distributions":
+            assert "puts its image on stage" in spoken(before) and "puts its image on stage" not in spoken(app)
+        else:
+            assert "The test images of shapes are no longer those that were measured" in spoken(app)
+    finally:
+        shutil.rmtree(own / "apple")
+
+
+def test_images_that_come_while_the_app_runs_are_browsed_under_their_own_classes(own: Path, visit: Visit):
+    assert plain(f"shapes test image 0, class {CLASSES[0]}") in spoken(visit("dynamic", model="shapes-dr"))
+    (own / "#first").mkdir()
+    try:
+        for number in range(5):
+            shutil.copy(own / "bar" / "000.png", own / "#first" / f"{number}.png")
+        app = visit("dynamic", model="shapes-dr", image=1)
+        assert plain(f"shapes test image 1, class {CLASSES[0]}") in spoken(app)
+        assert plain("shapes test image 0, class #first") in spoken(visit("dynamic", model="shapes-dr"))
+    finally:
+        shutil.rmtree(own / "#first")
+
+
 def test_convergence_is_told_of_models_of_a_folder(own: Path, visit: Visit, tmp_path: Path, monkeypatch):
     shutil.copytree(zoo.folder(), tmp_path / "zoo")
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))

@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from capsviz.data import DatasetMissing, UnknownDataset, available, data_root, describe, download, known, load
+from capsviz.data import (
+    DatasetMissing,
+    UnknownDataset,
+    available,
+    data_root,
+    describe,
+    download,
+    known,
+    load,
+    title_of,
+)
 from capsviz.data.folder import named
 
 
@@ -81,7 +91,9 @@ def test_folders_train_and_test_are_the_splits(tmp_path):
     fill(tmp_path / "test", ["c"], 1)
     with pytest.raises(DatasetMissing, match=r"same classes.* c"):
         load(f"folder:{tmp_path}", "train")
-    assert known(f"folder:{tmp_path}") is None and not available(f"folder:{tmp_path}")
+    found = known(f"folder:{tmp_path}")
+    assert found is not None and not found.classes and not available(f"folder:{tmp_path}")
+    assert "must have the same classes" in found.missing(data_root()) and title_of(found.name) == found.title
 
 
 def test_broken_files_are_left_out_and_named(tmp_path):
@@ -121,9 +133,16 @@ def test_there_are_2_to_1000_classes(tmp_path, count):
 
 def test_a_new_image_is_met(tmp_path):
     fill(tmp_path, ["a", "b"], 5, (8, 8))
-    assert describe(f"folder:{tmp_path}").train_count == 8
+    before = describe(f"folder:{tmp_path}")
+    assert before.train_count == 8
     Image.new("RGB", (8, 8)).save(tmp_path / "a" / "new.png")
-    assert describe(f"folder:{tmp_path}").train_count == 9
+    after = describe(f"folder:{tmp_path}")
+    assert after.train_count == 9 and after.state != before.state
+
+
+def test_a_folder_that_cannot_be_looked_at_is_one_that_is_not_there(tmp_path):
+    name = f"folder:{tmp_path}/{'long' * 100}@3x8x8"
+    assert describe(name).image == (3, 8, 8) and not available(name)
 
 
 def test_a_folder_that_moved_says_what_to_do_and_is_found_below_the_data(tmp_path, monkeypatch):
