@@ -19,6 +19,9 @@ LEAD = 0.1
 SAMPLES = 64
 """Random capsules around each exemplar; a correlation of 512 of them is uncertain by about 0.04."""
 
+TOGETHER = 2**20
+"""Numbers of pictures that are measured at once, which a processor holds near: of large ones a few."""
+
 
 @dataclass(frozen=True)
 class Quality:
@@ -69,8 +72,9 @@ class Meanings:
 
 def qualities(images: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch quality"]:
     """The qualities of pictures, in the order of `QUALITIES`; NaN where there is no ink."""
-    moments = image_moments(images)
-    return torch.stack([getattr(moments, name) for name in QUALITIES], dim=1)
+    each = max(1, TOGETHER // images[0].numel())
+    moments = [image_moments(part) for part in images.split(each)]
+    return torch.cat([torch.stack([getattr(part, name) for name in QUALITIES], dim=1) for part in moments])
 
 
 def correlate(moves: Float[Tensor, "batch dim"], measured: Float[Tensor, "batch quality"], groups: int = 1) -> Meanings:

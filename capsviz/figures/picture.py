@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import torch
 from jaxtyping import Float, UInt8
 from numpy import ndarray
 from PIL import Image
 from torch import Tensor
+from torch.nn.functional import adaptive_avg_pool2d
 
 from capsviz.figures.errors import FigureError
 from capsviz.figures.theme import Span, channels
 
 GREY: list[list[Any]] = [[0, "#000000"], [1, "#ffffff"]]
+MOST_PIXELS = 1_000_000
+"""Of a mosaic."""
 HIDDEN: dict[str, Any] = {"visible": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
 
 
@@ -92,11 +97,14 @@ def in_colours(
 def mosaic(images: Tensor | ndarray, *, gap: int = 2) -> tuple[UInt8[ndarray, "height width 4"], tuple[int, int]]:
     """Many images in one: "row column …image…" in [0, 1] becomes RGBA bytes with transparent gaps, and the pitch.
 
-    The pitch is the distance in pixels from one image to the next, down and across.
+    The pitch is the distance in pixels from one image to the next, down and across. Where they have more than
+    `MOST_PIXELS` together, each is made smaller: a screen shows no more, and a browser has to be sent them.
     """
     array = numbers(images)
     rows, columns = array.shape[:2]
-    cells = [[pixels(array[row, column]) for column in range(columns)] for row in range(rows)]
+    height, width = pixels(array[0, 0]).shape[:2]
+    by = math.ceil(math.sqrt(rows * columns * height * width / MOST_PIXELS))
+    cells = [[_smaller(pixels(array[row, column]), by) for column in range(columns)] for row in range(rows)]
     height, width = cells[0][0].shape[:2]
     down, across = height + gap, width + gap
     canvas = np.zeros((rows * down - gap, columns * across - gap, 4), dtype=np.uint8)
@@ -107,6 +115,15 @@ def mosaic(images: Tensor | ndarray, *, gap: int = 2) -> tuple[UInt8[ndarray, "h
             target[..., :3] = _bytes(image if image.ndim == 3 else image[..., None])
             target[..., 3] = 255
     return canvas, (down, across)
+
+
+def _smaller(image: Float[ndarray, "height width *colour"], by: int) -> Float[ndarray, "down across *colour"]:
+    """An image of a pixel for each `by` × `by`, their mean."""
+    if by == 1:
+        return image
+    sides = (math.ceil(image.shape[0] / by), math.ceil(image.shape[1] / by))
+    planes = torch.from_numpy(np.ascontiguousarray(image)).reshape(*image.shape[:2], -1).permute(2, 0, 1)
+    return adaptive_avg_pool2d(planes, sides).permute(1, 2, 0).reshape(*sides, *image.shape[2:]).numpy()
 
 
 def mosaic_traces(

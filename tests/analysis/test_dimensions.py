@@ -9,7 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from capsviz import zoo
+from capsviz.analysis import dimensions
 from capsviz.analysis.dimensions import QUALITIES, Meanings, correlate, meanings, qualities
+from capsviz.analysis.metrics import ImageMoments, image_moments
 from capsviz.network import CapsNet, preset
 
 QUALITY = list(QUALITIES)
@@ -97,3 +99,16 @@ def test_the_same_experiment_gives_the_same_numbers_on_a_real_model():
     assert torch.equal(first.correlation, second.correlation)
     assert first.correlation.shape == (16, len(QUALITY)) and first.correlation.abs().max() <= 1
     assert any(first.labels)
+
+
+def test_large_pictures_are_measured_a_few_at_a_time(monkeypatch):
+    images, seen = torch.rand(30, 3, 224, 224), []
+    whole = image_moments(images)
+
+    def moments(part: torch.Tensor) -> ImageMoments:
+        seen.append(len(part))
+        return image_moments(part)
+
+    monkeypatch.setattr(dimensions, "image_moments", moments)
+    torch.testing.assert_close(qualities(images)[:, 0], whole.stroke, rtol=1e-6, atol=0)
+    assert sum(seen) == 30 and max(seen) * images[0].numel() <= dimensions.TOGETHER

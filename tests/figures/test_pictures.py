@@ -20,7 +20,7 @@ from capsviz.figures import (
     reconstruction_grid,
 )
 from capsviz.figures.geometry import Geometry
-from capsviz.figures.picture import mosaic, picture, pixels
+from capsviz.figures.picture import MOST_PIXELS, mosaic, picture, pixels
 
 OFFSETS = tuple(round(0.05 * step - 0.25, 2) for step in range(11))
 
@@ -53,6 +53,16 @@ def test_colour_images_keep_their_colours(last):
 def test_what_is_no_image_is_said_so():
     with pytest.raises(FigureError, match="2 × 5 × 5 is no image"):
         pixels(torch.zeros(2, 5, 5))
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_large_images_are_smaller_in_a_mosaic_of_many(channels):
+    images = torch.rand(16, 11, channels, 224, 220)
+    canvas, pitch = mosaic(images)
+    assert pitch == (75 + 2, 74 + 2) and len(canvas) * canvas.shape[1] < 1.1 * MOST_PIXELS
+    shown, whole = canvas[:75, :74, :3].mean() / 255, float(images[0, 0].mean())
+    assert shown == pytest.approx(whole, abs=0.01)
+    assert mosaic(images[:1, :9])[1] == (226, 222)
 
 
 def test_a_mosaic_holds_every_image_at_its_place(sheet):
