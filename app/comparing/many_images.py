@@ -18,13 +18,13 @@ from capsviz.analysis.predictions import Predictions
 from capsviz.data import ImageSet
 from capsviz.figures.network import Part
 from capsviz.figures.reconstructions import method_grid
-from capsviz.figures.text import literal, literals
+from capsviz.figures.text import literal, literals, short
 
 HEADLINE = "The same images through every method. <b>Click</b> a picture, and it is the image of every page."
 SUBJECT: Part = "reconstruction"
 _ORDERS = {"next": "From this image on", "different": "Most different", "worst": "Worst drawn"}
-_NARROW, _LETTERS = 9, 8
-"""From so many columns on, the name of a class has so many letters to a line."""
+_NARROW, _LETTERS, _LINES = 9, 8, 3
+"""From so many columns on, the name of a class has so many letters to a line, and so many lines."""
 _MEASURES = {"mse": "MSE", "ssim": "SSIM", "drawings": "Drawings"}
 
 
@@ -164,9 +164,10 @@ def _grid(
 
 def _name(kind: str, columns: int) -> str:
     """A class above a column; where many stand side by side, on lines that do not reach into the next one."""
-    return (
-        literal(kind) if columns < _NARROW else "<br>".join(literals(textwrap.wrap(kind.replace("/", "/ "), _LETTERS)))
-    )
+    if columns < _NARROW:
+        return literal(kind)
+    words = " ".join(short(word, _LETTERS) for word in kind.replace("/", "/ ").split())
+    return "<br>".join(literals(textwrap.wrap(words, _LETTERS, max_lines=_LINES, placeholder=" …")))
 
 
 def _figures(record: Predictions, measure: str, which: torch.Tensor) -> list[str]:

@@ -17,10 +17,12 @@ from capsviz.figures.choosing import targets
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import numbers, on, without_nan
-from capsviz.figures.text import literal, literals
+from capsviz.figures.text import literal, literals, short
 from capsviz.figures.theme import TEXT, TICK, caption, colourbar, ink, sequential, style
 
 Counts = Int[Tensor, "classes classes"] | Int[ndarray, "classes classes"]
+LETTERS = 14
+"""Of a name at an axis; the pointer says the whole one."""
 ACROSS = 4
 """Matrices side by side in the overview."""
 
@@ -164,10 +166,11 @@ def _axes(
 ) -> dict[str, dict[str, Any]]:
     suffix = "" if number == 1 else str(number)
     span, ticks = [-0.5, len(classes) - 0.5], list(range(len(classes)))
+    written = [short(name, LETTERS) for name in classes]
     common = {"showgrid": False, "zeroline": False, "showline": False, "ticks": "", "tickfont": {"size": TICK}} | {
         "tickmode": "array",
         "tickvals": ticks if names else [],
-        "ticktext": literals(classes),
+        "ticktext": literals(written),
         "constrain": "domain",
     }
     return {

@@ -14,12 +14,15 @@ from plotly.graph_objects import Figure
 from capsviz.analysis import metrics
 from capsviz.figures.describe import iterations, remember
 from capsviz.figures.errors import FigureError
+from capsviz.figures.network import BARS
 from capsviz.figures.picture import image_axes, picture, rounded
 from capsviz.figures.reading import check, geometry, share_of, steps
-from capsviz.figures.text import literal, literals
+from capsviz.figures.text import literal
 from capsviz.figures.theme import TICK, caption, class_colour, colourbar_below, ink, style
 from capsviz.tracing.trace import Trace
 
+LINES = 12
+"""Classes of many that have a line."""
 HEAT: list[list[Any]] = [[0, "rgba(70,160,255,0.85)"], [0.5, "rgba(127,127,127,0)"], [1, "rgba(255,150,40,0.85)"]]
 """Over an image: less than the even share blue, more orange, the even share clear."""
 
@@ -27,13 +30,17 @@ HEAT: list[list[Any]] = [[0, "rgba(70,160,255,0.85)"], [0.5, "rgba(127,127,127,0
 def lengths_over_iterations(trace: Trace, image: int = 0, dark: bool = False) -> Figure:
     """‖v‖, or what else tells how sure a class is, against the iteration, from 0 to 1.
 
+    Of more classes than `BARS` it shows the `LINES` that are surest in the end.
     Raises FigureError where the routing has no couplings.
     """
     check(trace, "couplings", image=image)
     lengths, strength = steps(trace, "activations", image), trace.config.algorithm.strength
     count = list(range(1, len(lengths) + 1))
     figure = Figure()
-    for index, name in enumerate(literals(trace.classes)):
+    every = range(len(trace.classes))
+    shown = sorted(np.argsort(-lengths[-1], kind="stable")[:LINES].tolist()) if len(every) > BARS else every
+    for index in shown:
+        name = literal(trace.classes[index])
         figure.add_scatter(
             x=count,
             y=rounded(lengths[:, index]),
@@ -46,7 +53,7 @@ def lengths_over_iterations(trace: Trace, image: int = 0, dark: bool = False) ->
     figure.update_layout(
         xaxis={"title": {"text": "iteration"}, "tickvals": count},
         yaxis={"title": {"text": strength.symbol}, "range": [0, 1.02]},
-        legend={"title": {"text": "class"}},
+        legend={"title": {"text": "class" if len(shown) == len(every) else f"{len(shown)} of {len(every)} classes"}},
         margin={"l": 64, "r": 16, "t": 24, "b": 56},
     )
     best = int(lengths[-1].argmax())

@@ -13,7 +13,7 @@ from capsviz.figures.geometry import Geometry
 from capsviz.figures.objects import drawn_in_colours, in_words
 from capsviz.figures.picture import image_axes, numbers, on, picture, rounded, without_nan
 from capsviz.figures.reading import check
-from capsviz.figures.text import literal, literals
+from capsviz.figures.text import literal, literals, short
 from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style, translucent
 from capsviz.network.config import CapsNetConfig
 from capsviz.network.recorded import RecordedConfig
@@ -174,7 +174,7 @@ def _strongest(trace: Trace, image: int, symbol: str, dark: bool) -> list[go.Bar
     uppers, named = active.argsort(descending=True)[:LISTED].tolist(), trace.named[image].tolist()
     values, rows = rounded(numbers(active[uppers])), list(range(LISTED))
     names = [trace.classes[upper] for upper in uppers]
-    cut = [name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…" for name in names]
+    cut = [short(name, LETTERS) for name in names]
     written = [f"{name} {value:.2f}" for name, value in zip(literals(cut), values, strict=True)]
     colours = class_colours(len(trace.classes))
     bars = go.Bar(

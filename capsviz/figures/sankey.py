@@ -9,14 +9,15 @@ from numpy import ndarray
 from plotly.graph_objects import Figure
 
 from capsviz.figures.describe import remember
+from capsviz.figures.network import BARS
 from capsviz.figures.picture import numbers
 from capsviz.figures.reading import check, geometry, share_of, steps, votes
-from capsviz.figures.text import literals
+from capsviz.figures.text import literals, short
 from capsviz.figures.theme import TICK, caption, class_colours, ink, style, translucent
 from capsviz.tracing.trace import Trace
 
-SHOWN = 12
-"""Types that are drawn one by one; the others flow together."""
+SHOWN, LETTERS = 12, 24
+"""Types, and of many classes those, that are drawn one by one, the others flow together; letters of a class's name."""
 
 
 def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dark: bool = False) -> Figure:
@@ -25,7 +26,8 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     The weight of a capsule's word for a class is its coupling times the length of its vote; under EM, whose votes have
     no length that counts, its responsibility times its activation, with the R that the iteration's M-step used: those
     of the last M-step made the class capsules. Σ over the positions of a type. The 12 types that give the most are
-    drawn one by one. iteration: counted from 1, the last by default.
+    drawn one by one, and of more classes than `BARS` the 12 that get the most. iteration: counted from 1, the last by
+    default.
     Raises FigureError where the routing has no such shares, or the trace holds no votes or has no such iteration.
     """
     iteration = trace.layer.iterations if iteration is None else iteration
@@ -36,7 +38,8 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     sources = [f"type {kind}" for kind in named] + ([f"{len(rest)} other types"] if len(rest) else [])
     rows = np.concatenate([flows[named], flows[rest].sum(axis=0, keepdims=True)[: len(sources) - len(named)]])
     targets = [trace.called(upper) for upper in range(len(trace.classes))]
-    figure = Figure(_sankey(rows, sources, [*literals(targets)], dark))
+    rows, ends, colours = _ends(rows, targets, trace.kind)
+    figure = Figure(_sankey(rows, sources, [*literals(ends)], colours, dark))
     algorithm, share = trace.config.algorithm, share_of(trace)
     weight = f"Σ {share.symbol} {'a' if algorithm.matrix else '‖û‖'}, {share.symbol} of {share.of}"
     figure.update_layout(
@@ -66,8 +69,28 @@ def _flows(trace: Trace, image: int, iteration: int) -> Float[ndarray, "types up
     return given.reshape(grid.places, grid.types, -1).sum(axis=0)
 
 
-def _sankey(rows: Float[ndarray, "source upper"], sources: list[str], targets: list[str], dark: bool) -> go.Sankey:
-    pen, colours = ink(dark), class_colours(len(targets))
+def _ends(
+    rows: Float[ndarray, "source upper"], targets: list[str], kind: str
+) -> tuple[Float[ndarray, "source end"], list[str], list[str]]:
+    """Where the flows lead, what that is called, and its colour: to each class, or of many to those that get most."""
+    colours = class_colours(len(targets))
+    if len(targets) <= BARS:
+        return rows, targets, colours
+    order = np.argsort(-rows.sum(axis=0), kind="stable")
+    named, rest = sorted(order[:SHOWN].tolist()), order[SHOWN:]
+    others = f"{len(rest)} other {'types' if kind == 'type' else 'classes'}"
+    parts = np.concatenate([rows[:, named], rows[:, rest].sum(axis=1, keepdims=True)], axis=1)
+    return (
+        parts,
+        [*(short(targets[each], LETTERS) for each in named), others],
+        [colours[each] for each in (*named, rest[0])],
+    )
+
+
+def _sankey(
+    rows: Float[ndarray, "source end"], sources: list[str], targets: list[str], colours: list[str], dark: bool
+) -> go.Sankey:
+    pen = ink(dark)
     source, target = np.indices(rows.shape).reshape(2, -1)
     return go.Sankey(
         arrangement="fixed",

@@ -22,3 +22,8 @@ def literals(texts: Iterable[str]) -> tuple[str, ...]:
 def unmarked(text: str) -> str:
     """What `literal` wrote, as it was."""
     return html.unescape(text).replace(_JOINER, "")
+
+
+def short(name: str, letters: int) -> str:
+    """A name that has room for so many letters: what is left out is an ellipsis."""
+    return name if len(name) <= letters else f"{name[: letters - 1]}…"

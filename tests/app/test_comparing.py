@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import resources
+from app.comparing import many_images
 from app.sources import browsing, images
 from app.state.choices import VIEWS, Choices
 from capsviz import zoo
@@ -204,3 +205,9 @@ def test_without_records_a_view_says_which_command_makes_them(visit: Visit, monk
     monkeypatch.setattr("capsviz.analysis.predictions.path_of", lambda entry, _: tmp_path / entry.name)
     app = visit("compare", model="digits-dr", view=view)
     assert "`capsviz zoo measure digits-dr" in app.error[0].value
+
+
+def test_a_long_word_in_the_name_of_a_class_is_cut_and_goes_on_in_no_other_line():
+    assert many_images._name("Androella aizoides", 9) == "Androel…<br>aizoides"
+    assert many_images._name("Arctostaphylos uva-ursi subsp. alpina <b>", 9).count("<br>") == 2
+    assert many_images._name("Androella aizoides", 4) == "Androella aizoides"

@@ -10,7 +10,9 @@ from PIL import Image
 from app import resources
 from app.comparing.confusions import MOST
 from capsviz.analysis import dimensions
+from capsviz.figures.couplings import LINES
 from capsviz.figures.network import LISTED
+from capsviz.figures.sankey import SHOWN
 from tests.app.conftest import Visit
 from tests.app.test_own_images import published
 from tests.app.test_pages import charts, live, spoken
@@ -94,3 +96,14 @@ def test_a_cell_of_a_link_is_shown_with_the_most_confused(many: Path, visit: Vis
     rare = next(label for label in range(CLASSES) if not (record.predicted == label).any())
     app = visit("compare", model="plants-dr", view="confusions", method="plants-dr", cell=f"{rare}-{rare}")
     assert not app.error and "classes are shown" in spoken(app)
+
+
+def test_the_figures_of_details_show_the_surest_classes_and_those_that_get_most(many: Path, visit: Visit):
+    shown = charts(visit("dynamic", model="plants-dr", details=1))
+    lines = shown["lengths"]
+    assert len(lines["data"]) == LINES
+    assert lines["layout"]["legend"]["title"]["text"] == f"{LINES} of {CLASSES} classes"
+    [flow] = shown["flow"]["data"]
+    ends = flow["node"]["label"][-SHOWN - 1 :]
+    assert ends[-1] == f"{CLASSES - SHOWN} other classes" and all(name.endswith("plant") for name in ends[:-1])
+    assert len(set(flow["link"]["target"])) == SHOWN + 1

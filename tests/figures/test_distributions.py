@@ -108,3 +108,10 @@ def test_of_many_classes_some_have_a_row_and_a_column_and_a_click_names_them_by_
 def test_a_matrix_needs_a_name_per_class():
     with pytest.raises(FigureError, match="as many names"):
         confusion_matrix(MATRIX, ("a", "b"))
+
+
+def test_a_long_name_of_a_class_leaves_the_matrix_its_room():
+    classes = ("Arctostaphylos uva-ursi", "oak", "c")
+    figure = confusion_matrix(MATRIX, classes)
+    assert figure.layout.xaxis.ticktext == figure.layout.yaxis.ticktext == ("Arctostaphylo…", "oak", "c")
+    assert classes[0] in str(figure.data[-1])
