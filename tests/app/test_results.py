@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -66,6 +67,17 @@ def test_a_damaged_result_is_one_sentence(visit: Visit, monkeypatch, tmp_path):
     assert "ascent.json is damaged" in app.error[0].value
     with pytest.raises(results.ResultError):
         reports.report("ascent")
+
+
+def test_what_is_measured_while_the_app_runs_is_shown_at_the_next_action(visit: Visit, monkeypatch, tmp_path):
+    ours = results.folder() / "ascent.json"
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path))
+    app = visit("results", experiment="ascent")
+    assert not figures(app)
+    shutil.copy(ours, tmp_path)
+    app.run()
+    assert not app.exception and figures(app)
+    assert reports.report("ascent").sentences[0] in said(app)
 
 
 def test_multi_mnist_shows_what_the_models_of_its_table_drew(visit: Visit):
