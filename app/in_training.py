@@ -99,9 +99,11 @@ def before(current: Scene) -> None:
     with one:
         _image(current)
     epochs = {config.epochs for config in CONFIGS.values()}
+    taken = picture(current) is current.picture
     st.caption(
-        f"{picture(current).title}: choose another in the sidebar, now or while the network learns. It goes "
-        f"{max(epochs)} times through {DIGITS.train_count:,} images of digits; some are held out for validation."
+        f"{picture(current).title}{': choose another in the sidebar, now or while the network learns' * taken}. "
+        f"The network goes {max(epochs)} times through {DIGITS.train_count:,} images of digits; some are held out for "
+        "validation."
     )
 
 

@@ -151,3 +151,5 @@ def test_who_has_to_wait_is_told_so(visit: Visit, serve: Serve):
 def test_where_the_image_on_stage_is_none_that_the_network_takes_a_digit_stands_in(visit: Visit):
     app = visit("training", model="cifar10-dr-residual")
     assert not app.error and in_training.FOREIGN in spoken(app) and "Digits test image" in spoken(app)
+    assert "choose another in the sidebar" not in spoken(app)
+    assert "choose another in the sidebar" in spoken(visit("training"))
