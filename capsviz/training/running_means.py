@@ -30,7 +30,9 @@ class RunningMeans:
         self.steps, self.images = self.steps + 1, self.images + images
 
     def images_per_second(self) -> float:
-        """Speed since the last line; on a GPU, steps may still be under way."""
+        """Speed since the last line, or up to it right after; on a GPU, steps may still be under way."""
+        if not self.images and self.last:
+            return self.last["images_per_second"]
         return self.images / max(1e-9, time.monotonic() - self.began)
 
     def tensors(self) -> dict[str, Tensor]:
