@@ -23,7 +23,7 @@ EXEMPLARS = 8
 
 @device.or_cpu
 def class_capsules(
-    network: CapsNet, images: Tensor, labels: Tensor, *, batch: int = 250
+    network: CapsNet, images: Tensor, labels: Tensor, *, batch: int = 100
 ) -> tuple[Float[Tensor, "upper exemplar dim"], Float[Tensor, "upper dim"]]:
     """Exemplars and spread of the class capsules of labelled images (uint8 "count channel height width", "count").
 
