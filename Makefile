@@ -1,6 +1,8 @@
 # `make app` installs and starts the app, `make check` is for every commit, `make test` runs every check; all make their
 # own virtual environment. `make lock` and the other targets below write files that are committed.
 PYTHON ?= python3
+# Python keeps what it compiles, whatever the environment says: pytest rewrites 330 files, and tests start many processes.
+export PYTHONDONTWRITEBYTECODE =
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
