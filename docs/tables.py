@@ -15,6 +15,7 @@ from capsviz import zoo
 from capsviz.benchmarks import peak, speed
 from capsviz.experiments import results
 from capsviz.experiments.reports import document
+from tests import covered
 from tests.fuzz.report import table as fuzzed
 from tests.mutation import report as mutation
 
@@ -40,6 +41,7 @@ def tables() -> dict[str, dict[str, str]]:
         "reliability.md": {
             "| read | inputs |": fuzzed(measured("fuzz")),
             report.HEAD: report.table(measured("load")),
+            "| run by the tests |": covered.table(measured(covered.NAME)),
             "| module | changes |": mutation.table(measured("mutation")),
             "| lines | was → became |": mutation.survivors(measured("mutation")),
         },

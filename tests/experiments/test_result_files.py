@@ -33,7 +33,7 @@ def change(path: Path, field: str, value: object) -> None:
 
 
 def test_every_result_file_here_is_what_it_has_to_be(copies: Path):
-    others = {"app", "load", "fuzz", "mutation", "seeds"}
+    others = {"app", "coverage", "load", "fuzz", "mutation", "seeds"}
     assert {path.stem for path in copies.glob("*.json")} - KINDS.keys() == others
     for name in KINDS:
         assert results.read(name) is None or (copies / f"{name}.json").is_file()
