@@ -9,6 +9,11 @@ import "./streamlit.css";
 export function inStreamlit(mount: Mount): (component: Component<Uint8Array>) => () => void {
   return ({ data, parentElement, setTriggerValue }) => {
     const host = { parent: parentElement, page: document.querySelector(".stMainBlockContainer") };
-    return mount(host, unpack(data), (what, value) => setTriggerValue(what, [value]));
+    const end = mount(host, unpack(data), (what, value) => setTriggerValue(what, [value]));
+    // Streamlit also ends a call that was overtaken before it was made, and makes the next one only then: the board, and
+    // what has the focus on it, stays for that one. Where the component goes, its place is gone by now.
+    return () => {
+      if (!parentElement.isConnected) end();
+    };
   };
 }

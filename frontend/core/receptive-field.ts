@@ -17,22 +17,23 @@ export interface Box {
 }
 
 /** What the capsules at a row and a column see, in pixels of an image, clipped at its border. */
-export function seen({ size, stride, beyond }: Field, [, height, width]: Shape, row: number, column: number): Box {
-  const top = row * stride[0] - beyond[0];
-  const left = column * stride[1] - beyond[1];
-  const bottom = Math.min(height, top + size[0]);
-  const right = Math.min(width, left + size[1]);
-  return { top: Math.max(0, top), left: Math.max(0, left), bottom, right };
+export function seen({ size, stride, beyond }: Field, shape: Shape, row: number, column: number): Box {
+  return within(shape, row * stride[0] - beyond[0], column * stride[1] - beyond[1], size);
 }
 
 /** The part of it, as far as the image goes, that is nearer to this place than to its neighbours. */
-export function own({ size, stride, beyond }: Field, [, height, width]: Shape, row: number, column: number): Box {
+export function own({ size, stride, beyond }: Field, shape: Shape, row: number, column: number): Box {
   const top = (row - 0.5) * stride[0] - beyond[0] + size[0] / 2;
   const left = (column - 0.5) * stride[1] - beyond[1] + size[1] / 2;
+  return within(shape, top, left, stride);
+}
+
+/** A rectangle, by its upper left corner and its height and width, as far as it lies on the image. */
+function within([, height, width]: Shape, top: number, left: number, [down, across]: readonly [number, number]): Box {
   return {
     top: Math.max(0, top),
     left: Math.max(0, left),
-    bottom: Math.min(height, top + stride[0]),
-    right: Math.min(width, left + stride[1]),
+    bottom: Math.min(height, top + down),
+    right: Math.min(width, left + across),
   };
 }

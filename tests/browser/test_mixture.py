@@ -13,6 +13,7 @@ import torch
 from capsviz.analysis.mixtures import begin, half_steps
 from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor, visits
+from tests.known import known
 
 EVERYTHING = """root => { const board = root.capsvizBoard; return {
     points: board.points, likelihood: board.run.mixture.at(-1).likelihood / board.points.length,
@@ -94,6 +95,22 @@ def test_the_keyboard_alone_adds_moves_and_removes_and_plays(player: Player):
     player.press("ArrowRight")
     sync_api.expect(player.mixture.locator(".line.lit")).to_have_text(re.compile("^E"))
     player.eventually(lambda: player.linked().get("frame") == "1", "the half step in the link")
+
+
+def test_keys_in_quick_succession_all_count_and_the_board_keeps_the_focus(player: Player):
+    board = player.mixture.element_handle()
+    player.mixture.locator(".plane canvas").focus()
+    player.window.keyboard.press("n")
+    for pause in range(0, 600, 30):  # the app's answers come amid the next keys
+        before = player.all()["points"]
+        player.window.keyboard.press("n")
+        player.window.keyboard.press("ArrowRight")
+        player.window.wait_for_timeout(pause)
+        player.window.keyboard.press("a")
+        assert len(player.all()["points"]) == len(before) + 1
+        player.window.keyboard.press("Delete")
+        assert len(player.all()["points"]) == len(before)
+    assert known(board).evaluate("board => board.isConnected")
 
 
 def test_a_click_adds_and_a_double_click_removes(player: Player):
