@@ -135,8 +135,13 @@ def _help() -> dict[str, Any]:
         began = time.perf_counter()
         subprocess.run([sys.executable, "-m", "capsviz", "--help"], check=True, stdout=subprocess.DEVNULL)
         took.append(1000 * (time.perf_counter() - began))
-    middle, most = (round(float(value), 1) for value in np.percentile(took, (50, 95)))
-    return {"times": len(took), "p50": middle, "p95": most, "asked": HELP, "met": most <= HELP}
+    return {"times": len(took), **_spread(took, HELP)}
+
+
+def _spread(milliseconds: Sequence[float], asked: float) -> dict[str, Any]:
+    """The middle of what was measured, what 95 % of it stay below, and whether that is what is asked at most."""
+    middle, most = (round(float(value), 1) for value in np.percentile(milliseconds, (50, 95)))
+    return {"p50": middle, "p95": most, "asked": round(asked, 1), "met": most <= asked}
 
 
 def _open(browser: Any, address: str, path: str, screen: Sequence[int]) -> Any:
@@ -169,16 +174,7 @@ def _player(browser: Any, address: str, name: str, screen: tuple[int, int]) -> d
     _rest(page)
     apart = np.diff(player.evaluate(PLAY))
     page.close()
-    middle, most = (round(float(value), 1) for value in np.percentile(apart, (50, 95)))
-    return {
-        "player": name,
-        "screen": list(screen),
-        "pictures": len(apart) + 1,
-        "p50": middle,
-        "p95": most,
-        "asked": round(FRAME, 1),
-        "met": most <= FRAME,
-    }
+    return {"player": name, "screen": list(screen), "pictures": len(apart) + 1, **_spread(apart, FRAME)}
 
 
 def _bar(browser: Any, address: str, count: int) -> dict[str, Any]:
@@ -203,16 +199,7 @@ def _bar(browser: Any, address: str, count: int) -> dict[str, Any]:
     latencies = board.evaluate("board => board.capsvizLatencies")
     page.mouse.up()
     page.close()
-    middle, most = (round(float(value), 1) for value in np.percentile(latencies, (50, 95)))
-    asked = ASKED[count]
-    return {
-        "decoders": count,
-        "answers": len(latencies),
-        "p50": middle,
-        "p95": most,
-        "asked": asked,
-        "met": most <= asked,
-    }
+    return {"decoders": count, "answers": len(latencies), **_spread(latencies, ASKED[count])}
 
 
 def _answers(browser: Any, address: str) -> list[dict[str, Any]]:
@@ -232,10 +219,7 @@ def _answers(browser: Any, address: str) -> list[dict[str, Any]]:
         if None in took:
             raise ServingError(f"A key did not lead to {name} within a minute; open the app and try it by hand.")
         _rest(page)
-        middle, most = (round(float(value), 1) for value in np.percentile(took, (50, 95)))
-        found.append(
-            {"answer": name, "times": times, "p50": middle, "p95": most, "asked": round(asked, 1), "met": most <= asked}
-        )
+        found.append({"answer": name, "times": times, **_spread(took, asked)})
     page.close()
     return found
 

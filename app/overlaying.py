@@ -31,6 +31,7 @@ def _one(title: str, field: str, index: int, name: str, split: str) -> None:
     label = next((label for label, places in enumerate(of_class) if index in places), 0)
     example = of_class[label].index(index) if index in of_class[label] else 0
     row = [places[min(example, len(places) - 1)] for places in of_class]
+    state = browsing.state(name)
 
     def other(number: int, _: Choices) -> dict[str, object]:
         return {field: of_class[label][number - 1]}
@@ -43,7 +44,7 @@ def _one(title: str, field: str, index: int, name: str, split: str) -> None:
         row,
         key=f"image_thumbs_{field}",
         required=True,
-        format_func=lambda each: as_markdown(*data_image(name, split, each)),
+        format_func=lambda each: as_markdown(*data_image(name, split, each, state)),
     )
     chosen(
         st.number_input,

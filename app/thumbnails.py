@@ -50,7 +50,8 @@ def show(scene: Scene) -> None:
     position = places.index(index) if index in places else 0
     pages = max(1, -(-len(places) // PER_PAGE))
     page = _page(position // PER_PAGE, pages, choices)
-    shown = {place: _thumbnail(scene, place) for place in places[page * PER_PAGE : (page + 1) * PER_PAGE]}
+    state = browsing.state(images.data_of(choices, entry))
+    shown = {place: _thumbnail(scene, place, state) for place in places[page * PER_PAGE : (page + 1) * PER_PAGE]}
     widgets.chosen(
         st.pills,
         "Images",
@@ -88,7 +89,7 @@ def _class_names(scene: Scene) -> tuple[str, ...]:
     return scene.entry.classes
 
 
-def _thumbnail(scene: Scene, index: int) -> str:
+def _thumbnail(scene: Scene, index: int, state: tuple[int, ...]) -> str:
     choices, entry = scene.choices, scene.entry
     source = images.source_of(choices, entry)
     if source == "generated":
@@ -96,16 +97,12 @@ def _thumbnail(scene: Scene, index: int) -> str:
     if source == "recorded":
         picture = images.recorded(images.recorded_of(choices), index, entry)
         return as_markdown(picture.title, _png(picture.pixels))
-    return as_markdown(*data_image(images.data_of(choices, entry), images.split_of(choices, entry), index))
-
-
-def data_image(name: str, split: str, index: int) -> tuple[str, bytes]:
-    """What an image of a data set is called, and its PNG."""
-    return _data_image(name, split, index, browsing.state(name))
+    return as_markdown(*data_image(images.data_of(choices, entry), images.split_of(choices, entry), index, state))
 
 
 @st.cache_data(show_spinner=False, max_entries=2000)
-def _data_image(name: str, split: str, index: int, state: tuple[int, ...]) -> tuple[str, bytes]:
+def data_image(name: str, split: str, index: int, state: tuple[int, ...]) -> tuple[str, bytes]:
+    """What an image of a data set is called, and its PNG; state: `browsing.state` of the data set."""
     pixels, labels = browsing.image(name, split, index)
     return f"image {index}, {images.kinds(labels, browsing.classes(name))}", _png(pixels)
 

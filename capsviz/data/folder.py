@@ -129,7 +129,8 @@ def folder(name: str, root: Path, image: Form | None = None) -> Folder:
     place = bare.found(root)
     if place is None or not any(_directories(place)):
         return bare
-    listing, state = listed(place), _state(place)
+    state = _state(place)
+    listing = _listed(place, *state)
     return replace(
         bare,
         classes=listing.classes,

@@ -179,11 +179,9 @@ def sentences(result: dict[str, Any]) -> list[str]:
 
 def _trained(result: dict[str, Any]) -> str:
     """Which models saw what in training."""
-    by_seen: dict[tuple[float, float], list[str]] = {}
-    for model, *found in dict.fromkeys(
-        (row["model"], row["seen_shift"], row["seen_rotation"]) for row in result["rows"]
-    ):
-        by_seen.setdefault((found[0], found[1]), []).append(model)
+    by_seen: dict[tuple[float, float], dict[str, None]] = {}
+    for row in result["rows"]:
+        by_seen.setdefault((row["seen_shift"], row["seen_rotation"]), {})[row["model"]] = None
     said = [
         f"shifts of up to {pixels:g} pixels and {f'turns of up to {degrees:g} degrees' if degrees else 'no turns'} "
         f"({', '.join(models)})"

@@ -174,8 +174,8 @@ def _differences(preset: str, command: str) -> str:
     found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if shift and given("--data") != MNIST.name else []
     found += ["mirrored at random"] if "--mirror" in words else []
     found += [f"a square of {cutout} pixels blanked at random"] if cutout else []
-    moved = [what for option, what in MOVED.items() if given(option)]
-    found += [f"{' and '.join(filter(None, (', '.join(moved[:-1]), moved[-1])))} at random"] if moved else []
+    moved = " and ".join(what for option, what in MOVED.items() if given(option))
+    found += [f"{moved.replace(' and ', ', ', moved.count(' and ') - 1)} at random"] if moved else []
     found += ["weights averaged over steps"] if given("--average") else []
     found += ["gradients through all iterations"] if given("--through") == "all" else []
     return ", ".join(part for part in found if part)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -80,13 +79,13 @@ def command_lines(folder: Path) -> tuple[Make, Act]:
     manifest = (zoo.folder() / "manifest.json").read_bytes()
     (folder / "text.txt").write_text("text")
     Image.new("L", (28, 28), 99).save(folder / "picture.png")
-    with within(folder):
+    with contextlib.chdir(folder):
         ended(lambda: typed(["train", *ENDS["train"]]))  # what a first training imports counts for no input
 
     def read(given: object) -> None:
         assert isinstance(given, list)
         (own / "manifest.json").write_bytes(manifest)
-        with variable("CAPSVIZ_ZOO", own), variable("CAPSVIZ_RESULTS", folder / "results"), within(folder):
+        with variable("CAPSVIZ_ZOO", own), variable("CAPSVIZ_RESULTS", folder / "results"), contextlib.chdir(folder):
             if " ".join(given).startswith(ONLY_READ) and "show" not in given:
                 said = ended(lambda: checked(given, commands))
             else:
@@ -129,14 +128,3 @@ def ended(act: Callable[[], None]) -> str:
                 lines = [text for text in said.getvalue().splitlines() if text.strip(" ╰─╯")]
                 raise CapsvizError(lines[-1] if lines else f"exit code {end.code}") from None
     return said.getvalue()
-
-
-@contextlib.contextmanager
-def within(folder: Path) -> Iterator[None]:
-    """Stand in a folder, for as long as this lasts."""
-    before = os.getcwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
