@@ -43,7 +43,9 @@ def show(current: Scene) -> None:
         by_title = {title: name for name, title in called.items()}
         only = _only(list(records.values()), classes)
         figure = confusion_matrices(matrices, classes, only=only, dark=current.dark)
-        layout.show(figure, "confusions", choose=lambda cell: choose(by_title[cell[0]], cell[1], cell[2]))
+        # As tall as it is where it is presented too: pressed together, its titles would lie over the rows above them.
+        own = figure.layout.height
+        layout.show(figure, "confusions", choose=lambda cell: choose(by_title[cell[0]], cell[1], cell[2]), height=own)
         return
     _one(current, records[method])
 

@@ -75,6 +75,14 @@ def test_another_view_goes_to_the_url(visit: Visit):
     assert "confusions" in figures(app)
 
 
+def test_presented_matrices_are_not_pressed_into_one_another(visit: Visit):
+    """As much taller as their type is larger: the title of a row would lie over the matrices above it."""
+    plain = figures(visit("compare", model="digits-dr", view="confusions"))["confusions"]["layout"]
+    shown = figures(visit("compare", model="digits-dr", view="confusions", present=1))["confusions"]["layout"]
+    larger = shown["font"]["size"] / plain["font"]["size"]
+    assert larger > 1 and shown["height"] == pytest.approx(larger * plain["height"], abs=1)
+
+
 def test_the_grid_begins_with_the_image_on_stage(visit: Visit):
     app = visit("compare", model="digits-dr", view="many", image=17, n=4)
     grid = figures(app)["grid"]
