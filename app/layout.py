@@ -93,7 +93,9 @@ def strip_later(trace: Trace, highlight: Part, dark: bool) -> Callable[[], None]
     place = st.container(key="strip-place")
 
     def made() -> Figure:
-        return network_strip(trace, highlight=highlight, dark=dark).update_layout(height=132)
+        figure = network_strip(trace, highlight=highlight, dark=dark)
+        figure.layout.height = 132
+        return figure
 
     def draw() -> None:
         with place:

@@ -8,7 +8,7 @@ from app.scene import Scene
 from app.sources import browsing, images
 from app.state.choices import Choices
 from app.text import plain
-from app.thumbnails import as_markdown, data_image
+from app.thumbnails import data_images
 from app.widgets import chosen
 from capsviz.data.multi import REACH
 
@@ -31,7 +31,7 @@ def _one(title: str, field: str, index: int, name: str, split: str) -> None:
     label = next((label for label, places in enumerate(of_class) if index in places), 0)
     example = of_class[label].index(index) if index in of_class[label] else 0
     row = [places[min(example, len(places) - 1)] for places in of_class]
-    state = browsing.state(name)
+    labels = dict(zip(row, data_images(name, split, tuple(row), browsing.state(name)), strict=True))
 
     def other(number: int, _: Choices) -> dict[str, object]:
         return {field: of_class[label][number - 1]}
@@ -44,7 +44,7 @@ def _one(title: str, field: str, index: int, name: str, split: str) -> None:
         row,
         key=f"image_thumbs_{field}",
         required=True,
-        format_func=lambda each: as_markdown(*data_image(name, split, each, state)),
+        format_func=labels.__getitem__,
     )
     chosen(
         st.number_input,

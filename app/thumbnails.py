@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -50,8 +51,7 @@ def show(scene: Scene) -> None:
     position = places.index(index) if index in places else 0
     pages = max(1, -(-len(places) // PER_PAGE))
     page = _page(position // PER_PAGE, pages, choices)
-    state = browsing.state(images.data_of(choices, entry))
-    shown = {place: _thumbnail(scene, place, state) for place in places[page * PER_PAGE : (page + 1) * PER_PAGE]}
+    shown = _thumbnails(scene, places[page * PER_PAGE : (page + 1) * PER_PAGE])
     widgets.chosen(
         st.pills,
         "Images",
@@ -89,22 +89,27 @@ def _class_names(scene: Scene) -> tuple[str, ...]:
     return scene.entry.classes
 
 
-def _thumbnail(scene: Scene, index: int, state: tuple[int, ...]) -> str:
+def _thumbnails(scene: Scene, places: Sequence[int]) -> dict[int, str]:
+    """The images at some places, each as the label of a widget."""
     choices, entry = scene.choices, scene.entry
     source = images.source_of(choices, entry)
     if source == "generated":
-        return as_markdown(*_generated(entry.name, index))
+        return {place: as_markdown(*_generated(entry.name, place)) for place in places}
     if source == "recorded":
-        picture = images.recorded(images.recorded_of(choices), index, entry)
-        return as_markdown(picture.title, _png(picture.pixels))
-    return as_markdown(*data_image(images.data_of(choices, entry), images.split_of(choices, entry), index, state))
+        pictures = {place: images.recorded(images.recorded_of(choices), place, entry) for place in places}
+        return {place: as_markdown(picture.title, _png(picture.pixels)) for place, picture in pictures.items()}
+    name, split = images.data_of(choices, entry), images.split_of(choices, entry)
+    return dict(zip(places, data_images(name, split, tuple(places), browsing.state(name)), strict=True))
 
 
-@st.cache_data(show_spinner=False, max_entries=2000)
-def data_image(name: str, split: str, index: int, state: tuple[int, ...]) -> tuple[str, bytes]:
-    """What an image of a data set is called, and its PNG; state: `browsing.state` of the data set."""
-    pixels, labels = browsing.image(name, split, index)
-    return f"image {index}, {images.kinds(labels, browsing.classes(name))}", _png(pixels)
+@st.cache_data(show_spinner=False, max_entries=200)
+def data_images(name: str, split: str, indices: tuple[int, ...], state: tuple[int, ...]) -> list[str]:
+    """Images of a data set, each as the label of a widget; state: `browsing.state` of the data set."""
+    labels = []
+    for index in indices:
+        pixels, classes = browsing.image(name, split, index)
+        labels.append(as_markdown(f"image {index}, {images.kinds(classes, browsing.classes(name))}", _png(pixels)))
+    return labels
 
 
 @of_zoo(most=500)

@@ -19,7 +19,7 @@ from capsviz.figures.geometry import view_of
 from capsviz.figures.picture import numbers
 from capsviz.figures.plane import Plane, fit_plane
 from capsviz.figures.reading import check, geometry, share_of, steps, votes
-from capsviz.figures.theme import typical_reach
+from capsviz.figures.theme import typical_reach, typical_reaches
 from capsviz.network import CapsNet
 from capsviz.routing.program import Program, Share
 from capsviz.tracing.trace import Trace, contains_shorter
@@ -65,8 +65,8 @@ def routing_message(
         arrays |= {"base_shares": _shares(base, image), "base_lengths": steps(base, "activations", image)}
     if "agreement" in arrays:
         reaches["agreement_reaches"] = [
-            max(typical_reach(to_one, flat=0.0) for to_one in agreement.T) or 1.0
-            for agreement in steps(base or trace, "agreement", image)
+            float(most) or 1.0
+            for most in typical_reaches(steps(base or trace, "agreement", image).swapaxes(1, 2)).max(axis=1)
         ]
     return Message(_fields(trace, upper, plane, dark, arrays) | reaches, {**arrays, **(more or {})})
 

@@ -162,7 +162,9 @@ def _missing(value: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     """A number as Python writes it, nothing for a gap."""
-    if isinstance(value, np.generic):
+    if isinstance(value, np.float32):
+        value = float(str(value))  # the short number that was drawn, not the digits of its float64
+    elif isinstance(value, np.generic):
         value = value.item()
     if _missing(value):
         return ""

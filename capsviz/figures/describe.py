@@ -24,7 +24,7 @@ def describe(subject: Figure | Trace, *, image: int = 0) -> str:
 
 def remember(figure: Figure, text: str) -> Figure:
     """Write the sentence that `describe` returns into the figure; returns the figure."""
-    figure.update_layout(meta={**(figure.layout.meta or {}), "alt": text})
+    figure.layout.meta = {**(figure.layout.meta or {}), "alt": text}
     return figure
 
 

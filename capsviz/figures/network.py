@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+import numpy as np
 import plotly.graph_objects as go
 from plotly.graph_objects import Figure
 
@@ -11,7 +12,7 @@ from capsviz.figures.describe import describe, remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.objects import drawn_in_colours, in_words
-from capsviz.figures.picture import image_axes, numbers, on, picture, rounded, without_nan
+from capsviz.figures.picture import image_axes, numbers, on, packed, picture, rounded
 from capsviz.figures.reading import check
 from capsviz.figures.text import literal, literals, short
 from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style, translucent
@@ -46,28 +47,27 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
     if highlight is not None and highlight not in get_args(Part):
         raise FigureError(f"The strip has no part {highlight!r}; choose one of {', '.join(get_args(Part))}.")
     check(trace, image=image)
-    grid, pen, strength = Geometry(*trace.grid), ink(dark), trace.config.algorithm.strength
+    grid, strength = Geometry(*trace.grid), trace.config.algorithm.strength
     symbol = strength.symbol
     top = 1.0 if strength.whole else max(1e-6, float(trace.activations[image].max()))
     channels, height, width = trace.config.image
     spans, many = dict(_SPANS), len(trace.classes) > BARS
     along = [0, top] if many else [-0.6, len(trace.classes) - 0.4]
     upwards = [LISTED - 0.5, -0.5] if many else [-0.16 * top, 1.3 * top]
-    figure = Figure(
-        [
-            picture(trace.images[image], "input", place=on(1)),
-            _primary(trace, image, grid, dark),
-            *(_strongest(trace, image, symbol, dark) if many else [_class_bars(trace, image, symbol, dark)]),
-        ],
-        {**image_axes(1, spans["image"], (_LOW, _HIGH)), **image_axes(2, spans["primary"], (_LOW, _HIGH))},
-    )
-    figure.update_layout(
-        xaxis3={"domain": list(spans["class"]), "anchor": "y3", "visible": False, "range": along},
-        yaxis3={"domain": [_LOW, _HIGH], "anchor": "x3", "visible": False, "range": upwards},
-        bargap=0.2,
-        margin={"l": 8, "r": 8, "t": 10, "b": 8},
-        showlegend=False,
-    )
+    data = [
+        picture(trace.images[image], "input", place=on(1)),
+        _primary(trace, image, grid, dark),
+        *(_strongest(trace, image, symbol, dark) if many else [_class_bars(trace, image, symbol, dark)]),
+    ]
+    layout: dict[str, Any] = {
+        **image_axes(1, spans["image"], (_LOW, _HIGH)),
+        **image_axes(2, spans["primary"], (_LOW, _HIGH)),
+        "xaxis3": {"domain": list(spans["class"]), "anchor": "y3", "visible": False, "range": along},
+        "yaxis3": {"domain": [_LOW, _HIGH], "anchor": "x3", "visible": False, "range": upwards},
+        "bargap": 0.2,
+        "margin": {"l": 8, "r": 8, "t": 10, "b": 8},
+        "showlegend": False,
+    }
     named_in_words = in_words(trace, image)
     titles = {
         "image": f"image {height} × {width}" + (f" × {channels}" if channels > 1 else ""),
@@ -81,34 +81,22 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
         ("primary", "class", trace.config.algorithm.title.replace(" ", "<br>") + _layers(trace)),
     ]
     if trace.reconstruction is not None:
-        figure.add_trace(picture(drawn_in_colours(trace, image), "reconstruction", place=on(4)))
-        figure.update_layout(image_axes(4, spans["reconstruction"], (_LOW, _HIGH)))
+        data.append(picture(drawn_in_colours(trace, image), "reconstruction", place=on(4)))
+        layout |= image_axes(4, spans["reconstruction"], (_LOW, _HIGH))
         titles["reconstruction"] = "reconstruction"
         arrows.append(("class", "reconstruction", "decoder"))
     notes = [_title(text, spans[stage], stage == highlight, dark) for stage, text in titles.items()]
     for start, end, text in arrows:
         notes += _arrow(spans[start][1], spans[end][0], text, highlight == "routing" and end == "class", dark)
-    figure.update_layout(annotations=notes)
+    layout["annotations"] = notes
     if highlight is not None and highlight in (*titles, "routing"):
-        x0, x1 = spans[highlight]
-        figure.add_shape(
-            type="rect",
-            xref="paper",
-            yref="paper",
-            x0=x0 - 0.006,
-            x1=x1 + 0.006,
-            y0=_LOW - 0.03,
-            y1=1.06,
-            layer="below",
-            line={"color": pen.accent, "width": 3},
-            fillcolor="rgba(255,178,107,0.10)" if dark else "rgba(179,64,11,0.06)",
-        )
+        layout["shapes"] = [_frame(spans[highlight], dark)]
     named = trace.named[image].tolist()
     most = " and ".join(f"{float(trace.activations[image, upper]):.2f}" for upper in named)
     longest = f"{named_in_words} {'is' if len(named) == 1 else 'are'} the strongest with {symbol} = {most}"
     end = "reconstruction" if trace.reconstruction is not None else "class capsules"
     text = f"The network from image to {end}: {longest}. "
-    return remember(style(figure, dark=dark, height=190), text + describe(trace, image=image))
+    return remember(style(Figure(data, layout), dark=dark, height=190), text + describe(trace, image=image))
 
 
 def _convolutions(config: CapsNetConfig) -> str:
@@ -128,8 +116,8 @@ def _primary(trace: Trace, image: int, grid: Geometry, dark: bool) -> go.Heatmap
     tiles = grid.tiles(numbers(trace.primary_activations[image]))
     symbol = trace.config.algorithm.strength.lower
     return go.Heatmap(
-        z=without_nan(tiles, 3),
-        text=grid.tile_labels(),
+        z=packed(tiles),
+        text=np.array(grid.tile_labels(), dtype=object),
         zmin=0,
         zmax=max(1e-6, float(trace.primary_activations[image].max())),
         colorscale=sequential(dark),
@@ -214,6 +202,22 @@ def _title(text: str, span: Span, lit: bool, dark: bool) -> dict[str, Any]:
         xanchor="center",
         font={"size": TICK + 1, "color": pen.accent if lit else pen.text},
     )
+
+
+def _frame(span: Span, dark: bool) -> dict[str, Any]:
+    x0, x1 = span
+    return {
+        "type": "rect",
+        "xref": "paper",
+        "yref": "paper",
+        "x0": x0 - 0.006,
+        "x1": x1 + 0.006,
+        "y0": _LOW - 0.03,
+        "y1": 1.06,
+        "layer": "below",
+        "line": {"color": ink(dark).accent, "width": 3},
+        "fillcolor": "rgba(255,178,107,0.10)" if dark else "rgba(179,64,11,0.06)",
+    }
 
 
 def _arrow(start: float, end: float, text: str, lit: bool, dark: bool) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Float, Float32, UInt8
 from numpy import ndarray
 from PIL import Image
 from torch import Tensor
@@ -41,6 +41,11 @@ def rounded(values: ndarray, digits: int = 4) -> list[Any]:
 def without_nan(values: Float[ndarray, "height width"], digits: int = 4) -> list[list[float | None]]:
     """As `rounded`, gaps (NaN) as None: JSON has no NaN."""
     return [[None if value != value else value for value in line] for line in rounded(values, digits)]
+
+
+def packed(values: Float[ndarray, "height width"], digits: int = 3) -> Float32[ndarray, "height width"]:
+    """Short numbers of a heat map, gaps as NaN: plotly takes an array as it is, and looks at each number of a list."""
+    return np.round(values, digits).astype(np.float32)
 
 
 def pixels(image: Tensor | ndarray) -> Float[ndarray, "height width *colour"]:
@@ -73,7 +78,7 @@ def picture(image: Tensor | ndarray, name: str = "", *, place: dict[str, Any] | 
             **(place or {}),
         )
     return go.Heatmap(
-        z=rounded(array, 3),
+        z=packed(array),
         zmin=0,
         zmax=1,
         colorscale=GREY,

@@ -229,8 +229,14 @@ def typical_reach(values: Float[ndarray, "..."], *, share: float = 0.99, flat: f
     In a trained network single capsules reach ten times as far as the others. A scale up to them would show nothing
     else; beyond the reach the colour stays the same, which `end_ticks` says, and the pointer tells the number.
     """
+    return float(typical_reaches(values.ravel(), share=share)) or flat
+
+
+def typical_reaches(values: Float[ndarray, "... count"], *, share: float = 0.99) -> Float[ndarray, "..."]:
+    """`typical_reach` of each row, 0 where a row has zeros alone."""
     far = np.abs(values)
-    return float(np.quantile(far, share)) or float(far.max()) or flat
+    reach = np.quantile(far, share, axis=-1)
+    return np.where(reach > 0, reach, far.max(axis=-1))
 
 
 def end_ticks(middle: Number, reach: Number, values: Float[ndarray, "..."]) -> dict[str, Any]:

@@ -64,5 +64,6 @@ def test_the_strip_holds_image_activations_and_reconstruction(dr: Trace):
     rows = read(network_strip(dr))
     pixels = [float(row["z"]) for row in rows if row["reads"].startswith("input")]
     assert pixels == pytest.approx(dr.images[0].flatten().tolist(), abs=5.1e-4)
+    assert max(len(row["z"]) for row in rows if row["kind"] == "heatmap") <= len("0.123"), "numbers as short as drawn"
     bars = [float(row["y"]) for row in rows if row["kind"] == "bar"]
     assert bars == pytest.approx(dr.activations[0].tolist(), abs=5e-5)

@@ -86,3 +86,12 @@ def test_ends_of_a_colour_bar_say_when_there_is_more_beyond():
     # Shares do not go below zero, so that a scale does not either.
     assert theme.end_ticks(0.1, 0.9, np.array([0.0, 1.0]))["ticktext"] == ["0.10", "1.00"]
     assert theme.typical_reach(np.zeros(4)) == 1
+
+
+def test_the_reach_of_each_row_is_that_of_the_row_by_itself():
+    rows = np.random.default_rng(0).normal(size=(3, 4, 200))
+    rows[1, 2], rows[2, 0, :-1] = 0, 0
+    reaches = theme.typical_reaches(rows)
+    alone = [[theme.typical_reach(row, flat=0.0) for row in part] for part in rows]
+    assert reaches.tolist() == alone
+    assert reaches[1, 2] == 0 and reaches[2, 0] == abs(rows[2, 0, -1])
