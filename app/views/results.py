@@ -17,10 +17,11 @@ from capsviz.experiments import convergence, results
 from capsviz.experiments.pairs import shipping
 from capsviz.figures import experiments as figures
 from capsviz.figures.pairs import drawn_pairs
+from capsviz.figures.table2 import table_ii
 from capsviz.figures.viewpoint import recovery
 
 FIGURES: dict[str, Callable[..., Figure]] = {
-    "table": figures.table_ii,
+    "table": table_ii,
     "cost": figures.cost,
     "robustness": figures.robustness,
     "viewpoint": recovery,

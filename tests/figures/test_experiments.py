@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from capsviz.experiments import convergence, cost, reports, table2
-from capsviz.experiments.seed_means import SeedMean
+from capsviz.experiments import convergence, cost, reports
 from capsviz.figures import FigureError, describe
 from capsviz.figures import experiments as figures
-from capsviz.figures.theme import ROUTING_COLOURS, ink
+from capsviz.figures.table2 import table_ii
 from capsviz.routing.dynamic import DYNAMIC
 
 
@@ -17,64 +16,6 @@ def row(setting: dict, error: float) -> dict:
     b = {"exact_zero_share": 0.25, "near_zero_share": 0.5, "deviation": 0.1, "negative_share": 0.25}
     usual = {"iterations": 3, "ascent_step": 0.005, "coefficient_start": 0.1, "regularisation": 0.1, "proximal": False}
     return {"training": {**usual, **setting}, "train": part, "test": part, "coefficients": b}
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_table_ii_draws_paper_and_ours_with_their_range(dark):
-    ours = SeedMean(0.5, 0.4, 0.7, 3)
-    lines = [
-        table2.TableRow("mnist", "DR", 0.34, ours, 10_000, "compact", 10),
-        table2.TableRow("mnist", "L2", 0.35, None),
-    ]
-    paper, mine = figures.table_ii(lines, dark=dark).data
-    assert mine.error_y.color == paper.marker.color == ink(dark).text
-    assert list(paper.y) == [0.34, 0.35] and list(mine.y) == [0.5]
-    assert mine.error_y.visible
-    assert mine.error_y.array[0] == pytest.approx(0.2) and mine.error_y.arrayminus[0] == pytest.approx(0.1)
-    assert mine.marker.color[0] == ROUTING_COLOURS["dr"]
-
-
-def test_table_ii_marks_matrix_capsules_apart_from_em():
-    ours = SeedMean(0.8, 0.8, 0.8, 1)
-    lines = [table2.TableRow("mnist", "EM", None, ours, 10_000, name, 10) for name in ("compact", "matrix-compact")]
-    _, vectors, matrix = figures.table_ii(lines).data
-    assert (vectors.marker.symbol, matrix.marker.symbol) == ("circle", "square")
-    assert vectors.marker.color == matrix.marker.color and matrix.name == "capsviz, matrix capsules"
-    assert matrix.text[0].startswith("matrix-compact, 10 steps") and matrix.showlegend
-
-
-def test_table_ii_marks_our_encoder_apart_from_the_papers():
-    ours = SeedMean(0.3, 0.3, 0.3, 1)
-    lines = [table2.TableRow("mnist", "DR", 0.34, ours, 10_000, name, 10) for name in ("compact", "residual")]
-    _, theirs, residual = figures.table_ii(lines).data
-    assert (theirs.marker.symbol, residual.marker.symbol) == ("circle", "triangle-up")
-    assert residual.name == "capsviz, our encoder" and residual.showlegend
-
-
-def test_table_ii_leaves_open_what_does_not_ship():
-    ours = SeedMean(8.3, 8.3, 8.3, 1)
-    lines = [
-        table2.TableRow(data, "L2", 7.01, ours, shipped=shipped)
-        for data in ("fashion-mnist", "cifar10")
-        for shipped in (True, False)
-    ]
-    drawn = figures.table_ii(lines).data
-    assert [list(mark.y) for mark in drawn if mark.name == "paper"] == [[7.01], [7.01]], "once for both trainings"
-    marks = [mark for mark in drawn if mark.name != "paper"]
-    assert [mark.marker.symbol for mark in marks] == ["circle", "circle-open"] * 2
-    assert not any(mark.error_y.visible for mark in marks), "one training has no range"
-    assert [mark.showlegend for mark in marks] == [True, True, False, False]
-
-
-def test_table_ii_draws_no_range_of_one_training_beside_those_of_three():
-    lines = [
-        table2.TableRow("cifar10", "DR", 15.3, SeedMean(34.5, 34.5, 34.5, 1), shipped=False),
-        table2.TableRow("cifar10", "L1/FC", 14.04, SeedMean(38.5, 36.2, 41.6, 3), shipped=False),
-    ]
-    _, one, three = figures.table_ii(lines).data
-    assert (list(one.x), one.error_y.visible) == (["DR"], False)
-    assert (list(three.x), three.error_y.visible) == (["L1/FC"], True)
-    assert one.name == three.name and (one.showlegend, three.showlegend) == (True, False)
 
 
 def test_convergence_draws_the_curves_of_one_data_set():
@@ -151,9 +92,7 @@ def test_multi_mnist_draws_the_papers_figures_as_lines():
 
 
 def test_what_is_measured_in_the_repository_can_be_drawn():
-    assert describe(figures.table_ii(reports.report("table").measured)).startswith(
-        "Test errors beside Yang, Li & Yu 2021"
-    )
+    assert describe(table_ii(reports.report("table").measured)).startswith("Test errors beside Yang, Li & Yu 2021")
     assert "mnist" in convergence.data_sets(reports.report("convergence").measured)
 
 
