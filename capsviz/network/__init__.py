@@ -12,17 +12,8 @@ from .assemble import (
 from .capsnet import CapsNet, CapsOutput, Decoder
 from .capsules import ConvolutionalCapsules, PrimaryCapsules, strongest
 from .cnn import CNN, CNN_PRESETS, CNNConfig, CNNOutput, NoCapsulesError, cnn_preset
-from .config import (
-    MATRIX_PRESETS,
-    MOST_ITERATIONS,
-    PRESETS,
-    CapsNetConfig,
-    CapsuleLayer,
-    ConfigError,
-    NetworkConfig,
-    Stage,
-    preset,
-)
+from .config import MOST_ITERATIONS, CapsNetConfig, CapsuleLayer, ConfigError, NetworkConfig, Stage
+from .presets import MATRIX_PRESETS, PRESETS, preset
 
 __all__ = [
     "CNN",

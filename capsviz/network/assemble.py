@@ -9,7 +9,8 @@ from capsviz.routing import ALGORITHMS, Method
 
 from .capsnet import CapsNet
 from .cnn import BASELINE, CNN, CNNConfig, cnn_preset
-from .config import CapsNetConfig, ConfigError, NetworkConfig, preset
+from .config import CapsNetConfig, ConfigError, NetworkConfig
+from .presets import preset
 from .residual import Convolution
 
 Network: TypeAlias = CapsNet | CNN

@@ -15,7 +15,8 @@ from capsviz.reading import Count, Name, Side, check
 from capsviz.routing import Method
 from capsviz.routing.losses import cross_entropy
 
-from .config import ConfigError, Image, NetworkConfig, from_file, image_of
+from .config import ConfigError, Image, NetworkConfig, from_file
+from .presets import image_of
 
 POOL = 2
 """Side of the square of which each pooling keeps the largest number."""

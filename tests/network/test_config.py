@@ -1,64 +1,21 @@
-"""Presets as data: the capsules that Yang, Li & Yu 2021 count, configs that survive JSON, errors with advice."""
+"""Configs as data: they survive JSON, and what cannot be built is refused with advice."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 
 import pytest
 
+from capsviz.data import DATASETS
 from capsviz.errors import CapsvizError
 from capsviz.network import PRESETS, CapsNetConfig, ConfigError, preset
 
 ROUTINGS = ["dr", "em", "l2", "l1"]
-DATA = ["digits", "mnist", "fashion-mnist", "cifar10", "multi-mnist"]
-
-
-@pytest.mark.parametrize("name", ["paper", "compact"])
-@pytest.mark.parametrize(
-    ("data", "image", "grid", "capsules"),
-    [
-        ("mnist", (1, 28, 28), (6, 6, 32), 1152),
-        ("fashion-mnist", (1, 28, 28), (6, 6, 32), 1152),
-        ("digits", (1, 28, 28), (6, 6, 32), 1152),
-        ("cifar10", (3, 32, 32), (8, 8, 64), 4096),
-        ("multi-mnist", (1, 36, 36), (10, 10, 32), 3200),
-    ],
-)
-def test_primary_capsules_are_those_of_table_1(name, data, image, grid, capsules):
-    """28 pixels leave 20 after the first 9×9 and 6 after the second with stride 2; 32 leave 24 and 8; 36, 28 and 10."""
-    config = preset(name, data, "dr")
-    assert config.image == image
-    assert config.grid == grid
-    assert config.lower == capsules
-    assert (config.primary_dim, config.class_dim, config.classes, config.iterations) == (8, 16, 10, 3)
-
-
-def test_the_paper_preset_is_table_1():
-    mnist, cifar = preset("paper", "mnist", "l1"), preset("paper", "cifar10", "l1")
-    assert (mnist.conv_channels, mnist.decoder, mnist.leaky) == (256, (512, 1024), False)
-    assert (cifar.conv_channels, cifar.decoder, cifar.leaky) == (256, (), True)
-
-
-def test_compact_has_the_capsules_of_paper_behind_a_quarter_of_the_convolution():
-    for data in DATA:
-        paper, compact = preset("paper", data, "dr"), preset("compact", data, "dr")
-        assert replace(compact, conv_channels=paper.conv_channels) == paper
-        assert 4 * compact.conv_channels == paper.conv_channels
-
-
-def test_a_preset_without_decoder_differs_in_nothing_else():
-    config = preset("tiny", "digits", "l2", decoder=False)
-    assert config == replace(preset("tiny", "digits", "l2"), decoder=())
-
-
-def test_any_field_of_a_preset_can_be_overridden():
-    config = preset("tiny", "digits", "dr", iterations=5, classes=4)
-    assert (config.iterations, config.classes) == (5, 4)
 
 
 @pytest.mark.parametrize("name", list(PRESETS))
-@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("data", DATASETS)
 @pytest.mark.parametrize("routing", ROUTINGS)
 def test_a_config_survives_json(name, data, routing):
     for decoder in (True, False):
@@ -95,13 +52,6 @@ def test_a_network_that_cannot_be_built_is_refused_in_a_sentence(fields, names, 
 
 def test_the_smallest_image_that_leaves_a_capsule():
     assert CapsNetConfig(image=(1, 17, 17)).grid == (1, 1, 32)
-
-
-def test_an_unknown_preset_or_routing_is_named_with_the_choices(unchecked_types):
-    with pytest.raises(ConfigError, match=r"huge.*paper"):
-        preset("huge", "mnist", "dr")
-    with pytest.raises(ConfigError, match=r"k-means.*dr"):
-        preset("tiny", "mnist", "k-means")
 
 
 def test_a_field_of_another_version_is_named():
