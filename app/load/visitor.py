@@ -163,10 +163,13 @@ class Visitor:
         return next((script for script, name in self.page.pages.items() if name == self._name), self.page.script)
 
     async def until(self, shown: Callable[[], bool], since: float) -> float | None:
-        """Seconds from a moment until a run has ended whose page shows something; None where none does."""
+        """Seconds from a moment until a run has ended whose page shows something; None where none does.
+
+        Nothing is answered on a page that is being left: what is done next would be done on it, and lost with it.
+        """
         end = since + PATIENCE
         while not self.closed:
-            if self.finished > since and not self.page.running:
+            if self.finished > since and not self.page.running and not self._leaves():
                 if shown():
                     return self.finished - since
                 end = min(end, self.finished + GRACE)
@@ -241,12 +244,16 @@ class Visitor:
             self._followed = token
             await self.follow(link.page_script_hash, link.query_string)
 
+    def _leaves(self) -> bool:
+        """Whether a link was followed whose page has not begun, and may begin yet."""
+        script, since = self._leaving
+        return script not in ("", self.page.script) and time.perf_counter() - since < AGAIN
+
     async def _flush(self) -> None:
         """Send the keys that are due."""
-        script, since = self._leaving
-        if script not in ("", self.page.script) and time.perf_counter() - since < AGAIN:
+        if self._leaves():
             return  # until the page has begun that a link leads to
-        if script == self.page.script:
+        if self._leaving[0] == self.page.script:
             self._sent = self._last  # the page before may have heard the keys while it was left
         self._leaving = ("", 0.0)
         if not self.waiting or (self._sent > self._last and time.perf_counter() - self._sent_at < AGAIN):

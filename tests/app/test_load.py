@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
+import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app.failures import SENTENCE
@@ -86,6 +88,23 @@ def test_a_key_is_that_of_the_app_whichever_widget_stands_in_its_place():
         "image_thumbs",
         "",
     ]
+
+
+def test_an_answer_is_not_there_while_its_page_is_left_for_another():
+    """A key that moves a tour is told by the page before, whose link leads to the page of the step."""
+
+    async def wait() -> tuple[float | None, bool]:
+        visitor, since = Visitor("http://localhost:1"), time.perf_counter()
+        visitor.page.script, visitor.finished, visitor._leaving = "before", since + 0.5, ("after", since)
+        answer = asyncio.ensure_future(visitor.until(lambda: True, since))
+        await asyncio.sleep(0.05)
+        early, visitor.page.script = answer.done(), "after"
+        async with visitor._news:
+            visitor._news.notify_all()
+        return await asyncio.wait_for(answer, 5), early
+
+    took, early = asyncio.run(wait())
+    assert took == pytest.approx(0.5) and not early
 
 
 def test_boxes_are_exceptions_and_what_the_app_says_of_them_and_nothing_else():
