@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from numpy import ndarray
+from plotly.basedatatypes import BaseTraceType
 from plotly.graph_objects import Figure
 from torch import Tensor
 
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.picture import image_axes, on, picture, pixels, rounded
+from capsviz.figures.picture import image_axes, on, packed, picture, pixels
 from capsviz.figures.text import literal
 from capsviz.figures.theme import (
     ROUTING_COLOURS,
@@ -52,23 +53,22 @@ def reconstruction_grid(
     drawn = {key: _matching(original, key, image) for key, image in reconstructions.items()}
     shown = {"input": original, **drawn, **(coloured or {})}
     y = (0.56, 0.93) if differences else (0.12, 0.9)
-    figure, layout = Figure(), dict[str, Any]()
+    data, layout = list[BaseTraceType](), dict[str, Any]()
     for column, (key, image) in enumerate(shown.items()):
         x, name = _column(column, len(shown)), _title(key)
-        figure.add_trace(picture(image, name, place=on(column + 1)))
+        data.append(picture(image, name, place=on(column + 1)))
         layout |= image_axes(column + 1, x, y)
         if differences and column:
-            figure.add_trace(_difference(original, drawn[key], name, len(shown) + column, dark, bar=column == 1))
+            data.append(_difference(original, drawn[key], name, len(shown) + column, dark, bar=column == 1))
             layout |= image_axes(len(shown) + column, x, (0.03, 0.4))
-    figure.update_layout(
-        **layout,
-        annotations=_grid_words(list(shown), captions or {}, y, differences, dark),
-        shapes=[_underline(_column(i, len(shown)), y[1] + 0.008, key) for i, key in enumerate(shown) if key != "input"],
-        margin={"l": 4, "r": 84 if differences else 4, "t": 8, "b": 8},
-    )
+    layout["annotations"] = _grid_words(list(shown), captions or {}, y, differences, dark)
+    layout["shapes"] = [
+        _underline(_column(i, len(shown)), y[1] + 0.008, key) for i, key in enumerate(shown) if key != "input"
+    ]
+    layout["margin"] = {"l": 4, "r": 84 if differences else 4, "t": 8, "b": 8}
     errors = ", ".join(f"{_title(key)} {_squared(image - original):.4f}" for key, image in drawn.items())
     text = f"The input beside {len(drawn)} reconstructions; mean squared error: {errors}."
-    return remember(style(figure, dark=dark, height=560 if differences else 330), text)
+    return remember(style(Figure(data, layout), dark=dark, height=560 if differences else 330), text)
 
 
 def error_map(input: Tensor | ndarray, reconstruction: Tensor | ndarray, *, dark: bool = False) -> Figure:
@@ -137,7 +137,7 @@ def _difference(original: ndarray, drawn: ndarray, name: str, axes: int, dark: b
     opening = f"{name}<br>" if name else ""
     beside = colourbar("Δ", dark=dark, len=0.42, y=0.215)
     return go.Heatmap(
-        z=rounded(off.mean(axis=-1) if off.ndim == 3 else off, 3),
+        z=packed(off.mean(axis=-1) if off.ndim == 3 else off),
         zmin=-1,
         zmax=1,
         colorscale=diverging(dark),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -14,7 +15,7 @@ from torch import Tensor
 from capsviz.analysis.dimensions import QUALITIES, Meanings
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on, picture, pixels, rounded
+from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on, packed, picture, pixels
 from capsviz.figures.text import literal
 from capsviz.figures.theme import TEXT, TICK, Number, caption, colourbar, contrast, diverging, ink, style
 
@@ -35,42 +36,38 @@ def dimension_sheet(
     dimensions = range(len(shots))
     middle = int(np.argmin(np.abs(offsets)))
     texts = [[f"dimension {h}, offset {_signed(offset)}" for offset in offsets] for h in dimensions]
-    figure = Figure(
-        mosaic_traces(canvas, pitch, texts, place=on(1)),
-        {**image_axes(1, (0, 1), (0, 1), size=canvas.shape[:2]), "margin": {"l": 64, "r": 12, "t": 64, "b": 12}},
-    )
     ticks = {"visible": True, "tickmode": "array", "ticks": "", "zeroline": False, "showgrid": False, "showline": False}
-    figure.update_xaxes(
+    layout: dict[str, Any] = {
+        **image_axes(1, (0, 1), (0, 1), size=canvas.shape[:2]),
+        "margin": {"l": 64, "r": 12, "t": 64, "b": 12},
+    }
+    layout["xaxis"] |= {
         **ticks,
-        side="top",
-        tickangle=0,
-        tickfont={"size": TICK},
-        title={"text": "added to one dimension", "standoff": 6},
-        tickvals=[(across - 3) / 2 + across * column for column in range(len(offsets))],
-        ticktext=[_signed(offset) if offset else "<b>0</b>" for offset in offsets],
-    )
-    figure.update_yaxes(
+        "side": "top",
+        "tickangle": 0,
+        "tickfont": {"size": TICK},
+        "title": {"text": "added to one dimension", "standoff": 6},
+        "tickvals": [(across - 3) / 2 + across * column for column in range(len(offsets))],
+        "ticktext": [_signed(offset) if offset else "<b>0</b>" for offset in offsets],
+    }
+    layout["yaxis"] |= {
         **ticks,
-        tickfont={"size": TICK},
-        title={"text": "dimension", "standoff": 6},
-        tickvals=[(down - 3) / 2 + down * h for h in dimensions],
-        ticktext=[str(h) for h in dimensions],
-    )
+        "tickfont": {"size": TICK},
+        "title": {"text": "dimension", "standoff": 6},
+        "tickvals": [(down - 3) / 2 + down * h for h in dimensions],
+        "ticktext": [str(h) for h in dimensions],
+    }
     if offsets[middle] == 0:
-        figure.add_shape(
-            type="rect",
-            x0=middle * across - 1.5,
-            x1=middle * across + across - 1.5,
-            y0=-1.5,
-            y1=len(shots) * down - 1.5,
-            line={"color": ink(dark).accent, "width": 3},
-        )
+        frame = {"x0": middle * across - 1.5, "x1": middle * across + across - 1.5, "y0": -1.5}
+        line = {"color": ink(dark).accent, "width": 3}
+        layout["shapes"] = [{"type": "rect", **frame, "y1": len(shots) * down - 1.5, "line": line}]
     strongest, change = _strongest(shots)
     text = (
         f"Sheet of {len(shots)} × {len(offsets)} reconstructions: each row moves one dimension of the class capsule by "
         f"{_signed(offsets[0])} to {_signed(offsets[-1])}; pixels change most, by {change:.3f} on average from end to "
         f"end, along dimension {strongest}."
     )
+    figure = Figure(mosaic_traces(canvas, pitch, texts, place=on(1)), layout)
     return remember(style(figure, dark=dark, height=108 + 37 * len(shots) * down // across), text)
 
 
@@ -96,13 +93,13 @@ def meaning_table(found: Meanings, *, dark: bool = False) -> Figure:
     figure = Figure(
         [
             Heatmap(
-                z=rounded(found.correlation.numpy()),
+                z=packed(numbers(found.correlation), 4),
                 zmin=-1,
                 zmax=1,
                 colorscale=scale,
                 xgap=2,
                 ygap=2,
-                text=hover,
+                text=np.array(hover, dtype=object),
                 hovertemplate="%{text}<extra></extra>",
                 colorbar=colourbar("r", dark=dark, tickvals=[-1, 0, 1], len=0.5, x=1.0),
             ),
@@ -111,7 +108,7 @@ def meaning_table(found: Meanings, *, dark: bool = False) -> Figure:
                 y=[d for d, _ in cells],
                 mode="text",
                 text=[_bold(_signed(correlation[d][q]), chosen[d][q]) for d, q in cells],
-                textfont={"size": TICK, "color": [_readable(correlation[d][q], dark) for d, q in cells]},
+                textfont={"size": TICK, "color": _readable([correlation[d][q] for d, q in cells], dark)},
                 hoverinfo="skip",
             ),
         ],
@@ -169,11 +166,11 @@ def _bold(text: str, bold: bool) -> str:
     return f"<b>{text}</b>" if bold else text
 
 
-def _readable(value: Number, dark: bool) -> str:
-    """Black or white, whichever is read better on the diverging scale at a value from −1 to 1."""
-    channels = sample_colorscale(diverging(dark), [(float(value) + 1) / 2], colortype="tuple")[0]
-    ground = "#" + "".join(f"{round(255 * channel):02x}" for channel in channels)
-    return max("#000000", "#ffffff", key=lambda colour: contrast(colour, ground))
+def _readable(values: Sequence[Number], dark: bool) -> list[str]:
+    """Black or white, whichever is read better on the diverging scale at each value from −1 to 1."""
+    grounds = sample_colorscale(diverging(dark), [(value + 1) / 2 for value in values], colortype="tuple")
+    written = ["#" + "".join(f"{round(255 * channel):02x}" for channel in channels) for channels in grounds]
+    return [max("#000000", "#ffffff", key=lambda colour: contrast(colour, ground)) for ground in written]
 
 
 def _signed(offset: Number) -> str:

@@ -148,12 +148,12 @@ def mosaic_traces(
     return [
         go.Image(source=png(canvas), hoverinfo="skip", **(place or {})),
         go.Heatmap(
-            z=[[0] * len(line) for line in texts],
+            z=np.zeros((len(texts), len(texts[0])), dtype=np.uint8),
             x0=(across - gap - 1) / 2,
             dx=across,
             y0=(down - gap - 1) / 2,
             dy=down,
-            text=texts,
+            text=np.array(texts, dtype=object),
             colorscale=unseen,
             showscale=False,
             hovertemplate="%{text}<extra></extra>",

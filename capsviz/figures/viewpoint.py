@@ -13,7 +13,7 @@ from capsviz.analysis.pooling import Pooling
 from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import viewpoint
 from capsviz.figures.describe import remember
-from capsviz.figures.picture import image_axes, rounded
+from capsviz.figures.picture import image_axes, numbers, packed
 from capsviz.figures.theme import TEXT, TICK, caption, ink, sequential, style
 from capsviz.network import METHODS
 
@@ -76,30 +76,37 @@ def _grid(
 ) -> Figure:
     """Numbers as a picture, and marks at rows and columns on it."""
     height, width = values.shape
-    figure = Figure(
-        go.Heatmap(
-            z=rounded(values.numpy()),
-            zmin=ends[0],
-            zmax=ends[1],
-            colorscale=sequential(dark),
-            showscale=False,
-            hovertemplate=f"{title}<br>row %{{y}} column %{{x}}: %{{z:.3f}}<extra></extra>",
-        ),
-        {**image_axes(1, (0, 1), (0, 1)), "margin": {"l": 4, "r": 4, "t": 30, "b": 4}},
+    cells = go.Heatmap(
+        z=packed(numbers(values), 4),
+        zmin=ends[0],
+        zmax=ends[1],
+        colorscale=sequential(dark),
+        showscale=False,
+        hovertemplate=f"{title}<br>row %{{y}} column %{{x}}: %{{z:.3f}}<extra></extra>",
     )
-    figure.update_layout(xaxis_range=[-0.5, width - 0.5], yaxis_range=[height - 0.5, -0.5], yaxis_autorange=False)
-    for at, symbol in marks:
-        ring = {"width": 2} if "open" in symbol else {"width": 1, "color": ink(dark).ground}
-        figure.add_trace(
-            go.Scatter(
-                x=at[:, 1].tolist(),
-                y=at[:, 0].tolist(),
-                mode="markers",
-                marker={"symbol": symbol, "size": 140 / width, "color": ink(dark).accent, "line": ring},
-                showlegend=False,
-                hoverinfo="skip",
-            )
+    points = [
+        go.Scatter(
+            x=at[:, 1].tolist(),
+            y=at[:, 0].tolist(),
+            mode="markers",
+            marker={
+                "symbol": symbol,
+                "size": 140 / width,
+                "color": ink(dark).accent,
+                "line": {"width": 2} if "open" in symbol else {"width": 1, "color": ink(dark).ground},
+            },
+            showlegend=False,
+            hoverinfo="skip",
         )
-    figure.update_layout(annotations=[caption(title, 0.5, 1.01, dark=dark, size=TICK, xanchor="center")])
+        for at, symbol in marks
+    ]
+    axes = image_axes(1, (0, 1), (0, 1))
+    axes["xaxis"]["range"] = [-0.5, width - 0.5]
+    axes["yaxis"] |= {"range": [height - 0.5, -0.5], "autorange": False}
+    layout = {
+        **axes,
+        "margin": {"l": 4, "r": 4, "t": 30, "b": 4},
+        "annotations": [caption(title, 0.5, 1.01, dark=dark, size=TICK, xanchor="center")],
+    }
     text = f"{title}: {height} × {width} numbers from {float(values.min()):.2f} to {float(values.max()):.2f}; {said}."
-    return remember(style(figure, dark=dark, height=300), text)
+    return remember(style(Figure([cells, *points], layout), dark=dark, height=300), text)
