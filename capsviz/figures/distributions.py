@@ -15,11 +15,13 @@ from torch import Tensor
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import numbers, rounded
-from capsviz.figures.text import literal, literals
+from capsviz.figures.text import literal, literals, short
 from capsviz.figures.theme import TICK, Ink, ink, style
 
 STEPS = 400
 """Points of a cumulative curve: quantiles, evenly spaced."""
+ROOM = 44
+"""Letters of the legend that fit on a telephone."""
 
 Values = Mapping[str, Float[Tensor, " count"] | Float[ndarray, " count"]]
 
@@ -118,7 +120,7 @@ def _mark(figure: Figure, points: Mapping[str, tuple[Any, ...]], quantity: str, 
         go.Scatter(
             x=list(x),
             y=list(y),
-            name=literal(mark),
+            name=literal(short(mark, ROOM)),
             mode="markers",
             marker={"symbol": "diamond", "size": 17, "color": pen.accent, "line": {"color": pen.ground, "width": 2}},
             text=literals(points),

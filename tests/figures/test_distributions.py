@@ -62,6 +62,13 @@ def test_errors_are_coloured_and_right_answers_are_not():
     assert "4 of 244 images named wrongly, most often a taken for c (3 times)" in describe(figure)
 
 
+def test_a_long_title_of_the_image_on_stage_is_cut_in_the_legend_and_whole_at_the_pointer():
+    mark = "alpine plants test image 0, class Arctostaphylos uva-ursi"
+    for picture in (distribution_violins, distribution_steps):
+        diamond = picture(VALUES, "MSE", colours={}, marked={"DR": 1.0}, mark=mark).data[-1]
+        assert diamond.name == "alpine plants test image 0, class Arctostap…" and mark in diamond.hovertemplate
+
+
 def test_every_count_is_written_in_its_cell():
     right, errors, _ = confusion_matrix(MATRIX, ("a", "b", "c")).data
     assert [list(row) for row in right.text] == [["90", "", ""], ["", "80", ""], ["", "", "70"]]
