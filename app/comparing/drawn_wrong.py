@@ -25,7 +25,6 @@ EXAMPLES = {"wrong": 25, "first": 100}
 """As many as show well; the paper shows 100."""
 ALIKE = 5.0
 """Shares that differ by fewer percentage points tell no difference between capsules."""
-_SAMPLES = {"wrong": "Drawn wrong first", "first": "The first 100, as in the paper"}
 
 
 def show(current: Scene) -> None:
@@ -39,7 +38,8 @@ def show(current: Scene) -> None:
     called = methods.titles(records)
     strangers = [name for name, record in records.items() if not record.reconstructs]
     likely = [current.entry.name, *(name for name in strangers if called[name].startswith("L2")), *strangers]
-    first = next((name for name in likely if name in strangers), next(iter(records)))
+    own = current.entry.name if current.entry.name in records else next(iter(records))
+    first = next((name for name in likely if name in strangers), own)
     method = current.choices.method if current.choices.method in records else first
     ordered = [*strangers, *(name for name in records if name not in strangers)]
     titles = {name: f"{plain(called[name])} · {int(records[name].drawn_wrong.sum()):,}" for name in ordered}
@@ -49,7 +49,9 @@ def show(current: Scene) -> None:
     if missing:
         with st.container(key="missing"):
             st.caption(sentence(missing))
-    segments("Images", "sample", current.choices.sample, _SAMPLES, bare=True)
+    right, most = int(records[method].right.sum()), EXAMPLES["first"]
+    plainly = f"The first {most}, as in the paper" if right >= most else f"All {right}, in their order"
+    segments("Images", "sample", current.choices.sample, {"wrong": "Drawn wrong first", "first": plainly}, bare=True)
     _figure(current, records, method, called[method], methods.test_images(current, records.values()), control)
 
 
