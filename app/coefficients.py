@@ -22,6 +22,12 @@ def fixed(name: str, images: str, count: int, draw: int) -> ascent.FixedVotes:
     return ascent.fix(resources.model(name), data.to_float(chosen), labels)
 
 
+def batch_of(images: str, wanted: int) -> tuple[int, int]:
+    """How many images a batch of so many has, since there may be fewer, and how many training images there are."""
+    every = len(browsing.image_set(images, "train"))
+    return min(wanted, every), every
+
+
 @of_zoo(spinner="Climbing …", most=16)
 def climbed(
     name: str,

@@ -79,6 +79,14 @@ class Scene:
         why = "has no decoder" if base.routing == routing else f"is {base.method.title}"
         return entry, f"{plain(base.name)} {why}; {instead}."
 
+    def has(self, routing: str) -> bool:
+        """Whether a model here takes the image on stage under a routing."""
+        try:
+            self.sibling(routing)
+        except SceneError:
+            return False
+        return True
+
     def on_page(self, page: str) -> tuple[Entry, str]:
         """As `sibling`, under the algorithm that the page is about; the chosen model where it is about none.
 

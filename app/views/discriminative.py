@@ -108,7 +108,8 @@ def history(upper: int) -> None:
     if kept is None:
         st.info(f"How b of {plain(entry.name)} came to be was not kept when it was trained.", icon=":material/history:")
         return
-    layout.say("<b>b begins equal for every class</b>, and the labels pull it apart: some of it below zero.")
+    below = "some of it below zero" if metrics.sign_counts(kept.coefficients).negative else "here all of it above zero"
+    layout.say(f"<b>b begins equal for every class</b>, and the labels pull it apart: {below}.")
     grid = Geometry(*entry.config.grid)
     played(
         history_maps(
@@ -143,6 +144,7 @@ def ascend(upper: int) -> None:
             f"No labelled images of {plain(images.title_of(entry.data))} are on this machine; choose another model."
         )
         return
+    taken, every = learned.batch_of(source, choices.batch)
     with layout.errors_as_sentences():
         record = learned.climbed(
             entry.name,
@@ -161,15 +163,17 @@ def ascend(upper: int) -> None:
         )
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.caption(
-        f"{choices.batch} training images of {plain(images.title_of(source))}, draw {choices.draw}; "
+        f"{'All ' * (taken == every)}{taken:,} training images of {plain(images.title_of(source))}, "
+        f"draw {choices.draw}; "
         "g is averaged over them. Training takes γ = 0.005 at its peak, and the weights step with b. "
         "Here they stand still: nothing bounds the objective from above, and under a small λ b grows on."
     )
     right.button(
-        "Another batch",
+        "Another batch" if taken < every else "Another fresh b",
         icon=":material/casino:",
         width="stretch",
         key="redraw",
+        disabled=taken == every and choices.start == "trained",
         on_click=lambda: scene.keep(draw=(choices.draw + 1) % (MAX_DRAW + 1)),
     )
 
@@ -185,7 +189,9 @@ left, right = st.columns([4, 1], vertical_alignment="bottom")
 with left:
     upper = layout.class_picker(current, trace)
 with right:
-    segments("Penalty", "penalty", penalty, {name: ASCENDING[name].title for name in PENALTIES})
+    here = [name for name in PENALTIES if current.has(name)]
+    if len(here) > 1:
+        segments("Penalty", "penalty", penalty, {name: ASCENDING[name].title for name in here})
 segments("Part", "section", choices.section, SECTIONS, bare=True)
 with layout.errors_as_sentences():
     {"agreement": agreement, "coefficients": coefficients, "history": history, "ascent": ascend}[choices.section](upper)

@@ -44,6 +44,7 @@ def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit
         sums = torch.einsum("ij,ijh->jh", model.coefficients, votes)
     delta = 1 if int(test.labels[FIRST]) == upper else -1
     np.testing.assert_allclose(arrays["map0"], delta * (votes[:, upper] @ sums[upper]).numpy(), atol=1e-4)
+    assert app.button_group(key="penalty").options == ["L2", "L1"]
     app.button_group(key="votes").set_value("own").run()
     assert app.query_params["votes"] == "own"
     assert "Left digits-l2, right digits-dr, trained apart" in spoken(app)
@@ -89,6 +90,15 @@ def test_a_history_is_played_over_the_steps_of_the_training(visit: Visit, monkey
     np.testing.assert_array_equal(arrays["steps"], [0, 50, 400])
     np.testing.assert_array_equal(arrays["map0"].reshape(3, 288), kept.coefficients[:, :, 4].float().numpy())
     assert arrays["curve0.0"][0] == 0 < arrays["curve0.0"][2]
+
+
+@pytest.mark.parametrize(("least", "said"), [(0.01, "here all of it above zero."), (-0.01, "some of it below zero.")])
+def test_a_history_says_whether_any_of_b_is_below_zero(visit: Visit, monkeypatch, least: float, said: str):
+    b = zoo.load("digits-l2").coefficients.abs().clamp(min=least)
+    b[0, 0] = least
+    kept = CoefficientHistory([0, 400], torch.stack([b.abs(), b]).half())
+    monkeypatch.setattr(learned, "history", lambda name: kept)
+    assert said in spoken(visit("discriminative", model="digits-l2", part="history"))
 
 
 def test_the_ascent_is_that_of_the_choices_in_the_link(visit: Visit):

@@ -102,6 +102,29 @@ def test_the_ascent_runs_on_its_own_training_images(own: Path, visit: Visit):
     assert "16 training images of shapes" in spoken(app)
 
 
+def test_a_batch_of_the_ascent_has_no_more_images_than_there_are(own: Path, visit: Visit):
+    every = len(data.load(f"folder:{own}@3x24x24", "train"))
+    app = visit("discriminative", model="shapes-l2", part="ascent", steps=2, batch=128)
+    assert 16 < every < 128 and f"All {every} training images of shapes, draw 0" in spoken(app)
+    assert app.button(key="redraw").label == "Another fresh b" and not app.button(key="redraw").disabled
+    assert visit("discriminative", model="shapes-l2", part="ascent", start="trained", steps=2).button("redraw").disabled
+    assert visit("discriminative", model="shapes-l2", part="ascent", steps=2, batch=16).button("redraw").label == (
+        "Another batch"
+    )
+
+
+def test_a_penalty_without_a_model_is_not_offered(own: Path, visit: Visit):
+    assert "penalty" not in [group.key for group in visit("discriminative", model="shapes-l2").button_group]
+    assert "No L1 model" in visit("discriminative", model="shapes-l2", penalty="l1").error[0].value
+
+
+def test_drawn_wrong_is_about_the_chosen_model_and_counts_what_there_is(own: Path, visit: Visit):
+    app = visit("compare", model="shapes-em", view="wrong")
+    assert "<b>EM routing</b> names" in spoken(app)
+    right = int(predictions.recorded(zoo.entry("shapes-em")).right.sum())
+    assert app.button_group(key="sample").options[1] == f"All {right}, in their order"
+
+
 def test_a_model_of_another_data_set_takes_its_images(own: Path, visit: Visit):
     app = visit("dynamic", model="shapes-dr", data="digits", image=3)
     assert not app.error and "Digits test image 3" in spoken(app)
