@@ -77,8 +77,8 @@ def test_a_foreign_figure_has_no_description():
 
 
 def test_every_figure_is_valid_json_without_nan(everything):
-    for name, figure in everything.items():
-        json.loads(figure.to_json(), parse_constant=lambda constant: pytest.fail(f"{name} holds {constant}"))
+    for figure in everything.values():
+        json.loads(figure.to_json(), parse_constant=pytest.fail)  # a number that JSON has not: NaN, Infinity
 
 
 def text_colours(node, path=()):
