@@ -12,7 +12,7 @@ from numpy import ndarray
 from app import layout, resources
 from app.scene import Scene
 from app.sources import browsing, images
-from app.sources.images import Picture
+from app.sources.picture import Picture
 from app.state.choices import ANOTHER_IMAGE, SAME_VOTES
 from app.text import plain
 from capsviz.figures.verdicts import certainty, shares

@@ -9,7 +9,7 @@ import streamlit as st
 from app import overlaying, resources, thumbnails
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.scene import Scene, catalogue
-from app.sources import browsing, images, trace_sets
+from app.sources import browsing, images, trace_sets, uploads
 from app.state import session
 from app.state.choices import Choices
 from app.text import plain, sentence
@@ -45,8 +45,8 @@ def show(scene: Scene) -> None:
         # Asked for by name, a data set is shown even where the model's own is absent.
         read=lambda source, choices: _source_changes(source, choices, scene),
     )
-    if source in images.GIVEN:
-        {"upload": _upload, "camera": _camera, images.PAD: _pad}[source]()
+    if source in uploads.GIVEN:
+        {"upload": _upload, "camera": _camera, uploads.PAD: _pad}[source]()
         _received(source, choices)
         return
     if source == "overlaid":
@@ -67,7 +67,7 @@ def show(scene: Scene) -> None:
 def _source_changes(source: str, choices: Choices, scene: Scene) -> dict[str, object]:
     if source == "recorded":
         return trace_sets.choices_with(images.recorded_of(choices))
-    picture = images.link(images.kept(source), scene.entry) if source in images.GIVEN else ""
+    picture = uploads.link(uploads.kept(source), scene.entry) if source in uploads.GIVEN else ""
     return {
         "source": source,
         "picture": picture,
@@ -118,37 +118,37 @@ def _camera() -> None:
 
 def _sent(source: str, file: Any) -> None:
     name = "photograph" if source == "camera" or file is None else f"picture {file.name}"
-    _keep(source, None if file is None else images.receive(name, file.getvalue()))
+    _keep(source, None if file is None else uploads.receive(name, file.getvalue()))
 
 
 def _pad() -> None:
-    drawing_pad(key=images.PAD, on_change=_drawn)
+    drawing_pad(key=uploads.PAD, on_change=_drawn)
 
 
 def _drawn() -> None:
     """Keep what was drawn; what a pad only brings back, after a reload, does not displace the picture of a link."""
     try:
-        ink = drawn(images.PAD)
-        upload = None if ink is None else images.receive("drawing", ink)
+        ink = drawn(uploads.PAD)
+        upload = None if ink is None else uploads.receive("drawing", ink)
     except ImageError as error:
-        upload = images.Upload("drawing", None, str(error))
-    _keep(images.PAD, upload, hesitant=brought_back(images.PAD))
+        upload = uploads.Upload("drawing", None, str(error))
+    _keep(uploads.PAD, upload, hesitant=brought_back(uploads.PAD))
 
 
-def _keep(source: str, upload: images.Upload | None, *, hesitant: bool = False) -> None:
+def _keep(source: str, upload: uploads.Upload | None, *, hesitant: bool = False) -> None:
     """Keep what the visitor gave: as it is in the session, and as the model sees it in the link.
 
     hesitant: a picture that is in the link already stays there.
     """
-    images.keep(source, upload)
+    uploads.keep(source, upload)
     choices, _ = session.parse(session.here(), catalogue())
-    picture = images.link(upload, resources.entries()[choices.model])
+    picture = uploads.link(upload, resources.entries()[choices.model])
     if choices.source == source and not (hesitant and choices.picture):
         session.update(choices, picture=picture)
 
 
 def _received(source: str, choices: Choices) -> None:
-    upload = images.kept(source)
+    upload = uploads.kept(source)
     if upload is not None and upload.problem:
         st.error(sentence(upload.problem), icon=":material/broken_image:")
     elif choices.picture:

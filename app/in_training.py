@@ -7,7 +7,7 @@ import streamlit as st
 from app import layout, resources, sidebar
 from app.scene import Scene
 from app.sources import browsing, images, linked_picture
-from app.sources.images import Picture
+from app.sources.picture import Picture
 from app.state import session
 from app.state.choices import Choices
 from app.text import plain

@@ -10,7 +10,7 @@ import streamlit as st
 from app import resources
 from app.caching import of_zoo
 from app.sources import browsing, images, trace_sets
-from app.sources.images import Picture
+from app.sources.picture import Picture
 from app.state import capsule_sets, session
 from app.state.choices import MAX_ITERATIONS, Catalogue, Choices
 from app.text import plain

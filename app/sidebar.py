@@ -11,7 +11,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from app import image_source, own_files, resources, viewpoint
 from app.scene import Scene, SceneError, keep
-from app.sources import images
+from app.sources import images, uploads
 from app.state import session
 from app.state.choices import Choices
 from app.text import plain, sentence
@@ -167,7 +167,7 @@ def model_changes(name: str, choices: Choices) -> dict[str, object]:
     """Another model of the same data set keeps the image on stage."""
     entries = resources.entries()
     if entries[name].data != entries[choices.model].data:
-        return {"model": name, "picture": images.again(choices.picture, entries[name])}
+        return {"model": name, "picture": uploads.again(choices.picture, entries[name])}
     keep = ("source", "picture", "data", "split", "recording", "only", "image", "upper", "pair", "method", "cell")
     return {"model": name, **{field: getattr(choices, field) for field in keep}}
 

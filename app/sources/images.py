@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import streamlit as st
 import torch
-from jaxtyping import UInt8
-from torch import Tensor
 
 from app import resources
-from app.sources import browsing, linked_picture, trace_sets
+from app.sources import browsing, linked_picture, trace_sets, uploads
+from app.sources.picture import Picture, in_form, layout_of
 from app.state.choices import Choices
 from capsviz import data, zoo
 from capsviz.analysis.perturbation import draw
-from capsviz.data import DIGITS, ImageError, Viewpoint, VisitorImage
+from capsviz.data import DIGITS
 from capsviz.data.multi import MultiOf, composed
-from capsviz.figures.picture import png
 
-PAD = "pad"
-"""The drawing pad's key."""
-GIVEN = {"upload": "picture", "camera": "photograph", PAD: "drawing"}
-"""Sources whose picture the visitor gives, and what it is called. The link holds it as the model sees it; the session
-keeps the `Upload` that it was made from, under `given-` and the source's name."""
 EMPTY = (
     "To the model this picture is black: nothing stands out from its background, so the class that it names means "
     "nothing. Draw something large and dark on bright paper, or give another picture."
@@ -37,80 +28,11 @@ COARSE = f"The link holds the picture with {linked_picture.LARGEST} pixels a sid
 COARSER = f"The link holds it with {linked_picture.LARGEST} pixels a side: whoever opens that sees it coarser."
 _OF_DATA = ("data", "overlaid")
 """Sources that show images of a data set, one or two at a time."""
-MOST_ORIGINALS = 20
-"""Uploads that a session keeps, so that another model, or the way back, finds the picture as it was given."""
-
-
-_decoding = threading.BoundedSemaphore(2)
-"""Pictures that are decoded at a time, of all visitors: each may take 64 MB."""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """An image in the form that a model takes, and what is to be said about it."""
-
-    pixels: UInt8[Tensor, "channel height width"]
-    title: str
-    """What it is, in a few words: “MNIST test image 7”."""
-    labels: tuple[int, ...]
-    """What it shows, among the model's classes; empty where that is not known."""
-    notes: tuple[str, ...] = ()
-    origin: tuple[str, str, int] | None = None
-    """Data set, split and index, where the pixels are exactly these, under the viewpoint."""
-    recording: tuple[str, int] | None = None
-    """Recording and index, where a trace of it was recorded."""
-    viewpoint: Viewpoint = Viewpoint()
-    """T, where the pixels are Tx."""
-    plain: UInt8[Tensor, "channel height width"] | None = None
-    """x, where a viewpoint is changed."""
-
-    def seen(self, viewpoint: Viewpoint) -> Picture:
-        """The picture under a viewpoint; its labels stay, and no trace of it was recorded."""
-        if not viewpoint:
-            return self
-        return replace(
-            self,
-            pixels=viewpoint(self.pixels),
-            title=f"{self.title}, {viewpoint}",
-            recording=None,
-            viewpoint=viewpoint,
-            plain=self.pixels,
-        )
-
-    @property
-    def before(self) -> UInt8[Tensor, "channel height width"]:
-        """x: the pixels, whatever the viewpoint."""
-        return self.pixels if self.plain is None else self.plain
-
-    @property
-    def key(self) -> bytes:
-        """The bytes themselves: what a cache knows the picture by."""
-        return self.pixels.numpy().tobytes()
-
-    @property
-    def address(self) -> str:
-        """The picture as a data URI: a file of its own may be gone before a slow browser asks for it."""
-        return png(self.pixels.expand(3, -1, -1).permute(1, 2, 0).numpy())
-
-
-@dataclass(frozen=True)
-class Upload:
-    """What the visitor sent: the picture, or the one sentence that says why it is none."""
-
-    name: str
-    """What it is called after “your”."""
-    image: VisitorImage | None
-    problem: str = ""
 
 
 def title_of(name: str) -> str:
     """What a data set is called on screen."""
     return data.title_of(name)
-
-
-def layout_of(entry: zoo.Entry) -> str | None:
-    """How a picture is brought into the form of a model's training images; None: as its channels suggest."""
-    return info.layout if (info := data.known(entry.data)) else None
 
 
 def data_of(choices: Choices, entry: zoo.Entry) -> str:
@@ -227,10 +149,10 @@ def resolve(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...
 def _as_it_is(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, ...]]:
     """As `resolve`, whatever the viewpoint."""
     source = source_of(choices, entry)
-    if source in GIVEN and choices.picture:
+    if source in uploads.GIVEN and choices.picture:
         given = _linked(choices, entry)
         return given, () if given.pixels.any() else (EMPTY,)
-    if source in GIVEN:
+    if source in uploads.GIVEN:
         # Nothing is there yet: the image to begin with stands in.
         name, split = data_of(choices, entry), split_of(choices, entry)
         return from_data(name, split, browsing.start(name, split), entry), ()
@@ -275,7 +197,7 @@ def _overlaid(
     (below, first), (above, second) = (browsing.image(name, split, each) for each in (index, over))
     pixels = composed(below, above, choices.right, choices.down)
     shown = tuple(dict.fromkeys((*first, *second)))
-    pixels, notes = _in_form(pixels, entry)
+    pixels, notes = in_form(pixels, entry)
     title = f"{title_of(name)} {split} images {index} and {over} over one another, {kinds(shown, entry.classes)}"
     return Picture(pixels, title, shown, notes), notices
 
@@ -287,16 +209,8 @@ def from_data(name: str, split: str, index: int, entry: zoo.Entry) -> Picture:
     title = f"{info.title} {split} image {index}, {kinds(labels, info.classes)}"
     notes = tuple(filter(None, (browsing.note(name, split),)))
     origin = (name, split, index) if tuple(pixels.shape) == tuple(entry.config.image) else None
-    fitted, more = _in_form(pixels, entry)
+    fitted, more = in_form(pixels, entry)
     return Picture(fitted, title, shown, (*notes, *more), origin)
-
-
-def _in_form(pixels: Tensor, entry: zoo.Entry) -> tuple[Tensor, tuple[str, ...]]:
-    """An image in the form that a model takes, and what is to be said of that; as it is where it has that form."""
-    if tuple(pixels.shape) == tuple(entry.config.image):
-        return pixels, ()
-    fitted = data.prepare(linked_picture.as_image(pixels), entry.config.image, layout=layout_of(entry))
-    return fitted.pixels, fitted.notes
 
 
 def kinds(labels: Sequence[int], classes: Sequence[str]) -> str:
@@ -316,49 +230,16 @@ def counted(count: int) -> str:
 
 def _linked(choices: Choices, entry: zoo.Entry) -> Picture:
     """The visitor's picture: its pixels are the link's, here and elsewhere; a session may know their origin."""
-    pixels, notes = _in_form(linked_picture.read(choices.picture), entry)
+    pixels, notes = in_form(linked_picture.read(choices.picture), entry)
     coarse = linked_picture.form(entry.config.image) != tuple(entry.config.image)
-    if choices.picture not in _originals():
-        return Picture(pixels, f"{GIVEN[choices.source]} from the link", (), (*notes, COARSE) if coarse else notes)
-    upload, said = _originals()[choices.picture]
+    if choices.picture not in uploads.originals():
+        title = f"{uploads.GIVEN[choices.source]} from the link"
+        return Picture(pixels, title, (), (*notes, COARSE) if coarse else notes)
+    upload, said = uploads.originals()[choices.picture]
     if coarse and upload.image is not None:
         whole = data.prepare(upload.image, entry.config.image, layout=layout_of(entry))
         return Picture(whole.pixels, f"your {upload.name}", (), (*whole.notes, COARSER))
     return Picture(pixels, f"your {upload.name}", (), (*said, *notes))
-
-
-def _originals() -> dict[str, tuple[Upload, tuple[str, ...]]]:
-    """By picture as the link holds it: what the visitor gave, and what was said of bringing it into that form."""
-    return st.session_state.setdefault("originals", {})
-
-
-def link(upload: Upload | None, entry: zoo.Entry) -> str:
-    """The picture in the form that a model takes, as the link holds it; empty where there is none."""
-    if upload is None or upload.image is None:
-        return ""
-    prepared = data.prepare(upload.image, linked_picture.form(entry.config.image), layout=layout_of(entry))
-    text, kept = linked_picture.written(prepared.pixels), _originals()
-    kept.pop(text, None)
-    kept[text] = (upload, prepared.notes)
-    while len(kept) > MOST_ORIGINALS:
-        del kept[next(iter(kept))]
-    return text
-
-
-def keep(source: str, upload: Upload | None) -> None:
-    """Keep what the visitor gave by a source, since a widget forgets its file as soon as another source is shown."""
-    st.session_state[f"given-{source}"] = upload
-
-
-def kept(source: str) -> Upload | None:
-    """What the visitor gave last by a source."""
-    return st.session_state.get(f"given-{source}")
-
-
-def again(picture: str, entry: zoo.Entry) -> str:
-    """The picture of the link in the form of another model, from what was given where this session knows it."""
-    original = _originals().get(picture)
-    return picture if original is None else link(original[0], entry)
 
 
 def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
@@ -369,7 +250,7 @@ def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     if not shown:
         title = f"{name}, image {index}"
     if tuple(pixels.shape) != tuple(entry.config.image):
-        fitted, notes = _in_form(pixels, entry)
+        fitted, notes = in_form(pixels, entry)
         return Picture(fitted, title, (), notes)
     return Picture(pixels, title, tuple(shown) if classes == entry.classes else (), recording=(name, index))
 
@@ -383,12 +264,3 @@ def generated(entry: zoo.Entry, index: int) -> Picture:
     note = "Generated: no photograph, but what this model's decoder draws from a stored class capsule."
     pixels = (image * 255).round().to(torch.uint8)
     return Picture(pixels, f"generated {kind}, exemplar {number}", (label,), (note,))
-
-
-def receive(name: str, content: bytes) -> Upload:
-    """What has been uploaded, as a picture or as the sentence that says what is wrong with it."""
-    try:
-        with _decoding:
-            return Upload(name, data.read_image(content))
-    except ImageError as error:
-        return Upload(name, None, str(error))

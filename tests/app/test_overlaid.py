@@ -7,6 +7,7 @@ import torch
 
 from app import resources
 from app.sources import browsing, images
+from app.sources.picture import in_form
 from app.state.choices import Choices
 from capsviz.data.multi import composed
 from tests.app.conftest import Visit
@@ -27,7 +28,7 @@ def test_the_picture_is_the_two_images_at_the_offset_of_the_link(two_objects: st
     parts = [browsing.image("mnist", "test", index) for index in (first, second)]
     whole = composed(parts[0][0], parts[1][0], -3, 2)
     # The model of this test takes 28 × 28 pixels, and has the canvas brought into that form.
-    assert notices == () and torch.equal(picture.pixels, images._in_form(whole, entry)[0])
+    assert notices == () and torch.equal(picture.pixels, in_form(whole, entry)[0])
     assert picture.labels == (parts[0][1][0], parts[1][1][0])
     assert f"{first} and {second} over one another" in picture.title
 
