@@ -18,7 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 import capsviz
 from capsviz import device, memory, zoo
 from capsviz.analysis import ascent, comparison, perturbation
-from capsviz.analysis.predictions import columns
+from capsviz.analysis.measuring import columns
 from capsviz.commands.main import app
 from capsviz.network import METHODS, CapsNet, CapsNetConfig, configure, preset
 from capsviz.network.assemble import assemble

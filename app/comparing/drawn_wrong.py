@@ -14,7 +14,8 @@ from app.sources import images
 from app.text import plain, sentence
 from app.widgets import segments
 from capsviz.analysis import disagreement
-from capsviz.analysis.predictions import Predictions, PredictionsError, control_drawer_of
+from capsviz.analysis.measuring import control_drawer_of
+from capsviz.analysis.predictions import Predictions, PredictionsError
 from capsviz.data import ImageSet
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.network import Part

@@ -67,11 +67,11 @@ def zoo_measure(
     from rich.progress import Progress, TaskID
 
     from capsviz import zoo
-    from capsviz.analysis import predictions
+    from capsviz.analysis import measuring, predictions
     from capsviz.data import DatasetMissing
 
     named = [zoo.entry(name) for name in names or ()]
-    chosen = [(entry, drawer) for entry in named for drawer in predictions.drawers(entry)] or predictions.wanting()
+    chosen = [(entry, drawer) for entry in named for drawer in measuring.drawers(entry)] or measuring.wanting()
     if not chosen:
         print("Every model has been measured with the weights that are here.")
 
@@ -82,7 +82,7 @@ def zoo_measure(
         for entry, drawer in chosen:
             task = bar.add_task(entry.name, total=entry.test_count)
             try:
-                found = predictions.measure(entry, drawer, progress=partial(shown, bar, task))
+                found = measuring.measure(entry, drawer, progress=partial(shown, bar, task))
             except (DatasetMissing, predictions.PredictionsError) as error:
                 if names:
                     raise

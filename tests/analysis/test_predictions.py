@@ -11,20 +11,16 @@ import pytest
 import torch
 
 from capsviz import data, zoo
+from capsviz.analysis.measuring import columns, control_drawer_of, drawer_of, measure, wanting
 from capsviz.analysis.metrics import mean_squared_error, structural_similarity
 from capsviz.analysis.predictions import (
     Predictions,
     PredictionsError,
-    columns,
-    control_drawer_of,
-    drawer_of,
     drawings,
-    measure,
     most_confused,
     path_of,
     recorded,
     summary,
-    wanting,
 )
 from capsviz.network import CapsNet, assemble, configure, preset
 from tests.known import known, single_digits
@@ -252,6 +248,6 @@ def test_a_model_that_is_not_as_good_as_the_manifest_says_is_not_recorded(copied
 
 
 def test_a_model_of_two_digits_an_image_is_refused(copied, monkeypatch):
-    monkeypatch.setattr("capsviz.analysis.predictions.load", lambda *_: data.MultiDigits(single_digits()))
+    monkeypatch.setattr("capsviz.analysis.measuring.load", lambda *_: data.MultiDigits(single_digits()))
     with pytest.raises(PredictionsError, match="finds two classes in each image"):
         measure(zoo.entry("digits-dr"))

@@ -14,7 +14,8 @@ from app.sources import browsing, images
 from app.state.choices import VIEWS, Choices
 from capsviz import zoo
 from capsviz.analysis.disagreement import difference, most
-from capsviz.analysis.predictions import measure, path_of, recorded
+from capsviz.analysis.measuring import measure
+from capsviz.analysis.predictions import path_of, recorded
 from capsviz.data import MultiDigits
 from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit

@@ -11,7 +11,7 @@ from app import layout, resources
 from app.sources import images, linked_picture
 from app.text import plain
 from capsviz import data, zoo
-from capsviz.analysis import predictions
+from capsviz.analysis import measuring, predictions
 from capsviz.boards.decoder import header
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
@@ -35,7 +35,7 @@ def published(folder: Path, routing: str) -> zoo.Entry:
         network, name=config.name, data=name, classes=test.classes, preset="tiny", test_error=found.error,
         test_count=found.count, command=config.command(), curves="", images=images, labels=labels, note=test.note,
     )  # fmt: skip
-    predictions.measure(entry).save(predictions.path_of(entry))
+    measuring.measure(entry).save(predictions.path_of(entry))
     return entry
 
 

@@ -228,7 +228,7 @@ def test_zoo_measure_leaves_out_what_cannot_be_measured_here(capsviz, zoo_folder
     def absent(*_):
         raise DatasetMissing("It is not here.")
 
-    monkeypatch.setattr("capsviz.analysis.predictions.load", absent)
+    monkeypatch.setattr("capsviz.analysis.measuring.load", absent)
     result = capsviz("zoo", "measure")
     assert result.exit_code == 0 and "digits-dr is left out: It is not here." in result.output
     assert isinstance(capsviz("zoo", "measure", "digits-dr").exception, DatasetMissing)
