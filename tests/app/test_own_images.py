@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
 from app import layout, resources
 from app.sources import images, linked_picture
@@ -13,6 +14,7 @@ from app.text import plain
 from capsviz import data, zoo
 from capsviz.analysis import measuring, predictions
 from capsviz.boards.decoder import header
+from capsviz.tracing.trace import Trace
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.loop import build
@@ -94,6 +96,17 @@ def test_the_own_images_are_browsed_by_split_and_class(own: Path, visit: Visit):
 def test_what_its_decoder_draws_is_a_source(own: Path, visit: Visit, page: str):
     app = visit(page, model="shapes-dr", source="generated", image=9)
     assert not app.error and "exemplar 1" in spoken(app)
+
+
+@pytest.mark.parametrize(("page", "routing"), [("dynamic", "dr"), ("em", "em"), ("discriminative", "l2")])
+def test_the_lines_that_record_the_trace_again_know_its_classes(own: Path, visit: Visit, page: str, routing: str):
+    app = visit(page, model=f"shapes-{routing}", image=2)
+    app.button(key="take_away").click().run()
+    names: dict[str, Trace] = {}
+    exec(app.code[0].value, names)
+    shown: Trace = app.session_state["shown"].trace
+    assert names["trace"].classes == shown.classes == CLASSES
+    torch.testing.assert_close(names["trace"].poses, shown.poses)
 
 
 def test_the_ascent_runs_on_its_own_training_images(own: Path, visit: Visit):
