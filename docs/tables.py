@@ -34,7 +34,8 @@ def tables() -> dict[str, dict[str, str]]:
     return {
         "models.md": {"| model | data | routing |": zoo.markdown()},
         "speed.md": {
-            "| measured | ms per batch |": speed.table(measured("speed-paper")),
+            "| `paper` | ms per batch |": speed.table(measured("speed-paper")),
+            "| `residual` | ms per batch |": speed.table(measured("speed-residual")),
             "| `capsviz benchmark memory` |": peak.table(measured("memory")),
             "| measured | times |": benchmark.table(measured("app")),
         },

@@ -40,7 +40,8 @@ def table(result: dict[str, Any]) -> str:
     ]
     for name, bytes_moved in result["bytes_moved"].items():
         seconds = batch / rates[name]
-        plain = rates.get(f"plain {name}") or rates.get(f"plain {name.rpartition(' ')[2]}")
+        own = f"plain {name.removeprefix('plain ')}"
+        plain = rates.get(own) or rates.get(f"plain {name.rpartition(' ')[2]}")
         faster = f"{rates[name] / plain:.2f}" if plain else ""
         speed = bytes_moved / seconds
         lines.append(
