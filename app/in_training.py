@@ -19,8 +19,8 @@ from capsviz.figures import couplings, discriminative, sankey
 from capsviz.figures.experiments import training_curve
 from capsviz.figures.objects import in_words
 from capsviz.figures.perturb import reconstruction_figure
+from capsviz.tracing.recorder import trace as record
 from capsviz.tracing.trace import Trace
-from capsviz.tracing.trace import trace as record
 
 HEIGHT, TALL = 220, 440
 """Of a picture, and of one that stands beside two, in pixels."""

@@ -22,8 +22,9 @@ from capsviz.experiments.reports import NAMES, Report, report
 from capsviz.network import CNN, METHODS, CapsNet
 from capsviz.tracing import adopting
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
-from capsviz.tracing.trace import Trace, contains_shorter, shorter
-from capsviz.tracing.trace import trace as record
+from capsviz.tracing.recorder import contains_shorter, shorter
+from capsviz.tracing.recorder import trace as record
+from capsviz.tracing.trace import Trace
 
 ABSENT = "The network of {name} is not on this machine, so that only what was recorded can be shown"
 MAX_ITERATIONS = 10

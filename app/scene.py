@@ -21,7 +21,8 @@ from capsviz.network import preset
 from capsviz.routing import ALGORITHMS
 from capsviz.tracing import adopting
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
-from capsviz.tracing.trace import Trace, contains_shorter
+from capsviz.tracing.recorder import contains_shorter
+from capsviz.tracing.trace import Trace
 from capsviz.zoo import Entry
 
 

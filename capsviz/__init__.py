@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from .notebook import perturb, show
     from .tracing.adopting import record
     from .tracing.intervention import Intervention
-    from .tracing.trace import LayerTrace, Trace, trace
+    from .tracing.recorder import trace
+    from .tracing.trace import LayerTrace, Trace
     from .tracing.trace_set import TraceSet
     from .training.adopt import adopt
     from .zoo import load, models
@@ -57,7 +58,7 @@ _PLACES = {
     "preset": "network",
     "record": "tracing.adopting",
     "show": "notebook",
-    "trace": "tracing.trace",
+    "trace": "tracing.recorder",
 }
 """Where each name is, looked up when it is first asked for: importing capsviz does not wait for torch."""
 

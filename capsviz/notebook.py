@@ -10,8 +10,8 @@ from torch import Tensor
 from capsviz import zoo
 from capsviz.errors import needed
 from capsviz.network import CapsNet
+from capsviz.tracing.recorder import trace as record
 from capsviz.tracing.trace import Trace
-from capsviz.tracing.trace import trace as record
 
 if TYPE_CHECKING:
     from capsviz.boards import Board

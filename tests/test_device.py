@@ -23,9 +23,9 @@ from capsviz.commands.main import app
 from capsviz.network import METHODS, CapsNet, CapsNetConfig, configure, preset
 from capsviz.network.assemble import assemble
 from capsviz.routing import ALGORITHMS, ASCENDING
-from capsviz.tracing import trace as tracing
+from capsviz.tracing import recorder
 from capsviz.tracing.intervention import Intervention
-from capsviz.tracing.trace import with_votes
+from capsviz.tracing.recorder import with_votes
 from capsviz.training.evaluate import evaluate
 from tests.known import single_digits
 
@@ -38,7 +38,7 @@ CONFIGS |= {f"matrix-{name}": preset("matrix-tiny", "digits", name) for name, ea
 @contextmanager
 def on_a_gpu(monkeypatch, network: N) -> Iterator[N]:
     """The network with weights that are on a GPU and have no numbers, under which nothing else has any."""
-    monkeypatch.setattr(tracing, "check_finite", lambda *_: None)  # it asks numbers
+    monkeypatch.setattr(recorder, "check_finite", lambda *_: None)  # it asks numbers
     mode = FakeTensorMode()
     hollow = memory.hollow(network.eval().requires_grad_(False), mode, "cuda")
     with mode:
@@ -59,8 +59,8 @@ def test_a_trace_of_a_network_on_a_gpu_is_on_the_cpu_in_float32(config, monkeypa
         tensors = whole.tensors()
         assert on_cpu(*tensors.values()) and {value.dtype for value in tensors.values()} == {torch.float32}
         assert whole.layer.votes is not None and whole.layer.votes.shape[0] == 2
-        if tracing.contains_shorter(config):
-            begun = tracing.shorter(network, recorded, 1)
+        if recorder.contains_shorter(config):
+            begun = recorder.shorter(network, recorded, 1)
             assert on_cpu(*begun.tensors().values()) and begun.layer.iterations == 1
 
 
@@ -185,7 +185,7 @@ def test_a_full_device_is_asked_for_less_and_less_then_the_cpu_does_it_and_one_s
 
 
 def test_a_trace_that_finds_no_room_is_recorded_by_the_cpu(full_gpu, monkeypatch):
-    monkeypatch.setattr(tracing, "check_finite", lambda *_: None)
+    monkeypatch.setattr(recorder, "check_finite", lambda *_: None)
     network = CapsNet(CONFIGS["dr"]).eval().requires_grad_(False)
     with pytest.warns(device.DeviceWarning):
         recorded = capsviz.trace(network.to("meta"), torch.rand(2, 1, 28, 28))

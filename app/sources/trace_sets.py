@@ -15,7 +15,8 @@ from torch import Tensor
 
 from app import dropped_traces, resources
 from app.caching import of_zoo
-from capsviz.tracing.trace import Trace, shorter, with_votes
+from capsviz.tracing.recorder import shorter, with_votes
+from capsviz.tracing.trace import Trace
 from capsviz.tracing.trace_set import INDEX, TraceSet
 from capsviz.tracing.trace_set_writer import fingerprint
 from capsviz.zoo import Entry

@@ -23,7 +23,7 @@ from capsviz.routing import ASCENDING, Ascending, lengths
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.em import EM
 from capsviz.routing.losses import margin_loss
-from capsviz.tracing.trace import trace
+from capsviz.tracing.recorder import trace
 from capsviz.training import losses
 from capsviz.training.feed import multi_hot
 from capsviz.training.memory import keep_freed_memory

@@ -22,7 +22,8 @@ from capsviz.figures.reading import check, geometry, share_of, steps, votes
 from capsviz.figures.theme import typical_reach, typical_reaches
 from capsviz.network import CapsNet
 from capsviz.routing.program import Program, Share
-from capsviz.tracing.trace import Trace, contains_shorter
+from capsviz.tracing.recorder import contains_shorter
+from capsviz.tracing.trace import Trace
 
 SEEN = 3
 """Axes of the space that the votes are looked at in: two on the page, a third to turn it by."""

@@ -131,7 +131,7 @@ def trace_picture(
     from capsviz import data
     from capsviz.data import prepare, read_image, to_float
     from capsviz.files import write
-    from capsviz.tracing.trace import trace as record
+    from capsviz.tracing.recorder import trace as record
 
     network, known = model
     info = data.known(known["data"])

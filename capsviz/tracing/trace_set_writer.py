@@ -29,7 +29,7 @@ from capsviz.reading import parsed, understood
 from capsviz.tensors import tensor_file
 from capsviz.tracing.layout import FORMAT as TRACE_FORMAT
 from capsviz.tracing.layout import LABELS, TraceError
-from capsviz.tracing.trace import trace
+from capsviz.tracing.recorder import trace
 from capsviz.tracing.trace_set import FORMAT, INDEX, Recording, Shard, TraceSet
 
 LARGE = ("primary_poses", "primary_activations")

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from app import layout
 from app.state.choices import Choices
 from capsviz.network import CapsNet, preset
-from capsviz.tracing.trace import trace as record
+from capsviz.tracing.recorder import trace as record
 
 
 def page(name: str, layer: int | None, position: int | None) -> None:

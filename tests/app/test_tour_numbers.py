@@ -20,8 +20,8 @@ from capsviz.data import load, to_float
 from capsviz.data.viewpoint import CHANGES, Viewpoint
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
+from capsviz.tracing.recorder import trace as record
 from capsviz.tracing.trace import Trace
-from capsviz.tracing.trace import trace as record
 from capsviz.zoo import AtStep
 from tests.known import known
 

@@ -10,7 +10,8 @@ from sklearn.datasets import load_digits
 from torch import Tensor
 
 from capsviz.network import CapsNet, preset
-from capsviz.tracing.trace import Trace, trace
+from capsviz.tracing.recorder import trace
+from capsviz.tracing.trace import Trace
 
 
 def record(

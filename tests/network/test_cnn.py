@@ -20,7 +20,7 @@ from capsviz.network import (
     configure,
     preset,
 )
-from capsviz.tracing.trace import trace
+from capsviz.tracing.recorder import trace
 
 
 def parameters(network: torch.nn.Module) -> int:

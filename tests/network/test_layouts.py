@@ -13,7 +13,7 @@ from torch.nn import functional
 from capsviz.errors import CapsvizError
 from capsviz.network import ConfigError, preset
 from capsviz.network.layouts import LAYOUTS, OTHERWISE, adopted, difference
-from capsviz.tracing.trace import trace
+from capsviz.tracing.recorder import trace
 
 IMAGE, CHANNELS, TYPES, CLASSES = (1, 20, 20), 6, 4, 5
 PLACES = 2 * 2  # 20 → 12 → 2 on each side

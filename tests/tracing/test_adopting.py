@@ -183,7 +183,7 @@ def test_votes_that_make_no_trace_are_answered_in_one_sentence(unchecked_types):
 
 
 def test_of_a_trace_whose_network_is_away_a_beginning_is_cut_and_nothing_drawn():
-    from capsviz.tracing.trace import shorter
+    from capsviz.tracing.recorder import shorter
 
     whole = capsviz.record(None, torch.randn(1, 4, 2, 3), "dr", iterations=4)
     begun = shorter(None, whole, 2)

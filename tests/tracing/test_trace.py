@@ -15,7 +15,7 @@ from capsviz.network import CapsNet, preset
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.dynamic import DynamicStep
 from capsviz.tracing.layout import TraceError
-from capsviz.tracing.trace import contains_shorter, shorter, trace
+from capsviz.tracing.recorder import contains_shorter, shorter, trace
 from tests.known import known
 
 ROUTINGS = ("dr", "em", "l2", "l1")

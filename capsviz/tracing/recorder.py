@@ -1,0 +1,150 @@
+"""One forward pass, recorded; and what a trace and its model give without routing again: votes, fewer iterations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Num
+from torch import Tensor
+
+from capsviz.device import of, or_cpu, results
+from capsviz.network import CapsNet, CapsNetConfig, NoCapsulesError, PrimaryCapsules
+from capsviz.network.finite import check_finite
+from capsviz.routing import InverseTemperature
+from capsviz.tracing.intervention import Intervention, intervene
+from capsviz.tracing.layout import TraceError, geometry
+from capsviz.tracing.pixels import pixels
+from capsviz.tracing.trace import LayerTrace, Trace, stacked
+
+
+@or_cpu
+def trace(
+    model: CapsNet,
+    images: Num[Tensor, "batch channel height width"] | Num[np.ndarray, "batch channel height width"],
+    *,
+    iterations: int | None = None,
+    intervention: Intervention | None = None,
+    inverse_temperature: InverseTemperature | None = None,
+    votes: bool | Literal["all"] = True,
+    name: str = "",
+    classes: tuple[str, ...] | None = None,
+    objects: int = 1,
+) -> Trace:
+    """Run a model once, on its device, and record every iteration of its routing.
+
+    images: "batch channel height width" of the network's size, at least one, in 0..1, or bytes 0 to 255. iterations T
+    and, for EM, the schedule of λ: the model's own unless given. intervention: primary capsules to mute, boost or
+    isolate before they vote. votes: also keep the votes for the class capsules, lower × upper × dim numbers an image;
+    "all": those of every routed layer (of a matrix network some ten times as many). name, classes: for captions; the
+    classes are numbered unless given. objects: how many an image shows, as `capsviz.data.describe` and `capsviz.zoo`
+    know it: so many capsules are drawn.
+    Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
+    network has not, PixelsError for images that it does not take, NoCapsulesError for the CNN baseline, NotFinite for
+    weights of a training that diverged.
+    """
+    if not isinstance(model, CapsNet):
+        raise NoCapsulesError(name)
+    check_finite(model.state_dict(), name or "The network")
+    config = model.config
+    if inverse_temperature is not None:
+        config = replace(config, inverse_temperature=inverse_temperature)
+    gains = intervention.gains(config.lower) if intervention else None
+    device = of(model)
+    with torch.inference_mode():
+        shown = pixels(images, config.image).to(device)
+        primary = model.encode(shown)
+        if gains is not None:
+            primary = intervene(primary, gains, matrix=config.algorithm.matrix)
+        lower, layers = primary, []
+        for number in range(model.depth):
+            steps = list(
+                model.route(lower, iterations, layer=number, record=True, inverse_temperature=inverse_temperature)
+            )
+            kept = votes == "all" or (votes and number == model.depth - 1)
+            cast = results(model.votes(lower, number).materialise()) if kept else None
+            layers.append(LayerTrace(config.routing, stacked(steps), cast, *geometry(config, number)))
+            last = steps[-1]
+            lower = PrimaryCapsules(last.poses, last.activations)
+        reconstruction, drawings = _drawn(model, last.poses, last.activations, objects)
+        return Trace(
+            config=config,
+            name=name,
+            classes=classes or tuple(str(number) for number in range(config.classes)),
+            images=results(shown),
+            primary_poses=results(primary.poses),
+            primary_activations=results(primary.activations),
+            layers=tuple(layers),
+            poses=results(last.poses),
+            activations=results(last.activations),
+            reconstruction=reconstruction,
+            gains=gains,
+            objects=objects,
+            drawings=drawings,
+        )
+
+
+def _drawn(model: CapsNet, poses: Tensor, activations: Tensor, objects: int) -> tuple[Tensor | None, Tensor | None]:
+    """`Trace.reconstruction` and `Trace.drawings`."""
+    if model.decoder is None:
+        return None, None
+    drawings = results(model.drawings(poses, activations, objects))
+    return drawings.amax(1), drawings if objects > 1 else None
+
+
+def contains_shorter(config: CapsNetConfig) -> bool:
+    """Whether a routing of T iterations begins with those of 1 … T − 1: where no T changes the votes, in one layer."""
+    return len(config.grids) == 1
+
+
+@or_cpu
+def shorter(model: CapsNet | None, recorded: Trace, iterations: int) -> Trace:
+    """The routing of fewer iterations with which a recorded one begins, as `trace` gives it; only drawing is done anew.
+
+    model: the one that was recorded; None where it is not at hand, and nothing is drawn. Raises TraceError where the
+    trace has fewer, or more than one routed layer.
+    """
+    if not contains_shorter(recorded.config) or not 1 <= iterations <= recorded.layer.iterations:
+        raise TraceError(
+            f"A routing of {iterations} iterations is no part of this trace; record one with capsviz.trace."
+        )
+    layer = recorded.layer
+    steps = {name: value[:iterations] for name, value in layer.items()}
+    # Numbers of their own: a file of tensors holds none that share memory.
+    poses, activations = steps[layer.algorithm.pose][-1].clone(), steps["activations"][-1].clone()
+    if model is None:
+        reconstruction, drawings = None, None
+    else:
+        device = of(model)
+        with torch.inference_mode():
+            reconstruction, drawings = _drawn(model, poses.to(device), activations.to(device), recorded.objects)
+    return replace(
+        recorded,
+        layers=(replace(layer, steps=steps),),
+        poses=poses,
+        activations=activations,
+        reconstruction=reconstruction,
+        drawings=drawings,
+    )
+
+
+@or_cpu
+def with_votes(model: CapsNet, recorded: Trace) -> Trace:
+    """A trace with all its votes: those that it was recorded without are cast anew from the capsules in it.
+
+    model: the one that was recorded. Votes are a product of recorded poses and weights, so that nothing is
+    routed again.
+    """
+    device = of(model)
+    layers = []
+    for number, layer in enumerate(recorded.layers):
+        votes = layer.votes
+        if votes is None:
+            poses = recorded.lower_poses(number).to(device)
+            below = PrimaryCapsules(poses, recorded.lower_activations(number).to(device))
+            with torch.inference_mode():
+                votes = results(model.votes(below, number).materialise())
+        layers.append(replace(layer, votes=votes))
+    return replace(recorded, layers=tuple(layers))
