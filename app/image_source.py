@@ -9,7 +9,7 @@ import streamlit as st
 from app import overlaying, resources, thumbnails
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.scene import Scene, catalogue
-from app.sources import browsing, images, trace_sets, uploads
+from app.sources import browsing, images, linked_picture, trace_sets, uploads
 from app.state import session
 from app.state.choices import Choices
 from app.text import plain, sentence
@@ -47,7 +47,7 @@ def show(scene: Scene) -> None:
     )
     if source in uploads.GIVEN:
         {"upload": _upload, "camera": _camera, uploads.PAD: _pad}[source]()
-        _received(source, choices)
+        _received(source, scene)
         return
     if source == "overlaid":
         overlaying.show(scene)
@@ -147,17 +147,18 @@ def _keep(source: str, upload: uploads.Upload | None, *, hesitant: bool = False)
         session.update(choices, picture=picture)
 
 
-def _received(source: str, choices: Choices) -> None:
-    upload = uploads.kept(source)
+def _received(source: str, scene: Scene) -> None:
+    upload, coarser = uploads.kept(source), linked_picture.coarser(scene.entry.config.image)
+    small = f"with {linked_picture.LARGEST} pixels a side" if coarser else "as small as the model sees it"
     if upload is not None and upload.problem:
         st.error(sentence(upload.problem), icon=":material/broken_image:")
-    elif choices.picture:
-        st.caption("The link holds the picture as small as the model sees it: whoever opens the link sees it too.")
-    else:
+    elif not scene.choices.picture:
         st.caption(
             "Until a picture is here, the pages show an image of the data set. A picture stays on this "
-            "machine; only as small as the model sees it, it becomes part of the link."
+            f"machine; only {small}, it becomes part of the link."
         )
+    elif not coarser:  # that is said of the picture itself
+        st.caption(f"The link holds the picture {small}: whoever opens the link sees it too.")
 
 
 def _data_set(scene: Scene) -> None:

@@ -231,7 +231,7 @@ def counted(count: int) -> str:
 def _linked(choices: Choices, entry: zoo.Entry) -> Picture:
     """The visitor's picture: its pixels are the link's, here and elsewhere; a session may know their origin."""
     pixels, notes = in_form(linked_picture.read(choices.picture), entry)
-    coarse = linked_picture.form(entry.config.image) != tuple(entry.config.image)
+    coarse = linked_picture.coarser(entry.config.image)
     if choices.picture not in uploads.originals():
         title = f"{uploads.GIVEN[choices.source]} from the link"
         return Picture(pixels, title, (), (*notes, COARSE) if coarse else notes)

@@ -32,6 +32,11 @@ def form(image: tuple[int, int, int]) -> tuple[int, int, int]:
     return channels, height, width
 
 
+def coarser(image: tuple[int, int, int]) -> bool:
+    """Whether a link holds a picture with fewer pixels than a model of images of the form `image` takes."""
+    return form(image) != tuple(image)
+
+
 def written(pixels: UInt8[Tensor, "channel height width"]) -> str:
     """The picture as a link holds it; a drawn digit takes about 500 letters."""
     file = io.BytesIO()

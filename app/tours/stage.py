@@ -37,7 +37,7 @@ def show(choices: Choices, page: str, *, dark: bool) -> None:
         with st.container(key="tour-words"):
             if left:
                 st.markdown("Off the path: **b** or **Backspace** leads back to this step, Page Down to the next.")
-            else:
+            elif at.step.caption:
                 st.markdown(at.step.caption)
         browser.step(
             at.name,

@@ -8,7 +8,7 @@ import { Panel, type Pen } from "../core/canvas";
 import { pointed } from "../core/dom";
 import type { Look } from "../core/look";
 import { counted, indices, shown } from "../core/numbers";
-import { arrowhead, bubble, haloed, line, type Place, ring, scaleBar, strokeIn, within } from "../core/shapes";
+import { arrowhead, bubble, fitted, haloed, line, type Place, ring, scaleBar, strokeIn, within } from "../core/shapes";
 import { Camera, type Frame, type Point } from "./camera";
 import type { Run } from "./run";
 import { headings, type Pick, type DrawState, type Select } from "./panel";
@@ -271,17 +271,22 @@ export class Cloud extends Panel<DrawState> {
   private title(pen: Pen, { run, look, first }: DrawState): void {
     const { classes, cloud } = run.data;
     const reach = run.agreementReach;
-    const title = `Votes û for ${classes[run.upper]}`;
-    const baseline = 2 + 1.1 * headings(look).heading;
-    pen.textAlign = "left";
-    pen.font = look.type(16, "600");
-    pen.fillStyle = look.theme.text;
-    pen.fillText(title, this.frame.left, baseline);
-    const wide = pen.measureText(title).width;
-    pen.font = look.type(14);
-    pen.fillStyle = look.theme.muted;
     const note = first?.others === 0 ? `${first.few.size} of ${counted(run.lower)}` : cloud.note;
-    pen.fillText(note, this.frame.left + wide + 12, baseline);
+    const baseline = 2 + 1.1 * headings(look).heading;
+    const room = this.width - this.frame.left;
+    const [large, small] = [look.type(16, "600"), look.type(14)];
+    pen.textAlign = "left";
+    pen.font = small;
+    const beside = pen.measureText(note).width + 12;
+    pen.font = large;
+    pen.fillStyle = look.theme.text;
+    // A long name of a class gives way to what area and colour are.
+    const title = fitted(pen, `Votes û for ${classes[run.upper]}`, Math.max(room - beside, room / 2));
+    pen.fillText(title, this.frame.left, baseline);
+    const wide = pen.measureText(title).width + 12;
+    pen.font = small;
+    pen.fillStyle = look.theme.muted;
+    pen.fillText(fitted(pen, note, room - wide), this.frame.left + wide, baseline);
     const [x, y] = [this.frame.right, this.height - 17];
     if (reach === undefined) {
       scaleBar(pen, x, y, look.sequential.css, ["0", "1"], look, 64);

@@ -230,10 +230,12 @@ def test_of_many_classes_one_is_chosen_in_a_list(own: Path, visit: Visit, monkey
 def test_a_picture_for_large_images_is_whole_here_and_coarser_from_the_link(own, visit, monkeypatch):
     monkeypatch.setattr(linked_picture, "LARGEST", 16)
     app = visit("dynamic", model="shapes-dr", source="upload")
+    assert "only with 16 pixels a side, it becomes part of the link" in spoken(app)
     content = next((own / "bar").glob("*.png")).read_bytes()
     app.file_uploader(key="file").upload("mine.png", content, "image/png").run()
     assert not app.exception and not app.error
     assert images.COARSER in spoken(app) and "your picture mine" in spoken(app)
+    assert "as small as the model sees it" not in spoken(app), "the link is coarser, which is said once"
     link = app.query_params["picture"]
     assert linked_picture.read(link).shape == (3, 16, 16)
     there = visit("dynamic", model="shapes-dr", source="upload", picture=link)

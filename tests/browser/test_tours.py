@@ -14,6 +14,7 @@ from app.tours.tour import Step, Tour
 from tests.browser.api import sync_api
 from tests.browser.test_words import LEAST, QUESTIONS, asked
 from tests.browser.visitor import SCREEN, Visitor, visits
+from tests.known import known
 
 HALL = {"width": 1920, "height": 1080}
 CUT_OFF = """() => {
@@ -256,6 +257,23 @@ def test_a_view_is_added_named_saved_opened_and_begun(listen: Callable[..., List
     sync_api.expect(other.window.locator(".st-key-tour-words .katex").first).to_be_visible()
     assert other.choices() == {"model": "digits-dr", "image": "7"}
     assert "present=1" in other.query()
+
+
+def test_the_title_of_a_step_without_a_caption_has_the_room_of_both(listen: Callable[..., Listener]):
+    guest = listen("compare?model=digits-dr&image=7")
+    guest.window.get_by_role("button", name="Add this view").click()
+    guest.eventually(lambda: "talk=" in guest.query(), "the talk in the link")
+    guest.settle()
+    guest.window.get_by_role("link", name="Your own talk: 1 views").click()
+    guest.window.wait_for_url("**/tours?*")
+    guest.settle()
+    guest.window.locator('[class*="st-key-begin-"] button:visible').last.click()
+    guest.window.wait_for_url("**/compare?*")
+    title = guest.window.locator(".tour-title")
+    sync_api.expect(title).to_be_visible()
+    assert guest.window.locator(".st-key-tour-words").count() == 0
+    box, screen = known(title.bounding_box()), known(guest.window.viewport_size)
+    assert box["width"] > 0.6 * screen["width"] and box["height"] < 40, "in one line"
 
 
 def test_a_strangers_caption_that_got_past_every_check_would_still_fetch_nothing(listen: Callable[..., Listener]):
