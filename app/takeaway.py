@@ -44,10 +44,30 @@ class Shown:
     """Title and figure, or what makes figure or board when it is asked for, by key."""
     trace: Trace | None = None
 
+    def forget(self) -> None:
+        """Have nothing on screen."""
+        self.pictures, self.trace = {}, None
+
+
+@dataclass
+class Window:
+    """A visitor's window, of which Streamlit keeps the session for some minutes after it has been closed."""
+
+    shown: Shown = field(default_factory=Shown)
+
+    def close(self) -> None:
+        """Let go of what it shows, which takes far more memory than the rest of the session."""
+        self.shown.forget()
+
+
+@st.cache_resource(show_spinner=False, scope="session", on_release=Window.close)
+def _window() -> Window:
+    return Window()
+
 
 def begin() -> None:
     """Forget the pictures of the page before."""
-    st.session_state["shown"] = Shown()
+    st.session_state["shown"] = _window().shown = Shown()
 
 
 def offer(key: str, picture: Figure | Callable[[], Figure | Board], title: str = "") -> None:

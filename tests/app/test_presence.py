@@ -41,6 +41,18 @@ def test_a_visitor_counts_once_and_until_the_window_is_closed(visit: Visit, monk
     assert presence.VISITORS.count == 0 and gone.wait(5)
 
 
+def test_what_a_closed_window_showed_is_let_go_of_though_its_session_is_kept(visit: Visit):
+    app = visit("dynamic", model="digits-dr")
+    shown = app.session_state["shown"]
+    assert shown.trace is not None and shown.pictures
+    clear_session_resource_cache(SESSION)
+    assert app.session_state["shown"] is shown and shown.trace is None and not shown.pictures
+    app.run()  # the visitor is back: the connection had been lost
+    assert app.session_state["shown"].trace is not None
+    clear_session_resource_cache(SESSION)
+    assert app.session_state["shown"].trace is None
+
+
 def test_an_empty_server_has_forgotten_its_visitors_models_and_is_ready(bare_machine, monkeypatch: pytest.MonkeyPatch):
     loaded, warmed = resources.model("digits-dr"), threading.Event()
     assert resources.model("digits-dr") is loaded
