@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, resources, sidebar
+from app import layout, resources, scene
 from app.scene import Scene
 from app.sources import browsing, images, linked_picture
 from app.sources.picture import Picture
@@ -65,7 +65,7 @@ def finished(current: Scene, name: str) -> Trace:
 def opened(current: Scene, name: str) -> Choices:
     """The choices under which another page shows the visitor's own model of this name the same image."""
     choices, entry, model = current.choices, current.entry, resources.entries()[name]
-    changes = sidebar.model_changes(name, choices)
+    changes = scene.model_changes(name, choices)
     if tuple(current.picture.pixels.shape) == DIGITS.image:
         source, own = images.source_of(choices, entry), images.data_of(choices, entry)
         data = "" if own == model.data else own

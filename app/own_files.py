@@ -6,8 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from app import dropped, dropped_traces, resources, scene
-from app.sources import trace_sets, uploads
+from app import dropped, dropped_traces, scene
+from app.sources import trace_sets
 from app.state import session
 from app.text import plain, sentence
 from capsviz.analysis import exchange
@@ -57,7 +57,7 @@ def _received(key: str) -> None:
             session.update(choices, **trace_sets.choices_with(name), image=0)
         else:
             name = dropped.receive(file.name, file.getvalue())
-            session.update(choices, model=name, picture=uploads.again(choices.picture, resources.entries()[name]))
+            session.update(choices, **scene.model_changes(name, choices))
     except CapsvizError as error:
         st.session_state[_PROBLEM] = str(error)
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import resources
 from app.caching import of_zoo
-from app.sources import browsing, images, trace_sets
+from app.sources import browsing, images, trace_sets, uploads
 from app.sources.picture import Picture
 from app.state import capsule_sets, session
 from app.state.choices import MAX_ITERATIONS, Catalogue, Choices
@@ -171,6 +171,16 @@ def keep(*fragments: str, **changes: object) -> None:
     if fragments:
         st.rerun(["links", *fragments])
     st.rerun()
+
+
+def model_changes(name: str, choices: Choices) -> dict[str, object]:
+    """Another model: of the same data set it keeps the image on stage, of another the visitor's picture."""
+    entries = resources.entries()
+    changes: dict[str, object] = {"model": name, "picture": uploads.again(choices.picture, entries[name])}
+    if entries[name].data != entries[choices.model].data:
+        return changes
+    keep = ("source", "data", "split", "recording", "only", "image", "upper", "pair", "method", "cell")
+    return changes | {field: getattr(choices, field) for field in keep}
 
 
 def own_or(iterations: int, entry: Entry) -> int | None:

@@ -10,10 +10,9 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from app import image_source, own_files, resources, viewpoint
-from app.scene import Scene, SceneError, keep
-from app.sources import images, uploads
+from app.scene import Scene, SceneError, keep, model_changes
+from app.sources import images
 from app.state import session
-from app.state.choices import Choices
 from app.text import plain, sentence
 from app.tours import talk
 from app.widgets import chosen
@@ -161,15 +160,6 @@ def _first_of(name: str, routing: str) -> str:
     """A model of another data set, by the same algorithm where there is one."""
     entries = [entry for entry in resources.entries().values() if entry.data == name and not isinstance(entry, AtStep)]
     return next((entry.name for entry in entries if entry.routing == routing), entries[0].name)
-
-
-def model_changes(name: str, choices: Choices) -> dict[str, object]:
-    """Another model of the same data set keeps the image on stage."""
-    entries = resources.entries()
-    if entries[name].data != entries[choices.model].data:
-        return {"model": name, "picture": uploads.again(choices.picture, entries[name])}
-    keep = ("source", "picture", "data", "split", "recording", "only", "image", "upper", "pair", "method", "cell")
-    return {"model": name, **{field: getattr(choices, field) for field in keep}}
 
 
 def _preview(scene: Scene) -> None:

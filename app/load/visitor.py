@@ -272,6 +272,8 @@ class Visitor:
     async def _mend(self) -> None:
         """Ask once more, as Back does, for the page of an address that is not shown."""
         await asyncio.sleep(DIFFERING)
+        while self.page.running:
+            await asyncio.sleep(DIFFERING)
         node = self.page.component("address")
         here = self.page.choices
         if node is None or self.page.data("address") == here:

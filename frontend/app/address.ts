@@ -4,6 +4,7 @@
 // of that.
 
 import type { Component } from "./component";
+import { settled } from "./script-state";
 
 const PATIENCE = 800; // milliseconds in which a run that is under way may bring page and address together
 
@@ -17,6 +18,10 @@ export default function ({ data }: Component<Record<string, string>>): () => voi
     return address === sorted(data) ? "" : address;
   };
   const compare = (): void => {
+    if (!settled()) {
+      later(); // what is told now would undo a link that has just been followed
+      return;
+    }
     const address = differing();
     const told = said;
     said = address;

@@ -68,12 +68,15 @@ export class Commands {
     return this.leaving !== null;
   }
 
-  /** The batch to send at a time in milliseconds, at a path; null where there is none, or one is on its way. */
-  due(now: number, path: string): [number, string][] | null {
+  /**
+   * The batch to send at a time in milliseconds, at a path; null where there is none, or one is on its way. settled:
+   * whether no run is under way, in which the page that a link leads to may still begin.
+   */
+  due(now: number, path: string, settled: boolean): [number, string][] | null {
     if (this.leaving?.path === path) {
       this.sent = this.last; // the page before may have heard it while it was left; nothing counts twice
       this.leaving = null;
-    } else if (now - (this.leaving?.since ?? 0) >= Commands.PATIENCE) this.leaving = null;
+    } else if (settled && now - (this.leaving?.since ?? 0) >= Commands.PATIENCE) this.leaving = null;
     if (this.leaving) return null;
     const youngest = this.waiting.at(-1);
     if (!youngest || (this.sent > this.last && now - this.sentAt < Commands.PATIENCE)) return null;

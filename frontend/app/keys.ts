@@ -4,6 +4,7 @@ import { belongsToField, commandOf, Commands } from "./commands";
 import "./buttons.css";
 import "./keys.css";
 import { type Component, found } from "./component";
+import { settled } from "./script-state";
 
 const CHANGING = 50; // milliseconds after which a page that changes is looked at again
 const QUIET = 250; // milliseconds without another size of the window before Python hears of it
@@ -30,7 +31,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   signal.addEventListener("abort", () => window.clearTimeout(again));
   const flush = (): void => {
     window.clearTimeout(again);
-    const batch = commands.due(performance.now(), window.location.pathname);
+    const batch = commands.due(performance.now(), window.location.pathname, settled());
     if (batch) setTriggerValue("commands", batch);
     if (commands.waiting.length) again = window.setTimeout(flush, commands.waits ? CHANGING : Commands.PATIENCE);
   };
@@ -44,8 +45,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const moves = (what: string): boolean => {
     if (what === "player") return Boolean(window.capsvizPlayers?.all.some(({ root }) => root.checkVisibility()));
     if (!Object.hasOwn(data.moved, what)) return true;
-    const drawn = document.querySelector('[data-testid="stApp"][data-test-script-state="notRunning"]');
-    return !drawn || document.querySelector(data.moved[what]) !== null;
+    return !settled() || document.querySelector(data.moved[what]) !== null;
   };
   commands.acknowledged(data.acknowledged);
   flush(); // what was pressed while the last batch was on its way

@@ -54,6 +54,22 @@ def test_a_class_picked_on_the_page_of_before_is_picked(visitor: Visitor):
     shows(visitor, 7)
 
 
+def test_a_link_leads_to_its_page_though_page_and_address_differ_for_long(visitor: Visitor):
+    """The address of a page that is not there yet is no sign of a lost one: what asks for it would undo the link."""
+    line = Connection(visitor.window)
+    visitor.open("start?model=digits-dr")
+    visitor.press("p")
+    visitor.eventually(lambda: "present=1" in visitor.query(), "presenter mode in the link")
+    with line.slow(last="page_info_changed"):
+        visitor.press("p")
+        visitor.eventually(lambda: "present=1" not in visitor.query(), "the ordinary page in the link")
+        visitor.press("1")
+        visitor.window.wait_for_timeout(1500)  # long enough for the page to ask whether its address was lost
+    sync_api.expect(visitor.window.locator("h2")).to_have_text("Dynamic routing")
+    visitor.settle()
+    assert visitor.window.url.startswith(f"{visitor.address}/dynamic?")
+
+
 @pytest.mark.parametrize("late", [False, True])
 def test_another_algorithm_of_the_sidebar_leads_to_its_page_and_back_to_the_page_before(visitor: Visitor, late: bool):
     line = Connection(visitor.window)

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib.parse import urlsplit
 
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
 from app.failures import SENTENCE
 from tests.known import known
 from tests.serving import WAIT
@@ -182,22 +184,35 @@ class Connection:
         self._losing = False
         self._late = False
         self._waiting: list[str | bytes] = []
+        self._last = ""
         window.route_web_socket("**/_stcore/stream", self._connect)
 
     def _connect(self, socket: sync_api.WebSocketRoute) -> None:
         self._socket, server = socket, socket.connect_to_server()
         socket.on_message(lambda said: self.lost.append(said) if self._losing and not self.lost else server.send(said))
-        server.on_message(lambda said: self._waiting.append(said) if self._late else socket.send(said))
+        server.on_message(self._hear)
+
+    def _hear(self, said: str | bytes) -> None:
+        if self._late:
+            self._waiting.append(said)
+            return
+        self._socket.send(said)
+        if self._last and isinstance(said, bytes):
+            self._late = ForwardMsg.FromString(said).WhichOneof("type") == self._last
 
     def lose_one(self) -> None:
         """Lose the next thing that the window says."""
         self._losing = True
 
     @contextmanager
-    def slow(self) -> Iterator[None]:
-        """In here, nothing that the server says arrives; afterwards all of it does."""
-        self._late = True
+    def slow(self, last: str = "") -> Iterator[None]:
+        """In here, nothing that the server says arrives; afterwards all of it does.
+
+        last: the kind of message, of Streamlit's ForwardMsg, that still does.
+        """
+        self._late, self._last = not last, last
         yield
+        self._last = ""
         for said in self._waiting:
             self._socket.send(said)
         self._late = False
