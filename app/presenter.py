@@ -82,7 +82,8 @@ def run_command(command: str) -> Callable[[], None] | None:
             if shown is not None:
                 wanted = (choices.iterations or shown) + int(command[-2:])
                 within = max(1, min(MAX_ITERATIONS, wanted))
-                session.update(choices, iterations=scene.own_or(within, resources.entries()[choices.model]))
+                own = st.session_state.get(scene.OWN_ROUNDS, resources.entries()[choices.model].config.iterations)
+                session.update(choices, iterations=scene.own_or(within, own))
     return None
 
 

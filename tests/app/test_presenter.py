@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app import presenter, resources
+from app import presenter, resources, scene
 from app.components import keys, lead
 from app.components.keys import received
 from app.sources import browsing, images
@@ -39,7 +39,7 @@ def press(app: AppTest, command: str) -> AppTest:
 
     alone = AppTest.from_function(script, default_timeout=60)
     alone.session_state["command"] = command
-    for key in ("upper", "iterations"):
+    for key in ("upper", "iterations", scene.OWN_ROUNDS):
         if key in app.session_state:
             alone.session_state[key] = app.session_state[key]
     for key, value in app.query_params.items():
@@ -97,6 +97,14 @@ def test_a_key_changes_the_link_as_a_widget_would(visit: Visit, command: str, li
         shown.query_params[key] = value
     shown.session_state["upper"], shown.session_state["iterations"] = int(link.get("class", 1)), int(link.get("T", 3))
     assert dict(press(shown, command).query_params) == {"model": "digits-dr", **changed}
+
+
+def test_iterations_are_moved_from_those_of_the_model_that_the_page_runs(visit: Visit):
+    """Matrix capsules were trained with two: to go down to two from the three of the page's model is a choice."""
+    app = visit("discriminative", model="digits-matrix")
+    assert app.slider(key="iterations").value == 3
+    assert press(app, "T-1").query_params["T"] == "2"
+    assert "T" not in press(visit("discriminative", model="digits-matrix", T=4), "T-1").query_params
 
 
 def test_iterations_stay_where_the_page_has_none(bare_machine):
