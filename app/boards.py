@@ -35,7 +35,7 @@ def acted(entry: Entry, changes: dict[str, Any]) -> None:
     entry: the model of the page, from whose own T another is a choice.
     """
     if "iterations" in changes:
-        changes = {"iterations": scene.own_or(changes["iterations"], entry.config.iterations)}
+        changes = {"iterations": scene.own_or(changes["iterations"], entry)}
     looks = changes.keys() <= {"capsule", "frame", *(field.name for field in fields(Look))}
     scene.keep(*(["boards"] if looks else []), **changes)
 

@@ -122,7 +122,6 @@ def numbers(pairs: dict[str, str], *, key: str = "numbers") -> None:
 
 def iterations_picker(current: Scene, entry: Entry, **options: Any) -> None:
     """T: a slider that begins with what the model was trained with; options: further ones of the slider."""
-    own = st.session_state[scene.OWN_ROUNDS] = entry.config.iterations
     chosen(
         st.slider,
         "Iterations T",
@@ -130,7 +129,7 @@ def iterations_picker(current: Scene, entry: Entry, **options: Any) -> None:
         current.rounds(entry),
         1,
         MAX_ITERATIONS,
-        read=lambda value, _: {"iterations": scene.own_or(value, own)},
+        read=lambda value, _: {"iterations": scene.own_or(value, entry)},
         **options,
     )
 

@@ -13,7 +13,7 @@ from app.components import keys
 from app.sources import images
 from app.state import session
 from app.state.choices import MAX_ITERATIONS, Choices
-from app.tours import stage
+from app.tours import path, stage
 from capsviz.figures.enlarge import enlarge
 
 KEYS = "keys"
@@ -78,12 +78,11 @@ def run_command(command: str) -> Callable[[], None] | None:
         case "class-1" | "class+1":
             _class(choices, int(command[-2:]))
         case "T-1" | "T+1":
-            shown = widgets.shown("iterations")
-            if shown is not None:
-                wanted = (choices.iterations or shown) + int(command[-2:])
-                within = max(1, min(MAX_ITERATIONS, wanted))
-                own = st.session_state.get(scene.OWN_ROUNDS, resources.entries()[choices.model].config.iterations)
-                session.update(choices, iterations=scene.own_or(within, own))
+            if widgets.shown("iterations") is not None:
+                current = scene.current()
+                entry, _ = current.on_page(path.here())
+                within = max(1, min(MAX_ITERATIONS, current.rounds(entry) + int(command[-2:])))
+                session.update(choices, iterations=scene.own_or(within, entry))
     return None
 
 

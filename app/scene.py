@@ -183,13 +183,9 @@ def model_changes(name: str, choices: Choices) -> dict[str, object]:
     return changes | {field: getattr(choices, field) for field in keep}
 
 
-OWN_ROUNDS = "own-rounds"
-"""Where the session keeps the T that the model of the page's picker was trained with, for a key that moves it."""
-
-
-def own_or(iterations: int, own: int) -> int | None:
+def own_or(iterations: int, entry: Entry) -> int | None:
     """T as a choice: None where it is what the model was trained with, so that links stay short."""
-    return None if iterations == own else iterations
+    return None if iterations == entry.config.iterations else iterations
 
 
 @of_zoo(most=2)

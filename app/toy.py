@@ -90,7 +90,7 @@ def _left(frame: int | None) -> None:
 
 def _turned(iterations: int) -> None:
     """Keep another T, which the strip shows as well."""
-    scene.keep(iterations=scene.own_or(iterations, scene.current().on_page(DYNAMIC.page)[0].config.iterations))
+    scene.keep(iterations=scene.own_or(iterations, scene.current().on_page(DYNAMIC.page)[0]))
 
 
 @st.fragment(key="toy")

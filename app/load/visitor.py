@@ -245,9 +245,9 @@ class Visitor:
             await self.follow(link.page_script_hash, link.query_string)
 
     def _leaves(self) -> bool:
-        """Whether a link was followed whose page has not begun, and may begin yet."""
+        """Whether a link was followed whose page has not begun, and may begin yet, as `frontend/app/commands.ts`."""
         script, since = self._leaving
-        return script not in ("", self.page.script) and time.perf_counter() - since < AGAIN
+        return script not in ("", self.page.script) and (self.page.running or time.perf_counter() - since < AGAIN)
 
     async def _flush(self) -> None:
         """Send the keys that are due."""

@@ -54,6 +54,12 @@ def remember(page: str) -> None:
     st.session_state[_HERE] = page
 
 
+def here() -> str:
+    """That page; "" before any has been drawn."""
+    page: str = st.session_state.get(_HERE, "")
+    return page
+
+
 def target(to: Place, choices: Choices) -> tuple[str, dict[str, str]]:
     """The page and the query of a step of a tour, for somebody with these choices. Raises TourError."""
     page, view, _ = links.opened(to.step, scene.catalogue())
@@ -71,7 +77,7 @@ def go(to: Place, choices: Choices) -> None:
     """Go to a step of a tour; to be called last in a callback. Raises TourError."""
     page, query = target(to, choices)
     st.session_state[ARRIVALS] = st.session_state.get(ARRIVALS, 0) + 1
-    if page == st.session_state.get(_HERE):
+    if page == here():
         session.write(query)
     else:
         lead(page, query)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
 import torch
 from jaxtyping import Float, Int
@@ -10,9 +12,12 @@ from torch import Tensor
 
 from capsviz.network import CapsNet, PrimaryCapsules
 from capsviz.network.capsules import ConvolutionalCapsules
+from capsviz.routing import lengths
 from capsviz.routing.connections import Connections
 from capsviz.routing.em import EM, FLOOR
 from capsviz.routing.mixture import EMPTY
+
+Capsules = TypeVar("Capsules")
 
 
 def plain_squash(sums: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch dim"]:
@@ -21,7 +26,24 @@ def plain_squash(sums: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch dim
     return sums * length / (1 + length**2)
 
 
-class PlainCapsNet(torch.nn.Module):
+class Plain(torch.nn.Module, Generic[Capsules]):
+    """The weights of a network in a copy of their own, as PyTorch lays them out where nobody asks for more."""
+
+    encode: Callable[[Tensor], Capsules]
+    """Images to primary capsules."""
+    route: Callable[[Capsules], Capsules]
+    """Primary capsules to class capsules."""
+    scores: Callable[[Capsules], Tensor]
+    """What the loss is of, "batch upper"."""
+
+    def __init__(self, network: CapsNet) -> None:
+        super().__init__()
+        copy = CapsNet(network.config).to(network.transform.device)
+        copy.load_state_dict(network.state_dict())
+        self.config, self.network = network.config, copy.to(memory_format=torch.contiguous_format)
+
+
+class PlainCapsNet(Plain[Tensor]):
     """The weights of a dynamic-routing CapsNet behind a plain formulation of the same mathematics.
 
     Single precision, default memory layout, votes of "batch lower upper dim" written to memory, couplings that
@@ -29,10 +51,7 @@ class PlainCapsNet(torch.nn.Module):
     """
 
     def __init__(self, network: CapsNet) -> None:
-        super().__init__()
-        copy = CapsNet(network.config).to(network.transform.device)
-        copy.load_state_dict(network.state_dict())
-        self.config, self.network = network.config, copy.to(memory_format=torch.contiguous_format)
+        super().__init__(network)
         self.weight = torch.nn.Parameter(network.weight.detach().clone(memory_format=torch.contiguous_format))
 
     def encode(self, images: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch lower d"]:
@@ -59,20 +78,18 @@ class PlainCapsNet(torch.nn.Module):
         poses = self.route(self.encode(images))
         return poses, None if classes is None else self.network.decode(poses, classes)
 
+    def scores(self, poses: Float[Tensor, "batch upper dim"]) -> Float[Tensor, "batch upper"]:
+        """What the loss is of."""
+        return lengths(poses)
 
-class PlainMatrixCapsNet(torch.nn.Module):
+
+class PlainMatrixCapsNet(Plain[PrimaryCapsules]):
     """The weights of a CapsNet of matrix capsules behind a plain formulation of EM routing.
 
     Single precision, default memory layout, votes and R of every pair "batch upper observed" written to memory, moments
     and densities as their formulas read, competition by adding up what each lower capsule is claimed for. Its capsules
     equal those of the network that it was made from.
     """
-
-    def __init__(self, network: CapsNet) -> None:
-        super().__init__()
-        copy = CapsNet(network.config).to(network.transform.device)
-        copy.load_state_dict(network.state_dict())
-        self.config, self.network = network.config, copy.to(memory_format=torch.contiguous_format)
 
     def encode(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
         """The primary capsules."""
@@ -123,6 +140,10 @@ class PlainMatrixCapsNet(torch.nn.Module):
         """Class capsules and, where classes are given, the reconstruction."""
         upper = self.route(self.encode(images))
         return upper, None if classes is None else self.network.decode(upper.poses, classes)
+
+    def scores(self, upper: PrimaryCapsules) -> Float[Tensor, "batch upper"]:
+        """What the loss is of."""
+        return upper.activations
 
 
 def _claimed(

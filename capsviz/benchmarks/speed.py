@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
@@ -17,12 +16,11 @@ from torch.utils.benchmark import Timer
 
 from capsviz import device as devices
 from capsviz.benchmarks import traffic
-from capsviz.benchmarks.plain import PlainCapsNet, PlainMatrixCapsNet
-from capsviz.network import MATRIX_PRESETS, CapsNet, PrimaryCapsules, preset
-from capsviz.routing import ASCENDING, Ascending, lengths
+from capsviz.benchmarks.plain import Plain, PlainCapsNet, PlainMatrixCapsNet
+from capsviz.network import MATRIX_PRESETS, CapsNet, preset
+from capsviz.routing import ASCENDING, Ascending
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.em import EM
-from capsviz.routing.losses import margin_loss
 from capsviz.tracing.recorder import trace
 from capsviz.training import losses
 from capsviz.training.feed import multi_hot
@@ -66,19 +64,12 @@ def measure(
     if f"matrix-{preset_name}" in MATRIX_PRESETS:
         named[STACK] = f"matrix-{preset_name}", EM.name
     networks = {name: CapsNet(preset(which, "mnist", routing)).to(place) for name, (which, routing) in named.items()}
-    plain = PlainCapsNet(networks[DYNAMIC.name])
+    plain: dict[str, Plain[Any]] = {"plain": PlainCapsNet(networks[DYNAMIC.name])}
+    plain |= {f"plain {name}": PlainMatrixCapsNet(networks[name]) for name in (EM.name, STACK) if name in networks}
     images, labels = torch.rand(batch, 1, 28, 28, device=place), torch.randint(10, (batch,), device=place)
 
     # The yardstick first, while memory is still handled as PyTorch finds it.
-    with torch.inference_mode():
-        stored = networks[DYNAMIC.name].encode(images).poses.contiguous()
-    calls = {
-        "plain step": _plain_step(plain, images, labels),
-        "plain forward": _pass(lambda: plain(images)),
-        "plain routing": _pass(lambda: plain.route(stored)),
-    }
-    for name in networks.keys() & {EM.name, STACK}:
-        calls |= _plain_matrices(name, PlainMatrixCapsNet(networks[name]), images, labels)
+    calls = {what: call for name, each in plain.items() for what, call in _plain(name, each, images, labels).items()}
     times, moved = _times(calls), {name: traffic.moved(call) for name, call in calls.items()}
     keep_freed_memory()
     calls = _calls(networks, images.to(memory_format=torch.channels_last), labels)
@@ -120,20 +111,18 @@ def _calls(networks: Mapping[str, CapsNet], images: Tensor, labels: Tensor) -> d
     for name, each in networks.items():
         calls[f"{name} step"] = _step(each, images, labels)
         calls[f"{name} forward"] = _pass(partial(each, images, reconstruct=False), partial(_precision, images.device))
-        calls[f"{name} routing"] = _pass(partial(_route, each, lower[name]))
+        calls[f"{name} routing"] = _pass(partial(each.routed, lower[name]))
     return calls
 
 
-def _plain_matrices(
-    name: str, plain: PlainMatrixCapsNet, images: Tensor, labels: Tensor
-) -> dict[str, Callable[[], Any]]:
-    """What is measured of the plain formulation of EM routing, by name."""
+def _plain(name: str, plain: Plain[Any], images: Tensor, labels: Tensor) -> dict[str, Callable[[], Any]]:
+    """What is measured of a plain formulation, by name."""
     with torch.inference_mode():
         lower = plain.encode(images)
     return {
-        f"plain {name} step": _plain_matrix_step(plain, images, labels),
-        f"plain {name} forward": _pass(lambda: plain(images)),
-        f"plain {name} routing": _pass(lambda: plain.route(lower)),
+        f"{name} step": _plain_step(plain, images, labels),
+        f"{name} forward": _pass(lambda: plain(images)),
+        f"{name} routing": _pass(lambda: plain.route(lower)),
     }
 
 
@@ -240,12 +229,6 @@ def _precision(device: torch.device) -> AbstractContextManager[Any]:
     return torch.autocast(device.type, torch.bfloat16) if half else nullcontext()
 
 
-def _route(network: CapsNet, lower: PrimaryCapsules) -> None:
-    for layer in range(network.depth):
-        last = deque(network.route(lower, layer=layer), maxlen=1).pop()
-        lower = PrimaryCapsules(last.poses, last.activations)
-
-
 def _encoding(network: CapsNet, images: Tensor) -> Callable[[], None]:
     """The part of a training step that no routing changes."""
 
@@ -258,26 +241,13 @@ def _encoding(network: CapsNet, images: Tensor) -> Callable[[], None]:
     return both_ways
 
 
-def _plain_matrix_step(plain: PlainMatrixCapsNet, images: Tensor, labels: Tensor) -> Callable[[], None]:
+def _plain_step(plain: Plain[Any], images: Tensor, labels: Tensor) -> Callable[[], None]:
     optimizer = torch.optim.Adam(plain.parameters(), lr=1e-3)
+    targets = multi_hot(labels.unsqueeze(1), 10)
 
     def step() -> None:
         upper, drawn = plain(images, labels)
-        loss = EM.loss(upper.activations, multi_hot(labels.unsqueeze(1), 10))
-        loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(drawn, images)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-
-    return step
-
-
-def _plain_step(plain: PlainCapsNet, images: Tensor, labels: Tensor) -> Callable[[], None]:
-    optimizer = torch.optim.Adam(plain.parameters(), lr=1e-3)
-
-    def step() -> None:
-        poses, drawn = plain(images, labels)
-        loss = margin_loss(lengths(poses), multi_hot(labels.unsqueeze(1), 10))
+        loss = plain.config.algorithm.loss(plain.scores(upper), targets)
         loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(drawn, images)
         optimizer.zero_grad()
         loss.backward()

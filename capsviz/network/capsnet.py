@@ -140,6 +140,13 @@ class CapsNet(nn.Module):
             progress=progress,
         )
 
+    def routed(self, lower: PrimaryCapsules, *, progress: float = 1.0) -> Step:
+        """The last step of the last layer, where the capsules below the first are given; progress: see `route`."""
+        for layer in range(self.depth):
+            step = deque(self.route(lower, layer=layer, progress=progress), maxlen=1).pop()
+            lower = PrimaryCapsules(step.poses, step.activations)
+        return step
+
     def owner(self, layer: int = 0) -> nn.Module:
         """The module that has the weights of a routed layer: a convolutional one's own, else the network."""
         return self.capsules[layer] if layer < len(self.capsules) else self
@@ -188,10 +195,7 @@ class CapsNet(nn.Module):
         primary = self.encode(images)
         # Routing and its votes stay in float32 under autocast: their sums run over a thousand capsules.
         with torch.autocast(images.device.type, enabled=False):
-            lower = primary
-            for layer in range(self.depth):
-                step = deque(self.route(lower, layer=layer, progress=progress), maxlen=1).pop()
-                lower = PrimaryCapsules(step.poses, step.activations)
+            step = self.routed(primary, progress=progress)
         reconstruction = None
         if self.decoder is not None and reconstruct:
             reconstruction = (

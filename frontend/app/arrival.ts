@@ -1,6 +1,7 @@
 // Arriving at a step: once for each time that a visitor is led to it, when the page stands.
 
 import type { PlayerControls } from "../core/player-controls";
+import { settled } from "./script-state";
 
 export interface Arrival {
   /** Another one with each arrival. */
@@ -54,8 +55,7 @@ function panelOf(panel: string): Element | null {
 
 /** Whether the script has run and everything on the page is of that run. */
 function stands(): boolean {
-  const app = document.querySelector('[data-testid="stApp"]');
-  return app?.getAttribute("data-test-script-state") === "notRunning" && !document.querySelector('[data-stale="true"]');
+  return settled() && !document.querySelector('[data-stale="true"]');
 }
 
 /** Scroll so that a panel stands below the words of the step, or the page at its top. */

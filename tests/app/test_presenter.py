@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app import presenter, resources, scene
+from app import presenter, resources
 from app.components import keys, lead
 from app.components.keys import received
 from app.sources import browsing, images
@@ -39,7 +39,7 @@ def press(app: AppTest, command: str) -> AppTest:
 
     alone = AppTest.from_function(script, default_timeout=60)
     alone.session_state["command"] = command
-    for key in ("upper", "iterations", scene.OWN_ROUNDS):
+    for key in ("upper", "iterations", "tour-here"):
         if key in app.session_state:
             alone.session_state[key] = app.session_state[key]
     for key, value in app.query_params.items():

@@ -223,7 +223,8 @@ def test_the_sheet_of_keys_says_what_leads_through_a_tour(listener: Callable[...
     sync_api.expect(sheet.get_by_text("[  ]  or  Page Up  Page Down")).to_be_hidden()
 
 
-def test_a_view_is_added_named_saved_opened_and_begun(listen: Callable[..., Listener]):
+def with_a_view(listen: Callable[..., Listener]) -> Listener:
+    """Somebody on the page Tours who has added a view of Compare to a talk of their own."""
     guest = listen("compare?model=digits-dr&image=7")
     guest.window.get_by_role("button", name="Add this view").click()
     guest.eventually(lambda: "talk=" in guest.query(), "the talk in the link")
@@ -231,6 +232,11 @@ def test_a_view_is_added_named_saved_opened_and_begun(listen: Callable[..., List
     guest.window.get_by_role("link", name="Your own talk: 1 views").click()
     guest.window.wait_for_url("**/tours?*")
     guest.settle()
+    return guest
+
+
+def test_a_view_is_added_named_saved_opened_and_begun(listen: Callable[..., Listener]):
+    guest = with_a_view(listen)
     title = guest.window.get_by_label("Title of the talk")
     title.fill("What <b>all</b> methods see")
     title.press("Enter")
@@ -260,13 +266,7 @@ def test_a_view_is_added_named_saved_opened_and_begun(listen: Callable[..., List
 
 
 def test_the_title_of_a_step_without_a_caption_has_the_room_of_both(listen: Callable[..., Listener]):
-    guest = listen("compare?model=digits-dr&image=7")
-    guest.window.get_by_role("button", name="Add this view").click()
-    guest.eventually(lambda: "talk=" in guest.query(), "the talk in the link")
-    guest.settle()
-    guest.window.get_by_role("link", name="Your own talk: 1 views").click()
-    guest.window.wait_for_url("**/tours?*")
-    guest.settle()
+    guest = with_a_view(listen)
     guest.window.locator('[class*="st-key-begin-"] button:visible').last.click()
     guest.window.wait_for_url("**/compare?*")
     title = guest.window.locator(".tour-title")
