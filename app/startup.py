@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import importlib
@@ -10,6 +11,10 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from app import heap
+
+TIDY = 60.0
+"""Seconds after which memory that is free is given back, again and again."""
 _imported = threading.Event()
 _endings: list[Callable[[], None]] = []
 
@@ -18,9 +23,18 @@ _endings: list[Callable[[], None]] = []
 async def lifespan(_: Any) -> AsyncIterator[None]:
     """Begin beside the server, which answers meanwhile; when it ends, do what was asked for."""
     _thread.start()
+    tidying = asyncio.create_task(_tidy())
     yield
+    tidying.cancel()
     for ending in _endings:
         ending()
+
+
+async def _tidy() -> None:
+    """Give back what pages have freed, which else stays between what is still held, for as long as anyone is there."""
+    while True:
+        await asyncio.sleep(TIDY)
+        await asyncio.to_thread(heap.trim)
 
 
 def at_end(ending: Callable[[], None]) -> None:

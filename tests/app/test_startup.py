@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
+
+import pytest
+
+from app import heap, startup
 
 ROOT = Path(__file__).resolve().parents[2]
 SERVE = """
@@ -37,3 +43,21 @@ def test_the_server_imports_and_runs_a_model_before_anyone_comes(bare_machine: P
     said = subprocess.run(command, cwd=ROOT, env=alone, capture_output=True, text=True, timeout=120)
     assert said.stdout.split() == ["True"] * 4, said.stderr
     assert "Traceback" not in said.stderr and "ScriptRunContext" not in said.stderr
+
+
+def test_free_memory_is_given_back_while_the_server_runs_and_no_longer(monkeypatch: pytest.MonkeyPatch):
+    given, ended = list[int](), list[bool]()
+    monkeypatch.setattr(startup, "_thread", threading.Thread(target=int))
+    monkeypatch.setattr(startup, "_endings", [lambda: ended.append(True)])
+    monkeypatch.setattr(startup, "TIDY", 0.01)
+    monkeypatch.setattr(heap, "trim", lambda: given.append(len(given)))
+
+    async def serve() -> int:
+        async with startup.lifespan(None):
+            while len(given) < 3:
+                await asyncio.sleep(0.01)
+        before = len(given)
+        await asyncio.sleep(0.1)
+        return len(given) - before
+
+    assert asyncio.run(serve()) <= 1 and ended == [True]  # one may have been under way
