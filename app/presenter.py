@@ -17,7 +17,7 @@ from app.tours import path, stage
 from capsviz.figures.enlarge import enlarge
 
 KEYS = "keys"
-STYLE = Path(__file__).with_name("presenting.css")
+STYLE = Path(__file__).with_name("presenting.css").read_text(encoding="utf-8")
 LARGER = 1.15
 """Type against that of the ordinary page on a screen of 1280 × 720; on larger screens it grows in proportion.
 
@@ -54,9 +54,9 @@ def staged(figure: Figure, *, height: float | None = None) -> Figure:
 
 def listen() -> None:
     """Listen for keys on this page, whatever has the focus."""
-    keys.keys(key=KEYS, presenting=presenting(), on_command=run_command)
+    keys.keys(key=KEYS, presenting=presenting(), sheet=STYLE, on_command=run_command)
     if presenting():
-        st.html(STYLE)
+        st.html(f"<style>{STYLE}</style>")
 
 
 def run_command(command: str) -> Callable[[], None] | None:

@@ -56,12 +56,13 @@ _HTML = f"""
 """
 
 
-def keys(*, key: str, presenting: bool, on_command: Callable[[str], Callable[[], None] | None]) -> None:
+def keys(*, key: str, presenting: bool, sheet: str, on_command: Callable[[str], Callable[[], None] | None]) -> None:
     """Listen on the whole document, and call `on_command` before the script runs again.
 
     Commands: "present", "step" (back to that of the tour), and "page", "image", "class" or "T" with "-1" or "+1". A
     digit follows the page's link in the browser, "?" shows the sheet of keys there; a command that would move nothing
-    on the page is not sent. presenting: a small bar shows how to leave, and the browser tells how large its window is.
+    on the page is not sent. presenting: a small bar shows how to leave, and the browser tells how large its window is;
+    sheet: the style of presenter mode, which its key lays over the page before it is answered.
     What `on_command` returns is called last: it may lead to another page, which ends what else there is to do.
     """
     mount = built("keys", html=_HTML)
@@ -83,6 +84,7 @@ def keys(*, key: str, presenting: bool, on_command: Callable[[str], Callable[[],
         key=key,
         data={
             "presenting": presenting,
+            "sheet": sheet,
             "screen": screen(key),
             "acknowledged": st.session_state.get(acknowledged, 0),
             "moved": MOVED,

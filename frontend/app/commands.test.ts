@@ -19,6 +19,20 @@ test("one batch is on its way at a time, and what was pressed meanwhile follows 
   assert.deepEqual(commands.due(20, "/em", true), [[1001, "class+1"]]);
 });
 
+test("what turns something about does so until Python has heard of it, and twice is nothing", () => {
+  const commands = new Commands();
+  assert.equal(commands.turns("present"), false);
+  commands.add("present", 7);
+  commands.add("image+1", 8);
+  assert.equal(commands.turns("present"), true);
+  commands.add("present", 9);
+  assert.equal(commands.turns("present"), false);
+  commands.acknowledged(7);
+  assert.equal(commands.turns("present"), true, "the first was heard, the second not");
+  commands.acknowledged(9);
+  assert.equal(commands.turns("present"), false);
+});
+
 test("what nobody answers is sent again after a while", () => {
   const commands = new Commands();
   commands.add("present", 7);

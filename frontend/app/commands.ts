@@ -63,6 +63,11 @@ export class Commands {
     this.leaving = { path, since: now };
   }
 
+  /** Whether Python has still to hear of a command that turns something about, and will be left with it turned. */
+  turns(command: string): boolean {
+    return this.waiting.filter(([, each]) => each === command).length % 2 === 1;
+  }
+
   /** Whether the page changes. */
   get waits(): boolean {
     return this.leaving !== null;

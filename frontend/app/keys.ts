@@ -4,6 +4,7 @@ import { belongsToField, commandOf, Commands } from "./commands";
 import "./buttons.css";
 import "./keys.css";
 import { type Component, found } from "./component";
+import { present } from "./presenting";
 import { settled } from "./script-state";
 
 const CHANGING = 50; // milliseconds after which a page that changes is looked at again
@@ -11,6 +12,8 @@ const QUIET = 250; // milliseconds without another size of the window before Pyt
 
 interface Data {
   readonly presenting: boolean;
+  /** The style of presenter mode. */
+  readonly sheet: string;
   readonly screen: readonly [number, number] | null;
   readonly acknowledged: number;
   /** By what keys move: where the page has it, as a CSS selector. */
@@ -39,6 +42,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (/^(page|step)/.test(command) && moves("step"))
       for (const player of window.capsvizPlayers?.all ?? []) player.halt();
     commands.add(command, Date.now());
+    if (command === "present") {
+      show();
+      tellSize(); // with the command, so that the page is put together once
+    }
     flush();
   };
   /** Whether the page has what a key moves; while it is drawn anew, it may have it soon. */
@@ -47,10 +54,22 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (!Object.hasOwn(data.moved, what)) return true;
     return !settled() || document.querySelector(data.moved[what]) !== null;
   };
-  commands.acknowledged(data.acknowledged);
-  flush(); // what was pressed while the last batch was on its way
   const sheet = found(parentElement, "dialog", HTMLDialogElement);
   const bar = found(parentElement, ".bar", HTMLElement);
+  let presented = false;
+  /** The page as presented or not: as Python says, and as what it has not heard of yet leaves it. */
+  const show = (): void => {
+    presented = data.presenting !== commands.turns("present");
+    present(presented, data.sheet);
+    bar.hidden = !presented;
+  };
+  let known = data.screen;
+  const tellSize = (): void => {
+    const size: [number, number] = [window.innerWidth, window.innerHeight];
+    if (!presented || String(size) === String(known)) return;
+    setStateValue("screen", size);
+    known = size;
+  };
   const showSheet = (): void => {
     for (const row of sheet.querySelectorAll<HTMLElement>("[data-moves]"))
       row.hidden = !(row.dataset.moves ?? "")
@@ -59,13 +78,15 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (sheet.open) sheet.close();
     else sheet.showModal();
   };
-  bar.hidden = !data.presenting;
+  commands.acknowledged(data.acknowledged);
+  show();
+  flush(); // what was pressed while the last batch was on its way
   found(bar, ".help", HTMLElement).addEventListener("click", showSheet, { signal });
   found(bar, ".leave", HTMLElement).addEventListener("click", () => send("present"), { signal });
 
   const press = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    if (belongsToField(event.composedPath()[0], event.key, data.presenting)) return;
+    if (belongsToField(event.composedPath()[0], event.key, presented)) return;
     const command = commandOf(event.key);
     if (event.key === "?") {
       showSheet();
@@ -90,7 +111,13 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
   document.addEventListener("click", followed, { signal, capture: true });
   window.addEventListener("capsviz:command", (event) => send((event as CustomEvent<string>).detail), { signal });
-  if (data.presenting) tellSize(data.screen, signal, (size) => setStateValue("screen", size));
+  let resized = window.setTimeout(tellSize, 0);
+  const resizes = (): void => {
+    window.clearTimeout(resized);
+    resized = window.setTimeout(tellSize, QUIET);
+  };
+  window.addEventListener("resize", resizes, { signal });
+  signal.addEventListener("abort", () => window.clearTimeout(resized));
   return () => listening.abort();
 }
 
@@ -103,19 +130,4 @@ function linkOf(digit: string): HTMLElement | undefined {
 /** Whether a board of the page has taken so many iterations T more. */
 function turns(by: number): boolean {
   return !window.dispatchEvent(new CustomEvent("capsviz:rounds", { detail: { by }, cancelable: true }));
-}
-
-/** Tell how large the window is, now and whenever that has changed for a moment, unless it is what is known. */
-function tellSize(known: Data["screen"], signal: AbortSignal, tell: (size: [number, number]) => void): void {
-  const compare = (): void => {
-    const size: [number, number] = [window.innerWidth, window.innerHeight];
-    if (String(size) !== String(known)) tell(size);
-  };
-  let timer = window.setTimeout(compare, 0);
-  const resized = (): void => {
-    window.clearTimeout(timer);
-    timer = window.setTimeout(compare, QUIET);
-  };
-  window.addEventListener("resize", resized, { signal });
-  signal.addEventListener("abort", () => window.clearTimeout(timer));
 }

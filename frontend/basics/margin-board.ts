@@ -93,7 +93,6 @@ export class MarginBoard extends Board<Message> {
     if (before?.classes.join() !== data.classes.join() || before.targets.join() !== data.targets.join()) {
       this.build(data);
     }
-    this.layout();
   }
 
   private build({ classes, targets, theme }: Message): void {

@@ -73,7 +73,6 @@ export class SquashBoard extends Board<Message> {
       return `${data.classes[j]}: ${shown(data.sums[j], 2)} → ${shown(data.lengths[j], 2)}`;
     });
     this.capsules.textContent = `Small circles: the class capsules of ${data.title}. Longest ${told.join(",  ")}.`;
-    this.layout();
   }
 
   private offer(longest: number): void {

@@ -50,7 +50,6 @@ export class CapsuleMaps extends Board<Message> {
     this.lines?.update(data);
     this.best = data.strongest();
     this.plays(message);
-    this.layout();
   }
 
   protected arrange(): void {
@@ -121,7 +120,7 @@ export class CapsuleMaps extends Board<Message> {
 
   private redraw(): void {
     const { data, look } = this;
-    if (!data || !this.root.clientWidth) return;
+    if (this.hearing || !data || !this.root.clientWidth) return;
     const capsule = this.pointed ?? this.chosen ?? this.best;
     const marked: [number, string][] = [[this.chosen ?? this.best, look.theme.accent]];
     if (this.pointed !== null) marked.push([this.pointed, look.theme.text]);

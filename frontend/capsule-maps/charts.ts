@@ -7,7 +7,7 @@ import { line as path } from "d3-shape";
 
 import { Panel, type Pen } from "../core/canvas";
 import { element } from "../core/dom";
-import { indices, shown } from "../core/numbers";
+import { counted, indices, shown } from "../core/numbers";
 import { ScrubbedPanel } from "../core/scrubbed";
 import { line, strokeIn } from "../core/shapes";
 import type { MapsData } from "./data";
@@ -102,7 +102,8 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
 
 function written(value: number, percent: boolean): string {
   if (percent) return `${(100 * value).toFixed(value > 0 && value < 0.0995 ? 2 : 1)} %`;
-  return shown(value, Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 3);
+  const size = Math.abs(value);
+  return size >= 100 ? counted(value) : shown(value, size >= 10 ? 1 : 3);
 }
 
 /** How the first map's numbers are spread at the frame that is shown. */

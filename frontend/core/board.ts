@@ -32,6 +32,8 @@ export abstract class Board<Message extends Themed> {
   protected look!: Look;
   protected tell: Tell = () => undefined;
   protected controls: PlayerControls | null = null;
+  /** While a message is taken over nothing is drawn: it is once, at the end. */
+  protected hearing = false;
   private readonly watch = new ResizeObserver(() => this.layout());
 
   /** ordinary: pixels of the board's type on an ordinary page. */
@@ -53,14 +55,20 @@ export abstract class Board<Message extends Themed> {
     const before = this.message;
     this.message = message;
     this.look = new Look(message.theme, this.root, this.ordinary);
-    this.update(message, before);
+    this.hearing = true;
+    try {
+      this.update(message, before);
+    } finally {
+      this.hearing = false;
+    }
+    this.layout();
   }
 
   protected abstract update(message: Message, before: Message | undefined): void;
 
   /** Fit into the place as large as it now is, and draw; not before there is something to show. */
   protected layout(): void {
-    if (!this.message || !this.root.clientWidth) return;
+    if (this.hearing || !this.message || !this.root.clientWidth) return;
     this.look.measure();
     this.arrange(this.message);
   }

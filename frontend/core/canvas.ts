@@ -4,6 +4,7 @@ import { rgb } from "d3-color";
 
 import type { ColourTable } from "./colours";
 import { element } from "./dom";
+import { drawIn } from "./sight";
 
 export type Pen = CanvasRenderingContext2D;
 
@@ -52,10 +53,10 @@ export abstract class Panel<Shown> {
     panels.set(this.canvas, this);
   }
 
-  /** Show something, on the panel's own canvas. */
+  /** Show something, on the panel's own canvas; out of sight not before there is time. */
   draw(shown: Shown): void {
     this.shown = shown;
-    this.redraw();
+    drawIn(this.canvas, () => this.redraw());
   }
 
   /** Paint what is shown; without another pen on the panel's own canvas. */

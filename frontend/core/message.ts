@@ -23,6 +23,15 @@ export function unpack(bytes: Uint8Array): Record<string, unknown> {
 
 /** float16 to float32, through a table of all 65,536 values. */
 export function widen(halves: Uint16Array): Float32Array {
+  const table = (wide ??= allHalves());
+  const numbers = new Float32Array(halves.length);
+  for (let i = 0; i < halves.length; i++) numbers[i] = table[halves[i]];
+  return numbers;
+}
+
+let wide: Float32Array | undefined;
+
+function allHalves(): Float32Array {
   const table = new Float32Array(65536);
   for (let bits = 0; bits < 65536; bits++) {
     const exponent = (bits >> 10) & 31;
@@ -32,5 +41,5 @@ export function widen(halves: Uint16Array): Float32Array {
     if (exponent === 31) size = fraction ? NaN : Infinity;
     table[bits] = bits & 32768 ? -size : size;
   }
-  return Float32Array.from(halves, (bits) => table[bits]);
+  return table;
 }

@@ -15,6 +15,7 @@ test("the ends of a scale have as many decimals as tell them apart", () => {
 
 test("a whole number has a comma after the thousands", () => {
   assert.deepEqual([counted(0), counted(999), counted(1152), counted(1234567)], ["0", "999", "1,152", "1,234,567"]);
+  assert.deepEqual([counted(33296998.4), counted(-1152.6), counted(-0.2)], ["33,296,998", "−1,153", "0"]);
 });
 
 test("a signed number says plus as well", () => {

@@ -19,7 +19,7 @@ export function signed(value: number, decimals = 2): string {
 
 /** A whole number with a comma after the thousands. */
 export function counted(value: number): string {
-  return String(value).replace(/\B(?=(\d{3})+$)/g, ",");
+  return shown(value, 0).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** Where the `most` largest numbers stand, among them one place that is asked for whatever stands there: rising. */

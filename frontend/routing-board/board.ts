@@ -139,7 +139,6 @@ export class RoutingBoard extends Board<Message> {
     controls.stand(frame, acknowledged.frame);
     this.tool();
     if (data.introducing && !introduced.has(data.symbol) && !calm()) this.introduce(run, controls);
-    this.layout();
   }
 
   /** Play once, from a few votes, of the chosen capsule and the surest others, to all of them. */
@@ -317,7 +316,7 @@ export class RoutingBoard extends Board<Message> {
 
   private draw(): void {
     const { run, controls } = this;
-    if (!run || !controls || !this.cloud.width) return;
+    if (this.hearing || !run || !controls || !this.cloud.width) return;
     const began = performance.now();
     const state = this.drawState(run, controls);
     for (const panel of this.panels) panel.draw(state);

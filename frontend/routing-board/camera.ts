@@ -111,9 +111,16 @@ export class Camera {
 
   /** Where on the picture a point is. */
   screen(point: ArrayLike<number> & Iterable<number>): Place {
-    const [x, y] = this.seen(point);
-    const [across, up] = this.middle;
-    return [this.centre[0] + (x - across) * this.unit, this.centre[1] - (y - up) * this.unit];
+    return this.screens([point])[0];
+  }
+
+  /** Where on the picture points are. */
+  screens(points: readonly (ArrayLike<number> & Iterable<number>)[]): Place[] {
+    const { unit, middle, centre } = this;
+    return points.map((point) => {
+      const [x, y] = this.seen(point);
+      return [centre[0] + (x - middle[0]) * unit, centre[1] - (y - middle[1]) * unit];
+    });
   }
 
   /** Which point of the plane is at a place of the picture. */

@@ -92,9 +92,9 @@ export class Cloud extends Panel<DrawState> {
     const [top, bottom] = [this.frame.top + INSET, this.frame.bottom - INSET];
     const origin = this.camera.screen(run.data.origin);
     const outside = new Set<number>();
-    this.spots = indices(run.lower).map((i) => {
+    this.spots = this.camera.screens(indices(run.lower).map((i) => run.spot(i))).map((spot, i) => {
       // A far vote is shortened, not turned: it ends where its ray from the origin leaves the picture.
-      const [end, cut] = within(origin, this.camera.screen(run.spot(i)), left, top, right, bottom);
+      const [end, cut] = within(origin, spot, left, top, right, bottom);
       if (cut) outside.add(i);
       return end;
     });

@@ -3,6 +3,7 @@
 import { AlgorithmLines } from "../core/algorithm-lines";
 import { button, element } from "../core/dom";
 import { indices, shown } from "../core/numbers";
+import { drawIn } from "../core/sight";
 import type { Run, View } from "./run";
 import type { DrawState, Select } from "./panel";
 
@@ -50,11 +51,16 @@ export class List {
     this.stamp = "";
   }
 
+  /** Out of sight not before there is time. */
   draw(state: DrawState): void {
-    const { run, view, capsule } = state;
-    const stamp = [view.frame, capsule, this.order].join();
+    const stamp = [state.view.frame, state.capsule, this.order].join();
     if (stamp === this.stamp) return;
     this.stamp = stamp;
+    drawIn(this.root, () => this.fill(state));
+  }
+
+  private fill(state: DrawState): void {
+    const { run, view, capsule } = state;
     const columns = columnsOf(run);
     const { value } = columns.find(({ name }) => name === this.order) ?? columns[0];
     const sorted = indices(run.lower).sort((a, b) => value(view, b) - value(view, a));

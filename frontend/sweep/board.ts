@@ -77,7 +77,6 @@ export class SweepBoard extends Board<Message> {
     }
     this.describe(message);
     this.controls.stand(message.frame, message.acknowledged?.amount);
-    this.layout();
   }
 
   private left(): void {

@@ -21,8 +21,7 @@ from tests.app.test_pages import charts
 
 def is_presenting(app: AppTest) -> bool:
     """Whether the mode's own style sheet is on the page."""
-    sheet = presenter.STYLE.read_text(encoding="utf-8")
-    return any(sheet in element.proto.body for element in app.get("html"))
+    return any(presenter.STYLE in element.proto.body for element in app.get("html"))
 
 
 def press(app: AppTest, command: str) -> AppTest:
@@ -147,7 +146,7 @@ def test_a_command_whose_callback_streamlit_ended_is_not_acknowledged_and_may_co
     state: dict[str, Any] = {"keys": {"commands": [[1, "image+1"], [2, "T+1"]]}}
     monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
     monkeypatch.setattr(st, "session_state", state)
-    keys.keys(key="keys", presenting=False, on_command=run_command)
+    keys.keys(key="keys", presenting=False, sheet="", on_command=run_command)
     with pytest.raises(Ended):
         mounted["on_commands_change"]()
     assert state["keys-acknowledged"] == 1
@@ -162,7 +161,7 @@ def test_a_command_of_which_streamlit_forgot_the_state_waits_to_be_sent_again(mo
     state: dict[str, Any] = {"keys-acknowledged": 3}
     monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
     monkeypatch.setattr(st, "session_state", state)
-    keys.keys(key="keys", presenting=False, on_command=done.append)
+    keys.keys(key="keys", presenting=False, sheet="", on_command=done.append)
     mounted["on_commands_change"]()
     assert (done, state["keys-acknowledged"]) == ([], 3)
     state["keys"] = {"commands": [[4, "image+1"]]}
@@ -178,7 +177,7 @@ def test_a_command_that_reaches_a_page_which_is_left_waits_for_the_next(monkeypa
     monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
     monkeypatch.setattr(st, "session_state", state)
     monkeypatch.setattr(st, "rerun", lambda _: None)
-    keys.keys(key="keys", presenting=False, on_command=done.append)
+    keys.keys(key="keys", presenting=False, sheet="", on_command=done.append)
     lead.lead("em", {"model": "digits-em"})
     mounted["on_commands_change"]()
     assert not done and "keys-acknowledged" not in state

@@ -165,6 +165,48 @@ def test_presenter_mode_is_the_page_alone_in_type_that_grows_with_the_window(vis
     sync_api.expect(window.locator('[data-testid="stSidebar"]')).to_be_visible()
 
 
+PRESSED = """keys => {
+    for (const key of keys)
+        document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, composed: true }));
+    return {
+        type: parseFloat(getComputedStyle(document.documentElement).fontSize),
+        sidebar: document.querySelector('[data-testid="stSidebar"]')?.checkVisibility() ?? false,
+        link: location.search.includes("present=1"),
+    };
+}"""
+"""What the page says in the very moment in which keys are pressed, before anybody can have answered."""
+ORDINARY = {"type": pytest.approx(16), "sidebar": True, "link": False}
+PRESENTED = {"type": pytest.approx(18.4), "sidebar": False, "link": True}
+
+
+def test_p_presents_the_page_before_the_server_answers(visitor: Visitor):
+    window = visitor.window
+    visitor.open("dynamic?model=digits-dr")
+    hearing(visitor)
+    assert window.evaluate(PRESSED, "pp") == ORDINARY  # twice is nothing
+    visitor.settle()
+    assert window.evaluate(PRESSED, "") == ORDINARY
+    assert window.evaluate(PRESSED, "p") == {**PRESENTED, "link": False}
+    sync_api.expect(window.get_by_role("button", name="Leave")).to_be_visible()
+    visitor.eventually(lambda: "present=1" in visitor.query(), "the link of the presented page")
+    visitor.settle()
+    assert window.evaluate(PRESSED, "") == PRESENTED
+    assert window.evaluate(PRESSED, "p") == {**ORDINARY, "link": True}
+    sync_api.expect(window.get_by_role("button", name="Leave")).to_be_hidden()
+    visitor.eventually(lambda: "present" not in visitor.query(), "the ordinary page")
+    visitor.settle()
+    assert window.evaluate(PRESSED, "") == ORDINARY
+    visitor.open("dynamic?model=digits-dr&present=1")
+    hearing(visitor)
+    assert window.evaluate(PRESSED, "") == PRESENTED
+    assert window.evaluate(PRESSED, "p") == {**ORDINARY, "link": True}
+    visitor.settle()
+    window.go_back()
+    visitor.eventually(lambda: "present=1" in visitor.query(), "Back to the presented page")
+    visitor.settle()
+    assert window.evaluate(PRESSED, "") == PRESENTED
+
+
 def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visitor):
     visitor.open("results?model=digits-dr&present=1")
     for path, place in (

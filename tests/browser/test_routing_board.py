@@ -270,7 +270,7 @@ def written(visitor: Visitor, part: str) -> list[str]:
         f" const {{ canvas }} = board.{part};"
         " pen.fillText = function (text, ...more) { if (this.canvas === canvas) words.push(String(text));"
         " fillText.call(this, text, ...more); };"
-        " board.draw(); pen.fillText = fillText; return words; })()",
+        f" board.{part}.redraw(); pen.fillText = fillText; return words; }})()",
     )
 
 
