@@ -97,9 +97,11 @@ def _leaf(choices: Choices, step: int) -> None:
 
 
 def _class(choices: Choices, step: int) -> None:
-    """The next or previous class capsule, from the chosen one or the one that the page shows."""
-    shown = widgets.shown("upper") if choices.upper is None else choices.upper
+    """The next or previous capsule of the picker, of a convolutional layer a type, from the one that the page shows."""
+    count = len(widgets.offered("upper") or range(scene.catalogue().classes[choices.model]))
+    chosen = choices.upper is not None and choices.upper < count  # a second key comes before the page shows the first
+    shown = choices.upper if chosen else widgets.shown("upper")
     if shown is None:  # the page has not come so far yet, or has no picker
         current = scene.current()
         shown = current.upper(current.trace(current.entry))
-    session.update(choices, upper=(shown + step) % scene.catalogue().classes[choices.model])
+    session.update(choices, upper=(shown + step) % count)

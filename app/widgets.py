@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import streamlit as st
@@ -31,11 +31,13 @@ def chosen(
     run again, where the whole page need not. leads: the name of the page to which a value leads, None where the visitor
     stays.
     """
-    key = place(options.pop("key", field), value)
+    name = options.pop("key", field)
+    key, among = place(name, value), args[0] if args and isinstance(args[0], Collection) else None
+    st.session_state[_among(name)] = among
 
     def changed() -> None:
         answer = st.session_state.get(key, value)
-        if answer == value or not possible(answer, args):
+        if answer == value or not possible(answer, among):
             return  # nobody picked anything: the browser has not heard yet that another widget stands in its place
         choices = scene.choices()
         changes = read(answer, choices) if read else {field: answer}
@@ -59,13 +61,12 @@ def segments(
     )  # fmt: skip
 
 
-def possible(answer: Any, args: Sequence[Any]) -> bool:
-    """Whether a widget can answer so: a picker's options are its first argument after the label, and it may be empty.
+def possible(answer: Any, among: Collection[Any] | None) -> bool:
+    """Whether a widget can answer so: a picker its options, their first argument after the label, or nothing.
 
     After a change of the options a late message still tells the one that was picked among those of before.
     """
-    options = args[0] if args and isinstance(args[0], Collection) else None
-    return answer is None or options is None or answer in options
+    return answer is None or among is None or answer in among
 
 
 def place(name: str, value: Any) -> str:
@@ -86,6 +87,11 @@ def shown(name: str) -> Any:
     return st.session_state.get(key_of(name))
 
 
+def offered(name: str) -> Collection[Any] | None:
+    """Among what the picker of this name, which the page shows, lets choose; None where it is no picker."""
+    return st.session_state.get(_among(name))
+
+
 def key_of(name: str) -> str:
     """The key under which the widget of this name stands: the name, or the name with a number after it."""
     turns = st.session_state.get(_turns(name), 0)
@@ -94,3 +100,7 @@ def key_of(name: str) -> str:
 
 def _turns(name: str) -> str:
     return f"{name}-turns"
+
+
+def _among(name: str) -> str:
+    return f"{name}-among"

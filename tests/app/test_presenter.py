@@ -38,7 +38,7 @@ def press(app: AppTest, command: str) -> AppTest:
 
     alone = AppTest.from_function(script, default_timeout=60)
     alone.session_state["command"] = command
-    for key in ("upper", "iterations", "tour-here"):
+    for key in ("upper", "upper-among", "iterations", "tour-here"):
         if key in app.session_state:
             alone.session_state[key] = app.session_state[key]
     for key, value in app.query_params.items():
@@ -96,6 +96,17 @@ def test_a_key_changes_the_link_as_a_widget_would(visit: Visit, command: str, li
         shown.query_params[key] = value
     shown.session_state["upper"], shown.session_state["iterations"] = int(link.get("class", 1)), int(link.get("T", 3))
     assert dict(press(shown, command).query_params) == {"model": "digits-dr", **changed}
+
+
+def test_in_a_convolutional_layer_the_key_moves_among_its_types_and_not_among_the_classes(visit: Visit):
+    types = len(visit("em", model="mnist-matrix", layer=0).button_group(key="upper").options)
+    assert types == 8
+    for command, at, then in (("class+1", 7, 0), ("class-1", 0, 7), ("class+1", 3, 4)):
+        app = visit("em", model="mnist-matrix", layer=0, **{"class": at})
+        assert press(app, command).query_params["class"] == str(then)
+    beyond = visit("em", model="mnist-matrix", layer=0, **{"class": 9})  # no such type: the most active one is shown
+    shown = beyond.session_state["upper"]
+    assert press(beyond, "class+1").query_params["class"] == str((shown + 1) % 8)
 
 
 def test_iterations_are_moved_from_those_of_the_model_that_the_page_runs(visit: Visit):
