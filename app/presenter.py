@@ -54,7 +54,8 @@ def staged(figure: Figure, *, height: float | None = None) -> Figure:
 
 def listen() -> None:
     """Listen for keys on this page, whatever has the focus."""
-    keys.keys(key=KEYS, presenting=presenting(), sheet=STYLE, on_command=run_command)
+    # The message that tells a size has the address of before a key that is on its way: what the key led to is kept.
+    keys.keys(key=KEYS, presenting=presenting(), sheet=STYLE, on_command=run_command, on_screen=session.here)
     if presenting():
         st.html(f"<style>{STYLE}</style>")
 

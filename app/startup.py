@@ -1,4 +1,4 @@
-"""What the first visitor would wait for, done while the server starts; and what is done when it ends."""
+"""What the first visitor would wait for, done while the server starts; what is done every minute, and at its end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _endings: list[Callable[[], None]] = []
 
 @contextlib.asynccontextmanager
 async def lifespan(_: Any) -> AsyncIterator[None]:
-    """Begin beside the server, which answers meanwhile; when it ends, do what was asked for."""
+    """Begin beside the server, which answers meanwhile; tidy while it runs; when it ends, do what was asked for."""
     _thread.start()
     tidying = asyncio.create_task(_tidy())
     yield

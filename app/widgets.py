@@ -62,7 +62,7 @@ def segments(
 
 
 def possible(answer: Any, among: Collection[Any] | None) -> bool:
-    """Whether a widget can answer so: a picker its options, their first argument after the label, or nothing.
+    """Whether a widget can answer so; among: the options of a picker, which may also have nothing picked.
 
     After a change of the options a late message still tells the one that was picked among those of before.
     """
@@ -88,8 +88,8 @@ def shown(name: str) -> Any:
 
 
 def offered(name: str) -> Collection[Any] | None:
-    """Among what the picker of this name, which the page shows, lets choose; None where it is no picker."""
-    return st.session_state.get(_among(name))
+    """Among what the picker of this name lets choose; None where the page shows none."""
+    return None if shown(name) is None else st.session_state.get(_among(name))
 
 
 def key_of(name: str) -> str:

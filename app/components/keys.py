@@ -56,13 +56,21 @@ _HTML = f"""
 """
 
 
-def keys(*, key: str, presenting: bool, sheet: str, on_command: Callable[[str], Callable[[], None] | None]) -> None:
+def keys(
+    *,
+    key: str,
+    presenting: bool,
+    sheet: str,
+    on_command: Callable[[str], Callable[[], None] | None],
+    on_screen: Callable[[], object],
+) -> None:
     """Listen on the whole document, and call `on_command` before the script runs again.
 
     Commands: "present", "step" (back to that of the tour), and "page", "image", "class" or "T" with "-1" or "+1". A
     digit follows the page's link in the browser, "?" shows the sheet of keys there; a command that would move nothing
     on the page is not sent. presenting: a small bar shows how to leave, and the browser tells how large its window is;
-    sheet: the style of presenter mode, which its key lays over the page before it is answered.
+    sheet: the style of presenter mode, which its key lays over the page before it is answered. on_screen is called
+    before the script runs again where the window has another size.
     What `on_command` returns is called last: it may lead to another page, which ends what else there is to do.
     """
     mount = built("keys", html=_HTML)
@@ -90,7 +98,7 @@ def keys(*, key: str, presenting: bool, sheet: str, on_command: Callable[[str], 
             "moved": MOVED,
         },
         on_commands_change=pressed,
-        on_screen_change=lambda: None,
+        on_screen_change=on_screen,
     )
 
 

@@ -21,6 +21,7 @@ from app.state.codecs import (
     RECORDING,
     TARGET,
     TOUR,
+    UPPER,
     VIEWPOINT,
     Codec,
     between,
@@ -207,7 +208,7 @@ class Choices:
     """By how many pixels it stands farther down."""
     only: int | None = choice(CLASS, None, "all classes", resets=("image", *_OF_AN_IMAGE))
     """Class to browse; None: all of them."""
-    upper: int | None = choice(CLASS, None, "the class that the model predicts", key="class", resets=("offsets",))
+    upper: int | None = choice(UPPER, None, "the class that the model predicts", key="class", resets=("offsets",))
     """Class capsule to look at; None: the one that the model predicts."""
     layer: int | None = choice(
         whole(0, 9, "The layer cannot be “{text}” (0 to 9)"),
@@ -440,3 +441,5 @@ class Catalogue:
     """Data sets known by name, on this machine or not."""
     successors: Mapping[str, str] = field(default_factory=dict)
     """The model that took the place of one that left, by the name of that."""
+    types: Mapping[str, int] = field(default_factory=dict)
+    """The most types that a convolutional layer of a model's capsules has, by its name; other models have none."""

@@ -254,6 +254,14 @@ def _a_class(random: Random, choices: Choices, catalogue: Catalogue) -> int:
 CLASS = Codec(_read_class, _a_class)
 
 
+def _read_upper(text: str, choices: Choices, catalogue: Catalogue) -> int:
+    last = max(catalogue.classes[choices.model], catalogue.types.get(choices.model, 0)) - 1
+    return _natural(text, 0, last, f"{choices.model} has no class “{text}” (0 to {last})")
+
+
+UPPER = Codec(_read_upper, _a_class)
+
+
 _LENGTH = between(0, 1, "“{text}” is no length of a class capsule", "A class capsule is 0 to 1 long", places=2)
 
 

@@ -44,7 +44,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     commands.add(command, Date.now());
     if (command === "present") {
       show();
-      tellSize(); // with the command, so that the page is put together once
+      tellSize(); // before the command, whose run ends the one that this would begin
     }
     flush();
   };
@@ -118,7 +118,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
   window.addEventListener("resize", resizes, { signal });
   signal.addEventListener("abort", () => window.clearTimeout(resized));
-  return () => listening.abort();
+  return () => {
+    listening.abort();
+    if (!parentElement.isConnected) present(false, data.sheet); // an error's page has neither bar nor keys
+  };
 }
 
 /** The link to the page that says a digit before its name. */

@@ -2,13 +2,10 @@
 
 const early = new CSSStyleSheet();
 
-/**
- * Lay a sheet of style over the page, or take it away, also where Python's page still says otherwise; sheet: as Python
- * puts it on a page that it presents.
- */
+/** The page as presented or not, whatever Python's page still says; sheet: as Python puts it on a page that it presents. */
 export function present(presented: boolean, sheet: string): void {
   if (presented && !early.cssRules.length) early.replaceSync(sheet);
   const others = document.adoptedStyleSheets.filter((each) => each !== early);
   document.adoptedStyleSheets = presented ? [...others, early] : others;
-  for (const style of document.querySelectorAll("style")) if (style.textContent === sheet) style.disabled = !presented;
+  document.documentElement.classList.toggle("ordinary", !presented); // Python's sheet does nothing then
 }

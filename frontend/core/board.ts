@@ -32,7 +32,7 @@ export abstract class Board<Message extends Themed> {
   protected look!: Look;
   protected tell: Tell = () => undefined;
   protected controls: PlayerControls | null = null;
-  /** While a message is taken over nothing is drawn: it is once, at the end. */
+  /** While a message is taken over, what is laid out waits: it is drawn once, at the end. */
   protected hearing = false;
   private readonly watch = new ResizeObserver(() => this.layout());
 

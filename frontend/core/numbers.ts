@@ -17,7 +17,7 @@ export function signed(value: number, decimals = 2): string {
   return (value < 0 ? "−" : "+") + Math.abs(value).toFixed(decimals);
 }
 
-/** A whole number with a comma after the thousands. */
+/** A number, rounded to a whole one, with a comma after the thousands. */
 export function counted(value: number): string {
   return shown(value, 0).replace(/\B(?=(\d{3})+$)/g, ",");
 }

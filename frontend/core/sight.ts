@@ -1,5 +1,5 @@
-// What is out of sight is drawn when it comes into sight, or a moment after the last change: nobody misses it meanwhile,
-// and what is in sight is drawn the sooner.
+// What is out of sight is drawn when it comes into sight, or a moment after the last change of anything out of sight:
+// nobody misses it meanwhile, and what is in sight is drawn the sooner.
 
 const LATER = 120; // milliseconds without a change after which what is out of sight is drawn as well
 
@@ -11,7 +11,11 @@ let waiting: number | undefined;
 function pay(place: Element): void {
   const draw = owed.get(place);
   owed.delete(place);
-  draw?.();
+  try {
+    draw?.();
+  } catch (error) {
+    reportError(error); // what else is owed is drawn all the same
+  }
 }
 
 /** Draw in a place of the page: at once where it is in sight, or nothing is known of it yet. */

@@ -18,7 +18,11 @@ from capsviz.tracing.intervention import Intervention
 
 PICTURE = linked_picture.written(torch.arange(784, dtype=torch.int64).remainder(251).byte().view(1, 28, 28))
 CATALOGUE = Catalogue(
-    "mnist-dr", {"mnist-dr": 10, "mnist-em": 10, "shapes-l2": 3}, ("mnist", "digits"), {"old-em": "mnist-em"}
+    "mnist-dr",
+    {"mnist-dr": 10, "mnist-em": 10, "shapes-l2": 3, "shapes-em": 3},
+    ("mnist", "digits"),
+    {"old-em": "mnist-em"},
+    {"shapes-em": 6},
 )
 
 
@@ -104,6 +108,11 @@ def test_a_link_to_a_model_that_left_opens_its_successor_and_says_so(key: str, f
             {"model": "shapes-l2", "class": "3"},
             "shapes-l2 has no class “3” (0 to 2); showing the class that the model predicts instead.",
         ),
+        (
+            {"model": "shapes-em", "class": "6"},
+            "shapes-em has no class “6” (0 to 5); showing the class that the model predicts instead.",
+        ),
+        ({"model": "shapes-em", "only": "3"}, "shapes-em has no class “3” (0 to 2); showing all classes instead."),
         ({"only": "x"}, "mnist-dr has no class “x” (0 to 9); showing all classes instead."),
         ({"T": "11"}, "Routing cannot run “11” times here (1 to 10); showing what the model was trained with instead."),
         (
@@ -173,6 +182,11 @@ def test_what_means_nothing_is_said_in_one_sentence_and_the_default_shown(query:
     parsed, notices = parse(query, CATALOGUE)
     assert notices == (sentence,)
     assert parsed == Choices(query["model"] if query.get("model") in CATALOGUE.classes else "mnist-dr")
+
+
+def test_a_link_names_any_type_of_a_convolutional_layer_also_beyond_the_classes():
+    parsed, notices = parse({"model": "shapes-em", "class": "5"}, CATALOGUE)
+    assert (parsed.upper, notices) == (5, ())
 
 
 @given(st.dictionaries(st.sampled_from([declared.key for declared in DECLARED.values()]), st.text()))
