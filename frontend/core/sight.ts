@@ -8,13 +8,14 @@ const owed = new Map<Element, () => void>();
 let sight: IntersectionObserver | undefined;
 let waiting: number | undefined;
 
+/** Draw what is owed in a place; what cannot be drawn keeps nothing else from it. */
 function pay(place: Element): void {
   const draw = owed.get(place);
   owed.delete(place);
   try {
     draw?.();
   } catch (error) {
-    reportError(error); // what else is owed is drawn all the same
+    reportError(error);
   }
 }
 
@@ -30,13 +31,14 @@ export function drawIn(place: Element, draw: () => void): void {
     seen.set(place, true);
     sight.observe(place);
   }
-  owed.set(place, draw);
   if (seen.get(place)) {
-    pay(place);
-  } else {
-    window.clearTimeout(waiting);
-    waiting = window.setTimeout(() => {
-      for (const each of [...owed.keys()]) pay(each);
-    }, LATER);
+    owed.delete(place);
+    draw();
+    return;
   }
+  owed.set(place, draw);
+  window.clearTimeout(waiting);
+  waiting = window.setTimeout(() => {
+    for (const each of [...owed.keys()]) pay(each);
+  }, LATER);
 }
