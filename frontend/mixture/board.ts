@@ -199,6 +199,7 @@ export class MixtureBoard extends Board<Message> implements Holder {
     const { position, index } = controls;
     const shown = between(run.routedFrames ?? run.frames, position);
     const beside = run.routedFrames && between(run.frames, position);
+    this.say(shown, changed(shown.owned, beside?.owned ?? null)); // first: the plane ends where the words leave it room
     const room = roomBelow(this.plane.canvas) - BELOW * look.scale;
     const across = this.root.clientWidth;
     const narrow = across < NARROW;
@@ -218,8 +219,6 @@ export class MixtureBoard extends Board<Message> implements Holder {
       read: point,
       symbol: run.routed ? "R" : "r",
     });
-    const moved = changed(shown.owned, beside?.owned ?? null);
-    this.say(shown, moved);
     const bottom = narrow ? null : topOf(this.place) + this.plane.height;
     this.side.draw({ look, run, frame: shown, beside, position, index, point, bottom });
     this.root.dataset.ready = "true";
