@@ -61,7 +61,11 @@ export abstract class Panel<Shown> {
 
   /** Paint what is shown; without another pen on the panel's own canvas. */
   redraw(pen?: Pen): void {
-    if (this.shown !== undefined) this.paint(pen ?? surface(this.canvas, this.width, this.height), this.shown);
+    if (this.shown === undefined) return;
+    const on = pen ?? surface(this.canvas, this.width, this.height);
+    on.save(); // each picture begins with a fresh pen, as on a canvas of another size, and not as the last one left it
+    this.paint(on, this.shown);
+    on.restore();
   }
 
   protected abstract paint(pen: Pen, shown: Shown): void;
