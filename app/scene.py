@@ -200,8 +200,11 @@ def catalogue() -> Catalogue:
     start = next((name for name in wanted if name in entries), next(iter(entries)))
     classes = {name: len(entry.classes) for name, entry in entries.items()}
     moved = {old: new for old, new in zoo.successors().items() if new in entries}
-    layers = {name: entry.config.capsule_layers for name, entry in entries.items() if entry.config.capsule_layers}
-    types = {name: max(layer.types for layer in found) for name, found in layers.items()}
+    types = {
+        name: max(layer.types for layer in entry.config.capsule_layers)
+        for name, entry in entries.items()
+        if entry.config.capsule_layers
+    }
     return Catalogue(start, classes, browsing.names(), moved, types)
 
 

@@ -243,8 +243,11 @@ PICTURE = Codec(_read_picture, _a_picture)
 
 
 def _read_class(text: str, choices: Choices, catalogue: Catalogue) -> int:
-    last = catalogue.classes[choices.model] - 1
-    return _natural(text, 0, last, f"{choices.model} has no class “{text}” (0 to {last})")
+    return _class_below(catalogue.classes[choices.model], text, choices)
+
+
+def _class_below(count: int, text: str, choices: Choices) -> int:
+    return _natural(text, 0, count - 1, f"{choices.model} has no class “{text}” (0 to {count - 1})")
 
 
 def _a_class(random: Random, choices: Choices, catalogue: Catalogue) -> int:
@@ -255,8 +258,7 @@ CLASS = Codec(_read_class, _a_class)
 
 
 def _read_upper(text: str, choices: Choices, catalogue: Catalogue) -> int:
-    last = max(catalogue.classes[choices.model], catalogue.types.get(choices.model, 0)) - 1
-    return _natural(text, 0, last, f"{choices.model} has no class “{text}” (0 to {last})")
+    return _class_below(max(catalogue.classes[choices.model], catalogue.types.get(choices.model, 0)), text, choices)
 
 
 UPPER = Codec(_read_upper, _a_class)
