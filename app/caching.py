@@ -1,19 +1,50 @@
-"""What visitors share of the zoo, remembered until the zoo is another."""
+"""What visitors share of the zoo, remembered until the zoo is another; what a run asks of files, once in that run."""
 
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Callable
-from functools import partial
-from typing import Generic, ParamSpec, TypeVar
+from functools import partial, wraps
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import dropped, dropped_traces
 from capsviz import zoo
 
 P = ParamSpec("P")
 R = TypeVar("R")
+A = TypeVar("A")
+_run = threading.local()
+
+
+def once_a_run(look: Callable[[A], R]) -> Callable[[A], R]:
+    """Have a look at files taken once for all that one run of the script asks of it, and taken anew in the next.
+
+    A page asks hundreds of times whether the zoo or a data set is still what it was. Each look at a file lets the other
+    visitors' threads go first, and waits until they let go.
+    """
+
+    @wraps(look)
+    def known(of: A) -> R:
+        context = get_script_run_ctx(suppress_warning=True)
+        if context is None:
+            return look(of)
+        if getattr(_run, "cursors", None) is not context.cursors:  # every run begins with others
+            _run.cursors, _run.answers = context.cursors, {}
+        answers: dict[Any, R] = _run.answers
+        if (look, of) not in answers:
+            answers[look, of] = look(of)
+        return answers[look, of]
+
+    return known
+
+
+@once_a_run
+def _version(_: None) -> tuple[str | int, ...]:
+    return zoo.version()
 
 
 class OfZoo(Generic[P, R]):
@@ -40,7 +71,7 @@ class OfZoo(Generic[P, R]):
         given = self._signature.bind(*args, **kwargs)
         given.apply_defaults()
         own = dropped.concerning(given.args) + dropped_traces.concerning(given.args)
-        return (self._of_session if own else self._cached)(zoo.version(), own, *given.args)
+        return (self._of_session if own else self._cached)(_version(None), own, *given.args)
 
     def clear(self) -> None:
         """Forget all answers."""

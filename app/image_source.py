@@ -191,7 +191,7 @@ def _wanted(scene: Scene) -> str:
 
 def _offer_download(name: str) -> None:
     info = data.known(name)
-    if info is None or data.available(name):
+    if info is None or browsing.whole(name):
         return
     place = st.container()
     if browsing.here(name):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -14,8 +17,24 @@ from app.components.address import address
 from app.state import session
 
 START = session.START["page"]
+VIEWS = Path(__file__).with_name("views").resolve()
 FIRST_LAB = "dynamic"
 """What the empty address opened before there was a start page, and opens still where the link holds a choice."""
+PAGES = {
+    "start": ("Start", "home"),
+    "dynamic": ("Dynamic routing", "route"),
+    "em": ("EM", "bubble_chart"),
+    "discriminative": ("L2 / L1", "balance"),
+    "perturb": ("Perturb", "tune"),
+    "compare": ("Compare", "compare"),
+    "results": ("Results", "table_chart"),
+    "basics": ("Basics", "category"),
+    "mixtures": ("Mixtures", "scatter_plot"),
+    "viewpoint": ("Viewpoint", "3d_rotation"),
+    "training": ("Training", "model_training"),
+    "tours": ("Tours", "co_present"),
+}
+"""Title and icon of every page by its name in the address, in the order that their keys follow, from 0 on."""
 WITHOUT_KEY = ("training", "tours")
 """The pages that come after those with digits."""
 
@@ -39,6 +58,24 @@ class Opened:
         return self.page, st.query_params.to_dict() if unnamed else query
 
 
+@cache
+def _page(name: str) -> StreamlitPage:
+    title, icon = PAGES[name]
+    return st.Page(VIEWS / f"{name}.py", title=title, icon=f":material/{icon}:", url_path=name)
+
+
+@cache
+def _bare(name: str) -> StreamlitPage:
+    """A page at the address without a name."""
+    path = VIEWS / f"{name}.py"
+    return st.Page(path, title=PAGES[name][0], url_path="bare", default=True, visibility="hidden")
+
+
+def pages() -> list[StreamlitPage]:
+    """The pages for one run of the script, which notes in them what it opens; what a page is, is found out once."""
+    return [copy(_page(name)) for name in PAGES]
+
+
 def open_page(pages: Sequence[StreamlitPage]) -> Opened:
     """The page of the address.
 
@@ -48,7 +85,7 @@ def open_page(pages: Sequence[StreamlitPage]) -> Opened:
     named = st.session_state["pages"] = {page.url_path: page for page in pages}
     starts = session.opens_start(st.query_params)
     first = named[START if starts else FIRST_LAB]
-    bare = st.Page(f"views/{first.url_path}.py", title=first.title, url_path="bare", default=True, visibility="hidden")
+    bare = copy(_bare(first.url_path))
     page = st.navigation([*pages, bare], position="hidden")
     session.mark(session.START if page is bare and starts else {})
     opened = Opened(page, first if page is bare else page)

@@ -26,20 +26,7 @@ st.set_page_config(
 )
 st.html(layout.STYLE)
 
-PAGES = [  # in their order, which their keys follow, from 0 on
-    st.Page("views/start.py", title="Start", icon=":material/home:", url_path="start"),
-    st.Page("views/dynamic.py", title="Dynamic routing", icon=":material/route:", url_path="dynamic"),
-    st.Page("views/em.py", title="EM", icon=":material/bubble_chart:", url_path="em"),
-    st.Page("views/discriminative.py", title="L2 / L1", icon=":material/balance:", url_path="discriminative"),
-    st.Page("views/perturb.py", title="Perturb", icon=":material/tune:", url_path="perturb"),
-    st.Page("views/compare.py", title="Compare", icon=":material/compare:", url_path="compare"),
-    st.Page("views/results.py", title="Results", icon=":material/table_chart:", url_path="results"),
-    st.Page("views/basics.py", title="Basics", icon=":material/category:", url_path="basics"),
-    st.Page("views/mixtures.py", title="Mixtures", icon=":material/scatter_plot:", url_path="mixtures"),
-    st.Page("views/viewpoint.py", title="Viewpoint", icon=":material/3d_rotation:", url_path="viewpoint"),
-    st.Page("views/training.py", title="Training", icon=":material/model_training:", url_path="training"),
-    st.Page("views/tours.py", title="Tours", icon=":material/co_present:", url_path="tours"),
-]
+PAGES = navigation.pages()
 here = navigation.open_page(PAGES)
 
 with layout.errors_as_sentences():

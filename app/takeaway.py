@@ -20,7 +20,6 @@ from app.scene import Scene
 from app.sources import browsing, trace_sets
 from app.state import viewpoints
 from app.text import plain
-from capsviz import data
 from capsviz.boards import Board, board_csv, board_page
 from capsviz.data import exemplars
 from capsviz.figures import standalone_html
@@ -197,7 +196,7 @@ def lines(trace: Trace, current: Scene) -> str:
         name, split, index = origin
         image_set, place = f'capsviz.data.load({_quoted(name)}, "{split}")', index
         pairs = not browsing.labelled(name)
-        if not data.available(name):
+        if not browsing.whole(name):
             image_set, pairs = f'capsviz.data.exemplars.exemplars("{name}")', False
             place = exemplars.exemplars(name).place(index)
         chosen = (

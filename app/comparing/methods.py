@@ -124,7 +124,7 @@ def test_images(current: Scene, records: Iterable[Predictions]) -> ImageSet | No
 
 
 def _is_here(name: str) -> bool:
-    return browsing.labelled(name) and data.available(name)
+    return browsing.labelled(name) and browsing.whole(name)
 
 
 def as_measured(current: Scene, records: Iterable[Predictions]) -> bool:

@@ -8,7 +8,6 @@ from app import layout, resources
 from app.scene import Scene
 from app.sources import browsing, images
 from app.text import plain
-from capsviz import data
 from capsviz.analysis.comparison import Comparison
 from capsviz.figures.compare import reconstruction_grid
 from capsviz.figures.network import Part
@@ -76,7 +75,7 @@ def contested(current: Scene) -> int | None:
         return None
     if not browsing.labelled(first.data):
         return None
-    here = None if data.available(first.data) else tuple(browsing.indices(first.data, "test"))
+    here = None if browsing.whole(first.data) else tuple(browsing.indices(first.data, "test"))
     return resources.contested(compared, here)
 
 

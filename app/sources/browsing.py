@@ -8,6 +8,7 @@ from jaxtyping import UInt8
 from torch import Tensor
 
 from app import resources
+from app.caching import once_a_run
 from app.state.choices import SPLITS
 from capsviz import data
 from capsviz.data import DATASETS, Dataset, ImageSet, MultiDigits, exemplars
@@ -31,12 +32,18 @@ def classes(name: str) -> tuple[str, ...]:
     return info.classes if info else ()
 
 
+@once_a_run
+def whole(name: str) -> bool:
+    """Whether all images of a data set are on this machine."""
+    return data.available(name)
+
+
 def here(name: str) -> bool:
     """Whether images of a data set can be shown: all of them, or those that come with capsviz."""
-    info = data.known(name)
-    return info is not None and (info.available(data.data_root()) or name in exemplars.names())
+    return data.known(name) is not None and (whole(name) or name in exemplars.names())
 
 
+@once_a_run
 def state(name: str) -> tuple[int, ...]:
     """What the images of a data set are known by as long as they are the same: of a folder they may be others later."""
     return info.state if (info := data.known(name)) else ()
@@ -44,7 +51,7 @@ def state(name: str) -> tuple[int, ...]:
 
 def splits(name: str) -> tuple[str, ...]:
     """The splits of a data set that can be browsed: of the images that come with capsviz, the test images."""
-    return SPLITS if data.available(name) else ("test",)
+    return SPLITS if whole(name) else ("test",)
 
 
 def start(name: str, split: str) -> int:
@@ -86,7 +93,7 @@ def note(name: str, split: str) -> str:
 
 def indices_of(name: str, split: str, label: int) -> tuple[int, ...]:
     """Where the browsed images of a class stand, or the pairs in which one digit is of it. Raises DatasetMissing."""
-    return _indices_of(name, split, label, data.available(name), state(name))
+    return _indices_of(name, split, label, whole(name), state(name))
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
@@ -101,7 +108,7 @@ def _indices_of(name: str, split: str, label: int, whole: bool, state: tuple[int
 
 
 def _loaded(name: str, split: str) -> ImageSet | MultiDigits | Exemplars:
-    if split == "test" and not data.available(name) and here(name):
+    if split == "test" and not whole(name) and here(name):
         return exemplars.exemplars(name)
     return _whole(name, split, state(name))
 

@@ -57,7 +57,7 @@ def split_of(choices: Choices, entry: zoo.Entry) -> str:
 def labelled(choices: Choices, entry: zoo.Entry) -> str | None:
     """The data set here whose images and labels fit a model, the chosen one first; None where there is none."""
     for name in (data_of(choices, entry), entry.data, DIGITS.name):
-        if browsing.labelled(name) and data.available(name) and browsing.classes(name) == entry.classes:
+        if browsing.labelled(name) and browsing.whole(name) and browsing.classes(name) == entry.classes:
             return name if data.describe(name).image == tuple(entry.config.image) else None
     return None
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import os
+import stat
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
+from jaxtyping import UInt8
 from PIL import Image
+from torch import Tensor
 
 from capsviz.data.dataset import SPLITS, TEN_DIGITS, Dataset, download_command
 from capsviz.data.errors import DatasetMissing
@@ -73,7 +75,7 @@ class Published(Dataset):
 
         download(self, root, progress)
 
-    def _original(self, split: str, root: Path) -> tuple[torch.Tensor, torch.Tensor]:
+    def _original(self, split: str, root: Path) -> tuple[Tensor, Tensor]:
         """Images "count channel height width" and labels from the published files."""
         source = self._opened(split, root)
         return source.data[:, None], torch.as_tensor(source.targets, dtype=torch.int64)
@@ -86,7 +88,7 @@ class Published(Dataset):
         except Exception as error:  # torchvision raises what its parsers happen to meet, AssertionError included
             raise DatasetMissing(self._damaged(root)) from error
 
-    def _checked(self, split: str, root: Path, images: torch.Tensor, labels: torch.Tensor, note: str = "") -> ImageSet:
+    def _checked(self, split: str, root: Path, images: Tensor, labels: Tensor, note: str = "") -> ImageSet:
         whole = tuple(images.shape) == (self.count(split), *self.image)
         if not whole or int(labels.min()) < 0 or int(labels.max()) >= len(self.classes):
             raise DatasetMissing(self._damaged(root))
@@ -129,7 +131,7 @@ class Cifar(Published):
             return super().load(split, root)
         return self._checked(split, root, *self._jpegs(split, root), JPEG_NOTE)
 
-    def _original(self, split: str, root: Path) -> tuple[torch.Tensor, torch.Tensor]:
+    def _original(self, split: str, root: Path) -> tuple[Tensor, Tensor]:
         source = self._opened(split, root)
         images = torch.from_numpy(source.data).permute(0, 3, 1, 2).contiguous()
         return images, torch.as_tensor(source.targets, dtype=torch.int64)
@@ -142,39 +144,37 @@ class Cifar(Published):
         ]
         return all(folder.is_dir() and len(os.listdir(folder)) >= each for folder, each in folders)
 
-    def _jpegs(self, split: str, root: Path) -> tuple[torch.Tensor, torch.Tensor]:
+    def _jpegs(self, split: str, root: Path) -> tuple[Tensor, Tensor]:
         """CIFAR-10 from JPEG files, image 0 of every class first, then image 1 …, so that any stretch is balanced."""
         classes = {title: label for label, title in enumerate(self.classes)}
         read = self._folder_jpegs if self._folder_complete(root) else _archive_jpegs
-        found: list[tuple[str, int, np.ndarray]] = []
-        where = str(root)
+        found: list[tuple[str, int, Tensor]] = []
+        expected, where = self.count(split), str(root)
         try:
-            for title, stem, data in read(root, split):
+            for title, stem, data in read(root, split, expected):
                 where = f"{JPEG_FOLDER}/{split}/{title}/{stem}.jpg in {root}"
-                with Image.open(io.BytesIO(data), formats=["JPEG"]) as picture:
-                    found.append((stem, classes[title], np.asarray(picture.convert("RGB"))))
-        except (OSError, EOFError, KeyError, ValueError, SyntaxError, tarfile.TarError) as error:
+                found.append((stem, classes[title], _decoded(data)))
+        except (OSError, EOFError, KeyError, ValueError, RuntimeError, SyntaxError, tarfile.TarError) as error:
             raise DatasetMissing(
                 f"{self.title} cannot be read at {where}: copy it again from where it came."
             ) from error
-        expected = self.count(split)
-        if len(found) != expected or any(pixels.shape != (32, 32, 3) for _, _, pixels in found):
+        if len(found) != expected:
             raise DatasetMissing(
                 f"{self.title} in {root} has {len(found)} of {expected} {split} images of 32×32: copy it again."
             )
         found.sort(key=lambda item: item[:2])
-        images = torch.from_numpy(np.stack([pixels for _, _, pixels in found])).permute(0, 3, 1, 2).contiguous()
+        images = torch.stack([pixels for _, _, pixels in found])
         return images, torch.tensor([label for _, label, _ in found], dtype=torch.int64)
 
-    def _folder_jpegs(self, root: Path, split: str) -> Iterator[tuple[str, str, bytes]]:
+    def _folder_jpegs(self, root: Path, split: str, _: int) -> Iterator[tuple[str, str, bytes]]:
         """Class, file stem and bytes of each JPEG of a split in the unpacked folder."""
         for title in self.classes:
             for file in (root / JPEG_FOLDER / split / title).glob("*.jpg"):
                 yield title, file.stem, file.read_bytes()
 
 
-def _archive_jpegs(root: Path, split: str) -> Iterator[tuple[str, str, bytes]]:
-    """The same from the archive, read once from front to back; nothing is unpacked to disk."""
+def _archive_jpegs(root: Path, split: str, count: int) -> Iterator[tuple[str, str, bytes]]:
+    """The same from the archive, from its front to the last of so many images; nothing is unpacked to disk."""
     with tarfile.open(root / JPEG_ARCHIVE, "r|gz") as archive:
         for member in archive:
             path = PurePosixPath(member.name)
@@ -182,12 +182,30 @@ def _archive_jpegs(root: Path, split: str) -> Iterator[tuple[str, str, bytes]]:
                 content = archive.extractfile(member)
                 if content is not None:
                     yield path.parent.name, path.stem, content.read()
+                    count -= 1
+                    if not count:  # what follows are the training images, five times as many
+                        return
+
+
+def _decoded(data: bytes) -> UInt8[Tensor, "channel height width"]:
+    """A JPEG of 32×32 in its colours, as Pillow reads it to the bit, but while other threads go on.
+
+    Raises OSError, SyntaxError, ValueError and RuntimeError where it is none.
+    """
+    from torchvision.io import ImageReadMode, decode_jpeg
+
+    with Image.open(io.BytesIO(data), formats=["JPEG"]) as picture:  # the header alone
+        if picture.size != (32, 32):
+            raise ValueError
+    return decode_jpeg(torch.frombuffer(bytearray(data), dtype=torch.uint8), ImageReadMode.RGB)
 
 
 def _has_full_length(file: Path) -> bool:
-    if not file.is_file():
+    try:
+        found = file.stat()
+    except OSError:
         return False
-    size = file.stat().st_size
+    size = found.st_size if stat.S_ISREG(found.st_mode) else 0
     if file.name in _IDX_BYTES:
         return size == _IDX_BYTES[file.name]
     return size > (_CIFAR_BATCH_BYTES if file.name in _CIFAR_BATCHES else 0)

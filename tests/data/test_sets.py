@@ -11,7 +11,16 @@ import pytest
 import torch
 from PIL import Image
 
-from capsviz.data import DATASETS, DatasetMissing, UnknownDataset, available, data_root, load, to_float
+from capsviz.data import (
+    DATASETS,
+    DatasetMissing,
+    UnknownDataset,
+    available,
+    data_root,
+    load,
+    to_float,
+    torchvision_sets,
+)
 from capsviz.data.dataset import download_command
 from capsviz.data.images import stratified_split
 
@@ -162,9 +171,13 @@ def test_the_root_is_the_argument_then_the_environment_then_the_cache(monkeypatc
     assert data_root().parts[-2:] == (".cache", "capsviz")
 
 
-def _jpeg(colour) -> bytes:
+def _jpeg(colour, size=(32, 32)) -> bytes:
+    return _saved(Image.new("RGB", size, colour))
+
+
+def _saved(picture) -> bytes:
     opened = io.BytesIO()
-    Image.new("RGB", (32, 32), colour).save(opened, "JPEG")
+    picture.save(opened, "JPEG")
     return opened.getvalue()
 
 
@@ -213,4 +226,45 @@ def test_a_cifar10_archive_with_images_missing_or_cut_short_is_refused(monkeypat
         load("cifar10", "test", root=tmp_path)
     archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
     with pytest.raises(DatasetMissing, match="copy it again"):
+        load("cifar10", "train", root=tmp_path)
+
+
+def test_a_jpeg_of_cifar10_is_decoded_as_pillow_decodes_it():
+    noise = np.random.default_rng(3).integers(0, 256, (4, 32, 32, 3), dtype=np.uint8)
+    for picture in (*map(Image.fromarray, noise), Image.fromarray(noise[0, :, :, 0])):
+        data = _saved(picture)
+        with Image.open(io.BytesIO(data)) as opened:
+            pillow = torch.from_numpy(np.array(opened.convert("RGB"))).permute(2, 0, 1)
+        assert torch.equal(torchvision_sets._decoded(data), pillow)
+
+
+def _put(archive, name, data):
+    """The archive with other bytes in place of one of its images."""
+    with tarfile.open(archive) as opened:
+        files = {member.name: opened.extractfile(member).read() for member in opened}
+    assert name in files
+    with tarfile.open(archive, "w:gz") as opened:
+        for path, content in (files | {name: data}).items():
+            member = tarfile.TarInfo(path)
+            member.size = len(content)
+            opened.addfile(member, io.BytesIO(content))
+
+
+@pytest.mark.parametrize("data", [_jpeg(0)[:200], _jpeg(0, (64, 32)), b"", b"GIF89a", _jpeg(0)[:2] + b"\xff" * 600])
+def test_a_damaged_jpeg_of_cifar10_is_named(monkeypatch, tmp_path, data):
+    _small_cifar(monkeypatch)
+    archive = tmp_path / "cifar10-jpeg.tgz"
+    _archive(archive, {"test": 1, "train": 2})
+    _put(archive, "cifar10/test/cat/0000.jpg", data)
+    with pytest.raises(DatasetMissing, match=r"cannot be read at cifar10/test/cat/0000\.jpg"):
+        load("cifar10", "test", root=tmp_path)
+
+
+def test_of_a_cifar10_archive_that_begins_with_them_only_the_test_images_are_read(monkeypatch, tmp_path):
+    _small_cifar(monkeypatch)
+    archive = tmp_path / "cifar10-jpeg.tgz"
+    _archive(archive, {"test": 1, "train": 2})
+    _put(archive, "cifar10/train/airplane/0000.jpg", b"")
+    assert len(load("cifar10", "test", root=tmp_path)) == 10
+    with pytest.raises(DatasetMissing, match=r"cannot be read at cifar10/train/airplane/0000\.jpg"):
         load("cifar10", "train", root=tmp_path)
