@@ -13,7 +13,7 @@ from app.sources import browsing, images, trace_sets, uploads
 from app.sources.picture import Picture
 from app.state import capsule_sets, session
 from app.state.choices import MAX_ITERATIONS, Catalogue, Choices
-from app.text import plain
+from app.text import plain, sentence
 from capsviz import zoo
 from capsviz.data import DIGITS, MNIST
 from capsviz.errors import CapsvizError
@@ -91,11 +91,20 @@ class Scene:
     def on_page(self, page: str) -> tuple[Entry, str]:
         """As `sibling`, under the algorithm that the page is about; the chosen model where it is about none.
 
-        Of several algorithms the chosen penalty, else the chosen model's, else the first.
+        Of several algorithms the chosen penalty, else the chosen model's, else the first; where no model here takes the
+        image under that one, the next, and what is said then begins with what is missing.
         """
         about = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.page == page]
-        wanted = (name for name in (self.choices.penalty, self.entry.routing, *about) if name in about)
-        return self.sibling(next(wanted, self.entry.routing))
+        wanted = [name for name in (self.choices.penalty, self.entry.routing, *about) if name in about]
+        first, *others = dict.fromkeys(wanted or [self.entry.routing])
+        try:
+            return self.sibling(first)
+        except SceneError as missing:
+            instead = next((name for name in others if self.has(name)), None)
+            if instead is None:
+                raise
+            entry, said = self.sibling(instead)
+            return entry, f"{sentence(str(missing))} Here it is {ALGORITHMS[instead].title}. {said}".strip()
 
     def trace(self, entry: Entry, *, touched: bool = False) -> Trace:
         """The image through a model, recorded; the chosen iterations count where the routing has any.

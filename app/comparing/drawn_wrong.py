@@ -20,7 +20,9 @@ from capsviz.data import ImageSet
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.network import Part
 
-HEADLINE = "Capsules that their network reads rightly: <b>what does a decoder draw</b> that never met them?"
+HEADLINE = (
+    "Capsules that their network reads rightly: <b>what does a decoder draw</b>, their own or one that never met them?"
+)
 SUBJECT: Part = "reconstruction"
 EXAMPLES = {"wrong": 25, "first": 100}
 """As many as show well; the paper shows 100."""

@@ -13,7 +13,7 @@ from capsviz import device, zoo
 from capsviz.analysis.comparison import redraw
 from capsviz.analysis.metrics import mean_squared_error, structural_similarity
 from capsviz.analysis.predictions import Predictions, PredictionsError, recorded
-from capsviz.data import ImageSet, load, to_float
+from capsviz.data import DATASETS, ImageSet, load, to_float
 from capsviz.network import CapsNet, Network
 from capsviz.routing.dynamic import DYNAMIC
 
@@ -44,6 +44,8 @@ def measure(
     found = Predictions(entry.name, entry.data, entry.sha256, *drawn, labels, **whole)
     if (found.error, len(found)) != (entry.test_error, entry.test_count):
         remedy = "run `capsviz zoo verify` to check the weights"
+        if entry.data not in DATASETS:  # a folder, whose images are nobody's but its owner's
+            remedy = "its images are others now, `capsviz zoo add` the run again, or " + remedy
         if (place := device.of(model)) != device.CPU:
             remedy = f"{device.title(place)} rounds otherwise, {device.VARIABLE}=cpu measures as the manifest did"
         raise PredictionsError(

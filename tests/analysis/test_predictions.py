@@ -243,7 +243,7 @@ def test_a_missing_record_is_said_with_the_command_that_makes_it(copied):
 
 def test_a_model_that_is_not_as_good_as_the_manifest_says_is_not_recorded(copied):
     rewrite(copied, "digits-dr", test_error=0.0)
-    with pytest.raises(PredictionsError, match=r"the manifest says 0\.00 % of 360"):
+    with pytest.raises(PredictionsError, match=r"the manifest says 0\.00 % of 360; run `capsviz zoo verify`"):
         measure(zoo.entry("digits-dr"))
 
 

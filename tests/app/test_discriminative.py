@@ -51,6 +51,17 @@ def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit
     assert not np.array_equal(maps(app)[1]["map1"], arrays["map1"])
 
 
+@pytest.mark.parametrize(("model", "penalty"), [("digits-dr", "l1"), ("digits-l2", "l1"), ("digits-dr", None)])
+def test_a_penalty_without_a_model_gives_way_to_the_other(visit: Visit, show_only, model, penalty):
+    show_only(["digits-dr", "digits-l2"] if penalty else ["digits-dr", "digits-l1"], "digits")
+    app = visit("discriminative", model=model, **({"penalty": penalty} if penalty else {}))
+    missing, there = ("L1", "digits-l2") if penalty else ("L2", "digits-l1")
+    assert not app.error
+    assert f"No {missing} model that takes these images is in pretrained/; `capsviz train" in spoken(app)
+    assert f"Here it is {there[-2:].upper()}." in spoken(app)
+    assert there in spoken(app)
+
+
 def test_the_sign_is_that_of_the_label(visit: Visit):
     label = int(data.load("digits", "test").labels[FIRST])
     other = (label + 1) % 10

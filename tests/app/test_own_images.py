@@ -128,7 +128,8 @@ def test_a_batch_of_the_ascent_has_no_more_images_than_there_are(own: Path, visi
 
 def test_a_penalty_without_a_model_is_not_offered(own: Path, visit: Visit):
     assert "penalty" not in [group.key for group in visit("discriminative", model="shapes-l2").button_group]
-    assert "No L1 model" in visit("discriminative", model="shapes-l2", penalty="l1").error[0].value
+    app = visit("discriminative", model="shapes-l2", penalty="l1")
+    assert not app.error and "No L1 model" in spoken(app) and "Here it is L2." in spoken(app)
 
 
 def test_drawn_wrong_is_about_the_chosen_model_and_counts_what_there_is(own: Path, visit: Visit):
@@ -183,6 +184,8 @@ def test_images_that_came_after_the_measurement_are_not_shown_with_its_figures(o
     try:
         for number in range(5):
             shutil.copy(own / "bar" / "000.png", own / "apple" / f"{number}.png")
+        with pytest.raises(predictions.PredictionsError, match="its images are others now, `capsviz zoo add` the run"):
+            measuring.measure(zoo.entry("shapes-dr"))
         app = visit("compare", model="shapes-dr", view=view, method="shapes-dr")
         assert not app.error
         if view == "distributions":
