@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import failures, presenter, scene, takeaway, text
+from app import awaited, failures, presenter, scene, takeaway, text
 from app.scene import Scene
 from app.state.choices import MAX_ITERATIONS, Choices
 from app.widgets import chosen, segments
@@ -88,7 +88,7 @@ def strip(trace: Trace, highlight: Part, dark: bool) -> None:
 
 
 def strip_later(trace: Trace, highlight: Part, dark: bool) -> Callable[[], None]:
-    """Keep the strip's place; what draws it there, for a page that first sends the board that is awaited."""
+    """Keep the strip's place; what draws it there once the boards stand that the page has sent before."""
     takeaway.record(trace)
     place = st.container(key="strip-place")
 
@@ -98,8 +98,10 @@ def strip_later(trace: Trace, highlight: Part, dark: bool) -> Callable[[], None]
         return figure
 
     def draw() -> None:
+        figure = made()
+        awaited.wait()
         with place:
-            show(made(), "strip", "The network", height=116)
+            show(figure, "strip", "The network", height=116)
 
     offer("strip", made, "The network")
     return draw

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
     sys.path.insert(0, str(ROOT))
 
-from app import failures, guard, heap, startup, whole  # noqa: E402
+from app import awaited, failures, guard, heap, startup, whole  # noqa: E402
 from app.tours import store  # noqa: E402
 from app.tours.tour import TourError  # noqa: E402
 
@@ -29,4 +29,10 @@ if tour := parser.parse_args().tour:
 
 heap.keep_small()
 whole.install()
-app = st.App("script.py", lifespan=startup.lifespan, middleware=guard.middleware(), on_script_error=failures.answer)
+app = st.App(
+    "script.py",
+    lifespan=startup.lifespan,
+    routes=awaited.routes(),
+    middleware=guard.middleware(),
+    on_script_error=failures.answer,
+)

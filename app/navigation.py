@@ -15,6 +15,7 @@ from app import scene
 from app.components import lead
 from app.components.address import address
 from app.state import session
+from capsviz.routing.em import EM
 
 START = session.START["page"]
 VIEWS = Path(__file__).with_name("views").resolve()
@@ -23,7 +24,7 @@ FIRST_LAB = "dynamic"
 PAGES = {
     "start": ("Start", "home"),
     "dynamic": ("Dynamic routing", "route"),
-    "em": ("EM", "bubble_chart"),
+    EM.page: ("EM", "bubble_chart"),
     "discriminative": ("L2 / L1", "balance"),
     "perturb": ("Perturb", "tune"),
     "compare": ("Compare", "compare"),

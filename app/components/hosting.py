@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from app import awaited
 from capsviz.boards import Message, bundle
 
 
@@ -19,8 +20,12 @@ def built(name: str, *, html: str | None = None) -> Any:
     return st.components.v2.component(f"capsviz_{name}", html=html, js=bundle(f"{name}.js"), css=bundle(f"{name}.css"))
 
 
-def board(name: str, message: Message, *, key: str, actions: Mapping[str, Callable[[Any], None]]) -> dict[str, Any]:
+def board(
+    name: str, message: Message, *, key: str, actions: Mapping[str, Callable[[Any], None]], first: bool = False
+) -> dict[str, Any]:
     """A board: the bundle of this name, given a message.
+
+    first: it is drawn before what a page sends after `app.awaited.wait`.
 
     actions: by what a board may tell, a callback that gets it before the script runs again; what it got has to come
     back in the message: what was acknowledged and is not said is undone. Returns what was told in the run that this
@@ -41,7 +46,10 @@ def board(name: str, message: Message, *, key: str, actions: Mapping[str, Callab
             act(said[0])
 
     listening = {f"on_{what}_change": partial(receive, what, act) for what, act in actions.items()}
-    result = built(name)(key=key, data=message.packed(acknowledged=acknowledged()), **listening)
+    data = message.packed(acknowledged=acknowledged())
+    if first and (drawn := awaited.told_at(key, data)):
+        data = message.packed(acknowledged=acknowledged(), drawn=drawn)
+    result = built(name)(key=key, data=data, **listening)
     return {what: value for what in actions for value in said_in(result, what)}
 
 

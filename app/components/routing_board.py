@@ -68,7 +68,8 @@ def routing_board(
             on_action(action)
 
     actions = {what: partial(acted, what) for what in ACTIONS}
-    board("routing-board", Message({**message.fields, **chosen}, message.arrays), key=key, actions=actions)
+    whole = Message({**message.fields, **chosen}, message.arrays)
+    board("routing-board", whole, key=key, actions=actions, first=True)
 
 
 def changes(action: object, lower: int, upper: int, touched: Intervention) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app.load.page import DONE, Node, Page
+from capsviz.boards.message import unpack
 
 PATIENCE = 120.0
 """Seconds after which nobody waits any longer for an answer."""
@@ -230,12 +231,22 @@ class Visitor:
             self._last = json.loads(node.proto.json)["acknowledged"]
             self.waiting = [each for each in self.waiting if each[0] > self._last]
             await self._flush()
+        elif node.kind == "bidi_component" and node.proto.component_name.endswith("capsviz_routing-board"):
+            self._start(self._drawn(unpack(node.proto.bytes).fields["drawn"]))
         elif node.kind == "bidi_component" and node.proto.component_name.endswith("capsviz_lead"):
             await self._lead(node, tuple(message.metadata.delta_path))
         elif node.kind == "bidi_component" and node.proto.component_name.endswith("capsviz_address"):
             if self._mending:
                 self._mending.cancel()
             self._mending = self._start(self._mend())
+
+    async def _drawn(self, path: str) -> None:
+        """Say that a board stands, as `frontend/app/streamlit.ts` does once it is drawn."""
+        host = urlsplit(self.address)
+        _, writer = await asyncio.open_connection(host.hostname, host.port)
+        writer.write(f"POST {path} HTTP/1.1\r\nHost: {host.netloc}\r\nConnection: close\r\n\r\n".encode())
+        await writer.drain()
+        writer.close()
 
     async def _lead(self, node: Node, place: tuple[int, ...]) -> None:
         """Follow the link beside a component that asks for it, once."""

@@ -9,11 +9,22 @@ import "./streamlit.css";
 export function inStreamlit(mount: Mount): (component: Component<Uint8Array>) => () => void {
   return ({ data, parentElement, setTriggerValue }) => {
     const host = { parent: parentElement, page: document.querySelector(".stMainBlockContainer") };
-    const end = mount(host, unpack(data), (what, value) => setTriggerValue(what, [value]));
+    const message = unpack(data);
+    const end = mount(host, message, (what, value) => setTriggerValue(what, [value]));
+    if (typeof message.drawn === "string") tellDrawn(message.drawn);
     // Streamlit also ends a call that was overtaken before it was made, and makes the next one only then: the board, and
     // what has the focus on it, stays for that one. Where the component goes, its place is gone by now.
     return () => {
       if (!parentElement.isConnected) end();
     };
   };
+}
+
+/** Tell the server, once what has been drawn is on screen: what it sends next would have been drawn before. */
+function tellDrawn(address: string): void {
+  const tell = (): void => {
+    fetch(address, { method: "POST" }).catch(() => undefined); // it waits for a moment only
+  };
+  if (document.hidden) tell();
+  else requestAnimationFrame(() => setTimeout(tell, 0));
 }
