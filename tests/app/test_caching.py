@@ -51,11 +51,16 @@ MOST = 60
 def test_a_page_that_has_been_there_looks_at_few_files(visit, monkeypatch, page):
     app = visit(page)
     looks = []
+
+    def noting(function):
+        def noted(path, *rest, **named):
+            looks.append(path)
+            return function(path, *rest, **named)
+
+        return noted
+
     for name in ("stat", "lstat"):
-        function = getattr(os, name)
-        monkeypatch.setattr(
-            os, name, lambda path, *rest, of=function, **named: (looks.append(path), of(path, *rest, **named))[1]
-        )
+        monkeypatch.setattr(os, name, noting(getattr(os, name)))
     app.run()
     monkeypatch.undo()
     assert not app.exception

@@ -21,8 +21,14 @@ WATCH = """() => {
 
 
 def test_the_board_says_that_it_is_drawn_and_the_strip_comes_after_it(visitor):
-    said, window = [], visitor.window
-    window.on("response", lambda response: "_capsviz/drawn" in response.url and said.append(response.status))
+    said: list[int] = []
+    window = visitor.window
+
+    def heard(response):
+        if "_capsviz/drawn" in response.url:
+            said.append(response.status)
+
+    window.on("response", heard)
     visitor.open("dynamic?model=digits-dr&image=7")
     assert said and set(said) == {204}
     for _ in range(3):
