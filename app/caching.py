@@ -16,11 +16,10 @@ from capsviz import zoo
 
 P = ParamSpec("P")
 R = TypeVar("R")
-A = TypeVar("A")
 _run = threading.local()
 
 
-def once_a_run(look: Callable[[A], R]) -> Callable[[A], R]:
+def once_a_run(look: Callable[P, R]) -> Callable[P, R]:
     """Have a look at files taken once for all that one run of the script asks of it, and taken anew in the next.
 
     A page asks hundreds of times whether the zoo or a data set is still what it was. Each look at a file lets the other
@@ -28,23 +27,22 @@ def once_a_run(look: Callable[[A], R]) -> Callable[[A], R]:
     """
 
     @wraps(look)
-    def known(of: A) -> R:
+    def known(*args: P.args, **kwargs: P.kwargs) -> R:
         context = get_script_run_ctx(suppress_warning=True)
         if context is None:
-            return look(of)
+            return look(*args, **kwargs)
         if getattr(_run, "cursors", None) is not context.cursors:  # every run begins with others
             _run.cursors, _run.answers = context.cursors, {}
         answers: dict[Any, R] = _run.answers
-        if (look, of) not in answers:
-            answers[look, of] = look(of)
-        return answers[look, of]
+        asked = (look, args, tuple(kwargs.items()))
+        if asked not in answers:
+            answers[asked] = look(*args, **kwargs)
+        return answers[asked]
 
     return known
 
 
-@once_a_run
-def _version(_: None) -> tuple[str | int, ...]:
-    return zoo.version()
+_version = once_a_run(zoo.version)
 
 
 class OfZoo(Generic[P, R]):
@@ -71,7 +69,7 @@ class OfZoo(Generic[P, R]):
         given = self._signature.bind(*args, **kwargs)
         given.apply_defaults()
         own = dropped.concerning(given.args) + dropped_traces.concerning(given.args)
-        return (self._of_session if own else self._cached)(_version(None), own, *given.args)
+        return (self._of_session if own else self._cached)(_version(), own, *given.args)
 
     def clear(self) -> None:
         """Forget all answers."""

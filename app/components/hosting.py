@@ -46,9 +46,10 @@ def board(
             act(said[0])
 
     listening = {f"on_{what}_change": partial(receive, what, act) for what, act in actions.items()}
-    data = message.packed(acknowledged=acknowledged())
+    heard = acknowledged()
+    data = message.packed(acknowledged=heard)
     if first and (drawn := awaited.told_at(key, data)):
-        data = message.packed(acknowledged=acknowledged(), drawn=drawn)
+        data = message.packed(acknowledged=heard, drawn=drawn)
     result = built(name)(key=key, data=data, **listening)
     return {what: value for what in actions for value in said_in(result, what)}
 

@@ -147,11 +147,12 @@ class Cifar(Published):
     def _jpegs(self, split: str, root: Path) -> tuple[Tensor, Tensor]:
         """CIFAR-10 from JPEG files, image 0 of every class first, then image 1 …, so that any stretch is balanced."""
         classes = {title: label for label, title in enumerate(self.classes)}
-        read = self._folder_jpegs if self._folder_complete(root) else _archive_jpegs
         found: list[tuple[str, int, Tensor]] = []
         expected, where = self.count(split), str(root)
+        unpacked = self._folder_complete(root)
+        files = self._folder_jpegs(root, split) if unpacked else _archive_jpegs(root, split, expected)
         try:
-            for title, stem, data in read(root, split, expected):
+            for title, stem, data in files:
                 where = f"{JPEG_FOLDER}/{split}/{title}/{stem}.jpg in {root}"
                 found.append((stem, classes[title], _decoded(data)))
         except (OSError, EOFError, KeyError, ValueError, RuntimeError, SyntaxError, tarfile.TarError) as error:
@@ -166,7 +167,7 @@ class Cifar(Published):
         images = torch.stack([pixels for _, _, pixels in found])
         return images, torch.tensor([label for _, label, _ in found], dtype=torch.int64)
 
-    def _folder_jpegs(self, root: Path, split: str, _: int) -> Iterator[tuple[str, str, bytes]]:
+    def _folder_jpegs(self, root: Path, split: str) -> Iterator[tuple[str, str, bytes]]:
         """Class, file stem and bytes of each JPEG of a split in the unpacked folder."""
         for title in self.classes:
             for file in (root / JPEG_FOLDER / split / title).glob("*.jpg"):
