@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -29,10 +30,11 @@ if tour := parser.parse_args().tour:
 
 heap.keep_small()
 whole.install()
-app = st.App(
-    "script.py",
-    lifespan=startup.lifespan,
-    routes=awaited.routes(),
-    middleware=guard.middleware(),
-    on_script_error=failures.answer,
-)
+SERVED: dict[str, Any] = {
+    "lifespan": startup.lifespan,
+    "routes": awaited.routes(),
+    "middleware": guard.middleware(),
+    "on_script_error": failures.answer,
+}
+"""What a server of the app does beside running its script."""
+app = st.App("script.py", **SERVED)

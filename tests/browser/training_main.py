@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import failures, guard, main, startup, trainings
+from app import main, trainings
 from capsviz.training.config import TrainingConfig
 
 EPOCHS = 2
@@ -18,9 +18,4 @@ def shortened(config: TrainingConfig) -> TrainingConfig:
 
 
 trainings.server = trainings.Trainings(adapt=shortened)
-app = st.App(
-    main.ROOT / "app" / "script.py",
-    lifespan=startup.lifespan,
-    middleware=guard.middleware(),
-    on_script_error=failures.answer,
-)
+app = st.App(main.ROOT / "app" / "script.py", **main.SERVED)
