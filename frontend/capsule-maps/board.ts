@@ -12,7 +12,7 @@ import { Lines } from "./lines";
 import { CapsuleMap, ClassBars, Sight } from "./maps";
 import type { Part, DrawState } from "./part";
 
-const BELOW = 110; // CSS pixels in ordinary type under a map's tiles: its key, its counts, what is said of a capsule
+const BELOW = 140; // CSS pixels in ordinary type that a map has beside its tiles: names, key, counts, what is said of a capsule
 const WHOLE = 9000; // milliseconds that many frames take from start to end
 
 interface Message extends MapsFields {
@@ -56,7 +56,7 @@ export class CapsuleMaps extends Board<Message> {
     // As high as the tiles may be, so that the numbers below them are on the screen; else one has to scroll.
     for (const map of this.maps) {
       const room = roomBelow(this.maps[0].tiles.canvas) - BELOW * this.look.scale;
-      map.tallest = room < 60 ? 260 : Math.max(160, Math.min(room, 0.44 * window.innerHeight));
+      map.tallest = room < 20 ? 260 : Math.max(160, Math.min(room, 0.44 * window.innerHeight));
     }
     this.redraw();
   }

@@ -227,6 +227,16 @@ def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visito
         visitor.eventually(fits, f"{place} on the screen: {shown.bounding_box()}")
         if ".routing" in place:  # and of the buttons below it, no sliver
             assert known(visitor.window.locator(".routing .tools").bounding_box())["y"] >= 720
+    visitor.window.set_viewport_size({"width": 1920, "height": 1080})
+    visitor.follow("/discriminative?part=coefficients&model=digits-l2&present=1")
+    said = visitor.window.locator(".capsule-maps .readout")
+    sync_api.expect(said).to_contain_text("the strongest")
+
+    def ends() -> float:
+        box = known(said.bounding_box())
+        return box["y"] + box["height"]
+
+    visitor.eventually(lambda: ends() <= 1080, f"what is said of the capsule: {ends()}")
 
 
 WORDS = """(() => {
