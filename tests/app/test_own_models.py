@@ -20,6 +20,7 @@ from tests.analysis.test_exchange import changed
 from tests.app.conftest import Visit
 from tests.app.test_own_images import published
 from tests.app.test_pages import charts, live, spoken
+from tests.app.test_takeaway import assert_equal, opened, recorded
 from tests.app.test_zoo_changes import labels
 from tests.folders import drawn
 from tests.fuzz.damage import sealed
@@ -138,3 +139,14 @@ def test_what_a_model_file_is_taken_away_with_records_the_same_trace(content: by
     assert isinstance(network, capsviz.CapsNet)
     one = capsviz.trace(network, images)
     assert torch.equal(one.activations, capsviz.trace(zoo.load("digits-dr"), images).activations)
+
+
+def test_the_lines_of_a_dropped_model_name_its_classes(visit: Visit, tmp_path, monkeypatch):
+    whole = exchange.export("fashion-mnist-l2-residual")
+    app = opened(drop(visit("discriminative"), whole))
+    shown = app.session_state["shown"].trace
+    (tmp_path / "mine.capsviz").write_bytes(whole)
+    monkeypatch.chdir(tmp_path)
+    mine = recorded(app.code[0].value)
+    assert mine.classes == shown.classes and "Trouser" in mine.classes
+    assert_equal(mine, shown)
