@@ -30,13 +30,26 @@ _served = threading.Event()
 def routes() -> list[Route]:
     """Where a server hears that a board is drawn; from now on it is one."""
     _served.set()
-    return [Route(f"/{PATH}/{{token}}", _drawn, methods=["POST"])]
+    return [Route(f"{_place()}/{{token}}", _drawn, methods=["POST"])]
+
+
+def _place() -> str:
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    return f"/{base}/{PATH}" if base else f"/{PATH}"
 
 
 async def _drawn(request: Request) -> Response:
     if event := _asked.get(request.path_params["token"]):
         event.set()
     return Response(status_code=204)
+
+
+def begin() -> None:
+    """At the beginning of a run: the boards of another page are gone by now."""
+    context = get_script_run_ctx()
+    if context is not None and _served.is_set() and st.session_state.get(_PAGE) != context.page_script_hash:
+        st.session_state[_PAGE] = context.page_script_hash
+        st.session_state[_SENT], st.session_state[_WAITING] = {}, {}
 
 
 def told_at(key: str, packed: bytes) -> str | None:
@@ -48,14 +61,10 @@ def told_at(key: str, packed: bytes) -> str | None:
     if context is None or not _served.is_set():
         return None
     token = blake2b(packed, digest_size=16, key=context.session_id.encode()[:64]).hexdigest()
-    if st.session_state.get(_PAGE) != context.page_script_hash:  # boards that are gone by now
-        st.session_state[_PAGE] = context.page_script_hash
-        st.session_state[_SENT], st.session_state[_WAITING] = {}, {}
     if st.session_state[_SENT].get(key) != token:
         st.session_state[_SENT][key] = token
         st.session_state[_WAITING][key] = _asked[token] = threading.Event()
-    base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return f"/{base}/{PATH}/{token}" if base else f"/{PATH}/{token}"
+    return f"{_place()}/{token}"
 
 
 def wait() -> None:
@@ -66,8 +75,8 @@ def wait() -> None:
         return
     st.session_state[_WAITING] = {}
     last: threading.Event | None = st.session_state.get(_LAST)
-    st.session_state[_LAST] = waiting[-1]
     until = time.monotonic() + (PATIENCE if last is None or last.is_set() else 0)
     for event in waiting:
         while not event.wait(SLICE) and time.monotonic() < until:
             context.yield_check()
+    st.session_state[_LAST] = waiting[-1]

@@ -42,7 +42,8 @@ def once_a_run(look: Callable[P, R]) -> Callable[P, R]:
     return known
 
 
-_version = once_a_run(zoo.version)
+version = once_a_run(zoo.version)
+"""The zoo that a run of the script is about, callbacks included: as it was when it was first asked for."""
 
 
 class OfZoo(Generic[P, R]):
@@ -53,7 +54,7 @@ class OfZoo(Generic[P, R]):
     """
 
     def __init__(self, compute: Callable[P, R], spinner: str, most: int) -> None:
-        def remembered(version: tuple[str | int, ...], own: tuple[str, ...], *arguments: object) -> R:
+        def remembered(known: tuple[str | int, ...], own: tuple[str, ...], *arguments: object) -> R:
             return compute(*arguments)  # type: ignore[call-arg, arg-type]  # those that __call__ was given
 
         # Streamlit tells functions apart by these.
@@ -69,7 +70,7 @@ class OfZoo(Generic[P, R]):
         given = self._signature.bind(*args, **kwargs)
         given.apply_defaults()
         own = dropped.concerning(given.args) + dropped_traces.concerning(given.args)
-        return (self._of_session if own else self._cached)(_version(), own, *given.args)
+        return (self._of_session if own else self._cached)(version(), own, *given.args)
 
     def clear(self) -> None:
         """Forget all answers."""

@@ -31,7 +31,7 @@ def _one(title: str, field: str, index: int, name: str, split: str) -> None:
     label = next((label for label, places in enumerate(of_class) if index in places), 0)
     example = of_class[label].index(index) if index in of_class[label] else 0
     row = [places[min(example, len(places) - 1)] for places in of_class]
-    labels = dict(zip(row, data_images(name, split, tuple(row), browsing.state(name)), strict=True))
+    labels = dict(zip(row, data_images(name, split, tuple(row), browsing.known_by(name)), strict=True))
 
     def other(number: int, _: Choices) -> dict[str, object]:
         return {field: of_class[label][number - 1]}

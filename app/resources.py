@@ -15,7 +15,7 @@ from capsviz.analysis.comparison import Comparison, compare
 from capsviz.analysis.dimensions import Meanings
 from capsviz.analysis.dimensions import meanings as measure_meanings
 from capsviz.analysis.pooling import Pooling, pooling
-from capsviz.analysis.predictions import Predictions, PredictionsError, drawings, path_of, recorded
+from capsviz.analysis.predictions import Predictions, PredictionsError, drawings, recorded
 from capsviz.boards import pack_weights
 from capsviz.data import Viewpoint
 from capsviz.experiments.reports import NAMES, Report, report
@@ -236,7 +236,7 @@ def reports(version: tuple[str, tuple[tuple[str, int, int], ...]]) -> dict[str, 
 
 
 @of_zoo(most=24)
-def _predictions(name: str, drawer: str, written: float) -> Predictions:
+def _predictions(name: str, drawer: str) -> Predictions:
     return recorded(all_entries()[name], all_entries().get(drawer))
 
 
@@ -247,9 +247,7 @@ def predictions(name: str, drawer: str = "") -> Predictions:
     """
     if name in dropped.models():
         return _brought(name, drawer)
-    path = path_of(all_entries()[name], all_entries().get(drawer))
-    # The time is part of what the cache knows a record by: measured again, it is read again.
-    return _predictions(name, drawer, path.stat().st_mtime if path.is_file() else 0.0)
+    return _predictions(name, drawer)
 
 
 @of_zoo(most=16)

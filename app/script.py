@@ -9,7 +9,7 @@ import streamlit as st
 from app import startup
 
 startup.wait()
-from app import layout, navigation, presence, presenter, scene, sidebar, takeaway, text  # noqa: E402
+from app import awaited, caching, layout, navigation, presence, presenter, scene, sidebar, takeaway, text  # noqa: E402
 from app.state import session  # noqa: E402
 from app.tours import notes, path, stage  # noqa: E402
 from capsviz import zoo  # noqa: E402
@@ -28,9 +28,9 @@ st.html(layout.STYLE)
 
 PAGES = navigation.pages()
 here = navigation.open_page(PAGES)
+awaited.begin()
 
 with layout.errors_as_sentences():
-    version = zoo.version()
     path.remember(here.named.url_path)
     presenter.listen()
     navigation.links(here, PAGES)
@@ -54,5 +54,7 @@ with layout.errors_as_sentences():
         take_away = sided and sidebar.show(current, here.named.url_path, navigation.named())
     if take_away:
         takeaway.take_away(current)
-    if zoo.version() != version:  # a page of two zoos: its pictures may be those of one, its decoder of the other
+    if (
+        zoo.version() != caching.version()
+    ):  # a page of two zoos: its pictures may be those of one, its decoder of the other
         st.rerun()

@@ -45,6 +45,7 @@ def show(scene: Scene) -> None:
             icon=":material/casino:",
             width="stretch",
             key="random",
+            disabled=not places,
             on_click=lambda: keep(image=random.choice(places)),
         )
     index = images.index_of(choices, entry)
@@ -80,7 +81,7 @@ def _page(default: int, pages: int, choices: Choices) -> int:
 def _class_changes(label: int | None, choices: Choices, entry: Entry) -> dict[str, object]:
     """Another class to browse; the image on stage stays where it is of that class."""
     places, index = images.listing(replace(choices, only=label), entry), images.index_of(choices, entry)
-    return {"only": label, "image": index if index in places else places[0]}
+    return {"only": label, "image": index if index in places or not places else places[0]}
 
 
 def _class_names(scene: Scene) -> tuple[str, ...]:
@@ -99,12 +100,12 @@ def _thumbnails(scene: Scene, places: Sequence[int]) -> dict[int, str]:
         pictures = {place: images.recorded(images.recorded_of(choices), place, entry) for place in places}
         return {place: as_markdown(picture.title, _png(picture.pixels)) for place, picture in pictures.items()}
     name, split = images.data_of(choices, entry), images.split_of(choices, entry)
-    return dict(zip(places, data_images(name, split, tuple(places), browsing.state(name)), strict=True))
+    return dict(zip(places, data_images(name, split, tuple(places), browsing.known_by(name)), strict=True))
 
 
 @st.cache_data(show_spinner=False, max_entries=200)
 def data_images(name: str, split: str, indices: tuple[int, ...], state: tuple[int, ...]) -> list[str]:
-    """Images of a data set, each as the label of a widget; state: `browsing.state` of the data set."""
+    """Images of a data set, each as the label of a widget; state: what they are `browsing.known_by`."""
     labels = []
     for index in indices:
         pixels, classes = browsing.image(name, split, index)

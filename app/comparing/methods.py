@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import streamlit as st
 import torch
@@ -156,8 +155,7 @@ def test_image(current: Scene, records: Iterable[Predictions]) -> int | None:
         return None
     if _is_here(entry.data) and not as_measured(current, records):
         return None
-    index = images.index_of(choices, entry)
-    return index if index in images.listing(replace(choices, only=None), entry) else 0
+    return images.index_of(choices, entry)
 
 
 def put_on_stage(index: int) -> None:

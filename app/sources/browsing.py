@@ -93,11 +93,16 @@ def note(name: str, split: str) -> str:
 
 def indices_of(name: str, split: str, label: int) -> tuple[int, ...]:
     """Where the browsed images of a class stand, or the pairs in which one digit is of it. Raises DatasetMissing."""
-    return _indices_of(name, split, label, whole(name), state(name))
+    return _indices_of(name, split, label, known_by(name))
+
+
+def known_by(name: str) -> tuple[int, ...]:
+    """What is remembered of the browsed images by: they are others once all are here, or of a folder that changed."""
+    return (whole(name), *state(name))
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _indices_of(name: str, split: str, label: int, whole: bool, state: tuple[int, ...]) -> tuple[int, ...]:
+def _indices_of(name: str, split: str, label: int, known_by: tuple[int, ...]) -> tuple[int, ...]:
     loaded, every = _loaded(name, split), indices(name, split)
     if isinstance(loaded, MultiDigits):
         pairs, _ = loaded.draw(torch.arange(len(every)))

@@ -126,8 +126,8 @@ def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
 
 
 def index_of(choices: Choices, entry: zoo.Entry) -> int:
-    """The image on stage among those of the source: the chosen one, else the one to begin with."""
-    if choices.image is not None:
+    """The image on stage among those of the source: the chosen one where it is there, else the one to begin with."""
+    if choices.image is not None and choices.image in listing(replace(choices, only=None), entry):
         return choices.image
     if source_of(choices, entry) not in _OF_DATA:
         return 0
@@ -172,15 +172,14 @@ def _as_it_is(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, .
 
 
 def _within(choices: Choices, entry: zoo.Entry) -> tuple[int, tuple[str, ...]]:
-    chosen, every = index_of(choices, entry), listing(replace(choices, only=None), entry)
-    if chosen in every:
-        return chosen, ()
-    instead = index_of(replace(choices, image=None), entry)
+    index, chosen, every = index_of(choices, entry), choices.image, listing(replace(choices, only=None), entry)
+    if chosen in (None, index):
+        return index, ()
     if isinstance(every, range):
-        return instead, (f"There is no image {chosen} (0 to {len(every) - 1:,}); showing image {instead} instead.",)
+        return index, (f"There is no image {chosen} (0 to {len(every) - 1:,}); showing image {index} instead.",)
     title = title_of(data_of(choices, entry))
-    return instead, (
-        f"Image {chosen} of {title} is not among the {len(every):,} that come with capsviz; showing image {instead} "
+    return index, (
+        f"Image {chosen} of {title} is not among the {len(every):,} that come with capsviz; showing image {index} "
         f"instead. Download {title} in the sidebar to see it.",
     )
 

@@ -164,16 +164,20 @@ def folder() -> Path:
 
 
 def version() -> tuple[str, *tuple[int, ...]]:
-    """What is another as soon as the zoo is: a model was added, replaced or withdrawn, or it is another folder.
+    """What is another as soon as the zoo is: with a model added, replaced, withdrawn or measured, or another folder.
 
-    The path of the manifest, and the state of that file where there is one.
+    The path of the manifest, and the state of that file and of the folder of records where there are such.
     """
     path = folder() / MANIFEST
     try:
         state = path.stat()
     except OSError:
         return (str(path),)
-    return str(path), state.st_ino, state.st_mtime_ns, state.st_size
+    known = str(path), state.st_ino, state.st_mtime_ns, state.st_size
+    try:
+        return *known, (folder() / RECORDS).stat().st_mtime_ns
+    except FileNotFoundError:
+        return known
 
 
 def models() -> dict[str, Entry]:

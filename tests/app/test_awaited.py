@@ -30,6 +30,7 @@ def _session(monkeypatch, name):
     state = SimpleNamespace(session_state={}, get_option=lambda option: "")
     monkeypatch.setattr(awaited, "get_script_run_ctx", lambda: context)
     monkeypatch.setattr(awaited, "st", state)
+    awaited.begin()
     return SimpleNamespace(context=context, state=state)
 
 
@@ -38,6 +39,11 @@ def _say(address):
     with pytest.raises(StopIteration) as answered:  # it waits for nothing
         awaited._drawn(Request(scope)).send(None)
     return answered.value.value
+
+
+def _go(session, page):
+    session.context.page_script_hash = page
+    awaited.begin()
 
 
 def _waited():
@@ -59,6 +65,8 @@ def test_a_message_has_one_address_in_a_session_and_another_in_the_next(session,
     assert awaited.told_at("board", b"another") != first
     session.state.get_option = lambda option: "/below/this/"
     assert awaited.told_at("board", b"message") == "/below/this" + first
+    (route,) = awaited.routes()
+    assert route.path == "/below/this/_capsviz/drawn/{token}", "where the server hears it"
     _session(monkeypatch, "second")
     assert awaited.told_at("board", b"message") != first
 
@@ -76,12 +84,17 @@ def test_a_page_that_is_come_back_to_draws_its_board_anew(session):
     there = awaited.told_at("board", b"message")
     _say(there)
     awaited.wait()
-    session.context.page_script_hash = "another page"
-    awaited.told_at("other board", b"message")
-    session.context.page_script_hash = "page"
+    _go(session, "a page without such a board")
+    _go(session, "page")
     assert awaited.told_at("board", b"message") == there
     threading.Timer(0.2, _say, [there]).start()
     assert 0.15 < _waited() < awaited.PATIENCE
+
+
+def test_the_board_of_a_page_that_was_left_is_not_waited_for(session):
+    awaited.told_at("board", b"message")  # and the run ends here: the visitor has gone on
+    _go(session, "another page")
+    assert _waited() < 0.1
 
 
 def test_of_two_boards_both_are_waited_for(session):
@@ -110,6 +123,9 @@ def test_who_does_something_else_meanwhile_is_not_kept(session):
     session.context.yield_check = overtaken
     with pytest.raises(Overtaken):
         awaited.wait()
+    session.context.yield_check = lambda: None
+    threading.Timer(0.2, _say, [awaited.told_at("board", b"next")]).start()
+    assert 0.15 < _waited() < awaited.PATIENCE, "the browser had no chance to answer: it is waited for again"
 
 
 def test_an_unknown_token_changes_nothing(session):

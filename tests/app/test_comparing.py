@@ -138,6 +138,13 @@ def test_distributions_mark_the_image_on_stage_and_list_every_image(visit: Visit
     assert columns["EM, matrix capsules"]["label"] == "EM matrix"
 
 
+def test_where_the_image_of_the_link_is_not_here_the_one_on_stage_is_marked(visit: Visit):
+    app = visit("compare", model="digits-dr", view="distributions", image=99_999)
+    start = browsing.start("digits", "test")
+    assert [f"showing image {start} instead" in each.value for each in app.warning] == [True]
+    assert f"Digits test image {start}" in spoken(app) and "Digits test image 0" not in spoken(app)
+
+
 def test_methods_may_stand_in_the_order_of_their_medians(visit: Visit):
     app = visit("compare", model="digits-dr", view="distributions", sort="median")
     shown = [trace["name"] for trace in figures(app)["distributions"]["data"][:-1]]
@@ -210,7 +217,7 @@ def test_drawn_wrong_stands_beside_its_control(visit: Visit, tmp_path, monkeypat
 
 @pytest.mark.parametrize("view", VIEWS[1:])
 def test_without_records_a_view_says_which_command_makes_them(visit: Visit, monkeypatch, tmp_path, view: str):
-    monkeypatch.setattr("app.resources.path_of", lambda entry, _: tmp_path / entry.name)
+    resources._predictions.clear()
     monkeypatch.setattr("capsviz.analysis.predictions.path_of", lambda entry, _: tmp_path / entry.name)
     app = visit("compare", model="digits-dr", view=view)
     assert "`capsviz zoo measure digits-dr" in app.error[0].value

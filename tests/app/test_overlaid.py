@@ -41,6 +41,15 @@ def test_an_image_that_is_not_here_is_one_sentence_and_nothing_else_is_lost(two_
     assert len(picture.labels) == 2
 
 
+def test_where_the_first_image_is_not_here_another_and_one_over_it_are_shown(two_objects: str, visit: Visit):
+    app = visit("dynamic", model=two_objects, source="overlaid", image=9_999_999)
+    assert not app.exception and not app.error
+    [said] = app.warning
+    start = browsing.start("mnist", "test")
+    assert "Image 9999999 of MNIST" in said.value and f"showing image {start} instead" in said.value
+    assert f"test images {start} and " in " ".join(each.value for each in app.markdown)
+
+
 def test_a_model_of_one_object_shows_an_image_of_its_data_set(bare_machine):
     entry = resources.entries()["digits-dr"]
     assert images.source_of(Choices("digits-dr", source="overlaid"), entry) == "data"

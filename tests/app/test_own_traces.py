@@ -49,6 +49,15 @@ def test_a_dropped_trace_is_on_stage_with_its_own_numbers(visit: Visit, trace: c
     assert link.options == [name]
 
 
+def test_a_class_of_which_it_has_no_image_is_browsed_as_empty(visit: Visit, content: bytes):
+    app = drop(visit("dynamic"), content, "mine.safetensors")
+    [shown] = [each for each in app.selectbox if each.label == "Show class"]
+    shown.set_value(3).run()
+    assert not app.exception and not app.error and app.query_params["only"] == "3"
+    assert app.button(key="random").disabled
+    assert "2 images through theirs" in spoken(app), "the image on stage stays"
+
+
 def test_the_page_that_needs_the_network_says_so(visit: Visit, content: bytes):
     app = drop(visit("perturb"), content, "mine.safetensors")
     assert "is not on this machine, so that only what was recorded can be shown" in spoken(app)

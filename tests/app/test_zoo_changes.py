@@ -19,6 +19,7 @@ from tests.app.conftest import Visit
 from tests.app.test_pages import charts
 
 KEPT = ("digits-dr", "digits-l2")
+SHIPPED = zoo.folder()
 
 
 @pytest.fixture
@@ -78,6 +79,21 @@ def test_of_a_model_that_is_replaced_everything_is_drawn_anew(visit: Visit, publ
     with torch.inference_mode():
         expected = network(pixels[None].float() / 255)
     assert (trace.poses - expected.poses).abs().max() < 1e-2  # the zoo keeps sixteen bits
+
+
+def test_what_is_measured_while_the_app_runs_is_known_at_the_next_action(place: Path):
+    def known() -> tuple[int | None, bytes]:
+        return resources.contested(KEPT, None), resources.decoder("digits-dr")
+
+    before = known()
+    assert before[0] is None and known()[1] == before[1]
+    (place / zoo.RECORDS).mkdir()
+    for name in KEPT:
+        shutil.copy(SHIPPED / zoo.RECORDS / f"{name}.safetensors", place / zoo.RECORDS)
+    after = known()
+    assert after[0] is not None and len(after[1]) > len(before[1]), (
+        "the image they disagree about, the means of classes"
+    )
 
 
 def test_a_model_that_is_withdrawn_is_said_to_be_gone(visit: Visit, place: Path):
