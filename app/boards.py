@@ -66,7 +66,9 @@ def _board(
     group: str = "",
     like: Beside | None = None,
 ) -> None:
-    """like: whose class is shown, for one image by two algorithms, so that both are about the same."""
+    """like: the first of two boards, whose frames the link names, and whose class is shown, for one image by two
+    algorithms, so that both are about the same.
+    """
     entry, whole, touched = shown.entry, shown.traced(True, False), current.intervention(shown.entry)
     layer, position = layout.layer_of(current.choices, whole)
     trace = whole.at(layer, position)
@@ -76,6 +78,7 @@ def _board(
     compared = like is not None and like.algorithm is not shown.algorithm
     upper = current.upper(like.traced(True, False) if like is not None and compared else trace)
     more = shown.drawn_weights(layer, position, len(trace.classes))
+    own, first = _last_frame(shown), _last_frame(like or shown)
     layout.offer(
         key,
         lambda: trace_board(trace, upper=upper, base=base, more=more, dark=current.dark),
@@ -87,15 +90,32 @@ def _board(
         most=MAX_ITERATIONS,
         trained=entry.config.iterations,
         capsule=current.capsule(entry),
-        frame=current.choices.frame,
+        frame=_as_far(current.choices.frame, first, own),
         look=Look(*(getattr(current.choices, field.name) for field in fields(Look))),
         introducing=not group and not session.chosen(current.choices) & CHOSEN_FIRST,
         key=f"{key}-{shown.algorithm.name}",
         alt=describe_routing(trace, upper=upper),
         group=group,
         touched=touched,
-        on_action=on_action,
+        on_action=lambda changes: on_action(
+            changes | {"frame": _as_far(changes["frame"], own, first)} if "frame" in changes else changes
+        ),
     )
+
+
+def _last_frame(shown: Beside) -> int:
+    """Where the player of a routing ends: it has a frame for each line of each iteration."""
+    program = shown.algorithm.program
+    assert program is not None, "what has a board has lines"
+    return shown.traced(True, False).layer.iterations * len(program.lines) - 1
+
+
+def _as_far(frame: int | None, last: int, other: int) -> int | None:
+    """Of a player that ends at `other`, the frame as far along as one of a player that ends at `last`; None is the end.
+
+    The link names frames of the first of two boards.
+    """
+    return None if frame is None else round(frame * other / max(1, last))
 
 
 def answer(current: Scene, entry: Entry) -> None:

@@ -129,6 +129,6 @@ export class SquashCurve extends Panel<SquashState> {
     line(pen, frame.left, down, across, down);
     pen.setLineDash([]);
     disc(pen, [across, down], 9 * scale, theme.accent);
-    pen.canvas.setAttribute("aria-label", `Length ${shown(length, 2)} becomes ${shown(squashed(length), 2)}`);
+    this.canvas.setAttribute("aria-label", `Length ${shown(length, 2)} becomes ${shown(squashed(length), 2)}`);
   }
 }

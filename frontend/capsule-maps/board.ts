@@ -42,6 +42,7 @@ export class CapsuleMaps extends Board<Message> {
     const data = (this.data = new MapsData(message));
     const { look } = this;
     this.chosen = message.capsule;
+    if (this.pointed !== null && this.pointed >= data.lower) this.pointed = null;
     const { maps, curves, lines, histogram, image, per_class: perClass } = message;
     const form = JSON.stringify([maps.length, curves.length, lines.length, histogram, !!image, !!perClass]);
     if (form !== this.form) this.build(message);

@@ -8,7 +8,7 @@ import { element, pointed, roomBelow } from "../core/dom";
 import { seen } from "../core/receptive-field";
 import type { Look } from "../core/look";
 import { counted, shown } from "../core/numbers";
-import { strokeIn } from "../core/shapes";
+import { fitted, roomFor, strokeIn } from "../core/shapes";
 import type { MapsData } from "./data";
 import type { Part, DrawState } from "./part";
 
@@ -237,7 +237,8 @@ export class ClassBars extends Panel<DrawState> implements Part {
     pen.font = look.type(14);
     pen.textBaseline = "middle";
     const number = 58 * look.scale;
-    const left = Math.max(...classes.map((text) => pen.measureText(text).width)) + 10 + number;
+    const room = roomFor(pen, classes, 14, look, 0.35 * this.width);
+    const left = room + 10 + number;
     const reach = Math.max(...values.map(Math.abs), 0) || 1;
     const x = scaleLinear([-reach, reach], [left, this.width - number]);
     classes.forEach((name, j) => {
@@ -245,7 +246,7 @@ export class ClassBars extends Panel<DrawState> implements Part {
       pen.fillStyle = j === upper ? theme.text : theme.muted;
       pen.font = look.type(14, j === upper ? "bold" : "");
       pen.textAlign = "left";
-      pen.fillText(name, 0, y);
+      pen.fillText(fitted(pen, name, room), 0, y);
       if (!values.length) return;
       const value = values[j];
       pen.fillStyle = value < 0 ? theme.negative : theme.positive;

@@ -1,7 +1,7 @@
 // The algorithm beside a picture: a line per step, the current one lit, its numbers below the mathematics.
 
 import "./algorithm.css";
-import { element } from "./dom";
+import { element, replaceButtons } from "./dom";
 
 interface Options {
   /** What stands under the lines. */
@@ -30,7 +30,7 @@ export class AlgorithmLines {
         : element("div", { className: "line" }, ...parts);
       return { row, numbers };
     });
-    this.root.replaceChildren(this.pair, ...this.rows.map(({ row }) => row), ...below);
+    replaceButtons(this.root, this.pair, ...this.rows.map(({ row }) => row), ...below);
   }
 
   /** Light a line, or several that are one step, and write each line's numbers into it. */

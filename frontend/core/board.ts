@@ -99,6 +99,7 @@ export function mounting<Message extends Themed>(Kind: new (host: Host) => Board
   return (host, message, tell) => {
     let place = places.get(host.parent);
     try {
+      if (!place) host.parent.querySelector(".failed")?.remove();
       place ??= { board: new Kind(host), calls: 0 };
       places.set(host.parent, place);
       place.board.hear(message as Message, tell);

@@ -26,6 +26,15 @@ export function button(label: string, title: string, act: (event: MouseEvent) =>
   return made;
 }
 
+/** Other children; the button that stands where the focused one stood has the focus then. */
+export function replaceButtons(place: HTMLElement, ...children: readonly Node[]): void {
+  const buttons = (): HTMLElement[] => [...place.querySelectorAll("button")];
+  const focused = (place.getRootNode() as Document | ShadowRoot).activeElement;
+  const at = buttons().findIndex((each) => each === focused);
+  place.replaceChildren(...children);
+  if (at >= 0) buttons().at(at)?.focus({ preventScroll: true });
+}
+
 /** An element's parent, where it is the root of a shadow the element that this belongs to. */
 function above(at: Element): Element | null {
   if (at.parentElement) return at.parentElement;

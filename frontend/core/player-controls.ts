@@ -162,6 +162,7 @@ export class PlayerControls {
     if (!this.group || group !== this.group || from === this) return;
     this.stop();
     this.player.share = share;
+    if (!from.timer) this.player.place(this.index); // among other frames it may stand between two
     this.shown();
   }
 
@@ -298,6 +299,7 @@ function players(): Players {
       if (
         !player ||
         (own && !event.composedPath().includes(own)) ||
+        (event.repeat && event.key === " ") ||
         event.ctrlKey ||
         event.metaKey ||
         event.altKey ||
@@ -314,6 +316,7 @@ function players(): Players {
 function takesKeys(event: KeyboardEvent): boolean {
   const at = event.composedPath()[0];
   if (!(at instanceof HTMLElement)) return false;
+  if (at.matches("input[type=range]") && [" ", "s"].includes(event.key)) return false;
   const fields = "input, textarea, select, [role=slider], [role=textbox], [role=combobox]";
   if (at.isContentEditable || at.matches(fields)) return true;
   return at.matches(

@@ -42,6 +42,17 @@ test("slow motion takes three times as long", () => {
   assert.ok(Math.abs(long / quick - 3) < 0.1, `${quick} and ${long} ms`);
 });
 
+test("paused between two frames, it plays on from there", () => {
+  const player = new Player(3, 20, 100);
+  player.start();
+  for (let passed = 0; passed < 60; passed++) player.advance(1);
+  const paused = player.position;
+  assert.ok(paused > 0.1 && paused < 0.9, `${paused}`);
+  player.start();
+  player.advance(1);
+  assert.ok(player.position > paused && player.position < paused + 0.05, `${paused} and ${player.position}`);
+});
+
 test("without motion it jumps from frame to frame", () => {
   const player = new Player(4, 10, 500);
   player.start();

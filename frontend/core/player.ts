@@ -1,6 +1,10 @@
 // Where among its frames something stands, and how it moves there: 0 is the first frame, 1 the second, and between them
 // the picture glides.
 
+/** Slow at first and at the end, 0 to 1; and what becomes a value so. */
+const smoothed = (way: number): number => way * way * (3 - 2 * way);
+const unsmoothed = (value: number): number => (value > 0 ? 0.5 - Math.sin(Math.asin(1 - 2 * value) / 3) : 0);
+
 /** How many times longer everything takes in slow motion. */
 const SLOWER = 3;
 
@@ -56,7 +60,7 @@ export class Player {
   start(): void {
     if (this.position >= this.last) this.position = 0;
     this.from = Math.floor(this.position);
-    this.way = this.position - this.from;
+    this.way = unsmoothed(this.position - this.from);
     this.held = 0;
   }
 
@@ -66,7 +70,7 @@ export class Player {
     this.held += passed;
     if (this.way === 0 && this.held < this.hold) return false;
     this.way = jumping ? 1 : Math.min(1, this.way + passed / this.glide);
-    this.place(this.from + this.way * this.way * (3 - 2 * this.way));
+    this.place(this.from + smoothed(this.way));
     if (this.way >= 1) [this.from, this.way, this.held] = [this.from + 1, 0, 0];
     return true;
   }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { within } from "./shapes";
+import type { Pen } from "./canvas";
+import type { Look } from "./look";
+import { bubble, within } from "./shapes";
 
 test("a line that stays inside the box keeps its end", () => {
   assert.deepEqual(within([50, 50], [80, 20], 0, 0, 100, 100), [[80, 20], false]);
@@ -11,4 +13,30 @@ test("a line that leaves the box is cut where it crosses its border, in its own 
   assert.deepEqual(within([50, 50], [250, 50], 0, 0, 100, 100), [[100, 50], true]);
   assert.deepEqual(within([50, 50], [150, 250], 0, 0, 100, 100), [[75, 100], true]);
   assert.deepEqual(within([50, 50], [-50, -150], 0, 0, 100, 100), [[25, 0], true]);
+});
+
+test("a bubble and all its lines stand inside the picture, in type of any size", () => {
+  for (const scale of [1, 1.7]) {
+    for (const place of [
+      [5, 5],
+      [395, 295],
+      [200, 150],
+    ] as const) {
+      const written: number[] = [];
+      let box: number[] = [];
+      const pen = {
+        measureText: (text: string) => ({ width: 8 * scale * text.length }),
+        roundRect: (...given: number[]) => (box = given),
+        fillText: (_: string, __: number, y: number) => written.push(y),
+        beginPath: () => undefined,
+        fill: () => undefined,
+        stroke: () => undefined,
+      } as unknown as Pen;
+      const look = { scale, type: () => "", theme: { ground: "", muted: "", text: "" } } as unknown as Look;
+      bubble(pen, ["a point", "0.1", "0.2", "0.3", "0.4"], place, { width: 400, height: 300 }, look);
+      const [left, top, across, down] = box;
+      assert.ok(left >= 0 && top >= 0 && left + across <= 400 && top + down <= 300, box.join());
+      assert.ok(written.every((y, k) => y > top && y < top + down && (k === 0 || y - written[k - 1] > 18.9 * scale)));
+    }
+  }
 });

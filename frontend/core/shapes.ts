@@ -120,13 +120,20 @@ export function haloed(
   pen.textAlign = "left";
 }
 
-/** Lines of text in a box beside a point, inside the width of the picture. */
-export function bubble(pen: Pen, lines: readonly string[], [x, y]: Place, width: number, look: Look): void {
+/** Lines of text in a box beside a point, inside the picture. */
+export function bubble(
+  pen: Pen,
+  lines: readonly string[],
+  [x, y]: Place,
+  { width, height }: { readonly width: number; readonly height: number },
+  look: Look,
+): void {
   pen.font = look.type(14);
-  const across = Math.max(...lines.map((text) => pen.measureText(text).width)) + 16;
-  const down = 19 * lines.length + 10;
+  const [pitch, inset] = [19 * look.scale, 8 * look.scale];
+  const across = Math.max(...lines.map((text) => pen.measureText(text).width)) + 2 * inset;
+  const down = pitch * lines.length + 10 * look.scale;
   const left = Math.max(2, x + 14 + across > width ? x - 14 - across : x + 14);
-  const top = Math.max(2, y - down / 2);
+  const top = Math.max(2, Math.min(height - down - 2, y - down / 2));
   pen.fillStyle = look.theme.ground;
   strokeIn(pen, look.theme.muted, 1);
   pen.beginPath();
@@ -135,7 +142,7 @@ export function bubble(pen: Pen, lines: readonly string[], [x, y]: Place, width:
   pen.stroke();
   pen.fillStyle = look.theme.text;
   pen.textAlign = "left";
-  lines.forEach((text, k) => pen.fillText(text, left + 8, top + 19 * (k + 1)));
+  lines.forEach((text, k) => pen.fillText(text, left + inset, top + pitch * (k + 1)));
 }
 
 /** The width that the longest of some names takes in a size, up to a most: beyond that they are cut. */

@@ -107,22 +107,22 @@ export class Cells implements HandPanel {
       const cells = row < 0 ? undefined : this.rows.at(row)?.cells;
       if (column >= 0) cells?.at(column)?.focus();
     };
-    const by = (offset: number): void => {
-      board.select(label, false);
-      board.offset(d, offset, event.timeStamp);
+    const to = (offset: (now: number) => number): void => {
+      board.select(label, false); // and what stood in another row is taken back
+      board.offset(d, offset(board.state.offsets[d]), event.timeStamp);
       board.leaveSoon();
     };
     const acts: Record<string, () => void> = {
-      ArrowUp: () => by(board.state.offsets[d] + step),
-      ArrowDown: () => by(board.state.offsets[d] - step),
+      ArrowUp: () => to((now) => now + step),
+      ArrowDown: () => to((now) => now - step),
       ArrowRight: () => goTo(label, d + 1),
       ArrowLeft: () => goTo(label, d - 1),
       PageUp: () => goTo(label - 1, d),
       PageDown: () => goTo(label + 1, d),
       Home: () => goTo(label, 0),
       End: () => goTo(label, this.rows[label].cells.length - 1),
-      Delete: () => by(0),
-      Backspace: () => by(0),
+      Delete: () => to(() => 0),
+      Backspace: () => to(() => 0),
       Enter: () => board.select(label),
     };
     if (!Object.hasOwn(acts, event.key)) return;
@@ -193,7 +193,13 @@ export class Cells implements HandPanel {
     cell.style.color = inkOn(colour);
     cell.textContent = label === board.state.upper ? shown(score, Math.abs(score) < 9.95 ? 1 : 0) : "";
     cell.classList.toggle("moved", this.offsetOf(label, d) !== 0);
-    cell.setAttribute("aria-valuenow", score.toFixed(2));
+    const most = Math.max(end, Math.abs(score)).toFixed(2);
+    for (const [name, number] of [
+      ["min", `-${most}`] as const,
+      ["max", most] as const,
+      ["now", score.toFixed(2)] as const,
+    ])
+      cell.setAttribute(`aria-value${name}`, number);
     cell.setAttribute("aria-valuetext", this.told(score, value));
   }
 

@@ -114,6 +114,7 @@ export class Hand {
       this.holder.refuse("fewest");
       return;
     }
+    this.holder.point(null);
     this.holder.lay(
       points.filter((_, i) => i !== index),
       null,

@@ -162,6 +162,6 @@ export class Plane extends Panel<PlaneScene> {
     const [x, y] = points[pointed];
     const lines = [`point ${pointed + 1}  (${shown(x, 2)}, ${shown(y, 2)})`];
     frame.owned?.[pointed].forEach((share, k) => lines.push(`${symbol} for ${k + 1}: ${shown(share, 3)}`));
-    bubble(pen, lines, this.place(points[pointed]), this.width, look);
+    bubble(pen, lines, this.place(points[pointed]), this, look);
   }
 }

@@ -4,7 +4,7 @@
 // be computed or kept: another class, a capsule, an intervention, the frame, and how things are looked at.
 
 import { Board, type Acknowledged, type Host } from "../core/board";
-import { button, element, topOf } from "../core/dom";
+import { button, element, replaceButtons, topOf } from "../core/dom";
 import { calm } from "../core/motion";
 import { indices } from "../core/numbers";
 import { IterationsSlider } from "../core/iterations-slider";
@@ -236,7 +236,7 @@ export class RoutingBoard extends Board<Message> {
     if (message.touched) {
       parts.push(button(`Undo: ${message.touched}`, "The network untouched", () => this.tell("untouched", true)));
     }
-    this.tools.replaceChildren(...parts);
+    replaceButtons(this.tools, ...parts);
   }
 
   private zoom(label: string, by: number, title: string): HTMLButtonElement {

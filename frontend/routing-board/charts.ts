@@ -24,7 +24,8 @@ export class Bars extends BoardPanel {
   constructor(onClass: (upper: number) => void) {
     super("pointable");
     this.canvas.addEventListener("click", (event) => {
-      const upper = this.listed.at(Math.max(0, Math.floor((pointed(this.canvas, event)[1] - this.under) / this.row)));
+      const row = Math.floor((pointed(this.canvas, event)[1] - this.under) / this.row);
+      const upper = row < 0 ? undefined : this.listed.at(row);
       if (upper !== undefined) onClass(upper);
     });
   }

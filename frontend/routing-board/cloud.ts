@@ -59,6 +59,7 @@ export class Cloud extends Panel<DrawState> {
 
   load(run: Run): void {
     this.run = run;
+    if (this.hovered >= run.lower) this.hovered = -1;
     this.camera.solid &&= run.data.explained.length > 2;
   }
 
@@ -321,7 +322,7 @@ export class Cloud extends Panel<DrawState> {
     if (this.outside.has(i)) {
       lines.push(`its vote lies ${shown(this.beyond(run, i), 1)} times as far out, in this direction`);
     }
-    bubble(pen, lines, this.spots[i], this.width, look);
+    bubble(pen, lines, this.spots[i], this, look);
   }
 
   /** How many times as far from the origin a shortened vote lies as it is drawn. */

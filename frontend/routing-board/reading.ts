@@ -1,7 +1,7 @@
 // The algorithm with the numbers of one capsule pair in it, and the capsules as a list.
 
 import { AlgorithmLines } from "../core/algorithm-lines";
-import { button, element } from "../core/dom";
+import { button, element, replaceButtons } from "../core/dom";
 import { indices, shown } from "../core/numbers";
 import { drawIn } from "../core/sight";
 import type { Run, View } from "./run";
@@ -60,7 +60,8 @@ export class List {
   }
 
   private fill(state: DrawState): void {
-    const { run, view, capsule } = state;
+    const { run, capsule } = state;
+    const view = run.state(state.view.frame); // of the frame, not of the way to it
     const columns = columnsOf(run);
     const { value } = columns.find(({ name }) => name === this.order) ?? columns[0];
     const sorted = indices(run.lower).sort((a, b) => value(view, b) - value(view, a));
@@ -94,7 +95,7 @@ export class List {
       element("thead", {}, element("tr", {}, first, ...head)),
       element("tbody", {}, ...rows),
     );
-    this.root.replaceChildren(table);
+    replaceButtons(this.root, table);
   }
 }
 

@@ -50,7 +50,9 @@ export class ImageRow extends Panel<Scene> {
       const place = k === nearest ? Math.round(position) : usual;
       const x = k * (side + GAP);
       paintImage(canvas, data.shape, data.images.subarray(place * size, (place + 1) * size));
-      pen.drawImage(canvas, x, 0, side, side);
+      const [, down, across] = data.shape;
+      const [wide, tall] = [across, down].map((pixels) => (side * pixels) / Math.max(down, across));
+      pen.drawImage(canvas, x + (side - wide) / 2, (side - tall) / 2, wide, tall);
       if (k === nearest) {
         strokeIn(pen, look.theme.accent, 3);
         pen.strokeRect(x + 1.5, 1.5, side - 3, side - 3);

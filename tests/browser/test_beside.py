@@ -30,3 +30,20 @@ def test_another_algorithm_on_the_same_votes_stands_beside_the_first(visitor: Vi
     visitor.settle()
     assert visitor.query() == "model=digits-dr&image=7"
     sync_api.expect(window.get_by_text("Whom does each believe?")).to_have_count(0)
+
+
+def test_two_algorithms_stand_as_far_along_each_in_its_own_lines_and_the_link_names_the_first(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=7&second=same%3Aem")
+    boards = visitor.window.locator('[data-stale="false"] section.routing')
+    for _ in range(4):  # from the end of EM, back to the second line of its second iteration
+        boards.last.locator("button[aria-label='One line back (←)']").click()
+    sync_api.expect(boards.last).to_contain_text("iteration 2 of 3 · line 2 of 3")
+    sync_api.expect(boards.first).to_contain_text("iteration 2 of 3 · line 3 of 4")
+    visitor.eventually(lambda: "frame=6" in visitor.query(), "frames of the first board in the link")
+    visitor.settle()
+    assert [each.get_attribute("data-frame") for each in boards.all()] == ["6", "4"]
+    visitor.open(f"?{visitor.query()}")
+    sync_api.expect(boards).to_have_count(2)
+    visitor.eventually(
+        lambda: [each.get_attribute("data-frame") for each in boards.all()] == ["6", "4"], "where the link leads"
+    )

@@ -225,6 +225,14 @@ def test_a_row_of_the_grid_chooses_its_class_and_keys_move_a_cell(visit):
     for _ in range(3):
         live.window.keyboard.press("ArrowUp")
     live.heard(r"kept \(0\.0, 0\.0, 0\.\d*[1-9]")
+    live.window.keyboard.press("PageDown")  # the same number of the next class, which nobody has moved yet
+    moved = live.board.get_by_role("slider", name="class 9, dimension 2")
+    assert moved.evaluate("cell => cell.matches(':focus')")
+    live.window.keyboard.press("ArrowUp")
+    step = round(max(0.01, 0.25 * float(zoo.capsule_spread("digits-dr")[9, 2])), 2)
+    live.heard(r"class 9 ")
+    live.heard(rf"kept \(0\.0, 0\.0, {step:g}\d*, 0\.0")
+    live.window.keyboard.press("PageUp")
     live.window.keyboard.press("ArrowRight")
     assert live.board.get_by_role("slider", name="class 8, dimension 3").evaluate("cell => cell.matches(':focus')")
 

@@ -158,6 +158,55 @@ def test_a_capsule_chosen_on_one_picture_is_chosen_on_all_and_in_the_link(visito
     assert f"capsule {capsule}," in at(visitor, "board.algorithm.root.innerText")
 
 
+def test_the_list_says_the_numbers_of_the_frame_and_not_of_the_way_to_it(moving: Visitor):
+    moving.open("?model=digits-dr")
+    assert press(moving, "Home") == 0
+    at(moving, "board.controls.root.querySelector('button').click()")
+    moving.eventually(lambda: at(moving, "board.controls.position") == 11, "the last frame")
+    said = "[...board.list.root.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('td')].slice(1, 3)"
+    said += ".map(cell => Number(cell.textContent.replace('−', '-'))))"
+    true = "[...board.list.root.querySelectorAll('tbody button')].map(each => Number(each.textContent)).map(i =>"
+    true += " ['shares', 'agreement'].map(name => board.run.state(11)[name][i * 10 + board.run.upper]))"
+    expected = [pytest.approx(numbers, abs=6e-4) for numbers in at(moving, true)]
+    moving.eventually(lambda: at(moving, said) == expected, "the list, out of sight a moment later")
+
+
+def test_a_button_below_the_board_keeps_the_focus_when_it_is_pressed(visitor: Visitor):
+    visitor.open("?model=digits-dr")
+    zoom = visitor.window.locator('[data-stale="false"] section.routing .tools').get_by_role("button", name="Zoom into")
+    zoom.focus()
+    for times in (1, 2):
+        visitor.window.keyboard.press(" ")
+        assert at(visitor, "board.cloud.camera.zoom") == times
+        assert zoom.evaluate("button => button.matches(':focus')") and at(visitor, "board.controls.timer") == 0
+    row = visitor.window.locator('[data-stale="false"] section.routing .list tbody button').nth(3)
+    row.focus()
+    visitor.window.keyboard.press("Enter")
+    visitor.eventually(lambda: "capsule=" in visitor.query(), "the capsule in the link")
+    visitor.settle()
+    assert row.evaluate("button => button.matches(':focus')")
+
+
+def test_a_pointer_that_rests_on_a_vote_stays_where_the_next_network_has_fewer(visitor: Visitor):
+    visitor.open("?model=mnist-dr&image=3")
+    last = at(visitor, "board.run.lower") - 1
+    at(visitor, f"board.cloud.point({last})")
+    assert at(visitor, "board.cloud.hovered") == last
+    step = "to => { history.pushState({}, '', to); dispatchEvent(new PopStateEvent('popstate')); }"
+    visitor.window.evaluate(step, "/?model=digits-dr&image=3")
+    visitor.eventually(lambda: at(visitor, "board.run.lower") <= last, "the smaller network")
+    visitor.settle()
+    assert at(visitor, "board.cloud.hovered") == -1
+    visitor.window.evaluate(step, "/discriminative?model=mnist-l2&image=3&part=coefficients")
+    readout = visitor.window.locator(".capsule-maps .readout")
+    sync_api.expect(readout).to_contain_text("the strongest")
+    at_maps = "root => (root.capsvizBoard.point(1000), root.capsvizBoard.pointed)"
+    assert visitor.window.locator("section.capsule-maps").evaluate(at_maps) == 1000
+    visitor.window.evaluate(step, "/discriminative?model=digits-l2&image=3&part=coefficients")
+    sync_api.expect(readout).to_contain_text("the strongest")
+    visitor.settle()
+
+
 def test_muted_capsules_route_again_show_the_difference_and_are_undone(visitor: Visitor):
     visitor.open("?model=digits-dr")
     before = at(visitor, "[...board.run.data.lengths]")

@@ -123,6 +123,22 @@ def test_the_board_that_is_taken_along_plays_without_network(board: sync_api.Pag
     sync_api.expect(board.get_by_role("button", name="Heat")).to_have_attribute("aria-pressed", "false")
 
 
+@pytest.mark.parametrize("exhibit", ["squash", "loss"])
+def test_an_exhibit_saves_what_it_shows_as_svg(visitor: Visitor, chromium: sync_api.Browser, tmp_path, exhibit: str):
+    visitor.open(f"basics?model=digits-dr&exhibit={exhibit}")
+    visitor.window.get_by_role("button", name="Take away").first.click()
+    page = taken(visitor, tmp_path, "HTML")
+    context = chromium.new_context(offline=True, viewport={"width": 1400, "height": 900}, accept_downloads=True)
+    alone = context.new_page()
+    alone.goto(page.as_uri())
+    with alone.expect_download() as download:
+        alone.get_by_role("button", name="SVG", exact=True).click()
+    download.value.save_as(tmp_path / "exhibit.svg")
+    words = "".join(ElementTree.parse(tmp_path / "exhibit.svg").getroot().itertext())
+    assert {"squash": "‖s‖, before", "loss": "not in the image"}[exhibit] in words
+    context.close()
+
+
 def test_a_board_saves_what_it_shows_as_svg_and_png(board: sync_api.Page, tmp_path: Path):
     def saved(kind: str) -> Path:
         with board.expect_download() as download:
