@@ -20,7 +20,7 @@ test: .venv/dev lint frontend
 tables: .venv/app
 	$(BIN)/python -m docs.tables
 
-# 12,000 damaged and lying inputs to everything that is read; the result is what docs/reliability.md shows.
+# 13,200 damaged and lying inputs to everything that is read; the result is what docs/reliability.md shows.
 fuzz: .venv/dev
 	$(BIN)/python -m tests.fuzz
 

@@ -40,7 +40,12 @@ def table(result: Mapping[str, Any]) -> str:
             "none",
             not long["boxes"] and not long["lost"],
         ),
-        _row("… memory at the end against before", f"{long['growth']:.3f}", f"≤ {long['asked']:g}", _steady(long)),
+        _row(
+            "… memory, last quarter of the stay against the second (in the first caches fill)",
+            f"{long['growth']:.3f}",
+            f"≤ {long['asked']:g}",
+            _steady(long),
+        ),
     ]
     below = (
         f"{result['visitors']} visitors, {ways}, {result['pause']:g} s apart on average, on {result['cores']} cores "

@@ -40,7 +40,9 @@ def train(
     ] = 0.0,
     seed: Annotated[int, typer.Option(help="Everything random follows from it.")] = 0,
     no_decoder: Annotated[bool, typer.Option("--no-decoder", help="Train without the reconstruction network.")] = False,
-    name: Annotated[str | None, typer.Option(help="The run's folder below --out; by default data-routing.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The run's folder below --out; by default DATA-ROUTING and what it adds.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with this run where it was cut off.")] = False,
     precision: Annotated[str, typer.Option(help="auto, 32-true, bf16-mixed or 16-mixed.")] = "auto",

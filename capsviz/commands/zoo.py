@@ -184,7 +184,7 @@ def zoo_adopt(
 Names = Annotated[
     list[str] | None, typer.Argument(help="Models (mnist-dr) or data sets (digits); all but `paper` ones unless given.")
 ]
-Preset = Annotated[str | None, typer.Option(help="Only models of this preset: tiny, compact or paper.")]
+Preset = Annotated[str | None, typer.Option(help="Only models of this preset: tiny, compact, residual, paper, …")]
 Out = Annotated[Path, typer.Option(help="Where runs are kept.")]
 
 
