@@ -19,6 +19,13 @@ test("one batch is on its way at a time, and what was pressed meanwhile follows 
   assert.deepEqual(commands.due(20, "/em", true), [[1001, "class+1"]]);
 });
 
+test("a key counts although the clock has been set back", () => {
+  const commands = new Commands();
+  commands.acknowledged(2000);
+  commands.add("image+1", 1500);
+  assert.deepEqual(commands.due(0, "/em", true), [[2001, "image+1"]]);
+});
+
 test("what turns something about does so until Python has heard of it, and twice is nothing", () => {
   const commands = new Commands();
   assert.equal(commands.turns("present"), false);

@@ -46,7 +46,7 @@ export class Commands {
   private last = 0;
 
   add(command: string, now: number): void {
-    this.waiting.push([Math.max(now, 1 + (this.waiting.at(-1)?.[0] ?? 0)), command]);
+    this.waiting.push([Math.max(now, 1 + (this.waiting.at(-1)?.[0] ?? this.last)), command]);
   }
 
   /** Python has acknowledged all commands up to a number. */
