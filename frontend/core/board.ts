@@ -35,6 +35,7 @@ export abstract class Board<Message extends Themed> {
   /** While a message is taken over, what is laid out waits: it is drawn once, at the end. */
   protected hearing = false;
   private readonly watch = new ResizeObserver(() => this.layout());
+  private readonly resizing = new AbortController();
 
   /** ordinary: pixels of the board's type on an ordinary page. */
   constructor(
@@ -47,6 +48,8 @@ export abstract class Board<Message extends Themed> {
     parent.append(this.root);
     this.watch.observe(this.root);
     if (page) this.watch.observe(page);
+    // Another height of the window, or a screen with other pixels, leaves the board as wide as it was.
+    window.addEventListener("resize", () => this.layout(), { signal: this.resizing.signal });
   }
 
   /** Take over what the host says. */
@@ -77,6 +80,7 @@ export abstract class Board<Message extends Themed> {
 
   destroy(): void {
     this.watch.disconnect();
+    this.resizing.abort();
     this.controls?.destroy();
     this.root.remove();
   }

@@ -121,6 +121,12 @@ def test_the_board_that_is_taken_along_plays_without_network(board: sync_api.Pag
     votes = root.evaluate("root => [...root.capsvizBoard.run.vote(5)]")
     assert votes == pytest.approx(known(expected.layer.votes)[0, 5, 8].tolist(), rel=1e-4, abs=1e-6)
     sync_api.expect(board.get_by_role("button", name="Heat")).to_have_attribute("aria-pressed", "false")
+    # In a lower window the picture of the votes is lower, though the page is as wide as before.
+    tall = "root => root.querySelector('canvas').getBoundingClientRect().height"
+    before = root.evaluate(tall)
+    board.set_viewport_size({"width": 1400, "height": 600})
+    board.wait_for_timeout(300)
+    assert root.evaluate(tall) < before
 
 
 @pytest.mark.parametrize("exhibit", ["squash", "loss"])
