@@ -34,11 +34,14 @@ function walk(at: Element, pen: Pen): void {
     return;
   }
   const style = getComputedStyle(at);
+  pen.save();
+  pen.globalAlpha *= Number(style.opacity);
   ground(pen, box, style);
   for (const child of at.childNodes) {
     if (child instanceof Element) walk(child, pen);
     else if (child instanceof Text) write(child, pen, style);
   }
+  pen.restore();
 }
 
 /** Behind an element: its colour, or its colours from left to right, and its border. */

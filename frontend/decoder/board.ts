@@ -11,7 +11,7 @@ import { SharedValue } from "../core/shared-value";
 import { Cells } from "./cells";
 import "./decoder.css";
 import { type Capsule, Decoder, type Weights } from "./network";
-import type { DecoderMessage, HandPanel, State, Workbench } from "./panel";
+import { type DecoderMessage, type HandPanel, scaleKey, type State, type Workbench } from "./panel";
 import { Sliders } from "./sliders";
 import { Walk } from "./walk";
 
@@ -149,7 +149,7 @@ export class LiveDecoder extends Board<Message> implements Workbench {
       pictures.append(element("div", { className: "titles" }, ...titles));
     }
     for (const row of rows) {
-      const key = row === "difference" ? [element("span", { className: "key" })] : [];
+      const key = row === "difference" ? [scaleKey("−1", "+1")] : [];
       const words = element("figcaption", {}, element("span", { textContent: ROWS[row] }), ...key);
       const shown = element("div", { className: "canvases" }, ...this.canvases.map((own) => own[row]));
       pictures.append(element("figure", { className: row }, words, shown));

@@ -4,7 +4,7 @@
 import { inkOn } from "../core/colours";
 import { element, reveal } from "../core/dom";
 import { shown, signed } from "../core/numbers";
-import type { HandPanel, Workbench } from "./panel";
+import { type HandPanel, scaleKey, type Workbench } from "./panel";
 
 const DEVIATIONS = 6; // where the colours end
 const PIXELS = 16; // of dragging for one standard deviation
@@ -34,7 +34,7 @@ export class Cells implements HandPanel {
   private readonly written = new WeakMap<HTMLElement, number>(); // the value that a cell shows
   private readonly reading = element("output", { className: "reading" });
   private readonly zero = element("button", { type: "button", className: "zero", textContent: "All to zero" });
-  private readonly scale = element("span", { className: "key cells-key" });
+  private readonly scale = scaleKey("", "");
   private held: Held | undefined;
   private pointed: Place | undefined;
 
@@ -51,6 +51,7 @@ export class Cells implements HandPanel {
       ...this.rows.map(({ root }) => root),
     );
     this.grid.onpointerleave = () => this.read(this.held);
+    this.scale.classList.add("cells-key");
     const below = element("div", { className: "below cells-below" }, this.zero, this.reading, this.scale);
     this.root = element("div", { className: "controls" }, this.grid, below);
   }
@@ -158,8 +159,8 @@ export class Cells implements HandPanel {
 
   refresh(): void {
     const { state } = this.board;
-    this.scale.style.setProperty("--low", this.scored ? `"≤ −${DEVIATIONS} σ"` : '"−1"');
-    this.scale.style.setProperty("--high", this.scored ? `"≥ ${DEVIATIONS} σ"` : '"+1"');
+    const [low, high] = this.scale.children;
+    [low.textContent, high.textContent] = this.scored ? [`≤ −${DEVIATIONS} σ`, `≥ ${DEVIATIONS} σ`] : ["−1", "+1"];
     this.rows.forEach(({ root, pick, cells }, label) => {
       const chosen = label === state.upper;
       root.classList.toggle("chosen", chosen);

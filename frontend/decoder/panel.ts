@@ -2,6 +2,7 @@
 
 import type { Acknowledged } from "../core/board";
 import type { ColourTable } from "../core/colours";
+import { element } from "../core/dom";
 import type { Capsule, Decoder } from "./network";
 
 /** Where everything stands. */
@@ -78,4 +79,13 @@ export interface HandPanel {
   /** What is written, after a move. */
   write(): void;
   destroy?(): void;
+}
+
+/** The colours of a scale, and what its two ends are. */
+export function scaleKey(low: string, high: string): HTMLElement {
+  const ends = [
+    element("span", { className: "low", textContent: low }),
+    element("span", { className: "high", textContent: high }),
+  ];
+  return element("span", { className: "key" }, ...ends);
 }
