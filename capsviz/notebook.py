@@ -34,7 +34,8 @@ def show(
         from capsviz.boards import drawn_weights, trace_board
         from capsviz.boards.notebook import board_widget
 
-    more = None if model is None else drawn_weights(model, len(trace.classes))
+    # The weights of the last layer: types of a convolutional one have their own.
+    more = None if model is None or trace.kind == "type" else drawn_weights(model, len(trace.classes))
     return board_widget(trace_board(trace, image=image, upper=upper, more=more, dark=dark))
 
 

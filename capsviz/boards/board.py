@@ -108,7 +108,9 @@ def decoder_board(
     Raises PerturbError as `decoder_message` does.
     """
     likely = trace.activations[0].argsort(descending=True).tolist()
-    left = Left(likely[0] if upper is None else upper, (0.0,) * header(weights)["dim"], (likely[1], 0))
+    left = Left(
+        likely[0] if upper is None else upper, (0.0,) * header(weights)["dim"], (likely[min(1, len(likely) - 1)], 0)
+    )
     message = decoder_message(
         {trace.name: weights},
         {trace.name: trace.poses[0]},

@@ -135,7 +135,7 @@ def decoder_message(
         "labels": [list(words) for words in labels],
         "reach": WIDE if wide else NARROW,
         "step": STEP,
-        "theme": theme(dark),
+        "theme": theme(dark, first["classes"]),
     }
     return Message(fields, {})
 

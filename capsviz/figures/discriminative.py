@@ -102,21 +102,24 @@ def coefficient_histogram(
 
 def _histogram(b: Float[ndarray, "..."], right: Number, dark: bool) -> Figure:
     negative, positive = sign_colours(dark)
-    # An even number of bins around zero: no bar holds both signs.
+    # An even number of bins around zero: no bar holds both signs. What is exactly zero has a bar of its own there.
     reach = float(np.abs(b).max()) or 1.0
-    counts, edges = np.histogram(b, bins=80, range=(-reach, reach))
+    counts, edges = np.histogram(b[b != 0], bins=80, range=(-reach, reach))
     middle, width = (edges[:-1] + edges[1:]) / 2, float(edges[1] - edges[0])
     held = np.flatnonzero(counts)
-    bars = go.Bar(
-        x=rounded(middle, 8),
-        y=counts.tolist(),
-        width=width,
-        marker={"color": [negative if value < 0 else positive for value in middle], "line": {"width": 0}},
-        hovertemplate="b about %{x:.3f}<br>%{y} coefficients<extra></extra>",
-        showlegend=False,
-        **on(1),
-    )
-    span = [float(min(0, edges[held[0]])) - width, float(max(0, edges[held[-1] + 1])) + width]
+    zeros = int((b == 0).sum())
+    bars = [
+        _bars(
+            middle,
+            counts.tolist(),
+            width,
+            [negative if value < 0 else positive for value in middle],
+            "b about %{x:.3f}",
+        ),
+        *([_bars(np.zeros(1), [zeros], 0.3 * width, [ink(dark).muted], "b exactly 0")] if zeros else []),
+    ]
+    ends = (edges[held[0]], edges[held[-1] + 1]) if len(held) else (0.0, 0.0)
+    span = [float(min(0, ends[0])) - width, float(max(0, ends[1])) + width]
     layout = {
         "xaxis": {"title": {"text": "b"}, "domain": [0, right], "range": span},
         "yaxis": {"title": {"text": "coefficients"}, "tickformat": ","},
@@ -127,6 +130,18 @@ def _histogram(b: Float[ndarray, "..."], right: Number, dark: bool) -> Figure:
     figure = Figure(bars, layout)
     line = {"color": ink(dark).text, "width": 1.5}
     return figure.add_shape(type="line", x0=0, x1=0, y0=0, y1=1, xref="x", yref="y domain", line=line)
+
+
+def _bars(middle: Float[ndarray, "bar"], counts: list[int], width: float, colours: list[str], what: str) -> go.Bar:
+    return go.Bar(
+        x=rounded(middle, 8),
+        y=counts,
+        width=width,
+        marker={"color": colours, "line": {"width": 0}},
+        hovertemplate=f"{what}<br>%{{y}} coefficients<extra></extra>",
+        showlegend=False,
+        **on(1),
+    )
 
 
 def _add_sign_counts(figure: Figure, b: Float[ndarray, "lower upper"], names: Sequence[str], dark: bool) -> None:

@@ -96,11 +96,12 @@ def in_words(trace: Trace, *, image: int = 0, each: int = 3) -> str:
     said = []
     for upper in wholes(trace, image):
         strongest = given[:, upper].topk(min(each, len(given)))
-        share = 100 * float(strongest.values.sum() / given[:, upper].sum())
+        total = float(given[:, upper].sum())
         which = ", ".join(map(str, strongest.indices.tolist()))
-        said.append(
-            f"{trace.called(upper)} ({_length(trace, image, upper)}): capsules {which} give {share:.1f} % of ‖s‖"
+        parts = (
+            f"capsules {which} give {100 * float(strongest.values.sum()) / total:.1f} % of ‖s‖" if total else "‖s‖ = 0"
         )
+        said.append(f"{trace.called(upper)} ({_length(trace, image, upper)}): {parts}")
     return f"The strongest parts of {len(given):,} primary capsules; " + "; ".join(said) + "."
 
 

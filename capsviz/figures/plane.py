@@ -47,5 +47,8 @@ def fit_plane(*points: Float[ndarray, "_ dim"], seen: int = 2) -> Plane:
     if np.ptp(everything, axis=0).max() == 0:
         # All points coincide: any plane shows them as one, and no variance is there to be explained.
         return Plane(everything[0], np.eye(seen, everything.shape[1]), np.zeros(seen))
-    fitted = PCA(n_components=seen, svd_solver="full").fit(everything)
-    return Plane(fitted.mean_, fitted.components_, fitted.explained_variance_ratio_)
+    there = min(seen, *everything.shape)
+    fitted = PCA(n_components=there, svd_solver="full").fit(everything)
+    # Where there are fewer directions than axes, nothing lies along the others.
+    axes = np.pad(fitted.components_, ((0, seen - there), (0, 0)))
+    return Plane(fitted.mean_, axes, np.pad(fitted.explained_variance_ratio_, (0, seen - there)))

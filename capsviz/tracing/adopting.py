@@ -64,9 +64,11 @@ def record(
     votes = _numbers(votes, "votes", (None, None, None, None))
     batch, lower, upper, dim = votes.shape
     presence = _numbers(torch.ones(batch, lower) if activations is None else activations, "activations", (batch, lower))
+    if bool(((presence < -ROUNDING) | (presence > 1 + ROUNDING)).any()):
+        raise AdoptError("The activations are not in 0..1; give how likely each lower capsule is there.")
     config = _config(algorithm, images, (batch, lower, upper, dim), lower_poses, grid, field, iterations)
     owner = _owner(algorithm, config, lower, upper, dim, weights or {})
-    with torch.inference_mode():
+    with torch.no_grad():
         found = algorithm.route(owner, DenseVotes(votes), presence, config, iterations=iterations, record=True)
         steps = stacked(list(found))
     return _trace(config, images, steps, votes, presence, lower_poses, decoder, name, classes)
@@ -127,7 +129,7 @@ def from_steps(
     single votes. lower_activations: 1 unless given. grid: rows, columns and types of the lower capsules, numbered
     (row · columns + column) · types + type; all at one place unless given. field: side and step, in pixels, of what
     the capsules at one position see; the whole image unless given. decoder: draws "batch channel height width" from
-    "batch upper dim", all but one capsule of which are zero; called once for each image. further: other numbers of the
+    "batch upper dim", all but one capsule of which are zero; called once. further: other numbers of the
     algorithm's steps by name ("activations" "T batch upper", "logits", EM's "cost", …); those that follow from the
     others are computed. Raises AdoptError, in one sentence, for shapes that do not fit, numbers that are not finite,
     shares that do not add up to 1, and numbers that are missing.
@@ -186,7 +188,7 @@ def _trace(
 def _drawn(decoder: Draw, poses: Tensor, activations: Tensor, image: tuple[int, int, int]) -> Tensor:
     """What a decoder draws of the most active capsule of each image, the others set to zero."""
     mask = torch.nn.functional.one_hot(strongest(activations)[:, 0], poses.shape[1]).to(poses.dtype)
-    with torch.inference_mode():
+    with torch.no_grad():
         drawn = decoder(poses * mask.unsqueeze(-1))
     return _numbers(drawn, "what the decoder draws", (len(poses), *image))
 
@@ -263,8 +265,15 @@ def _shares(algorithm: Algorithm, shares: Tensor, sizes: tuple[int, int, int]) -
             raise AdoptError(f"{algorithm.title} has one iteration, and the poses are of {iterations}; give the last.")
         return found.unsqueeze(0)
     found = _numbers(shares, algorithm.shares, (iterations, batch, None, upper))
-    off = float((found.sum(-1) - 1).abs().max())
-    if off > ROUNDING or float(found.min()) < -ROUNDING:
+    if float(found.min()) < -ROUNDING:
+        raise AdoptError(f"The {algorithm.shares} are negative somewhere; give shares of 0 to 1.")
+    # So many numbers of few digits add up to 1 only nearly.
+    coarse = shares.is_floating_point() and torch.finfo(shares.dtype).eps > ROUNDING / 10
+    total = found.sum(-1, keepdim=True)
+    off = float((total - 1).abs().max())
+    if coarse and off <= 4 * torch.finfo(shares.dtype).eps:
+        return found / total
+    if off > ROUNDING:
         raise AdoptError(
             f"The {algorithm.shares} of a lower capsule add up over the upper ones to 1 within {off:.2g}, not "
             f"{ROUNDING:g}; give shares that are normalised over the last axis, the upper capsules."
@@ -293,8 +302,8 @@ def _check_steps(
 
 
 def _numbers(value: Tensor, name: str, shape: tuple[int | None, ...] | None) -> Tensor:
-    """A tensor on the CPU in float32, its shape and numbers checked; None in a shape: any size."""
-    found = device.results(torch.as_tensor(value)).float().contiguous()
+    """A tensor of its own on the CPU in float32, its shape and numbers checked; None in a shape: any size."""
+    found = device.results(torch.as_tensor(value)).float().clone(memory_format=torch.contiguous_format)
     if shape is not None and not (
         found.ndim == len(shape) and all(size in (None, own) for own, size in zip(found.shape, shape, strict=True))
     ):

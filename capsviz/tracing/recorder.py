@@ -11,6 +11,7 @@ from jaxtyping import Num
 from torch import Tensor
 
 from capsviz.device import of, or_cpu, results
+from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet, CapsNetConfig, NoCapsulesError, PrimaryCapsules
 from capsviz.network.finite import check_finite
 from capsviz.routing import InverseTemperature
@@ -18,6 +19,10 @@ from capsviz.tracing.intervention import Intervention, intervene
 from capsviz.tracing.layout import TraceError, geometry
 from capsviz.tracing.pixels import pixels
 from capsviz.tracing.trace import LayerTrace, Trace, stacked
+
+
+class ModeError(CapsvizError):
+    """A network is traced while it is being trained."""
 
 
 @or_cpu
@@ -43,17 +48,22 @@ def trace(
     know it: so many capsules are drawn.
     Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
     network has not, PixelsError for images that it does not take, NoCapsulesError for the CNN baseline, NotFinite for
-    weights of a training that diverged.
+    weights of a training that diverged, ModeError for a network with running statistics that are being trained.
     """
     if not isinstance(model, CapsNet):
         raise NoCapsulesError(name)
     check_finite(model.state_dict(), name or "The network")
+    if any(module.training for module in model.modules() if isinstance(module, torch.nn.BatchNorm2d)):
+        raise ModeError(
+            f"{name or 'The network'} is in training mode, in which the images beside one change how it is read; call "
+            "`.eval()` on the network first."
+        )
     config = model.config
     if inverse_temperature is not None:
         config = replace(config, inverse_temperature=inverse_temperature)
     gains = intervention.gains(config.lower) if intervention else None
     device = of(model)
-    with torch.inference_mode():
+    with torch.no_grad():
         shown = pixels(images, config.image).to(device)
         primary = model.encode(shown)
         if gains is not None:
@@ -73,7 +83,7 @@ def trace(
             config=config,
             name=name,
             classes=classes or tuple(str(number) for number in range(config.classes)),
-            images=results(shown),
+            images=results(shown).clone(),  # the caller's may change
             primary_poses=results(primary.poses),
             primary_activations=results(primary.activations),
             layers=tuple(layers),

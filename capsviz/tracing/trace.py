@@ -143,7 +143,8 @@ class Trace:
             return self
         whole = self.layers[number]
         rows, columns, types = whole.upper_grid
-        here = slice(range(rows * columns)[position] * types, (position + 1) * types)
+        place = range(rows * columns)[position]
+        here = slice(place * types, (place + 1) * types)
         seen = whole.observed(here.start)
         steps = {
             name: value[..., here] if name in whole.algorithm.pairs else value[:, :, here] if value.ndim > 1 else value

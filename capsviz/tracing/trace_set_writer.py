@@ -94,7 +94,7 @@ def write_shard(model: CapsNet, data: ImageSet | MultiDigits, indices: Tensor, p
         objects=labels.shape[1] if labels.ndim > 1 else 1,
     )
     tensors = {
-        name: tensor.half() if plan.float16 and ("." in name or name in LARGE) else tensor
+        name: _halved(tensor) if plan.float16 and ("." in name or name in LARGE) else tensor
         for name, tensor in recorded.tensors().items()
     }
     metadata = {
@@ -104,6 +104,12 @@ def write_shard(model: CapsNet, data: ImageSet | MultiDigits, indices: Tensor, p
     }
     tensors[LABELS] = labels.cpu()
     write(path, pack(tensors, metadata))
+
+
+def _halved(tensor: Tensor) -> Tensor:
+    """In float16, where its numbers are not too large for that."""
+    fits = not tensor.numel() or float(tensor.abs().amax()) <= torch.finfo(torch.float16).max
+    return tensor.half() if fits else tensor
 
 
 def write_index(plan: Recording, folder: Path, shards: range) -> None:

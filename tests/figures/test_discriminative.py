@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from capsviz.figures import (
     FigureError,
@@ -59,14 +60,15 @@ def test_negative_coefficients_are_counted(coefficients, l2):
 def test_the_histogram_counts_every_coefficient_once_and_no_bar_holds_both_signs(coefficients):
     figure = coefficient_histogram(coefficients)
     bars = figure.data[0]
-    assert sum(bars.y) == coefficients.numel()
+    assert sum(bars.y) == int((coefficients != 0).sum())
+    assert list(figure.data[1].y) == [int((coefficients == 0).sum())]
     below = sum(count for middle, count in zip(bars.x, bars.y, strict=True) if middle < 0)
     assert below == int((coefficients < 0).sum())
     assert all(abs(middle) >= bars.width / 2 - 1e-6 for middle in bars.x)
 
 
 def test_signs_are_counted_per_class(coefficients):
-    negative, positive, words = coefficient_histogram(coefficients).data[1:]
+    negative, positive, words = coefficient_histogram(coefficients).data[2:]
     np.testing.assert_array_equal(negative.x, (coefficients < 0).sum(0))
     np.testing.assert_array_equal(positive.x, (coefficients > 0).sum(0))
     assert [int(word.split()[0]) for word in words.text] == (coefficients < 0).sum(0).tolist()
@@ -82,8 +84,7 @@ def test_near_and_exact_zeros_are_said(coefficients):
 
 def test_one_class_has_a_histogram_of_its_own(coefficients):
     figure = coefficient_histogram(coefficients[:, 2])
-    assert len(figure.data) == 1
-    assert sum(figure.data[0].y) == len(coefficients)
+    assert sum(sum(bars.y) for bars in figure.data) == len(coefficients)
 
 
 def test_what_cannot_be_drawn_is_said_in_a_sentence(l2, coefficients):
@@ -91,3 +92,12 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence(l2, coefficients):
         coefficient_map(coefficients, l2.grid, upper=10)
     with pytest.raises(FigureError, match="capsules, but"):
         coefficient_map(coefficients, (6, 6, 9), upper=0)
+
+
+def test_coefficients_that_are_zero_are_neither_negative_nor_positive():
+    b = torch.cat([torch.zeros(60, 2), -torch.linspace(0.01, 1, 80).view(40, 2)])
+    figure = coefficient_histogram(b)
+    bars, zero = figure.data[:2]
+    assert sum(bars.y) == 80 and all(x < 0 for x, y in zip(bars.x, bars.y, strict=True) if y)
+    assert (list(zero.x), list(zero.y)) == ([0], [120]) and zero.hovertemplate.startswith("b exactly 0")
+    assert sum(coefficient_histogram(torch.zeros(4, 2)).data[1].y) == 8

@@ -221,3 +221,47 @@ def test_what_a_capsule_of_a_padded_encoder_sees_is_kept():
     for row in range(rows):
         for column in range(columns):
             assert found.config.receptive_field(row, column) == own.config.receptive_field(row, column)
+
+
+def test_shares_of_few_digits_add_up_as_nearly_as_they_can():
+    shares = torch.randn(3, 2, 288, 10).softmax(-1)
+    trace = Trace.from_steps("dr", shares.bfloat16(), torch.rand(3, 2, 10, 16) / 9)
+    torch.testing.assert_close(trace.layer["couplings"], shares, rtol=1e-2, atol=1e-3)
+    torch.testing.assert_close(trace.layer["couplings"].sum(-1), torch.ones(3, 2, 288))
+    with pytest.raises(AdoptError, match="add up over the upper ones"):
+        Trace.from_steps("dr", 0.9 * shares.bfloat16(), torch.rand(3, 2, 10, 16) / 9)
+    with pytest.raises(AdoptError, match="The couplings are negative somewhere"):
+        Trace.from_steps("dr", torch.tensor([1.5, -0.5]).expand(1, 1, 4, 2), torch.zeros(1, 1, 2, 3))
+    own = {"beta_u": torch.zeros(2), "beta_a": torch.zeros(2)}
+    with pytest.raises(AdoptError, match=r"activations are not in 0\.\.1"):
+        capsviz.record(None, torch.randn(1, 4, 2, 16), "em", activations=-torch.ones(1, 4), weights=own)
+
+
+def test_a_trace_is_its_own_whatever_becomes_of_what_it_was_made_from(tmp_path):
+    votes = torch.randn(1, 6, 1, 4)
+    images = torch.rand(1, 1, 8, 8)
+    trace = capsviz.record(images, votes, "dr", lower_poses=votes[:, :, 0], decoder=lambda poses: images)
+    kept = known(trace.layer.votes).clone(), trace.images.clone()
+    trace.save(tmp_path / "trace.safetensors")  # though votes, lower poses, images and drawings were the same memory
+    votes.zero_()
+    images.zero_()
+    assert torch.equal(known(trace.layer.votes), kept[0]) and torch.equal(trace.images, kept[1])
+    assert torch.equal(Trace.open(tmp_path / "trace.safetensors").images, kept[1])
+    even = torch.full((2, 1, 3), 1 / 3)
+    scored = Trace.from_steps(
+        "attention", even.unsqueeze(2).expand(2, 1, 5, 3), torch.randn(2, 1, 3, 4), activations=even
+    )
+    scored.save(tmp_path / "scored.safetensors")
+
+
+@pytest.mark.parametrize(("lower", "dim", "iterations"), [(6, 2, 3), (1, 16, 1), (1, 2, 1)])
+def test_a_few_votes_of_few_numbers_have_a_board(lower: int, dim: int, iterations: int):
+    trace = capsviz.record(None, torch.randn(1, lower, 3, dim), "dr", iterations=iterations)
+    assert trace_board(trace).kind == "routing-board"
+
+
+def test_couplings_to_many_upper_capsules_have_the_logits_that_made_them():
+    couplings = torch.full((1, 1, 4, 1000), 0.0001)
+    couplings[..., :500] = 0.0019
+    trace = Trace.from_steps("dr", couplings, torch.zeros(1, 1, 1000, 3), votes=torch.zeros(1, 4, 1000, 3))
+    torch.testing.assert_close(trace.layer["logits"].softmax(-1), couplings, rtol=1e-4, atol=0)

@@ -15,7 +15,7 @@ from capsviz.network import CapsNet, preset
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.dynamic import DynamicStep
 from capsviz.tracing.layout import TraceError
-from capsviz.tracing.recorder import contains_shorter, shorter, trace
+from capsviz.tracing.recorder import ModeError, contains_shorter, shorter, trace
 from tests.known import known
 
 ROUTINGS = ("dr", "em", "l2", "l1")
@@ -241,3 +241,29 @@ def test_a_routing_of_several_layers_begins_with_no_other():
     plain = network("dr")
     with pytest.raises(TraceError, match="4 iterations"):
         shorter(plain, trace(plain, images(), iterations=3), 4)
+
+
+def test_what_is_recorded_may_be_learned_from_and_the_callers_images_may_change():
+    model, images = CapsNet(preset("tiny", "digits", "dr")).eval(), torch.rand(2, 1, 28, 28)
+    recorded = trace(model, images)
+    before = recorded.images.clone()
+    images.zero_()
+    assert torch.equal(recorded.images, before)
+    probe = torch.nn.Linear(16, 2)
+    (probe(recorded.poses).sum() + probe(recorded.layer.poses).sum()).backward()
+    assert probe.weight.grad is not None and bool(probe.weight.grad.any())
+
+
+def test_a_network_whose_statistics_are_being_trained_is_not_traced():
+    model = CapsNet(preset("residual", "digits", "dr"))
+    with pytest.raises(ModeError, match=r"call `\.eval\(\)`"):
+        trace(model, torch.rand(1, 1, 28, 28))
+    trace(model.eval(), torch.rand(1, 1, 28, 28))
+
+
+def test_positions_of_a_layer_are_counted_from_either_end():
+    model = CapsNet(preset("matrix-tiny", "digits", "em")).eval()
+    whole = trace(model, torch.rand(1, 1, 28, 28), votes="all")
+    rows, columns, _ = whole.layers[0].upper_grid
+    assert torch.equal(whole.at(0, -1).poses, whole.at(0, rows * columns - 1).poses)
+    assert whole.at(0, -1).poses.numel()

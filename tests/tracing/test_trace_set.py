@@ -185,3 +185,15 @@ def test_resident_memory_does_not_grow_by_the_size_of_the_files(tmp_path):
     assert reading < 0.2 * size
     assert loading > 0.7 * size, "the measure sees what is loaded"
     assert json.loads((tmp_path / "index.json").read_text())["recorded"]["votes"] is True
+
+
+def test_numbers_too_large_for_half_precision_are_kept_whole(tmp_path, monkeypatch):
+    wide = network("em")
+    with torch.no_grad():
+        wide.transform.mul_(3000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules[__name__], "network", lambda routing: wide)
+        half = recorded(tmp_path, "em", float16=True)
+    alone = capsviz.trace(wide, to_float(load("digits", "test").images[:2]))
+    assert float(alone.layer["variances"].max()) > torch.finfo(torch.float16).max
+    torch.testing.assert_close(half[:2].layer["variances"], alone.layer["variances"], rtol=1e-3, atol=1e-3)
