@@ -71,7 +71,7 @@ def _source_changes(source: str, choices: Choices, scene: Scene) -> dict[str, ob
     return {
         "source": source,
         "picture": picture,
-        "data": DIGITS.name if source == "data" and not _is_here(scene) else "",
+        "data": DIGITS.name if source == "data" and not _is_here(scene) else choices.data,
     }
 
 

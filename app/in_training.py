@@ -141,7 +141,10 @@ def _image(current: Scene) -> None:
 def _shares(current: Scene, trace: Trace, whose: str) -> None:
     """What the lower capsules give to the class: couplings over the image, coefficients, or the types' shares."""
     algorithm, labels = trace.config.algorithm, picture(current).labels
-    label = labels[0] if labels and current.choices.upper is None else current.upper(trace)
+    # Those of the digit that stands in, or of the image on stage where its classes are the digits'.
+    known = labels and current.choices.upper is None
+    known = known and (current.picture.labels != labels or trace.classes == current.entry.classes)
+    label = labels[0] if known else current.upper(trace)
     if "couplings" in algorithm.pictures:
         figure = couplings.coupling_geometry(trace, 0, label, trace.layer.iterations, dark=current.dark)
         said = f"Couplings under {whose}, over the image: orange is more than the even share, blue less."

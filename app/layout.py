@@ -199,7 +199,7 @@ def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str
         upper,
         range(len(classes)),
         format_func=lambda index: marked.format(classes[index]) if index in named else classes[index],
-        help="◂ marks the most active capsule." if of_types else "◂ marks the class that the model predicts.",
+        help="◂ marks the most active capsule." if of_types else "◂ marks what the model predicts.",
         then=then,
     )
     return upper

@@ -12,7 +12,7 @@ from app.caching import of_zoo
 from app.sources import browsing, images, trace_sets, uploads
 from app.sources.picture import Picture
 from app.state import capsule_sets, session
-from app.state.choices import MAX_ITERATIONS, Catalogue, Choices
+from app.state.choices import DECLARED, MAX_ITERATIONS, Catalogue, Choices
 from app.text import plain, sentence
 from capsviz import zoo
 from capsviz.data import DIGITS, MNIST
@@ -23,7 +23,7 @@ from capsviz.tracing import adopting
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.recorder import contains_shorter
 from capsviz.tracing.trace import Trace
-from capsviz.zoo import Entry
+from capsviz.zoo import AtStep, Entry
 
 
 class SceneError(CapsvizError):
@@ -186,10 +186,20 @@ def model_changes(name: str, choices: Choices) -> dict[str, object]:
     """Another model: of the same data set it keeps the image on stage, of another the visitor's picture."""
     entries = resources.entries()
     changes: dict[str, object] = {"model": name, "picture": uploads.again(choices.picture, entries[name])}
+    if choices.source == "recorded" and recorded_network(choices):  # it would stand in for the model all the same
+        return changes | {"source": "data", "recording": ""}
     if entries[name].data != entries[choices.model].data:
         return changes
-    keep = ("source", "data", "split", "recording", "only", "image", "upper", "pair", "method", "cell")
+    keep: tuple[str, ...] = ("source", "data", "split", "recording", "only", "image", "over")
+    keep += ("upper", "pair", "method", "cell")
+    if _trained(entries[name]) == _trained(entries[choices.model]):  # earlier or later: nothing is numbered otherwise
+        keep = (*keep, *DECLARED["model"].resets)
     return changes | {field: getattr(choices, field) for field in keep}
+
+
+def _trained(entry: Entry) -> str:
+    """The model that an entry is, or was early in its training."""
+    return entry.trained if isinstance(entry, AtStep) else entry.name
 
 
 def own_or(iterations: int, entry: Entry) -> int | None:

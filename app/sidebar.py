@@ -75,12 +75,12 @@ def _actions(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> boo
         "Add this view",
         icon=":material/playlist_add:",
         key="add_view",
-        on_click=partial(talk.add, here, f"{pages[here].title}: {scene.picture.title}"),
+        on_click=partial(talk.add, here, pages[here].title + f": {scene.picture.title}" * (here not in STILL)),
         help="What is on screen becomes a step of your own talk, which the page Tours edits, saves and presents.",
         width="stretch",
     )
     if collected := talk.own(scene.choices):
-        label = f"Your own talk: {len(collected.steps)} views"
+        label = f"Your own talk: {len(collected.steps)} view{'s' * (len(collected.steps) != 1)}"
         st.page_link(pages[TOURS], label=label, query_params=session.to_query(scene.choices))
     return wanted
 

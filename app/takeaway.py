@@ -215,6 +215,8 @@ def lines(trace: Trace, current: Scene) -> str:
     if entry.config.algorithm.tempered and trace.config.inverse_temperature != entry.config.inverse_temperature:
         schedule: InverseTemperature = trace.config.inverse_temperature
         arguments.append(f"inverse_temperature=capsviz.routing.{schedule!r}")
+    if trace.objects > 1:
+        arguments.append(f"objects={trace.objects}")
     if entry.classes != tuple(map(str, range(len(entry.classes)))):  # a trace numbers them unless given
         named = repr(entry.classes) if own else f"capsviz.zoo.entry({_quoted(trace.name)}).classes"
         arguments.append(f"classes={named}")

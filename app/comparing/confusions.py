@@ -8,6 +8,7 @@ import torch
 from app import layout, resources
 from app.comparing import methods
 from app.scene import Scene, catalogue
+from app.sources import images
 from app.state import session
 from app.text import plain
 from app.widgets import chosen, segments
@@ -92,8 +93,10 @@ def _one(current: Scene, record: Predictions) -> None:
 def _images(current: Scene, record: Predictions, cell: tuple[int, int]) -> None:
     shown, named = (current.entry.classes[index] for index in cell)
     found = record.taken(*cell)
-    what = f"images of {shown} named rightly" if shown == named else f"images of {shown} taken for {named}"
-    st.markdown(f"**{len(found):,} {plain(what)}**" + (f", the first {IMAGES}" if len(found) > IMAGES else ""))
+    what = f"of {shown} named rightly" if shown == named else f"of {shown} taken for {named}"
+    st.markdown(
+        f"**{images.counted(len(found))} {plain(what)}**" + (f", the first {IMAGES}" if len(found) > IMAGES else "")
+    )
     test = methods.test_images(current, [record])
     which = found[:IMAGES]
     blocks: dict[str, torch.Tensor] = {} if test is None else {"input": methods.pixels(test, which)}

@@ -38,13 +38,16 @@ def short(entry: Entry) -> str:
 
 
 def titles(names: Iterable[str], form: Callable[[Entry], str] = title) -> dict[str, str]:
-    """Titles by the models' names; the preset is said where two would be called alike."""
+    """Titles by the models' names; the preset, or else the name, is said where two would be called alike."""
     entries = [resources.all_entries()[name] for name in names]
     plain = [form(entry) for entry in entries]
-    return {
-        entry.name: f"{called} ({entry.preset})" if plain.count(called) > 1 else called
-        for entry, called in zip(entries, plain, strict=True)
-    }
+    for more in ("preset", "name"):
+        alike = [plain.count(called) > 1 for called in plain]
+        plain = [
+            f"{form(entry)} ({getattr(entry, more)})" if several else called
+            for entry, called, several in zip(entries, plain, alike, strict=True)
+        ]
+    return {entry.name: called for entry, called in zip(entries, plain, strict=True)}
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:

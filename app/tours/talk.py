@@ -57,13 +57,17 @@ def problem() -> str:
 def editor(choices: Choices, talk: Tour) -> None:
     """Title, order and words of the talk, step by step."""
 
-    def change(**changes: Any) -> dict[str, object]:
-        return {"talk": store.keep(replace(talk, **changes))}
-
     def field(kind: Callable[..., object], label: str, of: Tour | Step, name: str, number: int, **options: Any) -> None:
-        def read(text: str, _: Choices) -> dict[str, object]:
+        def read(text: str, choices: Choices) -> dict[str, object]:
             said: dict[str, Any] = {name: text.strip()}
-            return change(**said) if isinstance(of, Tour) else change(steps=_with(talk, number, replace(of, **said)))
+            now = own(choices) or talk  # another edit may have come since the page was made
+            if isinstance(of, Tour):
+                return {"talk": store.keep(replace(now, **said))}
+            places = [place for place, step in enumerate(now.steps, start=1) if step.view == of.view]
+            if places:
+                at = number if number in places else places[0]
+                now = replace(now, steps=_with(now, at, replace(now.steps[at - 1], **said)))
+            return {"talk": store.keep(now)}
 
         chosen(kind, label, "talk", getattr(of, name), key=f"talk-{name}-{number}", read=read, **options)
 
@@ -88,13 +92,17 @@ def _with(talk: Tour, number: int, step: Step) -> tuple[Step, ...]:
 
 def _buttons(choices: Choices, talk: Tour, number: int) -> None:
     """Up, down, out."""
-    steps, count = talk.steps, len(talk.steps)
+    count = len(talk.steps)
 
     def order(places: list[int]) -> Callable[[], None]:
-        return lambda: session.update(
-            scene.choices(),
-            talk=store.keep(replace(talk, steps=tuple(steps[place - 1] for place in places))) if places else "",
-        )
+        def ordered() -> None:
+            choices = scene.choices()
+            now = own(choices) or talk  # another edit may have come since the page was made
+            if len(now.steps) == count:
+                steps = tuple(now.steps[place - 1] for place in places)
+                session.update(choices, talk=store.keep(replace(now, steps=steps)) if places else "")
+
+        return ordered
 
     def swapped(other: int) -> list[int]:
         return [{number: other, other: number}.get(place, place) for place in range(1, count + 1)]

@@ -12,7 +12,7 @@ from app.tours import caption, toml
 from capsviz.errors import CapsvizError, line
 
 MOST_STEPS = 100
-LONGEST_TITLE, LONGEST_LINK = 120, 4000
+LONGEST_TITLE, LONGEST_LINK = 120, 26_000  # with a picture in it
 MOST_CHARACTERS = 400_000
 """Of a whole file."""
 PANEL = re.compile(r"[a-z][a-z0-9_-]{0,39}")

@@ -51,7 +51,7 @@ def card(choices: Choices, name: str, tour: Tour) -> None:
                     if present
                     else "With the sidebar.",
                 )
-        with st.expander(f"{len(tour.steps)} steps"):
+        with st.expander(f"{len(tour.steps)} step{'s' * (len(tour.steps) != 1)}"):
             for number in range(1, len(tour.steps) + 1):
                 step(choices, Place(name, tour, number))
             if name != choices.talk:

@@ -159,7 +159,7 @@ def test_methods_may_stand_in_the_order_of_their_medians(visit: Visit):
 def test_a_cell_shows_its_images(visit: Visit):
     label, named, count = recorded(zoo.entry("digits-em")).largest_confusions(10, 1)[0]
     app = visit("compare", model="digits-dr", view="confusions", method="digits-em", cell=f"{label}-{named}")
-    assert f"{count} images of {label} taken for {named}" in spoken(app)
+    assert f"{images.counted(count)} of {label} taken for {named}" in spoken(app)
     assert "cell" in figures(app) and "matrix" in figures(app)
 
 

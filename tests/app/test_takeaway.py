@@ -74,3 +74,11 @@ def test_the_lines_of_a_visitors_picture_open_the_trace_that_is_taken_along(visi
     monkeypatch.chdir(tmp_path)
     shown.save("digits-dr-your-picture-mine-png.safetensors")
     assert_equal(recorded(code), shown)
+
+
+def test_the_lines_of_an_image_of_two_digits_name_and_draw_both(visit: Visit):
+    app = opened(visit("dynamic", model="multi-mnist-dr-residual"))
+    shown: Trace = app.session_state["shown"].trace
+    taken = recorded(app.code[0].value)
+    assert taken.objects == shown.objects == 2 and torch.equal(taken.named, shown.named)
+    assert_equal(taken, shown)

@@ -7,7 +7,8 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.tours import path, store
+from app.sources import linked_picture
+from app.tours import path, store, tour
 from app.tours.tour import Step, Tour
 from tests.app.conftest import Visit
 from tests.app.test_presenter import press
@@ -150,3 +151,20 @@ def test_what_a_stranger_called_a_tour_is_no_markup(visit: Visit):
     assert "&lt;b&gt;x&lt;/b&gt; **y** :red[z]" in html(app)
     labels = [link.proto.label for link in app.get("page_link")]
     assert any("\\*a\\* \\<i\\>" in label for label in labels)
+
+
+def test_two_edits_at_once_are_both_kept(visit: Visit):
+    app = visit("compare", model="digits-dr", image=7)
+    app.button(key="add_view").click().run()
+    app = visit("compare", model="digits-dr", image=8, talk=app.query_params["talk"])
+    app.button(key="add_view").click().run()
+    page = visit("tours", model="digits-dr", talk=app.query_params["talk"])
+    page.text_area(key="talk-caption-1").set_value("Said quickly.")
+    page.button(key="talk-down-1").click().run()
+    steps = store.draft(page.query_params["talk"]).steps
+    assert [(step.view[-1], step.caption) for step in steps] == [("8", ""), ("7", "Said quickly.")]
+
+
+def test_a_view_with_a_large_picture_of_ones_own_is_a_step_like_any_other():
+    link = "dynamic?model=digits-dr&source=upload&picture=" + "x" * linked_picture.LONGEST
+    assert not list(tour.step_problems(1, Step("A picture", link)))

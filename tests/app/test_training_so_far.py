@@ -98,3 +98,10 @@ def test_what_goes_with_a_step_are_the_models_at_that_step_and_trained_ones_wher
     names = list(resources.peers(resources.entries()[STEP]))
     assert {f"digits-{each}@40" for each in ORDER} < {*names} and "digits-matrix" in names and "mnist-dr" in names
     assert not {f"digits-{each}" for each in ORDER} & {*names} and len(names) == len({*names})
+
+
+def test_another_step_keeps_what_was_followed_in_the_network(visit: Visit):
+    app = visit("dynamic", model=STEP, capsule=5, touch="mute:3", frame=3, image=7)
+    slider(app).set_value("digits-dr@60").run()
+    kept = {name: app.query_params[name] for name in ("model", "capsule", "touch", "frame", "image")}
+    assert kept == {"model": "digits-dr@60", "capsule": "5", "touch": "mute:3", "frame": "3", "image": "7"}
