@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -24,6 +25,7 @@ HEADER = "capsviz"
 LOCK = ".capsviz-lock"
 """What lies in a folder that was locked; the system knows who holds it, so that a killed process holds nothing."""
 UNFINISHED = ".tmp"
+_OURS = re.compile(rf"\.[a-z0-9_]{{8}}{re.escape(UNFINISHED)}$")
 
 
 class CheckpointError(CapsvizError):
@@ -121,7 +123,8 @@ def locked(folder: Path, doing: str, *, wait: bool) -> Iterator[None]:
             ) from error
     try:
         for left in folder.glob(f"*{UNFINISHED}"):
-            left.unlink(missing_ok=True)
+            if _OURS.search(left.name):
+                left.unlink(missing_ok=True)
         yield
     finally:
         if made and os.listdir(folder) == [LOCK]:

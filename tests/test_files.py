@@ -274,3 +274,12 @@ def hash_of(content: bytes) -> str:
     import hashlib
 
     return hashlib.sha256(content).hexdigest()
+
+
+def test_a_lock_clears_what_a_killed_process_left_and_nothing_else(tmp_path):
+    mine, left = tmp_path / "thesis.tmp", tmp_path / "manifest.json.k3_x9abz.tmp"
+    mine.write_text("mine")
+    left.write_text("{")
+    with locked(tmp_path, "writes", wait=False):
+        pass
+    assert mine.read_text() == "mine" and not left.exists()

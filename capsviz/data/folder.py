@@ -41,7 +41,7 @@ NAMED = 5
 """Broken files that a sentence names."""
 READERS = 4
 _FORM = re.compile(r"@(1|3)x(\d{1,3})x(\d{1,3})$")
-_PICTURES = frozenset((".png", ".jpg", ".jpeg", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".ppm", ".pgm"))
+_PICTURES = frozenset((".png", ".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".ppm", ".pgm"))
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ def _directories(place: Path) -> list[str]:
 def _files(place: Path) -> list[Path]:
     """The pictures anywhere below a folder, in the order of their paths."""
     found = (each for each in place.rglob("*") if each.suffix.lower() in _PICTURES)
-    return sorted(each for each in found if not each.name.startswith("."))
+    return sorted(each for each in found if not any(part.startswith(".") for part in each.relative_to(place).parts))
 
 
 @lru_cache(maxsize=8)
@@ -231,6 +231,10 @@ def _listed(place: Path, *state: int) -> Listing:
             line(f"{place}/train and {place}/test must have the same classes, but only one of them has {several}.")
         )
     classes = tuple(sorted(filled["train"]))
+    if not has_splits and "train" in classes and (held := {"val", "valid", "validation"} & set(classes)):
+        raise DatasetMissing(
+            line(f"{place} has folders train and {min(held)}, which are no classes; call the second one test.")
+        )
     if not CLASSES[0] <= len(classes) <= CLASSES[1]:
         raise DatasetMissing(
             line(

@@ -141,9 +141,10 @@ def keep_record(entry: zoo.Entry) -> None:
 
     What is recorded of its very command stays; else the error of its rounded weights is kept. Raises ResultError.
     """
-    path = curves_of(entry.name)
-    make_folder(path.parent)
-    write(path, (zoo.folder() / entry.curves).read_bytes())
+    if entry.curves:  # one that public code trained has none
+        path = curves_of(entry.name)
+        make_folder(path.parent)
+        write(path, (zoo.folder() / entry.curves).read_bytes())
     before = recorded().get(entry.name)
     if before is not None and before.command == entry.command:
         return

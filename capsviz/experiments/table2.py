@@ -5,6 +5,7 @@ capsviz experiment table
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -103,11 +104,12 @@ def lines() -> list[TableRow]:
 
 
 def _alike(entries: Iterable[zoo.Entry]) -> list[list[zoo.Entry]]:
-    """Models of one method with one preset on one of the table's data sets, together."""
-    found: dict[tuple[str, str, str], list[zoo.Entry]] = {}
+    """Models that one command trained, seeds aside, on one of the table's data sets, together."""
+    found: dict[tuple[str, str, str, str], list[zoo.Entry]] = {}
     for entry in entries:
         if entry.data in PAPER:
-            found.setdefault((entry.data, method_of(entry), entry.preset), []).append(entry)
+            command = re.sub(r" --seed \S+", "", entry.command)
+            found.setdefault((entry.data, method_of(entry), entry.preset, command), []).append(entry)
     return list(found.values())
 
 

@@ -181,7 +181,9 @@ class TrainingConfig:
         words += [f"--{length}", str(getattr(self, length))]
         for field in fields(self):
             value = getattr(self, field.name)
-            if field.name in ("data", "routing", "preset", "epochs", "steps") or value == field.default:
+            # Of a folder, what is not asked for is chosen by its size.
+            chosen = value == field.default and not (self.is_folder and field.name == "batch")
+            if field.name in ("data", "routing", "preset", "epochs", "steps") or chosen:
                 continue
             option = OPTIONS[field.name]
             words += [option] if isinstance(value, bool) else [option, str(value)]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from capsviz.data import DatasetMissing
 from capsviz.device import chosen as place_of
-from capsviz.files import Busy, CheckpointError
+from capsviz.errors import CapsvizError
+from capsviz.files import CheckpointError
 from capsviz.training.config import SettingsError
 from capsviz.training.loop import train
 from capsviz.training.recipes import Recipe
@@ -119,7 +119,7 @@ def train_series(
                 data_root=data_root,
                 quiet=quiet,
             )
-        except (DatasetMissing, CheckpointError, Busy) as error:
+        except CapsvizError as error:  # the others go on
             failed[recipe.name] = str(error)
             say(f"{place}: {recipe.name} is left out. {error}")
             continue
@@ -128,9 +128,13 @@ def train_series(
             break
         if outcome.summary:
             say(f"{place}: {recipe.name} is done, test error {outcome.summary['test_error']:.2f} %")
-    return Series(
-        stopped, {recipe.name: State() if recipe.name in failed else state_of(recipe, out) for recipe in chosen}, failed
-    )
+    states = {}
+    for recipe in chosen:
+        try:
+            states[recipe.name] = State() if recipe.name in failed else state_of(recipe, out)
+        except CheckpointError as error:  # the time was over before its turn came
+            failed[recipe.name], states[recipe.name] = str(error), State()
+    return Series(stopped, states, failed)
 
 
 def table(chosen: Sequence[Recipe], out: Path) -> str:

@@ -166,3 +166,21 @@ def test_a_folder_without_classes_is_answered_with_the_layout_it_needs(tmp_path)
             load(path, "train")
     with pytest.raises(DatasetMissing, match="cannot be downloaded"):
         download(name)
+
+
+def test_a_folder_whose_second_split_is_called_otherwise_is_refused(tmp_path):
+    fill(tmp_path / "train", ["oak", "elm"], 4)
+    fill(tmp_path / "val", ["oak", "elm"], 2)
+    with pytest.raises(
+        DatasetMissing, match="has folders train and val, which are no classes; call the second one test"
+    ):
+        load(f"folder:{tmp_path}", "train")
+
+
+def test_what_a_program_hides_in_a_class_is_no_picture_of_it(tmp_path):
+    fill(tmp_path, ["elm", "oak"], 5)
+    before = len(load(f"folder:{tmp_path}", "train")) + len(load(f"folder:{tmp_path}", "test"))
+    fill(tmp_path / "oak", [".ipynb_checkpoints"], 3)
+    fill(tmp_path, ["yew"], 0)
+    Image.new("RGB", (40, 30)).save(tmp_path / "oak" / "scan.jfif", format="JPEG")
+    assert len(load(f"folder:{tmp_path}", "train")) + len(load(f"folder:{tmp_path}", "test")) == before + 1

@@ -79,3 +79,8 @@ def test_networks_with_convolutional_em_layers_have_a_name_of_their_own():
     assert TrainingConfig("mnist", "em", "matrix-compact").name == "mnist-matrix"
     assert TrainingConfig("mnist", "em", "matrix-paper", decoder=False).name == "mnist-matrix-fc-paper"
     assert TrainingConfig("mnist", "em", "compact").name == "mnist-em"
+
+
+def test_the_command_of_a_folder_says_the_batch_that_its_size_would_choose_otherwise():
+    config = TrainingConfig("folder:leaves@3x64x64", "dr", "residual", batch=128)
+    assert "--batch 128" in config.command()

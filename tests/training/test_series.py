@@ -146,3 +146,9 @@ def test_the_command_leaves_0_at_its_time_limit_and_1_where_a_model_was_left_out
 
 def test_an_unknown_name_gets_one_sentence(tmp_path):
     assert isinstance(zoo("train", "resnet", "--out", tmp_path).exception, CapsvizError)
+
+
+def test_a_training_that_diverges_does_not_keep_the_others_from_being_trained(tmp_path):
+    wild = Recipe("digits-dr", replace(DR.config, learning_rate=1e12))
+    series = train_series([wild, CNN], tmp_path, device="cpu", quiet=True)
+    assert "digits-dr" in series.failed and series.states["digits-cnn"].done
