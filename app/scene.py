@@ -192,7 +192,8 @@ def model_changes(name: str, choices: Choices) -> dict[str, object]:
         return changes
     keep: tuple[str, ...] = ("source", "data", "split", "recording", "only", "image", "over")
     keep += ("upper", "pair", "method", "cell")
-    if _trained(entries[name]) == _trained(entries[choices.model]):  # earlier or later: nothing is numbered otherwise
+    if name != choices.model and _trained(entries[name]) == _trained(entries[choices.model]):
+        # The same network, earlier or later: nothing in it is numbered otherwise.
         keep = (*keep, *DECLARED["model"].resets)
     return changes | {field: getattr(choices, field) for field in keep}
 
