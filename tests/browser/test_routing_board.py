@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -172,19 +173,21 @@ def test_the_list_says_the_numbers_of_the_frame_and_not_of_the_way_to_it(moving:
 
 
 def test_a_button_below_the_board_keeps_the_focus_when_it_is_pressed(visitor: Visitor):
-    visitor.open("?model=digits-dr")
-    zoom = visitor.window.locator('[data-stale="false"] section.routing .tools').get_by_role("button", name="Zoom into")
-    zoom.focus()
+    visitor.open("?model=digits-dr&capsule=17")  # nothing plays by itself
+    focused = "board.root.getRootNode().activeElement"
+    at(visitor, "[...board.tools.querySelectorAll('button')].find(each => each.textContent === '+').focus()")
     for times in (1, 2):
         visitor.window.keyboard.press(" ")
-        assert at(visitor, "board.cloud.camera.zoom") == times
-        assert zoom.evaluate("button => button.matches(':focus')") and at(visitor, "board.controls.timer") == 0
-    row = visitor.window.locator('[data-stale="false"] section.routing .list tbody button').nth(3)
-    row.focus()
+        assert at(visitor, f"[board.cloud.camera.zoom, {focused}?.textContent]") == [times, "+"]
+        assert at(visitor, "board.controls.timer") == 0, "it does not play"
+        visitor.window.wait_for_url(re.compile(f"zoom={times}"))
+        visitor.settle()
+    at(visitor, "board.list.root.querySelectorAll('tbody button')[3].focus()")
+    row = at(visitor, f"{focused}.textContent")
     visitor.window.keyboard.press("Enter")
-    visitor.eventually(lambda: "capsule=" in visitor.query(), "the capsule in the link")
+    visitor.eventually(lambda: f"capsule={row}" in visitor.query(), "the capsule in the link")
     visitor.settle()
-    assert row.evaluate("button => button.matches(':focus')")
+    assert at(visitor, f"{focused}?.textContent") == row
 
 
 def test_a_pointer_that_rests_on_a_vote_stays_where_the_next_network_has_fewer(visitor: Visitor):
