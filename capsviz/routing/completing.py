@@ -31,8 +31,7 @@ def logits(
 
     Else ln c, which is right up to a number for each lower capsule: its mean over the upper ones is taken as 0.
     """
-    even = 1 / couplings.shape[-1]  # of many upper capsules each gets little
-    if bool(((supposed.softmax(-1) - couplings).abs() < ROUNDING * min(1.0, 10 * even)).all()):
+    if bool(((supposed.softmax(-1) - couplings).abs() < ROUNDING).all()):
         return supposed
     found = couplings.clamp_min(torch.finfo(couplings.dtype).tiny).log()
     return found - found.mean(-1, keepdim=True)

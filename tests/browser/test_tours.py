@@ -229,7 +229,7 @@ def with_a_view(listen: Callable[..., Listener]) -> Listener:
     guest.window.get_by_role("button", name="Add this view").click()
     guest.eventually(lambda: "talk=" in guest.query(), "the talk in the link")
     guest.settle()
-    guest.window.get_by_role("link", name="Your own talk: 1 views").click()
+    guest.window.get_by_role("link", name="Your own talk: 1 view").click()
     guest.window.wait_for_url("**/tours?*")
     guest.settle()
     return guest
