@@ -200,9 +200,10 @@ def test_p_presents_the_page_before_the_server_answers(visitor: Visitor):
     hearing(visitor)
     assert window.evaluate(PRESSED, "") == PRESENTED
     assert window.evaluate(PRESSED, "p") == {**ORDINARY, "link": True}
+    visitor.eventually(lambda: "present" not in visitor.query(), "the ordinary page")
     visitor.settle()
     window.go_back()
-    visitor.eventually(lambda: "present=1" in visitor.query(), "Back to the presented page")
+    visitor.eventually(lambda: window.evaluate(PRESSED, "") == PRESENTED, "Back to the presented page")
     visitor.settle()
     assert window.evaluate(PRESSED, "") == PRESENTED
 
