@@ -41,17 +41,23 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
 
     A run that learned b and kept its snapshots brings these along. Batch normalisation is folded into the weights.
     The test error of the manifest is measured on the rounded weights, which are what everybody gets. name: the
-    model's, the run's unless given. bits: 16 for float16, or 8 (capsviz.zoo.storage). Raises CheckpointError when the
-    run is not finished.
+    model's, the run's unless given; a model of that name that the same command trained is replaced. bits: 16 for
+    float16, or 8 (capsviz.zoo.storage). Raises CheckpointError when the run is not finished, ZooError where another
+    training's model has the name.
     """
     if not (run / SUMMARY).is_file():
         raise CheckpointError(f"{run} holds no {SUMMARY}; finish the run with --resume first.")
     summary = read_summary(run)
+    name = name or summary["name"]
+    if name in zoo.models() and zoo.entry(name).command != summary["command"]:
+        raise zoo.ZooError(
+            f"{name} is in the zoo, from another training; give this one a name of its own with --name, and "
+            f"--replaces {name} where it is to take that one's place."
+        )
     config = TrainingConfig.from_dict(summary["training"])
     network = folded(open_run(run)[0])
     test = load(config.data, "test", root=data_root)
     result = evaluate(zoo.shipped(network, bits), test)
-    name = name or summary["name"]
 
     images, labels = exemplar_images(config, data_root)
     curves, history = f"curves/{name}.jsonl", f"histories/{name}.safetensors"

@@ -143,3 +143,16 @@ def test_of_a_long_run_every_epoch_is_kept_and_the_last_step(count, left):
     readings = [line for line in kept if line["kind"] == "train"]
     assert len(readings) == left
     assert not readings or (readings[-1]["step"], readings[-1]["loss"]) == (count, 0.333333)
+
+
+def test_a_model_of_another_training_is_not_replaced_unasked(run, empty_zoo):
+    first = publish(run)
+    assert publish(run) == first, "the same training again"
+    manifest = json.loads((empty_zoo / "manifest.json").read_text())
+    manifest["models"][0]["command"] = "capsviz train --data digits --routing l1 --preset tiny --epochs 30 --no-decoder"
+    (empty_zoo / "manifest.json").write_text(json.dumps(manifest))
+    before = (empty_zoo / first.file).read_bytes()
+    with pytest.raises(zoo.ZooError, match="digits-l1-fc is in the zoo, from another training; give this one a name"):
+        publish(run)
+    assert (empty_zoo / first.file).read_bytes() == before
+    assert publish(run, name="mine").name == "mine" and set(zoo.models()) == {"digits-l1-fc", "mine"}
