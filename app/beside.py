@@ -59,13 +59,18 @@ def first(current: Scene, entry: Entry) -> Beside:
     return _own(current, entry, current.picture)
 
 
+def second_image(current: Scene, entry: Entry) -> tuple[str, str, int]:
+    """Which image to put beside the one on stage, by data set, split and place; another where it is not here."""
+    name, split = images.data_of(current.choices, entry), images.split_of(current.choices, entry)
+    every, place = browsing.indices(name, split), current.choices.second_image
+    return name, split, place if place in every else every[place % len(every)]
+
+
 def second(current: Scene, entry: Entry) -> Beside | None:
     """What is to be routed beside it; None where nothing is, or nothing suits."""
     wanted = current.choices.second
     if wanted == ANOTHER_IMAGE:
-        name, split = images.data_of(current.choices, entry), images.split_of(current.choices, entry)
-        every, place = browsing.indices(name, split), current.choices.second_image
-        index = place if place in every else every[place % len(every)]
+        name, split, index = second_image(current, entry)
         return _own(current, entry, images.from_data(name, split, index, entry))
     if wanted in SAME:
         return _rerouted(current, entry, SAME[wanted]) if wanted in _same(entry) else None

@@ -157,6 +157,9 @@ def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
     if more:
         with others[-1]:
             chosen(st.number_input, "Image", "second_image", current.choices.second_image, 0, None, step=1)
+            *_, shown = beside.second_image(current, entry)
+            if shown != current.choices.second_image:
+                st.caption(f"It is not here: image {shown} instead.")
     return upper
 
 

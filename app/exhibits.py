@@ -19,7 +19,6 @@ from capsviz.boards.basics import LONGEST
 from capsviz.boards.checks import is_number
 from capsviz.figures.describe import describe
 from capsviz.figures.parse_tree import parse_tree
-from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.em import EM, SPREAD_MARGIN_END, SPREAD_MARGIN_START
 from capsviz.tracing.trace import Trace
 from capsviz.zoo import Entry
@@ -31,12 +30,6 @@ OTHERWISE = (
     f"{SPREAD_MARGIN_END:g} in training."
 )
 """How the loss that is no margin loss differs."""
-
-
-def _squashing(current: Scene) -> tuple[Entry, str]:
-    """The chosen model where it squashes, else one that does, and a sentence that says so."""
-    squashes = bool(current.entry.config.algorithm.squashed)
-    return current.sibling(current.entry.routing if squashes else DYNAMIC.name)
 
 
 def _stage(current: Scene, entry: Entry, note: str) -> Trace:
@@ -84,7 +77,7 @@ def moved_lengths(said: object, classes: int) -> None:
 
 def squash(current: Scene) -> None:
     """A vector that is dragged, and the class capsules of the image on stage before and after squash."""
-    entry, note = _squashing(current)
+    entry, note = current.squashing()
     trace, choices = _stage(current, entry, note), current.choices
     title = f"{current.picture.title} in {entry.name}"
     message = squash_message(
@@ -95,7 +88,7 @@ def squash(current: Scene) -> None:
 
 def loss(current: Scene) -> None:
     """The margin loss of every class of the image on stage, its margins and lengths in the visitor's hand."""
-    entry, note = _squashing(current)
+    entry, note = current.squashing()
     trace, choices = _stage(current, entry, note), current.choices
     known = current.picture.labels if trace.classes == current.entry.classes else ()
     labels = known or tuple(trace.named[0].tolist())
@@ -118,7 +111,7 @@ def loss(current: Scene) -> None:
 
 def parts(current: Scene) -> None:
     """The primary capsules of the image on stage that make its class capsules, what they see and what they give."""
-    entry, note = _squashing(current)
+    entry, note = current.squashing()
     trace, each = _stage(current, entry, note), current.choices.parts
     chosen(st.slider, "Parts of each class capsule", "parts", each, 1, MOST_PARTS)
     figure = parse_tree(trace, each=each, dark=current.dark)

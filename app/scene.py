@@ -19,6 +19,7 @@ from capsviz.data import DIGITS, MNIST
 from capsviz.errors import CapsvizError
 from capsviz.network import preset
 from capsviz.routing import ALGORITHMS
+from capsviz.routing.dynamic import DYNAMIC
 from capsviz.tracing import adopting
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.recorder import contains_shorter
@@ -105,6 +106,10 @@ class Scene:
                 raise
             entry, said = self.sibling(instead)
             return entry, f"{sentence(str(missing))} Here it is {ALGORITHMS[instead].title}. {said}".strip()
+
+    def squashing(self) -> tuple[Entry, str]:
+        """As `sibling`, the chosen model where it squashes, else one that does."""
+        return self.sibling(self.entry.routing if self.entry.config.algorithm.squashed else DYNAMIC.name)
 
     def trace(self, entry: Entry, *, touched: bool = False) -> Trace:
         """The image through a model, recorded; the chosen iterations count where the routing has any.

@@ -105,3 +105,16 @@ def test_another_step_keeps_what_was_followed_in_the_network(visit: Visit):
     slider(app).set_value("digits-dr@60").run()
     kept = {name: app.query_params[name] for name in ("model", "capsule", "touch", "frame", "image")}
     assert kept == {"model": "digits-dr@60", "capsule": "5", "touch": "mute:3", "frame": "3", "image": "7"}
+
+
+def test_basics_speaks_of_the_network_that_it_runs(visit: Visit):
+    app = visit("basics", model="digits-em@40")
+    assert "here **digits-dr@40** runs" in said(app) and "digits-dr reads" in said(app)
+    assert "digits-em reads" not in said(app)
+
+
+def test_where_the_image_beside_is_not_here_another_is_named_and_shown(visit: Visit):
+    app = visit("dynamic", model="digits-dr", second="image", image2=99_999)
+    [told] = [each.value for each in app.caption if "is not here" in each.value]
+    index = int(told.split("image ")[1].split()[0])
+    assert f"Digits test image {index}," in "\n".join(each.value for each in app.markdown)
