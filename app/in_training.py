@@ -140,11 +140,11 @@ def _image(current: Scene) -> None:
 
 def _shares(current: Scene, trace: Trace, whose: str) -> None:
     """What the lower capsules give to the class: couplings over the image, coefficients, or the types' shares."""
-    algorithm, labels = trace.config.algorithm, picture(current).labels
-    # Those of the digit that stands in, or of the image on stage where its classes are the digits'.
-    known = labels and current.choices.upper is None
-    known = known and (current.picture.labels != labels or trace.classes == current.entry.classes)
-    label = labels[0] if known else current.upper(trace)
+    algorithm, shown = trace.config.algorithm, picture(current)
+    labels = shown.labels
+    # Labels of the image on stage are of the classes of the model on stage; those of a digit that stands in are digits.
+    foreign = shown is current.picture and trace.classes != current.entry.classes
+    label = labels[0] if labels and not foreign and current.choices.upper is None else current.upper(trace)
     if "couplings" in algorithm.pictures:
         figure = couplings.coupling_geometry(trace, 0, label, trace.layer.iterations, dark=current.dark)
         said = f"Couplings under {whose}, over the image: orange is more than the even share, blue less."

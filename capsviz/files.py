@@ -183,10 +183,13 @@ def pack(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
     The checksum is that of the file with the checksum's own digits at zero.
     """
     plain: dict[str, Tensor] = {}
+    places: set[int] = set()
     for name, tensor in tensors.items():
         own = tensor.detach().cpu().contiguous()
-        shared = any(own.untyped_storage().data_ptr() == each.untyped_storage().data_ptr() for each in plain.values())
-        plain[name] = own.clone() if shared and own.numel() else own  # a file holds none that share memory
+        if own.untyped_storage().data_ptr() in places:  # a file holds none that share memory
+            own = own.clone()
+        places.add(own.untyped_storage().data_ptr())
+        plain[name] = own
     whole = memoryview(save_tensors(plain))
     start = LENGTH + int.from_bytes(whole[:LENGTH], "little")
     # safetensors writes metadata in an order that differs from process to process.

@@ -108,14 +108,9 @@ def _histogram(b: Float[ndarray, "..."], right: Number, dark: bool) -> Figure:
     middle, width = (edges[:-1] + edges[1:]) / 2, float(edges[1] - edges[0])
     held = np.flatnonzero(counts)
     zeros = int((b == 0).sum())
+    colours = [negative if value < 0 else positive for value in middle]
     bars = [
-        _bars(
-            middle,
-            counts.tolist(),
-            width,
-            [negative if value < 0 else positive for value in middle],
-            "b about %{x:.3f}",
-        ),
+        _bars(middle, counts.tolist(), width, colours, "b about %{x:.3f}"),
         *([_bars(np.zeros(1), [zeros], 0.3 * width, [ink(dark).muted], "b exactly 0")] if zeros else []),
     ]
     ends = (edges[held[0]], edges[held[-1] + 1]) if len(held) else (0.0, 0.0)

@@ -179,8 +179,8 @@ def _trace(
         primary_poses=torch.zeros(batch, config.lower, 0) if lower_poses is None else _numbers(lower_poses, "", None),
         primary_activations=presence,
         layers=(layer,),
-        poses=poses.clone(),  # numbers of their own: a file of tensors holds none that share memory
-        activations=activations.clone(),
+        poses=poses,
+        activations=activations,
         reconstruction=None if decoder is None else _drawn(decoder, poses, activations, config.image),
     )
 

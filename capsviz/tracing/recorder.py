@@ -122,8 +122,7 @@ def shorter(model: CapsNet | None, recorded: Trace, iterations: int) -> Trace:
         )
     layer = recorded.layer
     steps = {name: value[:iterations] for name, value in layer.items()}
-    # Numbers of their own: a file of tensors holds none that share memory.
-    poses, activations = steps[layer.algorithm.pose][-1].clone(), steps["activations"][-1].clone()
+    poses, activations = steps[layer.algorithm.pose][-1], steps["activations"][-1]
     if model is None:
         reconstruction, drawings = None, None
     else:

@@ -125,9 +125,9 @@ export class MarginChart extends Panel<MarginState> {
       disc(pen, [spot.x, spot.y], (j === held ? 11 : 8) * scale, theme.classes[j]);
       pen.strokeStyle = theme.ground;
       pen.stroke();
+      if (crowded(j) || !named.has(j)) return;
       const half = pen.measureText(spot.text).width / 2;
-      if (!crowded(j) && named.has(j))
-        haloed(pen, spot.text, Math.min(spot.x, frame.right - half), spot.y - 14 * scale, theme);
+      haloed(pen, spot.text, Math.min(spot.x, frame.right - half), spot.y - 14 * scale, theme);
     });
   }
 

@@ -195,12 +195,9 @@ export class Cells implements HandPanel {
     cell.textContent = label === board.state.upper ? shown(score, Math.abs(score) < 9.95 ? 1 : 0) : "";
     cell.classList.toggle("moved", this.offsetOf(label, d) !== 0);
     const most = Math.max(end, Math.abs(score)).toFixed(2);
-    for (const [name, number] of [
-      ["min", `-${most}`] as const,
-      ["max", most] as const,
-      ["now", score.toFixed(2)] as const,
-    ])
-      cell.setAttribute(`aria-value${name}`, number);
+    cell.setAttribute("aria-valuemin", `-${most}`);
+    cell.setAttribute("aria-valuemax", most);
+    cell.setAttribute("aria-valuenow", score.toFixed(2));
     cell.setAttribute("aria-valuetext", this.told(score, value));
   }
 

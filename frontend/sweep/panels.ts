@@ -44,14 +44,14 @@ export class ImageRow extends Panel<Scene> {
     const size = data.images.length / data.amounts.length;
     const nearest = minIndex(this.places, (place) => Math.abs(place - position));
     const canvas = element("canvas");
+    const [, down, across] = data.shape;
+    const [wide, tall] = [across, down].map((pixels) => (side * pixels) / Math.max(down, across));
     pen.imageSmoothingEnabled = false;
     pen.textAlign = "center";
     this.places.forEach((usual, k) => {
       const place = k === nearest ? Math.round(position) : usual;
       const x = k * (side + GAP);
       paintImage(canvas, data.shape, data.images.subarray(place * size, (place + 1) * size));
-      const [, down, across] = data.shape;
-      const [wide, tall] = [across, down].map((pixels) => (side * pixels) / Math.max(down, across));
       pen.drawImage(canvas, x + (side - wide) / 2, (side - tall) / 2, wide, tall);
       if (k === nearest) {
         strokeIn(pen, look.theme.accent, 3);
