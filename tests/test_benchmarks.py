@@ -94,11 +94,12 @@ def test_what_is_moved_is_told_beside_the_plain_formulation_and_a_copy():
     assert said.endswith("all votes and 10 iterations: dr 12.3 ms.")
 
 
-def test_the_whole_benchmark_runs_on_the_cpu_and_names_it(monkeypatch):
+@pytest.mark.parametrize("which", ["tiny", "residual"])
+def test_the_whole_benchmark_runs_on_the_cpu_and_names_it(monkeypatch, which):
     monkeypatch.setattr(speed, "ROUNDS", 1)
     monkeypatch.setattr(speed, "SECONDS", 1e-6)
     monkeypatch.setattr(traffic, "COPIED", 2**10)
-    result = speed.measure("tiny", 4, device="cpu")
+    result = speed.measure(which, 4, device="cpu")
     assert result["device"] == device.title(device.CPU)
     assert result["images_per_second"].keys() == result["bytes_moved"].keys()
     assert min(result["bytes_moved"].values()) > 0

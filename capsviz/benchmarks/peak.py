@@ -20,7 +20,7 @@ from capsviz.routing.dynamic import DYNAMIC
 from capsviz.training import losses
 from capsviz.training.feed import multi_hot
 from capsviz.training.memory import keep_freed_memory
-from capsviz.training.processes import precision_on
+from capsviz.training.processes import precision_on, step_products
 
 COMMAND = "capsviz benchmark memory"
 STEPS = 2
@@ -46,19 +46,19 @@ def measure(
     network = assemble(configure(preset, "digits", routing, image=shape, classes=classes))
     optimizer = torch.optim.AdamW(network.parameters(), lr=1e-3, fused=True)
     images, labels = torch.rand(batch, *shape), torch.randint(classes, (batch,))
-    kinds = {"bf16-mixed": torch.bfloat16}
-    precision = kinds.get(precision_on("cpu"), torch.float32)
+    precision = precision_on("cpu")
     seconds = []
     for _ in range(STEPS):
         began = time.perf_counter()
-        with torch.autocast("cpu", precision, enabled=precision != torch.float32):
+        with step_products("cpu", precision), torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16-mixed"):
             output = network(images, reconstruct=False)
             drawn = None if network.decoder is None else network.decode(output.poses, labels)
         loss = METHODS[routing].loss(output.scores, multi_hot(labels.unsqueeze(1), classes), 1.0)
         if drawn is not None:
             loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(drawn, images)
         optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        with step_products("cpu", precision):
+            loss.backward()
         optimizer.step()
         seconds.append(time.perf_counter() - began)
     check_finite(network.state_dict(), "The network")

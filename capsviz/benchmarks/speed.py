@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from functools import partial
 from statistics import median
@@ -25,7 +26,7 @@ from capsviz.tracing.recorder import trace
 from capsviz.training import losses
 from capsviz.training.feed import multi_hot
 from capsviz.training.memory import keep_freed_memory
-from capsviz.training.processes import precision_on
+from capsviz.training.processes import precision_on, step_products
 
 ROUNDS, SECONDS = 4, 1.0
 """How often each thing has its turn, and how long at least it is measured then."""
@@ -77,7 +78,7 @@ def measure(
     moved |= {name: traffic.moved(call) for name, call in calls.items()}
     copy, copied = traffic.copying(place)
     one = images[:1].cpu()
-    choices = {name: partial(trace, each, one, iterations=10, votes="all") for name, each in networks.items()}
+    choices = {name: partial(trace, each.eval(), one, iterations=10, votes="all") for name, each in networks.items()}
     return {
         "preset": preset_name,
         "batch": batch,
@@ -97,19 +98,20 @@ def measure(
 
 def _calls(networks: Mapping[str, CapsNet], images: Tensor, labels: Tensor) -> dict[str, Callable[[], Any]]:
     """What is measured of capsviz, by name."""
-    network = networks[DYNAMIC.name]
+    trained = {name: deepcopy(each).eval() for name, each in networks.items()}
+    network = trained[DYNAMIC.name]
     with torch.inference_mode():
-        lower = {name: each.encode(images) for name, each in networks.items()}
+        lower = {name: each.encode(images) for name, each in trained.items()}
         poses, weights = lower[DYNAMIC.name].poses.flatten(1), network.weight.detach().flatten(0, 1).flatten(1)
     calls: dict[str, Callable[[], Any]] = {
-        "encoder both ways": _encoding(network, images),
+        "encoder both ways": _encoding(networks[DYNAMIC.name], images),
         "encoder forward": _pass(lambda: network.encode(images), partial(_precision, images.device)),
         "dr pass in float32": _pass(lambda: network(images)),
         "dr trace": _pass(lambda: trace(network, images, votes=False)),
         PRODUCT: _pass(lambda: poses @ weights),
     }
-    for name, each in networks.items():
-        calls[f"{name} step"] = _step(each, images, labels)
+    for name, each in trained.items():
+        calls[f"{name} step"] = _step(networks[name], images, labels)
         calls[f"{name} forward"] = _pass(partial(each, images, reconstruct=False), partial(_precision, images.device))
         calls[f"{name} routing"] = _pass(partial(each.routed, lower[name]))
     return calls
@@ -229,14 +231,20 @@ def _precision(device: torch.device) -> AbstractContextManager[Any]:
     return torch.autocast(device.type, torch.bfloat16) if half else nullcontext()
 
 
+def _products(device: torch.device) -> AbstractContextManager[None]:
+    """How a step of `capsviz train` multiplies there what stays in float32."""
+    return step_products(device.type, precision_on(device.type))
+
+
 def _encoding(network: CapsNet, images: Tensor) -> Callable[[], None]:
     """The part of a training step that no routing changes."""
 
     def both_ways() -> None:
-        with _precision(images.device):
-            poses = network.encode(images).poses
-        network.zero_grad()
-        poses.sum().backward()
+        with _products(images.device):
+            with _precision(images.device):
+                poses = network.encode(images).poses
+            network.zero_grad()
+            poses.sum().backward()
 
     return both_ways
 
@@ -262,18 +270,19 @@ def _step(network: CapsNet, images: Tensor, labels: Tensor) -> Callable[[], None
     targets = multi_hot(labels.unsqueeze(1), 10)
 
     def step() -> None:
-        with _precision(images.device):
-            output = network(images, labels)
-        loss = network.config.algorithm.loss(output.scores, targets)
-        loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(output.reconstruction, images)
-        optimizer.zero_grad()
-        loss.backward()
-        if isinstance(algorithm := network.config.algorithm, Ascending):
-            with torch.no_grad():
-                gradient = algorithm.gradient(network, output.primary.poses, output.step.sums, targets)
-                ascended = algorithm.ascend(network.coefficients, gradient, step=0.005, regularisation=1e-3)
-                network.coefficients.copy_(ascended)
-        optimizer.step()
+        with _products(images.device):
+            with _precision(images.device):
+                output = network(images, labels)
+            loss = network.config.algorithm.loss(output.scores, targets)
+            loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(output.reconstruction, images)
+            optimizer.zero_grad()
+            loss.backward()
+            if isinstance(algorithm := network.config.algorithm, Ascending):
+                with torch.no_grad():
+                    gradient = algorithm.gradient(network, output.primary.poses, output.step.sums, targets)
+                    ascended = algorithm.ascend(network.coefficients, gradient, step=0.005, regularisation=1e-3)
+                    network.coefficients.copy_(ascended)
+            optimizer.step()
 
     return step
 

@@ -33,7 +33,7 @@ from capsviz.training.feed import Batch, Feed, training_sets
 from capsviz.training.interrupt import listening
 from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
-from capsviz.training.processes import DIVERGED, agreed, launch, part
+from capsviz.training.processes import DIVERGED, agreed, launch, part, step_products
 from capsviz.training.running_means import RunningMeans
 from capsviz.training.runs import CHECKPOINT, alone, check_same_run, finish, finished_summary, read_position
 from capsviz.training.weight_average import WeightAverage
@@ -173,7 +173,9 @@ def train(
         for step in range(start, total):
             progress = min(1.0, step / max(1, config.warm_up(total)))
             rate = schedules.learning_rate(config.schedule, config.learning_rate, step, total)
-            taken = take_step(config, fabric, model, forward_pass, fabric_optimizer, feed.batch(step), rate, progress)
+            batch = feed.batch(step)
+            with step_products(fabric.device.type, fabric.strategy.precision.precision):
+                taken = take_step(config, fabric, model, forward_pass, fabric_optimizer, batch, rate, progress)
             window.add(config.batch, *taken)
 
             done = step + 1

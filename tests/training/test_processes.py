@@ -10,7 +10,7 @@ import torch
 
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
-from capsviz.training.processes import allow_tf32
+from capsviz.training.processes import allow_tf32, step_products
 from capsviz.training.runs import open_run
 
 pytestmark = pytest.mark.long
@@ -71,3 +71,37 @@ def test_only_a_gpu_multiplies_float32_with_fewer_bits(device, precision):
         assert torch.get_float32_matmul_precision() == precision
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+@pytest.mark.parametrize(
+    ("device", "precision", "inside"),
+    [("cpu", "bf16-mixed", "medium"), ("cpu", "32-true", "highest"), ("cuda", "bf16-mixed", "highest")],
+)
+def test_a_step_of_mixed_precision_on_a_cpu_alone_multiplies_by_another_library(device, precision, inside):
+    before = torch.get_float32_matmul_precision()
+    try:
+        torch.set_float32_matmul_precision("highest")
+        with step_products(device, precision):
+            assert torch.get_float32_matmul_precision() == inside
+        assert torch.get_float32_matmul_precision() == "highest"
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def test_an_image_is_learned_by_the_products_of_a_step_and_validated_by_others(tmp_path, monkeypatch):
+    seen: dict[str, set[str]] = {"take_step": set(), "evaluate": set()}
+
+    def heard(name):
+        function = getattr(loop, name)
+
+        def call(*args, **kwargs):
+            seen[name].add(torch.get_float32_matmul_precision())
+            return function(*args, **kwargs)
+
+        monkeypatch.setattr(loop, name, call)
+
+    for name in seen:
+        heard(name)
+    config = TrainingConfig("digits", "l2", preset="tiny", steps=2, precision="bf16-mixed")
+    loop.train(config, tmp_path, device="cpu", quiet=True)
+    assert seen == {"take_step": {"medium"}, "evaluate": {"highest"}}
