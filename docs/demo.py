@@ -47,8 +47,8 @@ def perturbing(page: Page, address: str, query: str, dimension: int) -> list[tup
     page.goto(f"{address}/perturb?{query}")
     settle(page)
     page.wait_for_selector('.live-decoder[data-ready="true"]', timeout=120_000)
-    slider = page.locator('.live-decoder input[type="range"]').nth(dimension)
-    slider.scroll_into_view_if_needed()
+    slider = page.locator(f"#dimension-{dimension}")
+    slider.wait_for()
     slider.focus()
     frames = [(picture(page), STEP_MS)]
     for key in ["ArrowRight"] * 5 + ["ArrowLeft"] * 10 + ["ArrowRight"] * 5:
@@ -63,7 +63,9 @@ def main() -> None:
     """Write docs/images/demo.webp."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--query", default="model=mnist-dr&image=3&present=1", help="what follows ? in the links")
-    parser.add_argument("--dimension", type=int, default=4, help="the number of the class capsule that is moved")
+    parser.add_argument(
+        "--dimension", type=int, default=1, help="the number that is moved, one whose meaning has a word"
+    )
     parser.add_argument("--out", type=Path, default=IMAGES / "demo.webp")
     arguments = parser.parse_args()
     log = tempfile.TemporaryDirectory()
