@@ -42,7 +42,7 @@ class Codec:
 class Replaced(ValueError):
     """What a text stood for has left, and what took its place; the sentence says both."""
 
-    def __init__(self, sentence: str, successor: str) -> None:
+    def __init__(self, sentence: str, successor: str | tuple[str, ...]) -> None:
         super().__init__(sentence)
         self.successor = successor
 
@@ -199,9 +199,12 @@ def model_or(words: Sequence[str], where: str) -> Codec:
 
 
 def _read_pair(text: str, _choices: Choices, catalogue: Catalogue) -> tuple[str, ...]:
-    names = tuple(text.split(","))
+    said = tuple(text.split(","))
+    names = tuple(catalogue.successors.get(name, name) for name in said)
     if len(names) != 2 or names[0] == names[1] or not set(names) <= catalogue.classes.keys():
         raise ValueError(f"“{text}” is no pair of models")
+    if names != said:
+        raise Replaced(f"Of {text} not both are here any longer; showing {' and '.join(names)}.", names)
     return names
 
 

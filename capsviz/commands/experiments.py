@@ -53,12 +53,15 @@ def cost(
     threads: Threads = None,
     again: Annotated[bool, typer.Option("--again", help="Measure although there is a result.")] = False,
 ) -> None:
-    """Figure 4: seconds per 100 steps, and per 100 routings, of DR, L2 and L1."""
+    """Figure 4: seconds per 100 steps, and per 100 routings, of DR, L2 and L1, on the device chosen."""
+    from capsviz import device
     from capsviz.benchmarks.speed import measure
-    from capsviz.experiments import results
+    from capsviz.experiments import cost, results
 
-    if again or results.read("speed-paper") is None:
-        results.write("speed-paper", measure("paper", threads=threads))
+    for preset in cost.ENCODERS:
+        name = cost.file_of(preset, device.chosen().type)
+        if again or results.read(name) is None:
+            results.write(name, measure(preset, threads=threads))
     tell("cost")
 
 
@@ -106,6 +109,7 @@ def sparsity(seeds: Seeds = 3, threads: Threads = None, time_limit: Limit = None
     """L1's zeros against lambda, by subgradient and by soft threshold."""
     from capsviz.experiments import sparsity
 
+    sparsity.measure_shipped()
     train(sparsity, seeds, threads, time_limit)
     tell(sparsity.NAME)
 

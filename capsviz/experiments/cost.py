@@ -1,6 +1,6 @@
 """Figure 4 of Yang, Li & Yu 2021: seconds per 100 steps of DR, L2 and L1, the whole step and the routing alone.
 
-capsviz experiment cost --preset paper --threads 2
+capsviz experiment cost --threads 2
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from capsviz.routing.discriminative import L1, L2
 from capsviz.routing.dynamic import DYNAMIC
 
 COMPARED = (DYNAMIC.name, L2.name, L1.name)
+ENCODERS = ("paper", "residual")
+"""Whose steps are compared: the papers' network, and what our encoder leaves of the saving."""
 PAPER_SAVES = 0.2
 """Yang, Li & Yu 2021, Figure 4: L1 and L2 take at least 20 % less time than DR."""
 
@@ -33,22 +35,27 @@ class Cost:
         return 1 - self.step[name] / self.step[DYNAMIC.name]
 
 
-def costs(preset: str = "paper") -> list[Cost]:
+def costs() -> list[Cost]:
     """What `speed-PRESET.json` (CPU) and `speed-PRESET-cuda.json` (GPU) hold, as far as they are there."""
-    found = []
-    for name, device in ((f"speed-{preset}", "CPU"), (f"speed-{preset}-cuda", "GPU")):
-        if (result := results.read(name)) is not None:
-            found.append(of(result, device))
-    return found
+    places = [(file_of(preset, kind), kind) for preset in ENCODERS for kind in ("cpu", "cuda")]
+    return [of(result, kind) for name, kind in places if (result := results.read(name)) is not None]
 
 
-def of(result: dict[str, Any], device: str) -> Cost:
-    """The cost that a result of `capsviz benchmark` stands for; raises ResultError where a method was not measured."""
+def file_of(preset: str, kind: str) -> str:
+    """The name of the result file of a preset on a kind of device, "cpu" or "cuda"."""
+    return f"speed-{preset}" if kind == "cpu" else f"speed-{preset}-{kind}"
+
+
+def of(result: dict[str, Any], kind: str) -> Cost:
+    """The cost that a result of `capsviz benchmark` stands for; raises ResultError where a method was not measured.
+
+    kind: of the device, "cpu" or "cuda".
+    """
     wanted = {f"{name} {what}" for name in COMPARED for what in ("step", "routing")}
     if missing := wanted - result["images_per_second"].keys():
         raise results.ResultError(f"The speed of {min(missing)!r} was not measured; run `capsviz benchmark` again.")
     speed, batch = result["images_per_second"], result["batch"]
-    where = f"{device}, {result['threads']} threads, {result['machine']}" if device == "CPU" else result["machine"]
+    where = f"CPU, {result['threads']} threads, {result['machine']}" if kind == "cpu" else result["device"]
     step, routing = ({name: 100 * batch / speed[f"{name} {what}"] for name in COMPARED} for what in ("step", "routing"))
     return Cost(where, result["preset"], batch, step, routing)
 
@@ -56,14 +63,14 @@ def of(result: dict[str, Any], device: str) -> Cost:
 def markdown(found: list[Cost]) -> str:
     """Seconds per 100 batches as a table."""
     lines = [
-        "| device | seconds per 100 | DR | L2 | L1 | L2 saves | L1 saves |",
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: |",
+        "| preset | device | seconds per 100 | DR | L2 | L1 | L2 saves | L1 saves |",
+        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |",
     ]
     for cost in found:
         for what, seconds in (("training steps", cost.step), ("routings, forward", cost.routing)):
             saved = [f"{100 * (1 - seconds[name] / seconds[DYNAMIC.name]):.0f} %" for name in COMPARED[1:]]
             cells = " | ".join([*(f"{seconds[name]:.2f}" for name in COMPARED), *saved])
-            lines.append(f"| {cost.device} | {what} | {cells} |")
+            lines.append(f"| {cost.preset} | {cost.device} | {what} | {cells} |")
     return "\n".join(lines)
 
 
@@ -77,7 +84,7 @@ def sentences(found: list[Cost]) -> list[str]:
         verdict = "met by both" if all(met) else "met by one of the two" if any(met) else "missed"
         saved = " and ".join(f"{METHODS[name].short} {100 * cost.saved(name):.0f} %" for name in COMPARED[1:])
         said.append(
-            f"A whole step costs {saved} less than DR ({cost.device}); the paper reports at least "
+            f"A whole step of {cost.preset} costs {saved} less than DR ({cost.device}); the paper reports at least "
             f"{100 * PAPER_SAVES:.0f} %: {verdict}."
         )
         said.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from capsviz.data import title_of
@@ -60,8 +60,9 @@ def _table() -> Report:
         "How far from the paper's test errors are the models trained here?",
         tuple(table2.sentences(lines)),
         table2.markdown(lines),
-        f"Test error, measured once, of the shipped, rounded weights (several seeds: of the float32 weights); no epoch "
-        f"was chosen by it; {seeds}",
+        "Test error, measured once, of the shipped, rounded weights (several seeds: of the float32 weights, some of "
+        "trainings repeated on another machine); no epoch was chosen by it, but for how long our encoder learns "
+        f"CIFAR-10: after 16 epochs DR stood at 14.08 %; {seeds}",
         "capsviz experiment table",
         "Yang, Li & Yu 2021, Table II",
         lines,
@@ -93,7 +94,7 @@ def _convergence() -> Report:
 
 def _cost() -> Report:
     found = cost.costs()
-    first = f"preset {found[0].preset}, batch {found[0].batch}; medians" if found else "nothing measured yet"
+    first = f"batch {found[0].batch}; medians" if found else "nothing measured yet"
     return Report(
         "cost",
         "Figure 4",
@@ -121,6 +122,18 @@ def _iterations() -> Report:
         "Sabour, Frosst & Hinton 2017",
         {"trained": trained, "shipped": shipped} if result or shipped else None,
     )
+
+
+def _sparsity() -> Report:
+    made = _of_file(
+        sparsity,
+        "Sparsity",
+        "How sparse does L1 leave its coefficients?",
+        sweep.conditions,
+        "--seeds 3",
+        "Yang, Li & Yu 2021, equations 14 and 15",
+    )()
+    return replace(made, sentences=(*made.sentences, *sparsity.of_shipped(results.read(sparsity.SHIPPED))))
 
 
 def _multi() -> Report:
@@ -186,10 +199,7 @@ _REPORTS: dict[str, Callable[[], Report]] = {
         "", "Hinton, Sabour & Frosst 2018, invariance against equivariance",
     ),
     "iterations": _iterations,
-    "sparsity": _of_file(
-        sparsity, "Sparsity", "How sparse does L1 leave its coefficients?", sweep.conditions,
-        "--seeds 3", "Yang, Li & Yu 2021, equations 14 and 15",
-    ),
+    "sparsity": _sparsity,
     "ascent": _of_file(
         ascent, "γ and start of b", "Which ascent step and which start does b need?", sweep.conditions,
         "--seeds 3", "left open by Yang, Li & Yu 2021",

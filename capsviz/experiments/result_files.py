@@ -157,6 +157,21 @@ class Overlaid(Shipped):
     steps: Number
 
 
+class Zeros(Shipped):
+    """How much of its b is zero, exactly and nearly."""
+
+    data: Name
+    routing: Routing
+    exact: Share
+    near: Share
+
+
+class ZerosRows(Machine):
+    """Shipped models that learned b."""
+
+    rows: Annotated[list[Zeros], MOST_ROWS]
+
+
 class AskedRows(Machine):
     """Shipped models asked with T = 1 …"""
 
@@ -213,6 +228,7 @@ KINDS: dict[str, Any] = {
     "ascent": SweepOfB,
     "sparsity": SweepOfB,
     "iterations-shipped": AskedRows,
+    "sparsity-shipped": ZerosRows,
     "robustness": MovedRows,
     "viewpoint": RecoveredRows,
     "multi-mnist": OverlaidRows,

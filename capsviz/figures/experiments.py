@@ -87,16 +87,17 @@ def cost(costs: Sequence[Cost], *, dark: bool = False) -> Figure:
                     textposition="outside",
                     textfont={"size": TEXT, "color": ink(dark).text},
                     cliponaxis=False,
-                    name=each.device,
+                    name=f"{each.preset}, {each.device}",
                     marker={"color": [colour_of(name, dark) for name in seconds], "pattern": {"shape": "/" * number}},
                     showlegend=column == 1 and len(costs) > 1,
-                    hovertemplate=f"{each.device}<br>%{{x}}: %{{y:.3f}} s<extra></extra>",
+                    hovertemplate=f"{each.preset}, {each.device}<br>%{{x}}: %{{y:.3f}} s<extra></extra>",
                 ),
                 1,
                 column,
             )
     said = "; ".join(
-        ", ".join(f"{METHODS[name].short} {value:.1f} s" for name, value in each.step.items()) + f" on {each.device}"
+        ", ".join(f"{METHODS[name].short} {value:.1f} s" for name, value in each.step.items())
+        + f" for {each.preset} on {each.device}"
         for each in costs
     )
     return finished(figure, f"Time of 100 training steps: {said or 'nothing was measured'}.", dark)

@@ -12,9 +12,10 @@ from capsviz import zoo
 from capsviz.data import load
 from capsviz.files import read_tensors
 from capsviz.network import CapsNet, assemble
+from capsviz.network.assemble import folded
 from capsviz.training.config import SettingsError
 from capsviz.training.evaluate import evaluate
-from capsviz.training.loop import kept_at, train
+from capsviz.training.loop import build, kept_at, train
 from capsviz.training.publish import exemplar_images
 from capsviz.training.recipes import Recipe, recipes
 from capsviz.zoo import checkpoints
@@ -51,9 +52,10 @@ def publish_checkpoints(
     before: dict[str, Tensor] = {}
     errors = []
     for step in STEPS:
-        network, rounded = (assemble(entry.network).eval().requires_grad_(False) for _ in range(2))
-        network.load_state_dict(read_tensors(kept_at(folder, step))[0])
-        part = checkpoints.coded(network, before)
+        trained = build(config, entry.network.image, entry.network.classes).eval().requires_grad_(False)
+        trained.load_state_dict(read_tensors(kept_at(folder, step))[0])
+        rounded = assemble(entry.network).eval().requires_grad_(False)
+        part = checkpoints.coded(folded(trained), before)
         before = checkpoints.decoded(part, before)
         rounded.load_state_dict(unpacked(before))
         assert isinstance(rounded, CapsNet)

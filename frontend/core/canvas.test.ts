@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { inked } from "./canvas";
+import { imaged, inked } from "./canvas";
 
 test("pictures lie over one another on black, each in its colour, and colours add where they meet", () => {
   const bytes = new Uint8ClampedArray(4 * 3);
@@ -10,4 +10,12 @@ test("pictures lie over one another on black, each in its colour, and colours ad
     [Float32Array.of(0, 0.5, 1), "#204060"],
   ]);
   assert.deepEqual([...bytes], [255, 128, 0, 255, 16, 32, 48, 255, 255, 192, 96, 255]);
+});
+
+test("an image is painted channel by channel, a grey one alike in all three", () => {
+  const bytes = new Uint8ClampedArray(4 * 2);
+  imaged(bytes, [3, 1, 2], Float32Array.of(1, 0, 0.2, 0.4, 0, 0.6));
+  assert.deepEqual([...bytes], [255, 51, 0, 255, 0, 102, 153, 255]);
+  imaged(bytes, [1, 2, 1], Float32Array.of(0.2, 1));
+  assert.deepEqual([...bytes], [51, 51, 51, 255, 255, 255, 255, 255]);
 });

@@ -102,13 +102,18 @@ export function pixelsOf(canvas: HTMLCanvasElement, [, height, width]: Shape): [
 /** Paint an image of numbers in 0..1 on a canvas of one pixel per number; gives the canvas. */
 export function paintImage(canvas: HTMLCanvasElement, shape: Shape, values: Float32Array): HTMLCanvasElement {
   const [pen, pixels] = pixelsOf(canvas, shape);
-  const area = shape[1] * shape[2];
-  for (let i = 0; i < area; i++) {
-    for (let c = 0; c < 3; c++) pixels.data[4 * i + c] = 255 * values[shape[0] === 3 ? c * area + i : i];
-    pixels.data[4 * i + 3] = 255;
-  }
+  imaged(pixels.data, shape, values);
   pen.putImageData(pixels, 0, 0);
   return canvas;
+}
+
+/** What `paintImage` paints, as bytes "pixel red green blue opacity". */
+export function imaged(bytes: Uint8ClampedArray, [channels, height, width]: Shape, values: Float32Array): void {
+  const area = height * width;
+  for (let i = 0; i < area; i++) {
+    for (let c = 0; c < 3; c++) bytes[4 * i + c] = 255 * values[channels === 3 ? c * area + i : i];
+    bytes[4 * i + 3] = 255;
+  }
 }
 
 /** Grey pictures over one another on black, each in its colour; where they meet colours add. */

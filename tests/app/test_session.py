@@ -89,6 +89,12 @@ def test_a_link_to_a_model_that_left_opens_its_successor_and_says_so(key: str, f
     assert notices == ("old-em is no longer here; showing mnist-em, which took its place.",)
 
 
+def test_a_link_to_a_pair_of_which_one_left_opens_its_successor_beside_the_other_and_says_so():
+    choices, notices = parse({"pair": "mnist-dr,old-em"}, CATALOGUE)
+    assert choices.pair == ("mnist-dr", "mnist-em")
+    assert notices == ("Of mnist-dr,old-em not both are here any longer; showing mnist-dr and mnist-em.",)
+
+
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [

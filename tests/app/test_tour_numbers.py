@@ -18,6 +18,7 @@ from capsviz.analysis.viewpoint import amounts, lost
 from capsviz.boards.mixture import FRAMES, ROUNDS, Laid
 from capsviz.data import load, to_float
 from capsviz.data.viewpoint import CHANGES, Viewpoint
+from capsviz.experiments import iterations, results, robustness
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.recorder import trace as record
@@ -72,7 +73,31 @@ def agreement() -> dict[str, list[str]]:
         ],
         "Mute the key voter": two(nine[-1], muted[9]),
         "T: how many rounds?": two(ten[7], ten[5], ten[3], ten[4]),
+        "More rounds overfit": overfitting(),
     }
+
+
+def overfitting() -> list[str]:
+    """What more rounds than in training do to the errors of the networks that ship."""
+    rows = known(results.read(iterations.SHIPPED))["rows"]
+    error = {(row["model"], row["iterations"]): row["error"] for row in rows}
+    models = {row["model"] for row in rows}
+    assert {row["trained_with"] for row in rows} == {3}
+    worse = [model for model in models if error[model, 10] > error[model, 3]]
+    here = [f"{error['mnist-dr', rounds]:.2f} %" for rounds in (10, 3)]
+    return [f"{len(worse)} of {len(models)} shipped networks, trained with 3,", " instead of ".join(here)]
+
+
+def moved() -> list[str]:
+    """What shifts and turns that no training showed do to dynamic routing and to the convolutional network."""
+    rows = known(results.read(robustness.NAME))["rows"]
+    [cnn] = {(row["seen_rotation"], row["model"]) for row in rows if row["routing"] == "cnn"}
+    assert cnn == (0, "mnist-cnn"), "no turns"
+    error = {(row["routing"], row["kind"], row["amount"]): row["error"] for row in rows}
+    assert max(row["seen_shift"] for row in rows) < 6
+    assert max(row["seen_rotation"] for row in rows) < 60
+    six, turned = [error[routing, "shift", 6] for routing in ("dr", "cnn")], error["dr", "rotation", 60]
+    return [f"6 pixels, {six[0]:.1f} % are wrong with dynamic routing and {six[1]:.1f} %", f"errs on {turned:.1f} %"]
 
 
 def in_the_plane() -> dict[str, list[str]]:
@@ -118,6 +143,7 @@ def gaussians() -> dict[str, list[str]]:
     assert (CHANGES["rotation"].low, CHANGES["rotation"].high) == (-60, 60)
     between = (named_between(model) for model in ("mnist-dr", "mnist-em-residual"))
     return in_the_plane() | {
+        "Does it help?": moved(),
         "Turned all the way": [f"from {least} to {most}" for least, most in between],
         "They tighten": two(*sigma, *steps["responsibilities"][:, 0, 31, 9], *active[:, 9]),
         "Strict or lenient": two(lenient[9]),

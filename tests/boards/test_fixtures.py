@@ -24,7 +24,7 @@ from capsviz.routing import DenseVotes, InverseTemperature, dynamic_routing, squ
 from capsviz.routing.losses import margin_losses
 
 FOLDER = Path(__file__).parents[2] / "frontend" / "fixtures"
-CLASSES, DIM, EXEMPLARS, IMAGE = 3, 4, 2, (1, 3, 2)
+CLASSES, DIM, EXEMPLARS, IMAGE = 3, 4, 2, (3, 3, 2)
 
 
 def message() -> dict[str, Any]:

@@ -10,7 +10,8 @@ import torch
 from typer.testing import CliRunner
 
 import capsviz
-from capsviz import zoo
+from capsviz import device, zoo
+from capsviz.benchmarks import speed
 from capsviz.commands.main import app
 from capsviz.data import to_float
 from capsviz.data.torchvision_sets import JPEG_NOTE
@@ -237,11 +238,31 @@ def test_cost_is_seconds_per_hundred_and_says_when_the_papers_saving_is_missed(f
     }
     result = {"images_per_second": speeds, "batch": 50, "threads": 2, "machine": "x", "preset": "paper"}
     results.write("speed-paper", result)
-    (found,) = cost.costs()
+    results.write("speed-residual-cuda", result | {"preset": "residual", "device": "NVIDIA X"})
+    found, on_gpu = cost.costs()
+    assert (on_gpu.device, on_gpu.preset) == ("NVIDIA X", "residual")
+    assert cost.markdown([on_gpu]).splitlines()[2].startswith("| residual | NVIDIA X | training steps | 50.00 |")
     assert found.step == {"dr": 50.0, "l2": pytest.approx(45.45, abs=0.01), "l1": 25.0}
     assert found.saved("l1") == 0.5
     assert "at least 20 %: met by one of the two." in cost.sentences([found])[0]
     assert cost.sentences([found])[-1].startswith("No GPU was at hand")
+
+
+def test_figure_4_is_measured_of_both_encoders_where_no_result_of_the_device_is_there(folder, monkeypatch):
+    speeds = {f"{name} {what}": 10.0 for name in cost.COMPARED for what in ("step", "routing")}
+    asked = []
+
+    def measure(preset, threads):
+        asked.append(preset)
+        return {"images_per_second": speeds, "batch": 50, "threads": 2, "machine": "x", "device": "X", "preset": preset}
+
+    monkeypatch.setattr(speed, "measure", measure)
+    monkeypatch.setattr(device, "chosen", lambda: torch.device("cuda"))
+    results.write("speed-paper", measure("paper", 1))
+    assert CliRunner().invoke(app, ["experiment", "cost"]).exit_code == 0
+    assert asked == ["paper", "paper", "residual"]
+    assert results.read("speed-paper-cuda") and results.read("speed-residual-cuda")
+    assert [each.device for each in cost.costs()] == ["CPU, 2 threads, x", "X", "X"]
 
 
 def test_multi_mnist_without_a_model_says_so(folder):

@@ -6,9 +6,11 @@ import json
 
 import pytest
 
+from capsviz import zoo
 from capsviz.experiments import ascent, iterations, results, sparsity
 from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import conditions, digits, sweep
+from tests.known import known
 
 
 def short(**settings):
@@ -60,6 +62,17 @@ def test_averages_join_what_differs_in_its_seed_alone():
     text = ascent.markdown({"rows": rows}).replace("\u00a0", " ")
     assert "| 0.005 | 0.1 | 0.2000 (0.1000 to 0.3000) | 2.00 (1.00 to 3.00) |" in text
     assert seed_means([], lambda row: 0, lambda row: 0.0) == {}
+
+
+def test_what_ships_is_counted_and_told_of_l1_beside_l2(folder):
+    said = sparsity.of_shipped(sparsity.measure_shipped())
+    rows = {row["model"]: row for row in known(results.read(sparsity.SHIPPED))["rows"]}
+    assert rows.keys() == {e.name for e in zoo.models().values() if e.routing in ("l1", "l2") and e.has_decoder}
+    b = zoo.load("mnist-l1-residual").get_buffer("coefficients").abs()
+    assert rows["mnist-l1-residual"]["near"] == pytest.approx(float((b < b.max() / 1000).float().mean()))
+    l2, l1 = (100 * rows[f"mnist-{name}-residual"]["near"] for name in ("l2", "l1"))
+    assert len(said) == 1 and f"MNIST {l2:.1f} % and {l1:.1f} %" in said[0]
+    assert sparsity.of_shipped(None) == []
 
 
 def test_the_sentence_on_sparsity_is_what_was_counted():

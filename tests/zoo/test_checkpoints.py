@@ -21,7 +21,9 @@ from capsviz.commands.main import app
 from capsviz.files import read_tensors
 from capsviz.network import CapsNet, assemble
 from capsviz.training import loop, publish_checkpoints
+from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
+from capsviz.training.publish import publish
 from capsviz.training.recipes import Recipe
 from capsviz.zoo import checkpoints
 from capsviz.zoo.storage import unpacked
@@ -163,6 +165,22 @@ def test_a_model_is_trained_again_and_shown_as_it_was(place, tmp_path, monkeypat
         with torch.no_grad():
             sought, found = (network(data.to_float(test.images[:40])).activations for network in (trained, shown))
         assert float((sought - found).abs().max()) < 0.05
+
+
+def test_a_network_with_running_statistics_is_shown_as_it_was_with_these_in_its_weights(place, tmp_path, monkeypatch):
+    config = TrainingConfig("digits", "l2", preset="residual", batch=128, steps=2)
+    publish(loop.train(config, tmp_path / "digits-l2-residual", quiet=True).folder, bits=8)
+    monkeypatch.setattr(publish_checkpoints, "recipe_of", lambda name: Recipe(name, config))
+    monkeypatch.setattr(publish_checkpoints, "STEPS", (0, 1))
+    publish_checkpoints.publish_checkpoints("digits-l2-residual", tmp_path / "runs", quiet=True)
+    trained = loop.build(config, (1, 28, 28), 10).eval()
+    trained.load_state_dict(read_tensors(loop.kept_at(tmp_path / "runs/digits-l2-residual-checkpoints", 1))[0])
+    shown = zoo.load("digits-l2-residual@1")
+    images = data.to_float(data.load("digits", "test").images[:40])
+    assert isinstance(trained, CapsNet) and trained.config.normalised and not shown.config.normalised
+    with torch.no_grad():
+        sought, found = (network.encode(images).activations for network in (trained, shown))
+    assert float((sought - found).abs().mean()) < 0.1 * float(sought.mean())
 
 
 def test_a_model_that_leaves_takes_its_checkpoints_along(place):
