@@ -10,6 +10,7 @@ On the CPU the number is fixed, so that no sum is taken in another order from on
 from __future__ import annotations
 
 import os
+import platform
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
@@ -72,6 +73,11 @@ def _find(said: str, *, given: bool) -> torch.device:
 def of(network: nn.Module) -> torch.device:
     """Where a network is."""
     return next(network.parameters()).device
+
+
+def processor() -> str:
+    """The CPU as result files name it: its kind, and the widest instructions that PyTorch uses on it."""
+    return f"{platform.machine()}, {torch.backends.cpu.get_cpu_capability()}"
 
 
 def title(device: torch.device) -> str:

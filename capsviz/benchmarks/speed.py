@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
@@ -83,7 +82,7 @@ def measure(
         "preset": preset_name,
         "batch": batch,
         "threads": torch.get_num_threads(),
-        "machine": f"{platform.machine()}, {torch.backends.cpu.get_cpu_capability()}",
+        "machine": devices.processor(),
         "device": devices.title(place),
         "torch": torch.__version__,
         "images_per_second": {name: round(batch / seconds, 1) for name, seconds in times.items()},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import torch
 
 from capsviz import places
+from capsviz.device import processor
 from capsviz.errors import CapsvizError
 from capsviz.experiments.result_files import KINDS
 from capsviz.files import UNFINISHED, make_folder, write_json
@@ -63,7 +63,7 @@ def write(name: str, result: Mapping[str, Any]) -> Path:
 def machine() -> dict[str, Any]:
     """What a measurement was made on."""
     return {
-        "machine": f"{platform.machine()}, {torch.backends.cpu.get_cpu_capability()}",
+        "machine": processor(),
         "threads": torch.get_num_threads(),
         "torch": torch.__version__,
     }

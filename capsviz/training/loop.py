@@ -129,7 +129,10 @@ def train(
     if threads:
         torch.set_num_threads(threads)
     keep_freed_memory()
-    fabric = launch(device, config.precision)
+    begun = read_position(folder / CHECKPOINT) if resume and (folder / CHECKPOINT).is_file() else {}
+    # "auto" is another precision on another machine, but not amid a run.
+    fabric = launch(device, begun.get("precision") or config.precision)
+    precision = fabric.strategy.precision.precision
     if config.is_folder:
         forecast.check_images(config, data_root)
     train_set, held_out = (each.to(fabric.device) for each in training_sets(config, data_root))
@@ -145,8 +148,8 @@ def train(
     snapshots = Snapshots(total)
     snapshots.see(0, average.model)
     tensors: dict[str, Tensor] = {}
-    if resume and (folder / CHECKPOINT).is_file():
-        state = read_position(folder / CHECKPOINT)
+    if begun:
+        state = begun
         tensors, _ = read_tensors(folder / CHECKPOINT)
         check_same_run(config, state)
         restore_checkpoint(tensors, model, optimizer)
@@ -174,7 +177,7 @@ def train(
             progress = min(1.0, step / max(1, config.warm_up(total)))
             rate = schedules.learning_rate(config.schedule, config.learning_rate, step, total)
             batch = feed.batch(step)
-            with step_products(fabric.device.type, fabric.strategy.precision.precision):
+            with step_products(fabric.device.type, precision):
                 taken = take_step(config, fabric, model, forward_pass, fabric_optimizer, batch, rate, progress)
             window.add(config.batch, *taken)
 
@@ -211,7 +214,7 @@ def train(
             if journal and (stopped or epoch_over or time.monotonic() - saved >= checkpoint_seconds):
                 state = {"step": done, "seconds": seconds, "validation_error": validation_error}
                 state |= {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}
-                state |= {"classes": train_set.classes}
+                state |= {"classes": train_set.classes, "precision": precision}
                 more = snapshots.tensors() | average.tensors() | window.tensors()
                 save_checkpoint(folder / CHECKPOINT, model, optimizer, state, more)
                 saved = time.monotonic()
@@ -225,6 +228,7 @@ def train(
         journal.close()
         seconds = seconds_before + time.monotonic() - began
         measured = {"validation_error": validation_error, "seconds": round(seconds, 1), "steps": total}
+        measured |= {"precision": precision}
         snapshots.write(folder)
         summary = finish(config, average.model, measured, folder, data_root)
     fabric.barrier()

@@ -14,17 +14,19 @@ import torch
 from msgspec import Meta
 
 from capsviz.data import load
+from capsviz.device import processor
 from capsviz.files import CheckpointError, locked, read_header, read_tensors, write_json, write_tensors
 from capsviz.network import Network, NetworkConfig, assemble, config_in_file
 from capsviz.network.finite import check_finite
 from capsviz.reading import Name, Names, Number, Percent, Text, read_json, understood
 from capsviz.training.checkpoint import model_tensors, restore_model
-from capsviz.training.config import SettingsError, TrainingConfig
+from capsviz.training.config import PRECISIONS, SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 
 CHECKPOINT, WEIGHTS, SUMMARY = "checkpoint.safetensors", "model.safetensors", "summary.json"
 
 
+Precision = Annotated[str, Meta(pattern=f"^({'|'.join(PRECISIONS[1:])})$")]
 WRITTEN = "give a file that training wrote, or train again"
 
 
@@ -43,11 +45,12 @@ class RunHeader:
 
 @dataclass(frozen=True, kw_only=True)
 class Position(RunHeader):
-    """A checkpoint's header: where the training was cut off."""
+    """A checkpoint's header: where the training was cut off, and the precision that "auto" meant there."""
 
     step: Number
     seconds: Annotated[float, Meta(ge=0)]
     validation_error: Percent | None
+    precision: Precision | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +64,8 @@ class Summary(RunHeader):
     seconds: Annotated[float, Meta(ge=0)]
     steps: Number
     note: Text = ""
+    precision: Precision | None = None
+    machine: Text = ""
 
 
 P = ParamSpec("P")
@@ -175,6 +180,7 @@ def finish(
         "test_count": result.count,
         **measured,
         "note": test.note,
+        "machine": processor(),
         "versions": {"python": platform.python_version(), "torch": torch.__version__, "capsviz": own_version()},
     }
     write_json(folder / SUMMARY, summary)

@@ -14,8 +14,9 @@ import pytest
 import torch
 
 from capsviz.data import load
+from capsviz.device import processor
 from capsviz.files import CheckpointError, WriteError, read_tensors, write_tensors
-from capsviz.training import loop
+from capsviz.training import loop, processes
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.journal import read_metrics
@@ -131,6 +132,21 @@ def test_running_statistics_and_averaged_weights_are_exact_on_resume(tmp_path, o
     assert any(name.endswith("running_var") for name in expected)
     assert all(torch.equal(weights[name], expected[name]) for name in expected)
     assert known(resumed.summary)["test_error"] == known(straight.summary)["test_error"]
+
+
+def test_a_run_goes_on_in_the_precision_that_it_began_in_and_says_it(tmp_path, monkeypatch):
+    config = TrainingConfig("digits", "l2", "tiny", steps=4, batch=32)
+    monkeypatch.setattr(loop, "METRICS_EVERY", 2)
+    monkeypatch.setattr(processes, "precision_on", lambda device: "bf16-mixed")
+
+    def stop(line: dict) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    cut = loop.train(config, tmp_path, device="cpu", quiet=True, watch=stop)
+    assert cut.step == 2 and read_tensors(tmp_path / "checkpoint.safetensors")[1]["precision"] == "bf16-mixed"
+    monkeypatch.setattr(processes, "precision_on", lambda device: "32-true")
+    summary = known(loop.train(config, tmp_path, resume=True, device="cpu", quiet=True).summary)
+    assert (summary["precision"], summary["machine"]) == ("bf16-mixed", processor())
 
 
 def test_metrics_after_a_resume_are_those_of_an_uninterrupted_run(tmp_path, monkeypatch, one_thread):
