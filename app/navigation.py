@@ -15,17 +15,19 @@ from app import scene
 from app.components import lead
 from app.components.address import address
 from app.state import session
+from capsviz.routing.discriminative import L2
+from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.em import EM
 
 START = session.START["page"]
 VIEWS = Path(__file__).with_name("views").resolve()
-FIRST_LAB = "dynamic"
+FIRST_LAB = DYNAMIC.page
 """What the empty address opened before there was a start page, and opens still where the link holds a choice."""
 PAGES = {
     "start": ("Start", "home"),
-    "dynamic": ("Dynamic routing", "route"),
+    FIRST_LAB: (DYNAMIC.title, "route"),
     EM.page: ("EM", "bubble_chart"),
-    "discriminative": ("L2 / L1", "balance"),
+    L2.page: ("L2 / L1", "balance"),
     "perturb": ("Perturb", "tune"),
     "compare": ("Compare", "compare"),
     "results": ("Results", "table_chart"),

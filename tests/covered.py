@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from coverage import Coverage
-
 from capsviz.experiments import results
 
 NAME = "coverage"
@@ -51,6 +49,8 @@ def table(result: Mapping[str, Any]) -> str:
 
 def main() -> None:
     """Read what pytest left in .coverage."""
+    from coverage import Coverage  # comes with pytest-cov; docs.tables reads the result without it
+
     measured = Coverage()
     measured.load()
     with tempfile.TemporaryDirectory() as folder:

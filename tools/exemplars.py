@@ -13,12 +13,12 @@ from torch import Tensor
 from capsviz import trace, zoo
 from capsviz.analysis import disagreement
 from capsviz.analysis.predictions import path_of, recorded
-from capsviz.data import ImageSet, MultiDigits, load, to_float
+from capsviz.data import DATASETS, ImageSet, MultiDigits, load, to_float
 from capsviz.data.exemplars import FOLDER, chosen, write
 from capsviz.network import CapsNet
 from capsviz.routing.dynamic import DYNAMIC
 
-SETS = ("mnist", "fashion-mnist", "cifar10", "multi-mnist")
+SETS = tuple(name for name, described in DATASETS.items() if not described.embedded)
 
 
 def lead(activations: Tensor, labels: Tensor) -> Tensor:

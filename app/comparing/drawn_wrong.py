@@ -19,6 +19,8 @@ from capsviz.analysis.predictions import Predictions, PredictionsError
 from capsviz.data import ImageSet
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.network import Part
+from capsviz.routing.discriminative import L2
+from capsviz.routing.dynamic import DYNAMIC
 
 HEADLINE = (
     "Capsules that their network reads rightly: <b>what does a decoder draw</b>, their own or one that never met them?"
@@ -36,11 +38,12 @@ def show(current: Scene) -> None:
     if not records:
         raise methods.NothingMeasured(
             f"No decoder of {images.title_of(current.entry.data)} draws the capsules of any model here; "
-            f"`capsviz train --data {current.entry.data} --routing dr` trains one."
+            f"`capsviz train --data {current.entry.data} --routing {DYNAMIC.name}` trains one."
         )
     called = methods.titles(records)
     strangers = [name for name, record in records.items() if not record.reconstructs]
-    likely = [current.entry.name, *(name for name in strangers if called[name].startswith("L2")), *strangers]
+    entries = resources.all_entries()
+    likely = [current.entry.name, *(name for name in strangers if entries[name].routing == L2.name), *strangers]
     own = current.entry.name if current.entry.name in records else next(iter(records))
     first = next((name for name in likely if name in strangers), own)
     method = current.choices.method if current.choices.method in records else first

@@ -34,7 +34,7 @@ def short(entry: Entry) -> str:
     """A method's name where it has little room: "DR", "L2/FC", "EM matrix", "DR 1" for another seed."""
     matrix = " matrix" if entry.has_capsules and entry.config.capsule_layers else ""
     without = "/FC" if entry.has_capsules and not entry.has_decoder else ""
-    return f"{entry.routing.upper()}{without}{matrix}{f' {entry.seed}' if entry.seed else ''}"
+    return f"{entry.method.short}{without}{matrix}{f' {entry.seed}' if entry.seed else ''}"
 
 
 def titles(names: Iterable[str], form: Callable[[Entry], str] = title) -> dict[str, str]:

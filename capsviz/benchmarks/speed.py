@@ -105,8 +105,8 @@ def _calls(networks: Mapping[str, CapsNet], images: Tensor, labels: Tensor) -> d
     calls: dict[str, Callable[[], Any]] = {
         "encoder both ways": _encoding(networks[DYNAMIC.name], images),
         "encoder forward": _pass(lambda: network.encode(images), partial(_precision, images.device)),
-        "dr pass in float32": _pass(lambda: network(images)),
-        "dr trace": _pass(lambda: trace(network, images, votes=False)),
+        f"{DYNAMIC.name} pass in float32": _pass(lambda: network(images)),
+        f"{DYNAMIC.name} trace": _pass(lambda: trace(network, images, votes=False)),
         PRODUCT: _pass(lambda: poses @ weights),
     }
     for name, each in trained.items():
@@ -130,9 +130,9 @@ def _plain(name: str, plain: Plain[Any], images: Tensor, labels: Tensor) -> dict
 def _bars(times: dict[str, float], preset_name: str) -> list[Bar]:
     """What is asked of every preset, and what of the paper's network alone."""
     paper = [
-        _faster(times, "dr step", "plain step", 4.0),
-        _faster(times, "dr forward", "plain forward", 5.0),
-        _faster(times, "dr routing", "plain routing", 6.0),
+        _faster(times, f"{DYNAMIC.name} step", "plain step", 4.0),
+        _faster(times, f"{DYNAMIC.name} forward", "plain forward", 5.0),
+        _faster(times, f"{DYNAMIC.name} routing", "plain routing", 6.0),
         *(_at_most(times, f"{name} step", f"{DYNAMIC.name} step", 0.8) for name in ASCENDING),
     ]
     return [
@@ -140,7 +140,7 @@ def _bars(times: dict[str, float], preset_name: str) -> list[Bar]:
         *(_at_most(times, f"{name} routing", PRODUCT, 1.5) for name in ASCENDING),
         _at_most(times, f"{DYNAMIC.name} step", "encoder both ways", 1.35),
         *(_at_most(times, f"{name} step", "encoder both ways", 1.15) for name in ASCENDING),
-        _at_most(times, "dr trace", "dr pass in float32", 1.15),
+        _at_most(times, f"{DYNAMIC.name} trace", f"{DYNAMIC.name} pass in float32", 1.15),
     ]
 
 
@@ -162,10 +162,13 @@ def table(result: dict[str, Any]) -> str:
 def _rates(result: dict[str, Any]) -> str:
     """Images a second, of capsviz and of the plain formulation."""
     rate = result["images_per_second"]
+    step, forward, routing = (
+        f"{rate[f'{DYNAMIC.name} {what}']:.0f} against {rate[f'plain {what}']:.0f}"
+        for what in ("step", "forward", "routing")
+    )
     return (
-        f"A DR training step takes {rate['dr step']:.0f} images/s against {rate['plain step']:.0f}, a forward pass "
-        f"{rate['dr forward']:.0f} against {rate['plain forward']:.0f}, votes and routing iterations "
-        f"{rate['dr routing']:.0f} against {rate['plain routing']:.0f}."
+        f"A training step of {DYNAMIC.short} takes {step} images/s, a forward pass {forward}, votes and routing "
+        f"iterations {routing}."
     )
 
 
@@ -188,7 +191,11 @@ def _floor(result: dict[str, Any]) -> str:
     """How far the ratios could go if nothing but the encoder took time."""
     times = {name: 1e3 * result["batch"] / speed for name, speed in result["images_per_second"].items()}
     there, both = times["encoder forward"], times["encoder both ways"]
-    forward, step, rest = times["plain forward"] / there, times["plain step"] / both, both / times["dr step"]
+    forward, step, rest = (
+        times["plain forward"] / there,
+        times["plain step"] / both,
+        both / times[f"{DYNAMIC.name} step"],
+    )
     return (
         f"The encoder alone, which every method shares, takes {there:.1f} ms forward and "
         f"{both:.1f} ms forward and backward. A forward pass that did nothing else would be {forward:.2f} times faster "

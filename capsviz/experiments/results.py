@@ -1,4 +1,4 @@
-"""Where results lie, `benchmarks/results/`, and how they are read, written and averaged."""
+"""Where results lie, `benchmarks/results/`, and how they are read and written."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def configs(seeds: int) -> list[TrainingConfig]:
 
 
 def measure_shipped() -> dict[str, Any]:
-    """Which shares of b are zero in the models with a decoder that ship, as `capsviz.routing.sparsity` counts them."""
+    """Which shares of b are zero, by `Sparsity`, in the models with a decoder that ship; written as a result file."""
     rows = []
     for entry in zoo.models().values():
         if entry.routing in ASCENDING and entry.has_decoder:
