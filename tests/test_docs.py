@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from capsviz import routing
 from capsviz.experiments.reports import document
+from capsviz.routing import ALGORITHMS
 from docs import architecture, tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,3 +53,15 @@ def test_sources_are_cited_by_authors_and_year_or_by_title():
     number = re.compile(r"\bseed 00\d", re.IGNORECASE)
     pages = [path for path in (*files, *PAGES) if path.name != "test_docs.py"]
     assert [path.name for path in pages if number.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_every_package_of_the_library_and_every_algorithm_has_its_place_in_the_reference():
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md"))
+    inner = {"benchmarks", "commands"}
+    packages = {path.parent.name for path in (ROOT / "capsviz").glob("*/__init__.py")} - inner
+    assert {name for name in packages if f"::: capsviz.{name}\n" not in pages} == set()
+    exported = {each.step.__module__ for each in ALGORITHMS.values() if hasattr(routing, each.step.__name__)}
+    told = {each.step.__module__ for each in ALGORITHMS.values() if f"::: {each.step.__module__}\n" in pages}
+    assert exported | told == {each.step.__module__ for each in ALGORITHMS.values()}
+    listed = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert all(f"reference/{path.name}" in listed for path in (ROOT / "docs" / "reference").glob("*.md"))
