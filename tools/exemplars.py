@@ -13,8 +13,9 @@ from torch import Tensor
 from capsviz import trace, zoo
 from capsviz.analysis import disagreement
 from capsviz.analysis.predictions import path_of, recorded
-from capsviz.data import DATASETS, ImageSet, MultiDigits, load, to_float
+from capsviz.data import DATASETS, ImageSet, MultiDigits, load, order, to_float
 from capsviz.data.exemplars import FOLDER, chosen, write
+from capsviz.data.torchvision_sets import FASHION_MNIST
 from capsviz.network import CapsNet
 from capsviz.routing.dynamic import DYNAMIC
 
@@ -62,6 +63,8 @@ def main() -> None:
     for name in SETS:
         data = load(name, "test")
         wanted = contested(data, name)
+        if name == FASHION_MNIST.name and isinstance(data, ImageSet):  # copies in other orders are about
+            order.write(name, data.images, data.labels)
         path = write(name, data, ranked(data, name, chosen(data, wanted))[0], wanted=wanted)
         print(f"{path.name}: {path.stat().st_size / 1e3:.0f} kB")
     print(f"{sum(file.stat().st_size for file in FOLDER.iterdir()) / 1e6:.2f} MB in all")

@@ -7,7 +7,7 @@ import os
 import stat
 import tarfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from torch import Tensor
 from capsviz.data.dataset import SPLITS, TEN_DIGITS, Dataset, download_command
 from capsviz.data.errors import DatasetMissing
 from capsviz.data.images import ImageSet
+from capsviz.data.order import in_order
 
 if TYPE_CHECKING:
     from capsviz.data.fetching import Progress
@@ -67,7 +68,12 @@ class Published(Dataset):
         """A split from the files below `root`, which may be read-only."""
         if not self.available(root):
             raise DatasetMissing(self._missing(root))
-        return self._checked(split, root, *self._original(split, root))
+        images, labels = self._original(split, root)
+        found = self._checked(split, root, images, labels)
+        if split != "test":
+            return found
+        images, labels = in_order(self.name, found.images, found.labels)
+        return replace(found, images=images, labels=labels)
 
     def fetch(self, root: Path, progress: Progress | None = None) -> None:
         """torchvision's own download, of which nothing half-done is left behind."""
