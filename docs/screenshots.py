@@ -1,4 +1,4 @@
-"""Take the README's pictures from the running app: `make screenshots` (needs Chromium at /usr/bin/chromium).
+"""Take the pictures of docs/pages.md from the running app: `make screenshots` (needs Chromium at /usr/bin/chromium).
 
 Starts the app on a free port, visits the pages with the model that a visitor meets first, stops it.
 """
