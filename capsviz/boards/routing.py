@@ -140,7 +140,7 @@ def _fields(trace: Trace, upper: int, plane: Plane, dark: bool, arrays: dict[str
         "symbol": share.symbol,
         "share_names": [_called(share, step) for step in range(1, trace.layer.iterations + 1)],
         "bars": {
-            "title": f"{strength.title} of each {trace.kind}",
+            "titles": [f"{strength.title} of each {trace.kind}", strength.title],
             "whole": strength.whole,
         },
         "cloud": {

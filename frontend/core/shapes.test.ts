@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Pen } from "./canvas";
 import type { Look } from "./look";
-import { bubble, within } from "./shapes";
+import { bubble, fitted, within } from "./shapes";
 
 test("a line that stays inside the box keeps its end", () => {
   assert.deepEqual(within([50, 50], [80, 20], 0, 0, 100, 100), [[80, 20], false]);
@@ -39,4 +39,13 @@ test("a bubble and all its lines stand inside the picture, in type of any size",
       assert.ok(written.every((y, k) => y > top && y < top + down && (k === 0 || y - written[k - 1] > 18.9 * scale)));
     }
   }
+});
+
+test("of several texts the first that fits is written, and only where none does the last one is cut", () => {
+  const pen = { measureText: (text: string) => ({ width: 10 * text.length }) } as unknown as Pen;
+  const titles = ["Length ‖v‖ of each class", "Length ‖v‖"];
+  assert.equal(fitted(pen, titles, 240), titles[0]);
+  assert.equal(fitted(pen, titles, 239), titles[1]);
+  assert.equal(fitted(pen, titles, 99), "Length ‖…");
+  assert.equal(fitted(pen, titles, 80), "Length…");
 });

@@ -13,6 +13,7 @@ import { PlayerControls } from "../core/player-controls";
 import { Bars, ShareLines, VoteBars } from "./charts";
 import { CLOSEST } from "./camera";
 import { Cloud } from "./cloud";
+import { columnsIn, isPresented } from "./columns";
 import { Curves, hasGaussians, Logistic, thresholds } from "./gaussians";
 import { Retina, ShareMap, Tiles } from "./maps";
 import { Algorithm, List } from "./reading";
@@ -20,9 +21,8 @@ import "./routing-board.css";
 import { type Routing, Run } from "./run";
 import { headings, type Options, type DrawState } from "./panel";
 
-const PRESENTED = 1.1; // times the ordinary type, from which a page is presented (app/presenting.css: 1.15 or more)
 const GAP = 18; // pixels between columns
-const WIDE = 760; // pixels from which there are columns
+const LOWEST = 260; // pixels that votes beside bars take at least
 const LISTED = 6; // capsules in the list
 const RECORDED = 2000; // drawings
 const FIRST = 5; // votes with which an introduction begins
@@ -268,29 +268,43 @@ export class RoutingBoard extends Board<Message> {
     const { run, look, controls } = this;
     const whole = this.root.clientWidth;
     if (!run || !controls) return;
-    const wide = whole >= WIDE;
+    const presented = isPresented(look);
+    const columns = columnsIn(whole, look);
+    const [wide, paired] = [columns === 3, columns === 2];
     this.root.classList.toggle("narrow", !wide);
-    // As tall as the window leaves below the controls, within what reads well.
-    const presented = look.scale > PRESENTED;
+    this.root.classList.toggle("paired", paired);
     this.root.classList.toggle("presented", presented);
+    const side = wide ? Math.round(Math.max(250, 0.28 * whole)) : whole;
+    const answer = { 1: whole, 2: Math.round(0.36 * whole), 3: Math.round(Math.min(300, 0.21 * whole)) }[columns];
+    this.side.style.width = `${side}px`;
+    this.algorithm.draw(this.drawState(run, controls)); // with numbers in it, it is higher
+    // As tall as the window leaves below the controls, within what reads well.
     const above = controls.root.offsetHeight + (presented ? 0 : this.tools.offsetHeight + 10);
     // Presented, it ends with the window, so that no sliver of what comes below is seen.
     const room = window.innerHeight - topOf(this.root) - above - (presented ? 17 : 24);
-    const tall = Math.round(Math.max(360, Math.min(0.4 * whole, 700, room)));
-    const side = wide ? Math.round(Math.max(250, 0.28 * whole)) : whole;
-    const answer = wide ? Math.round(Math.min(300, 0.21 * whole)) : whole;
+    let tall = Math.round(Math.max(360, Math.min(0.4 * whole, 700, room)));
     const { under, foot } = headings(look);
-    this.side.style.width = `${side}px`;
-    this.cloud.fit(wide ? whole - side - answer - 2 * GAP : whole, tall, look);
-    // The image leaves every bar below it a row in which its words stand apart, but for very many of them.
+    // Every bar has a row in which its words stand apart, but for very many of them.
     const names = 18 * (under / 24) * Bars.lines(run.upperCount);
     const rows = names + under + 10;
-    const most = wide ? Math.min(0.47 * tall, Math.max(0.3 * tall, tall - rows - under)) : 0.47 * tall;
-    this.retina.fit(Math.min(answer, Math.round(most) - foot), under, foot);
-    const beside = wide ? 0 : this.retina.width + GAP;
-    this.bars.fit(answer - beside, Math.max(rows, wide ? tall - this.retina.height - 8 : this.retina.height), under);
-    this.algorithm.draw(this.drawState(run, controls)); // with numbers in it, it is higher
-    this.lines.fit(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
+    if (paired) {
+      // Where that leaves votes and bars high enough, the algorithm stands in the window as well.
+      const least = Math.max(rows, LOWEST);
+      const lower = room - this.algorithm.height - 10;
+      tall = Math.min(tall, Math.round(lower >= least ? lower : Math.max(least, room)));
+      const third = Math.round(130 * look.scale);
+      this.cloud.fit(whole - answer - GAP, tall, look);
+      this.bars.fit(answer, Math.max(rows, tall), under);
+      this.retina.fit(third - under - foot, under, foot);
+      this.lines.fit(whole - this.retina.width - GAP, third);
+    } else {
+      this.cloud.fit(wide ? whole - side - answer - 2 * GAP : whole, tall, look);
+      const most = wide ? Math.min(0.47 * tall, Math.max(0.3 * tall, tall - rows - under)) : 0.47 * tall;
+      this.retina.fit(Math.min(answer, Math.round(most) - foot), under, foot);
+      const beside = wide ? 0 : this.retina.width + GAP;
+      this.bars.fit(answer - beside, Math.max(rows, wide ? tall - this.retina.height - 8 : this.retina.height), under);
+      this.lines.fit(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
+    }
     const over = wide ? under : 2 * under;
     this.map.fit(whole, Math.round(wide ? Math.max(180, 0.14 * whole) : over + names + foot), over, foot);
     const tiles = wide ? Math.round(0.58 * whole) : whole;

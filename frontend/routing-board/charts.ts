@@ -53,7 +53,7 @@ export class Bars extends BoardPanel {
     const x = scaleLinear([0, run.top], [left, this.width - 46]);
     pen.font = look.type(15, "600");
     pen.fillStyle = theme.text;
-    pen.fillText(bars.title, 0, headings(look).heading);
+    pen.fillText(fitted(pen, bars.titles, this.width), 0, headings(look).heading);
     listed.forEach((j, line) => {
       const y = this.under + line * row;
       const chosen = j === run.upper;
@@ -109,8 +109,8 @@ export class ShareLines extends BoardPanel {
     const y = scaleLinear([Math.max(0, least - margin), Math.min(1, most + margin)], [bottom, frame.top]);
     pen.font = look.type(15, "600");
     pen.fillStyle = theme.text;
-    const title = fitted(pen, `${symbol} of capsule ${capsule} to each ${kind}`, this.width);
-    pen.fillText(title, 0, headings(look).heading);
+    const title = `${symbol} of capsule ${capsule}`;
+    pen.fillText(fitted(pen, [`${title} to each ${kind}`, title, symbol], this.width), 0, headings(look).heading);
     pen.font = look.type(13);
     strokeIn(pen, theme.grid, 1);
     pen.fillStyle = theme.muted;
@@ -179,8 +179,9 @@ export class VoteBars extends BoardPanel {
     const name = tips[tips.length - 1].name;
     pen.font = look.type(15, "600");
     pen.fillStyle = theme.text;
-    const title = `Vote û of capsule ${capsule} for ${classes[run.upper]}, and ${name}`;
-    pen.fillText(fitted(pen, title, this.width), 0, heading);
+    const title = `Vote û of capsule ${capsule}`;
+    const titles = [`${title} for ${classes[run.upper]}, and ${name}`, `${title}, and ${name}`, `û and ${name}`];
+    pen.fillText(fitted(pen, titles, this.width), 0, heading);
     pen.font = look.type(13);
     const key = (x: number, colour: string, text: string): void => {
       pen.fillStyle = colour;

@@ -89,6 +89,7 @@ export class Curves extends BoardPanel {
     const titles = [
       `${title} in its ${dim} pose numbers, over the votes weighted by R a`,
       `${title}, votes weighted by R a`,
+      title,
     ];
     pen.fillText(fitted(pen, titles, this.width), 0, headings(look).heading);
     for (let h = 0; h < dim; h++) {
@@ -164,7 +165,9 @@ export class Logistic extends BoardPanel {
     const y = scaleLinear([0, 1], [frame.bottom, frame.top]);
     pen.font = look.type(15, "600");
     pen.fillStyle = theme.text;
-    pen.fillText(`Cost switches capsules off, λ = ${shown(strict, 2)}`, 0, headings(look).heading);
+    const lambda = `λ = ${shown(strict, 2)}`;
+    const titles = [`Cost switches capsules off, ${lambda}`, `Activation by cost, ${lambda}`, lambda];
+    pen.fillText(fitted(pen, titles, this.width), 0, headings(look).heading);
     pen.font = look.type(13);
     pen.strokeStyle = theme.grid;
     pen.fillStyle = theme.muted;

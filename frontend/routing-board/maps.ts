@@ -79,7 +79,8 @@ export class ShareMap extends BoardPanel {
     const types = run.data.grid[2];
     const fit = Math.floor(across / (pen.measureText(`type ${types - 1}`).width + 10));
     for (let kind = 0; kind < types; kind += Math.max(1, Math.ceil(types / Math.max(1, Math.min(8, fit))))) {
-      pen.fillText(`type ${kind}`, this.left + (kind * across) / types, this.height - 5);
+      const [name, x] = [`type ${kind}`, this.left + (kind * across) / types];
+      if (x + pen.measureText(name).width <= this.width) pen.fillText(name, x, this.height - 5);
     }
     this.title(pen, state, values);
   }
@@ -173,11 +174,9 @@ export class Tiles extends BoardPanel {
     pen.font = look.type(15, "600");
     pen.fillStyle = look.theme.text;
     const [rows, columns, types] = grid;
-    pen.fillText(
-      `${symbol} to ${classes[run.upper]}, ${rows} × ${columns} × ${types} types`,
-      0,
-      headings(look).heading,
-    );
+    const title = `${symbol} to ${classes[run.upper]}`;
+    const titles = [`${title}, ${rows} × ${columns} × ${types} types`, title, symbol];
+    pen.fillText(fitted(pen, titles, this.width), 0, headings(look).heading);
   }
 
   private spot(run: Run, i: number): [number, number] {
@@ -243,8 +242,7 @@ export class Retina extends BoardPanel {
     const titles = mass
       ? [`${mean} to ${classes[run.upper]}, by place`, `${mean}, by place`, `${mean} to ${classes[run.upper]}`, mean]
       : ["The image"];
-    const title = titles.find((text) => pen.measureText(text).width <= this.width) ?? titles[titles.length - 1];
-    pen.fillText(fitted(pen, title, this.width), 0, headings(look).heading);
+    pen.fillText(fitted(pen, titles, this.width), 0, headings(look).heading);
     if (!field) return;
     if (mass) this.heat(pen, state, field, unit);
     const [row, column] = run.place(capsule);

@@ -11,6 +11,11 @@ import type { DrawState, Select } from "./panel";
 export class Algorithm extends AlgorithmLines {
   private readonly says = element("div", { className: "says", "aria-live": "polite" });
 
+  /** Pixels that its lines take, without what is said of one. */
+  get height(): number {
+    return this.root.offsetHeight - this.says.offsetHeight;
+  }
+
   load(run: Run, go: (line: number) => void): void {
     this.setLines(
       run.data.lines.map(({ math }) => math),

@@ -19,7 +19,7 @@ const data = {
   upper: 1,
   iterations: 2,
   shorter: true,
-  bars: { title: "‖v‖", whole: false },
+  bars: { titles: ["‖v‖"], whole: false },
   reaches: [0.1, 0.4],
   grid: [1, 1, 2],
   lines: [

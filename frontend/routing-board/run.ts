@@ -43,7 +43,8 @@ export interface Routing {
   /** By array, the line of an iteration after which its entry is known; −1: the last line of the iteration before. */
   readonly since: Readonly<Record<string, number>>;
   readonly tips: readonly Tip[];
-  readonly bars: { readonly title: string; readonly whole: boolean };
+  /** titles: from the longest to the shortest. */
+  readonly bars: { readonly titles: readonly string[]; readonly whole: boolean };
   readonly cloud: { readonly note: string; readonly point: number; readonly far: number; readonly fenced: boolean };
   readonly theme: Theme;
   /** By T, how far from an even share the farthest colour is. */

@@ -39,6 +39,13 @@ PAGES = (
     "viewpoint?model=digits-l2&change=brightness",
     "training?model=mnist-dr",
 )
+PAIRS = (
+    "?model=mnist-dr&second=image",
+    "?model=fashion-mnist-dr-residual&second=same:em",
+    "em?model=mnist-matrix&second=digits-em",
+)
+"""Two boards beside one another."""
+
 HALL = {"width": 1920, "height": 1080}
 LEAST = 20
 """Height of type, in pixels of such a screen, that is read from the last row of a hall."""
@@ -99,6 +106,11 @@ def test_the_questions_find_what_is_wrong(chromium: sync_api.Browser):
     assert [pair.split(": ")[1].split(" by")[0] for pair in asked(window, "overprinted()")] == ["“words” and “over”"]
     assert asked(window, "smaller(20)") == []
     assert len(asked(window, "smaller(21)")) == 3
+    window.evaluate(
+        "() => { const pen = document.querySelector('canvas').getContext('2d'); pen.clearRect(0, 0, 400, 200);"
+        " pen.fillText('beyond', 350, 40); pen.fillText('dots…', 0, 40); pen.fillText('whole', 0, 100); }"
+    )
+    assert [word.split(": ")[1].split(" ")[0] for word in asked(window, "cut()")] == ["“beyond”", "“dots…”"]
     window.close()
 
 
@@ -113,3 +125,30 @@ def test_presented_every_word_of_a_picture_is_large_enough_for_a_hall(
     open_window: Callable[..., sync_api.Page], address: str
 ):
     assert wrong(open_window, address, HALL, "&present=1", LEAST) == {}
+
+
+@pytest.mark.parametrize("page", PAIRS)
+def test_presented_no_word_of_two_boards_is_cut_and_neither_is_wider_than_its_place(
+    open_window: Callable[..., sync_api.Page], address: str, page: str
+):
+    window = open_window(viewport=HALL)
+    window.add_init_script(f"window.words = {QUESTIONS}; words.listen();")
+    visitor = Visitor(window, address).open(f"{page}&present=1")
+    visitor.eventually(lambda: window.evaluate(GROWN), "a larger strip")
+    visitor.settle()
+    boards = window.locator('[data-stale="false"] section.routing')
+    sync_api.expect(boards).to_have_count(2)
+    pictures = boards.locator("canvas:visible")
+
+    def drawn() -> int:
+        return sum("size" in each for each in asked(window, "words()"))
+
+    visitor.eventually(lambda: drawn() >= pictures.count(), "words on every canvas")  # out of sight when there is time
+
+    def problems() -> list[str]:
+        over = [said for said in asked(window, "overprinted()") if not said.startswith("st-key")]  # in no plot below
+        return [*asked(window, "cut()"), *over, *asked(window, f"smaller({LEAST})")]
+
+    assert visitor.remaining(problems) == []
+    assert boards.evaluate_all("boards => boards.map((board) => board.scrollWidth - board.clientWidth)") == [0, 0]
+    visitor.leave()

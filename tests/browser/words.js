@@ -49,7 +49,7 @@
           const scale = frame.width / node.width;
           const words = written.get(node).filter(({ text }) => text.trim());
           pictures.push({
-            picture: node.getAttribute("aria-label")?.slice(0, 40) || node.className,
+            picture: node.getAttribute("aria-label")?.slice(0, 40) || node.className, size: [frame.width, frame.height],
             words: words.map(({ text, box, height }) => ({ text, box: box.map((edge) => edge * scale), height: height * scale })),
           });
         } else if (node.matches(".js-plotly-plot")) {
@@ -85,6 +85,14 @@
         });
       }
       return bad;
+    },
+
+    /** Words on canvases that end beyond the canvas or in dots. */
+    cut() {
+      return this.words().filter(({ size }) => size).flatMap(({ picture, words, size: [width, height] }) =>
+        words.filter(({ text, box: [left, top, right, bottom] }) =>
+          text.endsWith("…") || left < -2 || top < -2 || right > width + 2 || bottom > height + 2)
+          .map(({ text, box }) => `${picture}: “${text}” ${box.map(Math.round)} of ${Math.round(width)} × ${Math.round(height)}`));
     },
 
     /** Words smaller than so many CSS pixels. */
