@@ -71,7 +71,11 @@ class Scene:
             remedy = f"{command} trains one" if trainable else f"choose a model of another data set than {own}"
             raise SceneError(f"No {title} model that {wanted} is in pretrained/; {remedy}.")
         near = (base.data, DIGITS.name)
-        entry = min(able, key=lambda entry: (*(entry.data != name for name in near), not entry.has_decoder))
+        # Of the same preset it has the same grid of capsules, without which no map compares them.
+        entry = min(
+            able,
+            key=lambda each: (*(each.data != name for name in near), not each.has_decoder, each.preset != base.preset),
+        )
         if entry.data != base.data and base.name in resources.entries():
             missing = f"There is no {title} model of {plain(own)} in pretrained/ yet"
             return entry, f"{missing}, so **{plain(entry.name)}** runs on the same image ({command} trains one)."

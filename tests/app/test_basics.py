@@ -47,7 +47,7 @@ def test_the_margin_loss_is_that_of_the_label(visit: Visit):
 @pytest.mark.parametrize("exhibit", ["squash", "loss"])
 def test_a_model_that_squashes_nothing_leaves_the_exhibit_to_one_that_does(visit: Visit, exhibit: str):
     app = visit("basics", model="mnist-em-residual", exhibit=exhibit)
-    assert "here **mnist-dr** runs on the same image" in spoken(app)
+    assert "here **mnist-dr-residual** runs on the same image" in spoken(app)
     assert given(app, "title").arrays["lengths"].size == 10
     assert f"MNIST test image {exemplars('mnist').start}" in given(app, "title").fields["title"]
 
@@ -64,7 +64,7 @@ def test_the_parts_are_those_of_the_image_on_stage_and_as_many_as_asked_for(visi
 
 def test_parts_of_a_model_that_squashes_nothing_are_those_of_one_that_does(visit: Visit):
     app = visit("basics", model="mnist-em-residual", exhibit="parts")
-    assert "here **mnist-dr** runs on the same image" in spoken(app) and "of ‖s‖" in spoken(app)
+    assert "here **mnist-dr-residual** runs on the same image" in spoken(app) and "of ‖s‖" in spoken(app)
 
 
 @pytest.mark.parametrize(

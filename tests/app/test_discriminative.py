@@ -51,6 +51,14 @@ def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit
     assert not np.array_equal(maps(app)[1]["map1"], arrays["map1"])
 
 
+@pytest.mark.parametrize(
+    ("model", "penalty"), [("mnist-l1-residual", "l1"), ("mnist-l2-fc-residual", "l2"), ("mnist-dr", "l1")]
+)
+def test_a_model_of_its_own_has_the_same_grid_of_capsules(visit: Visit, model: str, penalty: str):
+    app = visit("discriminative", model=model, penalty=penalty, votes="own")
+    assert not app.error and "right mnist-dr-residual, trained apart" in spoken(app)
+
+
 @pytest.mark.parametrize(("model", "penalty"), [("digits-dr", "l1"), ("digits-l2", "l1"), ("digits-dr", None)])
 def test_a_penalty_without_a_model_gives_way_to_the_other(visit: Visit, show_only, model, penalty):
     show_only(["digits-dr", "digits-l2"] if penalty else ["digits-dr", "digits-l1"], "digits")
