@@ -26,7 +26,7 @@ from capsviz.zoo import Entry, ZooError
 LARGEST = 64
 """MB of a file."""
 MOST = 2
-"""Models that a visitor keeps; the oldest makes room."""
+"""Models that a visitor keeps; the oldest that is not on stage makes room."""
 _PLACE = "dropped-models"
 checking = threading.BoundedSemaphore(1)
 """Files that are checked at a time, of all visitors."""
@@ -55,10 +55,10 @@ def models() -> dict[str, Dropped]:
 
 
 def concerning(arguments: tuple[Any, ...]) -> tuple[str, ...]:
-    """Digests of the visitor's models that arguments name; of all of them where there are no arguments."""
+    """Digests of the visitor's models that arguments name; names and digests of all where there are no arguments."""
     own = models()
     if not own or not arguments:
-        return tuple(each.digest for each in own.values())
+        return tuple(text for name, each in own.items() for text in (name, each.digest))
     return tuple(own[name].digest for name in sorted(set(_words(arguments)) & own.keys()))
 
 
@@ -74,8 +74,11 @@ def stem_of(file: str, otherwise: str) -> str:
     return line(file).replace("/", " ").replace("\\", " ").rpartition(".")[0].strip(". ")[:80] or otherwise
 
 
-def receive(file: str, content: bytes) -> str:
-    """Keep a model for this session, once it is checked; its name. Raises ZooError, in one sentence."""
+def receive(file: str, content: bytes, on_stage: str) -> str:
+    """Keep a model for this session, once it is checked; its name. Raises ZooError, in one sentence.
+
+    on_stage: the model that the visitor looks at, which does not make room.
+    """
     name = stem_of(file, "model") + SUFFIX
     with checking:
         found = exchange.read(content, name)
@@ -88,7 +91,7 @@ def receive(file: str, content: bytes) -> str:
     record = found.record and _renamed(found.record, entry)
     kept = {key: each for key, each in models().items() if key != name}
     while len(kept) >= MOST:
-        del kept[next(iter(kept))]
+        del kept[next(key for key in kept if key != on_stage)]
     digest = hashlib.sha256(content).hexdigest()
     st.session_state[_PLACE] = kept | {name: Dropped(digest, replace(found, entry=entry, record=record), network)}
     return name

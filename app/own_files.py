@@ -56,7 +56,7 @@ def _received(key: str) -> None:
             name = dropped_traces.receive(file.name, file.getvalue())
             session.update(choices, **trace_sets.choices_with(name), image=0)
         else:
-            name = dropped.receive(file.name, file.getvalue())
+            name = dropped.receive(file.name, file.getvalue(), choices.model)
             session.update(choices, **scene.model_changes(name, choices))
     except CapsvizError as error:
         st.session_state[_PROBLEM] = str(error)

@@ -71,7 +71,7 @@ def under_way(training: Training) -> None:
 def arrived(training: Training) -> None:
     """Make a model that is ready one of the visitor's own."""
     if training.content and training.file not in dropped.models():
-        dropped.receive(training.file, training.content)
+        dropped.receive(training.file, training.content, scene.choices().model)
 
 
 def ended(training: Training) -> None:

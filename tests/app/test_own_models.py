@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
 import capsviz
-from app import own_files
+from app import dropped, own_files
 from app.text import plain
+from app.trainings import CONFIGS, Progress
 from capsviz import zoo
 from capsviz.analysis import exchange
 from capsviz.data import load, to_float
@@ -99,6 +101,49 @@ def test_removed_it_is_gone(visit: Visit, content: bytes):
     app = drop(visit(), content)
     app.button(key="remove-mine.capsviz").click().run()
     assert not any("yours" in label for label in labels(app)) and not app.warning and not app.error
+
+
+def test_the_same_bytes_under_another_name_are_another_model(visit: Visit, content: bytes):
+    app = drop(visit(), content, "first.capsviz")
+    app.button(key="remove-first.capsviz").click().run()
+    app = drop(app, content, "second.capsviz")
+    assert not app.error and not app.warning
+    assert app.session_state["shown"].trace.name == "second.capsviz"
+
+
+@pytest.fixture
+def two(visit: Visit, content: bytes) -> AppTest:
+    """A visitor of the page Training with two models, the older one on stage."""
+    app = visit("training")
+    for name in ("first.capsviz", "second.capsviz"):
+        drop(app, content, name)
+    app.query_params["model"] = "first.capsviz"
+    return app.run()
+
+
+def test_the_oldest_makes_room_unless_it_is_on_stage(two: AppTest, content: bytes):
+    app = drop(two, content, "third.capsviz")
+    assert not app.error and not app.warning
+    assert list(dropped_models(app)) == ["first.capsviz", "third.capsviz"]
+    assert "third.capsviz" in app.query_params["model"]
+
+
+def test_a_model_that_was_trained_here_leaves_the_one_on_stage(two: AppTest, content: bytes):
+    two.session_state["training"] = SimpleNamespace(
+        over=True,
+        content=content,
+        file="trained.capsviz",
+        said="",
+        config=next(iter(CONFIGS.values())),
+        progress=lambda: Progress(1, 1, 0.0, []),
+    )
+    app = two.run()
+    assert not app.exception and not app.error and not app.warning
+    assert list(dropped_models(app)) == ["first.capsviz", "trained.capsviz"]
+
+
+def dropped_models(app: AppTest) -> dict[str, dropped.Dropped]:
+    return app.session_state[dropped._PLACE]
 
 
 @pytest.mark.parametrize(
