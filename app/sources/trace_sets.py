@@ -129,7 +129,8 @@ def _version(name: str) -> tuple[str, float]:
     # Recorded anew, it is opened anew: the time is part of what the caches know it by.
     own = dropped_traces.traces().get(name)
     place = folder() / name if own is None else own.file
-    return str(place), (place / INDEX).stat().st_mtime if (place / INDEX).is_file() else 0.0
+    dated = place if place.is_file() else place / INDEX
+    return str(place), dated.stat().st_mtime if dated.is_file() else 0.0
 
 
 @of_zoo(most=4)

@@ -83,6 +83,13 @@ def test_without_votes_the_board_says_so_and_the_other_pictures_stand(place: Pat
     assert any("Source" in caption.value for caption in app.caption), "the page goes on to its end"
 
 
+def test_a_file_that_was_written_anew_is_opened_anew(place: Path, visit: Visit):
+    before = visit("dynamic", source="recorded", recording="dr.safetensors").session_state["shown"].trace
+    (place / "bare.safetensors").replace(place / "dr.safetensors")
+    now = visit("dynamic", source="recorded", recording="dr.safetensors").session_state["shown"].trace
+    assert before.layer.votes is not None and now.layer.votes is None
+
+
 @pytest.mark.parametrize("page", ["perturb", "compare", "results", "discriminative"])
 def test_pages_that_need_a_network_run_another_one_or_say_what_is_missing(page: str, place: Path, visit: Visit):
     app = visit(page, source="recorded", recording="dr.safetensors")
