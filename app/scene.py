@@ -234,7 +234,8 @@ def catalogue() -> Catalogue:
         for name, entry in entries.items()
         if entry.config.capsule_layers
     }
-    return Catalogue(start, classes, browsing.names(), moved, types)
+    others = tuple(name for name, entry in resources.all_entries().items() if not entry.has_capsules)
+    return Catalogue(start, classes, browsing.names(), moved, types, others)
 
 
 def choices() -> Choices:

@@ -15,6 +15,7 @@ from app.state.codecs import (
     DRAFT,
     INTERVENTION,
     LENGTHS,
+    METHOD,
     MODEL,
     PAIR,
     PICTURE,
@@ -353,7 +354,7 @@ class Choices:
     """Form of the distributions: `violin` or `ecdf`."""
     sort: str = choice(one_of(("method", "median"), "order of methods"), "method", "the usual order")
     """Order of the methods: `method` (as everywhere) or `median`."""
-    method: str = choice(MODEL, "", "the first method")
+    method: str = choice(METHOD, "", "the first method")
     """Model whose confusions or drawings are looked at; empty: all, or the first that suits."""
     cell: tuple[int, int] | None = choice(CELL, None, "all cells")
     """Class shown and class named: the cell of the confusion matrix whose images are looked at."""
@@ -443,3 +444,5 @@ class Catalogue:
     """The model that took the place of one that left, by the name of that."""
     types: Mapping[str, int] = field(default_factory=dict)
     """The most types that a convolutional layer of a model's capsules has, by its name; other models have none."""
+    without_capsules: tuple[str, ...] = ()
+    """Networks without capsules, which are compared by what they name."""

@@ -188,6 +188,11 @@ def _a_model(random: Random, _choices: Choices, catalogue: Catalogue) -> str:
 
 
 MODEL = Codec(lambda text, _choices, catalogue: _known(text, catalogue), _a_model)
+METHOD = Codec(
+    lambda text, _choices, catalogue: text if text in catalogue.without_capsules else _known(text, catalogue),
+    lambda random, _choices, catalogue: random.choice([*catalogue.classes, *catalogue.without_capsules]),
+)
+"""A model, or a network without capsules."""
 
 
 def model_or(words: Sequence[str], where: str) -> Codec:

@@ -163,6 +163,13 @@ def test_a_cell_shows_its_images(visit: Visit):
     assert "cell" in figures(app) and "matrix" in figures(app)
 
 
+def test_a_network_without_capsules_has_a_matrix_of_its_own(visit: Visit):
+    app = visit("compare", model="mnist-dr", view="confusions")
+    app.button_group(key="method").set_value("mnist-cnn").run()
+    assert not app.warning and app.query_params["method"] == "mnist-cnn"
+    assert app.button_group(key="method").value == "mnist-cnn" and "taken for" in spoken(app)
+
+
 def test_drawn_wrong_counts_over_the_whole_test_set(visit: Visit):
     app = visit("compare", model="digits-dr", view="wrong")
     record = recorded(zoo.entry("digits-l2-fc"))
