@@ -27,14 +27,14 @@ def show(scene: Scene) -> None:
     """The images of the source, a class of them or all, a page at a time."""
     choices, entry = scene.choices, scene.entry
     places = images.listing(choices, entry)
-    classes = _class_names(scene)
+    classes, only = images.classes_of(choices, entry), images.only_of(choices, entry)
     left, right = st.columns(2, vertical_alignment="bottom")
     with left:
         widgets.chosen(
             st.selectbox,
             "Show class",
             "only",
-            -1 if choices.only is None else choices.only,
+            -1 if only is None else only,
             range(-1, len(classes)),
             format_func=lambda label: "all" if label < 0 else classes[label],
             read=lambda label, choices: _class_changes(None if label < 0 else label, choices, entry),
@@ -82,12 +82,6 @@ def _class_changes(label: int | None, choices: Choices, entry: Entry) -> dict[st
     """Another class to browse; the image on stage stays where it is of that class."""
     places, index = images.listing(replace(choices, only=label), entry), images.index_of(choices, entry)
     return {"only": label, "image": index if index in places or not places else places[0]}
-
-
-def _class_names(scene: Scene) -> tuple[str, ...]:
-    if images.source_of(scene.choices, scene.entry) == "data":
-        return browsing.classes(images.data_of(scene.choices, scene.entry))
-    return scene.entry.classes
 
 
 def _thumbnails(scene: Scene, places: Sequence[int]) -> dict[int, str]:

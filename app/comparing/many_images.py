@@ -10,7 +10,8 @@ from plotly.graph_objects import Figure
 
 from app import layout, resources
 from app.comparing import methods
-from app.scene import Scene
+from app.scene import Scene, SceneError
+from app.sources import images
 from app.state.choices import FEWEST, MOST
 from app.widgets import chosen, segments
 from capsviz.analysis import disagreement
@@ -61,7 +62,13 @@ def images_of(
         return disagreement.most(resources.difference(*pair, measure), choices.count)
     if choices.order == "worst":
         return disagreement.worst_drawn(list(records.values()), measure, choices.count)
-    return disagreement.from_on(first, methods.test_image(current, records.values()) or 0, choices.count, choices.only)
+    begin = methods.test_image(current, records.values())
+    only = None if begin is None else images.only_of(choices, current.entry)
+    found = disagreement.from_on(first, begin or 0, choices.count, only)
+    if only is not None and not len(found):
+        kind = current.entry.classes[only]
+        raise SceneError(f"No test image shows {kind}; choose another class in the sidebar, or all.")
+    return found
 
 
 def _controls(

@@ -110,19 +110,32 @@ def count(choices: Choices, entry: zoo.Entry) -> int:
     return 1
 
 
+def classes_of(choices: Choices, entry: zoo.Entry) -> tuple[str, ...]:
+    """The classes by which the images of the source are browsed."""
+    source = source_of(choices, entry)
+    if source == "recorded":
+        return trace_sets.image(recorded_of(choices), 0)[1]
+    return browsing.classes(data_of(choices, entry)) if source in _OF_DATA else entry.classes
+
+
+def only_of(choices: Choices, entry: zoo.Entry) -> int | None:
+    """The class to browse: the chosen one where the images have it, else None, all of them."""
+    return choices.only if choices.only in range(len(classes_of(choices, entry))) else None
+
+
 def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
     """The indices to browse: all of them, or those of the chosen class."""
-    source = source_of(choices, entry)
-    if choices.only is None:
+    source, only = source_of(choices, entry), only_of(choices, entry)
+    if only is None:
         if source in _OF_DATA:
             return browsing.indices(data_of(choices, entry), split_of(choices, entry))
         return range(count(choices, entry))
     if source == "recorded":
-        return trace_sets.indices_of(recorded_of(choices), choices.only)
+        return trace_sets.indices_of(recorded_of(choices), only)
     if source == "generated":
         each = resources.exemplar_capsules(entry.name).shape[1]
-        return range(choices.only * each, (choices.only + 1) * each)
-    return browsing.indices_of(data_of(choices, entry), split_of(choices, entry), choices.only)
+        return range(only * each, (only + 1) * each)
+    return browsing.indices_of(data_of(choices, entry), split_of(choices, entry), only)
 
 
 def index_of(choices: Choices, entry: zoo.Entry) -> int:
@@ -157,6 +170,9 @@ def _as_it_is(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, .
         name, split = data_of(choices, entry), split_of(choices, entry)
         return from_data(name, split, browsing.start(name, split), entry), ()
     index, notices = _within(choices, entry)
+    if choices.only != only_of(choices, entry):
+        last = len(classes_of(choices, entry)) - 1
+        notices = (f"These images have no class {choices.only} (0 to {last}); showing all classes.", *notices)
     if source == "recorded":
         return recorded(recorded_of(choices), index, entry), notices
     if choices.source == "recorded":

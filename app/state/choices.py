@@ -10,7 +10,6 @@ from app.resources import MAX_ITERATIONS as MAX_ITERATIONS
 from app.state import capsule_sets
 from app.state.codecs import (
     CELL,
-    CLASS,
     DATA,
     DRAFT,
     INTERVENTION,
@@ -50,6 +49,7 @@ from capsviz.boards.mixture import (
     TURNS,
 )
 from capsviz.data import Viewpoint
+from capsviz.data.folder import CLASSES
 from capsviz.data.multi import REACH
 from capsviz.data.points import EXTENT, PRESETS
 from capsviz.data.viewpoint import CHANGES
@@ -207,8 +207,13 @@ class Choices:
     """By how many pixels it stands farther to the right."""
     down: int = choice(steps(2 * REACH, _APART), 0, "{down} pixels down", key="dy")
     """By how many pixels it stands farther down."""
-    only: int | None = choice(CLASS, None, "all classes", resets=("image", *_OF_AN_IMAGE))
-    """Class to browse; None: all of them."""
+    only: int | None = choice(
+        whole(0, CLASSES[1] - 1, f"There is no class “{{text}}” (0 to {CLASSES[1] - 1})"),
+        None,
+        "all classes",
+        resets=("image", *_OF_AN_IMAGE),
+    )
+    """Class to browse, of the images on stage, which may be of another data set than the model's; None: all of them."""
     upper: int | None = choice(UPPER, None, "the class that the model predicts", key="class", resets=("offsets",))
     """Class capsule to look at; None: the one that the model predicts."""
     layer: int | None = choice(

@@ -262,9 +262,6 @@ def _a_class(random: Random, choices: Choices, catalogue: Catalogue) -> int:
     return random.randrange(catalogue.classes[choices.model])
 
 
-CLASS = Codec(_read_class, _a_class)
-
-
 def _read_upper(text: str, choices: Choices, catalogue: Catalogue) -> int:
     return _class_below(max(catalogue.classes[choices.model], catalogue.types.get(choices.model, 0)), text, choices)
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from app import layout, resources
+from app.comparing import methods
 from app.sources import images, linked_picture
 from app.text import plain
 from capsviz import data, zoo
 from capsviz.analysis import measuring, predictions
+from capsviz.analysis.predictions import Predictions
 from capsviz.boards.decoder import header
 from capsviz.tracing.trace import Trace
 from capsviz.training.config import TrainingConfig
@@ -90,6 +93,29 @@ def test_the_own_images_are_browsed_by_split_and_class(own: Path, visit: Visit):
     assert app.selectbox(key="data").value == f"folder:{own}@3x24x24"
     [thumbs] = [group for group in app.button_group if group.key == "image_thumbs"]
     assert len(thumbs.options) == data.load(f"folder:{own}@3x24x24", "train").labels.bincount().tolist()[2]
+
+
+def test_images_of_another_data_set_are_browsed_by_its_classes(own: Path, visit: Visit):
+    app = visit("dynamic", model="shapes-dr", data="digits")
+    app.selectbox(key="only").set_value(7).run()
+    assert not app.warning and app.query_params["only"] == "7" and app.selectbox(key="only").value == 7
+    assert "Digits test image" in spoken(app) and "class 7" in spoken(app)
+    app = visit("dynamic", model="shapes-dr", only=7)
+    assert [each.value for each in app.warning] == ["These images have no class 7 (0 to 2); showing all classes."]
+    assert app.selectbox(key="only").value == -1
+
+
+def test_of_a_class_without_a_test_image_compare_says_what_to_do(own: Path, visit: Visit, monkeypatch):
+    known = resources.predictions
+
+    def without_bars(name: str, drawer: str = "") -> Predictions:
+        return replace(known(name, drawer), labels=known(name, drawer).labels.clamp(max=1))
+
+    monkeypatch.setattr(resources, "predictions", without_bars)
+    monkeypatch.setattr(methods, "as_measured", lambda *_: True)
+    app = visit("compare", model="shapes-dr", view="many", only=2)
+    said = "No test image shows bar; choose another class in the sidebar, or all."
+    assert [each.value for each in app.error] == [said]
 
 
 @pytest.mark.parametrize("page", ["dynamic", "perturb", "compare"])

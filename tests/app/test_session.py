@@ -118,8 +118,8 @@ def test_a_link_to_a_pair_of_which_one_left_opens_its_successor_beside_the_other
             {"model": "shapes-em", "class": "6"},
             "shapes-em has no class “6” (0 to 5); showing the class that the model predicts instead.",
         ),
-        ({"model": "shapes-em", "only": "3"}, "shapes-em has no class “3” (0 to 2); showing all classes instead."),
-        ({"only": "x"}, "mnist-dr has no class “x” (0 to 9); showing all classes instead."),
+        ({"only": "1000"}, "There is no class “1000” (0 to 999); showing all classes instead."),
+        ({"only": "x"}, "There is no class “x” (0 to 999); showing all classes instead."),
         ({"T": "11"}, "Routing cannot run “11” times here (1 to 10); showing what the model was trained with instead."),
         (
             {"gamma": "7"},
