@@ -50,6 +50,7 @@ def show(scene: Scene) -> None:
         _received(source, scene)
         return
     if source == "overlaid":
+        _offer_download(images.data_of(choices, entry))
         overlaying.show(scene)
         return
     if source == "data":

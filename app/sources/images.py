@@ -69,12 +69,13 @@ def parts_of(entry: zoo.Entry) -> str | None:
 
 
 def over_of(choices: Choices, entry: zoo.Entry) -> int:
-    """The image that is laid over the first: the chosen one, else the first of another class."""
-    if choices.over is not None:
-        return choices.over
+    """The image that is laid over the first: the chosen one where it is here, else the first of another class."""
     name, split = data_of(choices, entry), split_of(choices, entry)
+    every = browsing.indices(name, split)
+    if choices.over is not None and choices.over in every:
+        return choices.over
     below = browsing.image(name, split, index_of(choices, entry))[1]
-    return next(each for each in browsing.indices(name, split) if browsing.image(name, split, each)[1] != below)
+    return next(each for each in every if browsing.image(name, split, each)[1] != below)
 
 
 def source_of(choices: Choices, entry: zoo.Entry) -> str:
@@ -179,11 +180,12 @@ def _as_it_is(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, .
         notices = (f"There is no recording in {trace_sets.folder()}; make one with `{trace_sets.COMMAND}`.", *notices)
     if source == "generated":
         return generated(entry, index), notices
-    if source == "overlaid":
-        return _overlaid(choices, entry, index, notices)
     name, split = data_of(choices, entry), split_of(choices, entry)
     if split != choices.split:
-        notices = (f"The {choices.split} images of {title_of(name)} are not on this machine; showing a {split} image.",)
+        missing = f"The {choices.split} images of {title_of(name)} are not on this machine"
+        notices = (f"{missing}; showing {split} images.", *notices)
+    if source == "overlaid":
+        return _overlaid(choices, entry, index, notices)
     return from_data(name, split, index, entry), notices
 
 
@@ -206,9 +208,9 @@ def _overlaid(
     """Two images of the visitor's choice over one another."""
     name, split = data_of(choices, entry), split_of(choices, entry)
     over = over_of(choices, entry)
-    if over not in browsing.indices(name, split):
-        kept, over = over, over_of(replace(choices, over=None), entry)
-        notices = (*notices, f"There is no image {kept} of {title_of(name)} here; image {over} is laid over the first.")
+    if choices.over not in (None, over):
+        missing = f"There is no image {choices.over} of {title_of(name)} here"
+        notices = (*notices, f"{missing}; image {over} is laid over the first.")
     (below, first), (above, second) = (browsing.image(name, split, each) for each in (index, over))
     pixels = composed(below, above, choices.right, choices.down)
     shown = tuple(dict.fromkeys((*first, *second)))

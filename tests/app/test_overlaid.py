@@ -50,6 +50,17 @@ def test_where_the_first_image_is_not_here_another_and_one_over_it_are_shown(two
     assert f"test images {start} and " in " ".join(each.value for each in app.markdown)
 
 
+def test_where_the_second_image_is_not_here_sidebar_and_picture_show_the_same_one(visit: Visit):
+    app = visit("dynamic", model="multi-mnist-dr-residual", source="overlaid", over=500, split="train")
+    assert not app.exception and not app.error
+    split, said = (each.value for each in app.warning)
+    assert split == "The train images of MNIST are not on this machine; showing test images."
+    over = next(group.value for group in app.button_group if group.key == "image_thumbs_over")
+    assert f"There is no image 500 of MNIST here; image {over} is laid over the first." == said
+    assert f" and {over} over one another" in " ".join(each.value for each in app.markdown)
+    assert app.button(key="download-mnist")
+
+
 def test_a_model_of_one_object_shows_an_image_of_its_data_set(bare_machine):
     entry = resources.entries()["digits-dr"]
     assert images.source_of(Choices("digits-dr", source="overlaid"), entry) == "data"

@@ -399,7 +399,7 @@ def test_drawn_images_are_labelled_as_generated(visit: Visit):
             "Download MNIST in the sidebar to see it.",
         ),
         ({"image": "x"}, "There is no image “x”; showing the image to begin with instead."),
-        ({"split": "train"}, "The train images of MNIST are not on this machine; showing a test image."),
+        ({"split": "train"}, "The train images of MNIST are not on this machine; showing test images."),
         ({"class": 10}, "mnist-dr has no class “10” (0 to 9); showing the class that the model predicts instead."),
         ({"T": 99}, "Routing cannot run “99” times here (1 to 10); showing what the model was trained with instead."),
     ],
