@@ -17,6 +17,7 @@ from app.widgets import chosen, segments
 from capsviz import data
 from capsviz.data import DIGITS, ImageError
 from capsviz.errors import CapsvizError
+from capsviz.zoo import Entry
 
 _SOURCES = {
     "data": "Data set",
@@ -43,7 +44,7 @@ def show(scene: Scene) -> None:
         source,
         possible,
         # Asked for by name, a data set is shown even where the model's own is absent.
-        read=lambda source, choices: _source_changes(source, choices, scene),
+        read=_source_changes,
     )
     if source in uploads.GIVEN:
         {"upload": _upload, "camera": _camera, uploads.PAD: _pad}[source]()
@@ -65,15 +66,13 @@ def show(scene: Scene) -> None:
     thumbnails.show(scene)
 
 
-def _source_changes(source: str, choices: Choices, scene: Scene) -> dict[str, object]:
+def _source_changes(source: str, choices: Choices) -> dict[str, object]:
     if source == "recorded":
         return trace_sets.choices_with(images.recorded_of(choices))
-    picture = uploads.link(uploads.kept(source), scene.entry) if source in uploads.GIVEN else ""
-    return {
-        "source": source,
-        "picture": picture,
-        "data": DIGITS.name if source == "data" and not _is_here(scene) else choices.data,
-    }
+    entry = resources.entries()[choices.model]  # what is on stage may be the network of a recording
+    picture = uploads.link(uploads.kept(source), entry) if source in uploads.GIVEN else ""
+    missing = source == "data" and not browsing.here(_wanted(choices, entry))
+    return {"source": source, "picture": picture, "data": DIGITS.name if missing else choices.data}
 
 
 def _recording(scene: Scene) -> None:
@@ -165,7 +164,7 @@ def _received(source: str, scene: Scene) -> None:
 def _data_set(scene: Scene) -> None:
     here = [name for name in browsing.names() if browsing.here(name)]
     name = images.data_of(scene.choices, scene.entry)
-    _offer_download(_wanted(scene))
+    _offer_download(_wanted(scene.choices, scene.entry))
     left, right = st.columns([3, 2])
     with left:
         chosen(
@@ -181,13 +180,9 @@ def _data_set(scene: Scene) -> None:
         chosen(st.selectbox, "Split", "split", images.split_of(scene.choices, scene.entry), browsing.splits(name))
 
 
-def _is_here(scene: Scene) -> bool:
-    return browsing.here(_wanted(scene))
-
-
-def _wanted(scene: Scene) -> str:
+def _wanted(choices: Choices, entry: Entry) -> str:
     """The data set that ought to be on stage."""
-    return scene.choices.data or scene.entry.data
+    return choices.data or entry.data
 
 
 def _offer_download(name: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
 import capsviz
 from app import resources
@@ -14,6 +15,7 @@ from capsviz import Trace
 from capsviz.data import load, to_float
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts
+from tests.app.test_upload import PNG, upload
 
 BESIDE = ("activations", "cost", "inverse_temperature")
 ABSENT = "is not on this machine, so that only what was recorded can be shown"
@@ -88,6 +90,30 @@ def test_a_file_that_was_written_anew_is_opened_anew(place: Path, visit: Visit):
     (place / "bare.safetensors").replace(place / "dr.safetensors")
     now = visit("dynamic", source="recorded", recording="dr.safetensors").session_state["shown"].trace
     assert before.layer.votes is not None and now.layer.votes is None
+
+
+def take_from(app: AppTest, source: str) -> AppTest:
+    [picker] = [each for each in app.button_group if each.label == "Image from"]
+    return picker.set_value(source).run()
+
+
+def test_another_source_is_that_of_the_chosen_model(place: Path, visit: Visit):
+    app = visit("dynamic", model="fashion-mnist-dr-residual", source="recorded", recording="dr.safetensors")
+    app = take_from(app, "data")
+    assert not app.error and not app.warning and "data" not in app.query_params
+    assert any("Fashion-MNIST test image" in text for text in said(app))
+
+
+def test_a_picture_that_was_given_comes_back_as_the_chosen_model_sees_it(place: Path, visit: Visit):
+    capsviz.record(torch.rand(1, 3, 12, 12), torch.randn(1, 12, 7, 4), "dr", grid=(2, 3, 2), field=(4, 4)).save(
+        place / "odd.safetensors"
+    )
+    app = upload(visit("dynamic", source="upload", details=1), PNG)
+    given = app.query_params["picture"]
+    app = take_from(app, "recorded")
+    app.selectbox(key="recording").set_value("odd.safetensors").run()
+    assert "picture" not in app.query_params
+    assert take_from(app, "upload").query_params["picture"] == given
 
 
 @pytest.mark.parametrize("page", ["perturb", "compare", "results", "discriminative"])
