@@ -11,12 +11,12 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app import in_training, trainings
+from app import in_training, scene, trainings
 from app.scene import Scene
-from app.sources import images, linked_picture
+from app.sources import images, linked_picture, trace_sets
 from app.state.choices import Choices
 from app.trainings import CONFIGS, STOPPED, Trainings
-from capsviz import zoo
+from capsviz import record, zoo
 from capsviz.data import DIGITS
 from capsviz.data.viewpoint import Viewpoint
 from capsviz.routing import ALGORITHMS
@@ -128,12 +128,25 @@ def test_the_model_is_opened_with_the_image_that_is_on_stage(bare_machine: Path,
     assert torch.equal(again.pixels, on_stage.pixels) and opened.model == "digits-attention"
 
 
+def test_from_an_absent_recording_the_model_is_opened_and_not_the_recording(bare_machine, tmp_path, monkeypatch):
+    monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
+    record(torch.rand(1, 1, 28, 28), torch.randn(1, 8, 10, 4), "dr", grid=(2, 2, 2)).save(tmp_path / "x.safetensors")
+    choices = Choices("digits-l2", source="recorded", recording="x.safetensors")
+    entry = scene.recorded_network(choices)
+    assert entry is not None
+    on_stage, _ = images.resolve(choices, entry)
+    opened = in_training.opened(Scene(choices, entry, on_stage, (), False), "digits-attention")
+    again, _ = images.resolve(opened, zoo.entry("digits-attention"))
+    assert scene.recorded_network(opened) is None and opened.model == "digits-attention"
+    assert torch.equal(again.pixels, on_stage.pixels)
+
+
 def test_a_colour_image_makes_room_for_a_digit(bare_machine: Path):
     choices, entry = Choices("cifar10-dr-residual"), zoo.entry("cifar10-dr-residual")
-    scene = Scene(choices, entry, images.resolve(choices, entry)[0], (), False)
-    opened = in_training.opened(scene, "digits-attention")
+    current = Scene(choices, entry, images.resolve(choices, entry)[0], (), False)
+    opened = in_training.opened(current, "digits-attention")
     digit, _ = images.resolve(opened, zoo.entry("digits-attention"))
-    assert torch.equal(digit.pixels, in_training.picture(scene).pixels)
+    assert torch.equal(digit.pixels, in_training.picture(current).pixels)
 
 
 def test_who_has_to_wait_is_told_so(visit: Visit, serve: Serve):
