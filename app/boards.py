@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -29,13 +29,13 @@ CHOSEN_FIRST = {"tour", "upper", "capsule", "touched", "iterations", "frame", *(
 """Choices, any of which says how a routing board is to stand: it does not play by itself then."""
 
 
-def acted(entry: Entry, changes: dict[str, Any]) -> None:
+def acted(entries: Sequence[Entry], changes: dict[str, Any]) -> None:
     """Keep what the visitor chose on a board; how that is looked at concerns boards and links, the rest the page.
 
-    entry: the model of the page, from whose own T another is a choice.
+    entries: the models whose boards stand there, from whose own T another is a choice.
     """
     if "iterations" in changes:
-        changes = {"iterations": scene.own_or(changes["iterations"], entry)}
+        changes = {"iterations": scene.own_or(changes["iterations"], *entries)}
     looks = changes.keys() <= {"capsule", "frame", *(field.name for field in fields(Look))}
     scene.keep(*(["boards"] if looks else []), **changes)
 
@@ -48,12 +48,12 @@ def show(routing: str) -> None:
     first, second = beside.first(current, entry), beside.second(current, entry)
     if second is None:
         with layout.errors_as_sentences():
-            _board(current, first, "board", partial(acted, entry))
+            _board(current, first, "board", partial(acted, [entry]))
         return
     for column, shown, key in zip(st.columns(2, gap="medium"), [first, second], ["board", "board-second"], strict=True):
         with column, layout.errors_as_sentences():
             st.markdown(shown.title)
-            _board(current, shown, key, partial(acted, entry), group="pair", like=first)
+            _board(current, shown, key, partial(acted, [entry, second.entry]), group="pair", like=first)
     with layout.errors_as_sentences():
         beside.compared(current, entry, second)
 
@@ -96,7 +96,8 @@ def _board(
         key=f"{key}-{shown.algorithm.name}",
         alt=describe_routing(trace, upper=upper),
         group=group,
-        touched=touched,
+        touched=current.choices.touched,
+        capsules=entry.config.lower,
         on_action=lambda changes: on_action(
             changes | {"frame": _as_far(changes["frame"], own, first)} if "frame" in changes else changes
         ),

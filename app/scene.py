@@ -212,9 +212,9 @@ def _trained(entry: Entry) -> str:
     return entry.trained if isinstance(entry, AtStep) else entry.name
 
 
-def own_or(iterations: int, entry: Entry) -> int | None:
-    """T as a choice: None where it is what the model was trained with, so that links stay short."""
-    return None if iterations == entry.config.iterations else iterations
+def own_or(iterations: int, *entries: Entry) -> int | None:
+    """T as a choice: None where it is what all models on stage were trained with, so that links stay short."""
+    return None if all(iterations == entry.config.iterations for entry in entries) else iterations
 
 
 @of_zoo(most=2)

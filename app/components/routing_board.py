@@ -45,6 +45,7 @@ def routing_board(
     alt: str,
     group: str = "",
     touched: Intervention = UNTOUCHED,
+    capsules: int = capsule_sets.MOST,
     on_action: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> None:
     """Draw one routing, every line of every iteration of it.
@@ -53,14 +54,16 @@ def routing_board(
     trained: with what the model was trained; capsule: the selected primary capsule, the strongest unless given; frame:
     the line at which to stand, counted from 0 over all iterations, the last unless given or where there are fewer;
     look: how it is looked at; introducing: it plays once by itself, the first time in a window; alt: the picture in
-    words; group: boards of the same group play in step; touched: the intervention that the message shows.
+    words; group: boards of the same group play in step; touched: the visitor's intervention, to which
+    an action adds; capsules: how many primary capsules the network has, which alone are counted of it.
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
     `capsule`, `upper`, `frame`, `iterations`, `touched`, or all fields of `Look`.
     """
     lower, upper = message.arrays["presence"].size, len(message.fields["classes"])
     chosen: dict[str, Any] = {"capsule": capsule, "frame": frame, "group": group, "alt": alt}
     chosen |= {"rounds": rounds, "most": most, "trained": trained}
-    chosen |= {"touched": _summary(touched), "looked": asdict(look), "introducing": introducing}
+    here = touched.without(range(capsules, capsule_sets.MOST))
+    chosen |= {"touched": _summary(here), "looked": asdict(look), "introducing": introducing}
 
     def acted(what: str, value: Any) -> None:
         action = changes({what: value}, lower, upper, touched)

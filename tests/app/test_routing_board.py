@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from app import scene
 from app.components.routing_board import changes
 from capsviz.tracing.intervention import Intervention
+from tests.app.conftest import Visit
 
 UNTOUCHED = Intervention()
 
@@ -31,6 +33,34 @@ def test_how_the_board_is_looked_at_is_taken_over_whole():
     look = {"turned": [0.6, -1], "zoom": -2, "bare": True, "absolute": False, "listed": "agreement"}
     assert changes({"look": look}, 288, 10, UNTOUCHED) == look | {"turned": (0.6, -1.0)}
     assert changes({"look": look | {"turned": None}}, 288, 10, UNTOUCHED) == look | {"turned": None}
+
+
+@pytest.fixture
+def acts(monkeypatch: pytest.MonkeyPatch) -> tuple[list[dict], list[dict]]:
+    """What the boards of the page that is visited next can do, and what is kept of what they do."""
+    able: list[dict] = []
+    kept: list[dict] = []
+    monkeypatch.setattr("app.components.routing_board.board", lambda *_, actions, **__: able.append(actions))
+    monkeypatch.setattr(scene, "keep", lambda *_, **changes: kept.append(changes))
+    return able, kept
+
+
+def test_what_is_muted_on_one_of_two_boards_leaves_the_capsules_of_the_other(visit: Visit, acts):
+    actions, kept = acts
+    visit("dynamic", model="mnist-dr", second="mnist-dr-residual", touch="mute:3,1100")
+    actions[1]["mute"]([5])
+    assert kept == [{"touched": Intervention(muted=(3, 5, 1100))}]
+
+
+def test_iterations_picked_on_the_second_board_are_chosen_where_the_trained_ones_differ(visit: Visit, acts):
+    actions, kept = acts
+    visit("dynamic", model="mnist-dr", second="mnist-matrix")
+    for rounds in (3, 2, 4):
+        actions[1]["rounds"](rounds)
+    assert kept == [{"iterations": 3}, {"iterations": 2}, {"iterations": 4}]
+    visit("dynamic", model="mnist-dr", second="mnist-dr-residual")
+    actions[-1]["rounds"](3)
+    assert kept[-1] == {"iterations": None}
 
 
 @pytest.mark.parametrize(
