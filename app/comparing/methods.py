@@ -80,12 +80,15 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
             if record.reconstructs or not drawing:
                 found[entry.name] = record
     if not found:
+        if current.entry.name not in resources.entries():
+            absent = resources.ABSENT.format(name=current.entry.name)
+            raise NothingMeasured(f"{absent}; choose another source of images for this view.")
         if missing and set(missing) <= dropped.models().keys():
             resources.predictions(missing[0])  # raises the sentence on what its file lacks
         what = " that reconstructs" if drawing else ""
+        remedy = f"`capsviz zoo measure {' '.join(missing)}` does that" if missing else "choose another view"
         raise NothingMeasured(
-            f"No {images.title_of(current.entry.data)} model{what} has been measured image by image yet; "
-            f"`capsviz zoo measure {' '.join(missing)}` does that."
+            f"No {images.title_of(current.entry.data)} model{what} has been measured image by image yet; {remedy}."
         )
     if current.picture.viewpoint:
         turned = current.picture.viewpoint

@@ -156,10 +156,11 @@ def _fingerprint(name: str) -> str:
 
 @of_zoo(most=32)
 def _network_of(name: str, place: str, written: float) -> Entry:
-    first = _opened(place, written)[0]
+    # What no model and no data set is called: the recording may have the name of either.
+    called, first = f"recording {name}", _opened(place, written)[0]
     return Entry(
-        name=name,
-        data=name,
+        name=called,
+        data=called,
         classes=first.classes,
         routing=first.config.routing,
         preset="",

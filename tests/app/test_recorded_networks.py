@@ -13,6 +13,7 @@ from app import resources
 from app.sources import trace_sets
 from capsviz import Trace
 from capsviz.data import load, to_float
+from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
 from tests.app.test_pages import charts
 from tests.app.test_upload import PNG, upload
@@ -90,6 +91,24 @@ def test_a_file_that_was_written_anew_is_opened_anew(place: Path, visit: Visit):
     (place / "bare.safetensors").replace(place / "dr.safetensors")
     now = visit("dynamic", source="recorded", recording="dr.safetensors").session_state["shown"].trace
     assert before.layer.votes is not None and now.layer.votes is None
+
+
+@pytest.fixture
+def named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recordings that are called as a model and as a data set that are here, of a model that is not."""
+    monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
+    for name in ("digits-l2", "digits"):
+        record(capsviz.load("digits-dr"), load("digits", "test"), tmp_path / name, name="theirs", count=2)
+
+
+@pytest.mark.parametrize("name", ["digits-l2", "digits"])
+def test_the_name_of_a_recording_brings_no_model_and_no_data_set(named: None, visit: Visit, name: str):
+    shown = visit("dynamic", source="recorded", recording=name, viewpoint="rotation_30")
+    assert any(f"The network of recording {name} {ABSENT}" in each.value for each in shown.error)
+    app = visit("compare", source="recorded", recording=name, view="confusions")
+    [error] = app.error
+    assert ABSENT in error.value and error.value.endswith("choose another source of images for this view.")
+    assert not any("taken for" in text for text in said(app))
 
 
 def take_from(app: AppTest, source: str) -> AppTest:
