@@ -35,7 +35,7 @@ OTHERWISE = (
 def _stage(current: Scene, entry: Entry, note: str) -> Trace:
     """The image on stage through a model, with the visitor's intervention; said where there is one."""
     trace = current.trace(entry, touched=True)
-    takeaway.record(trace)
+    takeaway.record(trace, entry)
     layout.note(note)
     if current.intervention(entry):
         st.caption("Some primary capsules of this link are muted, boosted or isolated.")

@@ -82,14 +82,14 @@ def offer(key: str, made: Callable[[], Figure | Board], title: str = "") -> None
     takeaway.offer(key, made, title)
 
 
-def strip(trace: Trace, highlight: Part, dark: bool) -> None:
+def strip(trace: Trace, entry: Entry, highlight: Part, dark: bool) -> None:
     """The network from image to reconstruction, the page's subject marked; its trace is the one to take away."""
-    strip_later(trace, highlight, dark)()
+    strip_later(trace, entry, highlight, dark)()
 
 
-def strip_later(trace: Trace, highlight: Part, dark: bool) -> Callable[[], None]:
+def strip_later(trace: Trace, entry: Entry, highlight: Part, dark: bool) -> Callable[[], None]:
     """Keep the strip's place; what draws it there once the boards stand that the page has sent before."""
-    takeaway.record(trace)
+    takeaway.record(trace, entry)
     place = st.container(key="strip-place")
 
     def made() -> Figure:

@@ -28,6 +28,7 @@ from capsviz.figures.describe import describe
 from capsviz.figures.theme import ink
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.trace import Trace
+from capsviz.zoo import Entry
 
 _PREVIEW = "taken"
 BOARD_HEIGHT = 620
@@ -42,10 +43,12 @@ class Shown:
     pictures: dict[str, tuple[str, Figure | Callable[[], Figure | Board]]] = field(default_factory=dict)
     """Title and figure, or what makes figure or board when it is asked for, by key."""
     trace: Trace | None = None
+    entry: Entry | None = None
+    """The model that the trace is of, or what is known of the network of a recording."""
 
     def forget(self) -> None:
         """Have nothing on screen."""
-        self.pictures, self.trace = {}, None
+        self.pictures, self.trace, self.entry = {}, None, None
 
 
 @dataclass
@@ -78,9 +81,10 @@ def offer(key: str, picture: Figure | Callable[[], Figure | Board], title: str =
     _shown().pictures[key] = (title, picture)
 
 
-def record(trace: Trace) -> None:
-    """The trace that the page is about; the last one counts."""
-    _shown().trace = trace
+def record(trace: Trace, entry: Entry) -> None:
+    """The trace that the page is about, and of which model it is; the last one counts."""
+    shown = _shown()
+    shown.trace, shown.entry = trace, entry
 
 
 def _shown() -> Shown:
@@ -93,8 +97,8 @@ def take_away(current: Scene) -> None:
     shown = _shown()
     if shown.pictures:
         _pictures(shown, current)
-    if shown.trace is not None:
-        _trace(shown.trace, current)
+    if shown.trace is not None and shown.entry is not None:
+        _trace(shown.trace, shown.entry, current)
 
 
 def _pictures(shown: Shown, current: Scene) -> None:
@@ -152,7 +156,7 @@ def _encoded(make: Make) -> bytes:
 _BARE = {"displayModeBar": False, "responsive": True}
 
 
-def _trace(trace: Trace, current: Scene) -> None:
+def _trace(trace: Trace, entry: Entry, current: Scene) -> None:
     name = file_name(trace, current)
     left, right = st.columns([3, 1], vertical_alignment="center")
     whose = plain(trace.name)
@@ -167,7 +171,7 @@ def _trace(trace: Trace, current: Scene) -> None:
         on_click="ignore",
         width="stretch",
     )
-    st.code(lines(trace, current), language="python", wrap_lines=True)
+    st.code(lines(trace, entry, current), language="python", wrap_lines=True)
 
 
 def file_name(trace: Trace, current: Scene) -> str:
@@ -181,12 +185,12 @@ def _quoted(name: str | Path) -> str:
     return json.dumps(str(name), ensure_ascii=False)
 
 
-def lines(trace: Trace, current: Scene) -> str:
+def lines(trace: Trace, entry: Entry, current: Scene) -> str:
     """Three lines of Python that record the trace again: from the data set or the recording, else from its own file."""
-    if current.picture.recording and trace.name not in resources.entries():
+    if current.picture.recording and entry.name not in resources.entries():
         name, index = current.picture.recording
         return f"import capsviz\ntrace = capsviz.TraceSet.open({_quoted(trace_sets.path_of(name))})[{index}]"
-    entry, origin = resources.entries()[trace.name], current.picture.origin
+    origin = current.picture.origin
     if current.picture.recording:
         name, index = current.picture.recording
         images = f"capsviz.TraceSet.open({_quoted(trace_sets.path_of(name))})[{index}].images"

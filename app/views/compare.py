@@ -22,7 +22,7 @@ with st.container(horizontal=True, vertical_alignment="center", key="views"):
         query = session.to_query(session.changed(current.choices, image=contested))
         label, icon = "An image about which they disagree", ":material/alt_route:"
         st.page_link(navigation.named()["compare"], label=label, icon=icon, query_params=query)
-layout.strip(current.trace(current.entry), PAGES[view].SUBJECT, current.dark)
+layout.strip(current.trace(current.entry), current.entry, PAGES[view].SUBJECT, current.dark)
 with layout.errors_as_sentences():
     PAGES[view].show(current)
 

@@ -183,7 +183,7 @@ layout.headline(
     entry.config.algorithm.explanation.headline,
 )
 layout.note(other)
-layout.strip(trace, "routing", current.dark)
+layout.strip(trace, entry, "routing", current.dark)
 
 left, right = st.columns([4, 1], vertical_alignment="bottom")
 with left:

@@ -24,7 +24,7 @@ layout.headline(
 TITLES = dict(zip(LABS, ("The network", "Two parents, by hand"), strict=True))
 segments("Laboratory", "lab", current.choices.lab, TITLES, bare=True)
 layout.note(other)
-draw_strip = layout.strip_later(trace, "routing", current.dark)
+draw_strip = layout.strip_later(trace, entry, "routing", current.dark)
 if current.choices.lab == "toy":
     toy.toy()
     draw_strip()

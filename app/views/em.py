@@ -18,7 +18,7 @@ layout.headline(
     entry.config.algorithm.explanation.headline,
 )
 layout.note(other)
-draw_strip = layout.strip_later(whole, "routing", current.dark)
+draw_strip = layout.strip_later(whole, entry, "routing", current.dark)
 
 trace = layout.layer_picker(current, whole)
 summary = metrics.summarise(trace)

@@ -176,7 +176,7 @@ layout.headline(
     "A class capsule is <b>16 numbers</b>: how its class is drawn. Move one, and the decoder shows what it stands for.",
 )
 layout.note(other)
-layout.strip(current.trace(entry), "class", current.dark)
+layout.strip(current.trace(entry), entry, "class", current.dark)
 sliders()
 below()
 

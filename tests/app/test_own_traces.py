@@ -70,6 +70,15 @@ def test_python_opens_the_file_by_the_name_that_the_visitor_knows(visit: Visit, 
     assert any('capsviz.TraceSet.open("mine.safetensors")[0]' in each.value for each in app.code)
 
 
+def test_python_opens_the_file_also_where_its_network_is_called_as_a_model_here(visit: Visit):
+    images = to_float(load("digits", "test").images[:1])
+    theirs = capsviz.trace(capsviz.load("digits-dr@60"), images, name="digits-dr")
+    app = drop(visit("dynamic"), theirs.to_bytes(), "mine.safetensors")
+    app.button(key="take_away").click().run()
+    [code] = app.code
+    assert code.value.endswith('trace = capsviz.TraceSet.open("mine.safetensors")[0]')
+
+
 def test_another_visitor_does_not_meet_it(visit: Visit, content: bytes):
     name, _ = own(drop(visit(), content, "mine.safetensors"))
     other = visit(source="recorded", recording=name)
