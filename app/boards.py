@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import beside, layout, scene
+from app import beside, layout, resources, scene
 from app.beside import Beside
 from app.components.capsule_maps import capsule_maps
 from app.components.routing_board import Look, routing_board
@@ -146,7 +146,8 @@ def objects(current: Scene, trace: Trace) -> None:
 
 def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
     """The class capsule to look at, chosen in a row with EM's λ, and what is routed beside it; T is the boards' own."""
-    tempered, more = entry.config.algorithm.tempered, current.choices.second == ANOTHER_IMAGE
+    tempered = entry.config.algorithm.tempered and entry.name in resources.entries()
+    more = current.choices.second == ANOTHER_IMAGE
     first, *others = st.columns([6] + [2] * tempered + [2] + [1.6] * more, vertical_alignment="bottom")
     with first:
         upper = layout.class_picker(current, trace)

@@ -135,7 +135,7 @@ class Scene:
         if picture.recording and not intervention and self.replays(entry, picture):
             return trace_sets.trace(*picture.recording, iterations)
         if entry.name not in resources.entries():
-            raise SceneError(f"{resources.ABSENT.format(name=entry.name)}; take back T, λ and what you changed.")
+            raise SceneError(f"{resources.ABSENT.format(name=entry.name)}; take back the viewpoint.")
         temperature = self.choices.temperature if entry.config.algorithm.tempered else None
         return resources.trace(entry.name, picture.key, iterations, intervention, temperature)
 
@@ -153,19 +153,23 @@ class Scene:
     def replays(self, entry: Entry, picture: Picture | None = None) -> bool:
         """Whether the trace of a model, untouched, is read from a recording; of the picture on stage unless given."""
         shown = picture or self.picture
-        if shown.recording is None or (entry.config.algorithm.tempered and self.choices.temperature is not None):
+        tempered = entry.config.algorithm.tempered and self.choices.temperature is not None
+        if shown.recording is None or (tempered and entry.name in resources.entries()):
             return False
         return trace_sets.holds(shown.recording[0], entry, self._iterations(entry))
 
     def rounds(self, entry: Entry) -> int:
-        """T: the chosen one, else what the model was trained with."""
-        return self.choices.iterations or entry.config.iterations
+        """T: the chosen one, else what the model was trained with; at most what was recorded where it is not here."""
+        wanted = self.choices.iterations or entry.config.iterations
+        return wanted if entry.name in resources.entries() else min(wanted, entry.config.iterations)
 
     def _iterations(self, entry: Entry) -> int | None:
         return self.rounds(entry) if entry.method.iterates else None
 
     def intervention(self, entry: Entry) -> Intervention:
-        """The visitor's intervention as far as the model has the capsules."""
+        """The visitor's intervention as far as the model has the capsules; none in a network that is not here."""
+        if entry.name not in resources.entries():
+            return UNTOUCHED
         return self.choices.touched.without(range(entry.config.lower, capsule_sets.MOST))
 
     def capsule(self, entry: Entry) -> int | None:
@@ -245,8 +249,7 @@ def choices() -> Choices:
 
 def recorded_network(choices: Choices) -> Entry | None:
     """What is known of the network of the chosen recording, where that is not here. Raises TraceError."""
-    name = images.recorded_of(choices) if choices.source == "recorded" else ""
-    return trace_sets.network_of(name) if name else None
+    return trace_sets.absent(choices.source, choices.recording)
 
 
 def current() -> Scene:
@@ -254,4 +257,19 @@ def current() -> Scene:
     wanted, notices = session.parse(session.here(), catalogue())
     entry = recorded_network(wanted) or resources.entries()[wanted.model]
     picture, more = images.resolve(wanted, entry)
-    return Scene(wanted, entry, picture, (*notices, *more), st.context.theme.type == "dark")
+    notices = (*notices, *more, *_left_out(wanted, entry))
+    return Scene(wanted, entry, picture, notices, st.context.theme.type == "dark")
+
+
+def _left_out(choices: Choices, entry: Entry) -> tuple[str, ...]:
+    """A sentence where the choices ask for what a network computes that is not here."""
+    if entry.name in resources.entries():
+        return ()
+    asked = []
+    if entry.method.iterates and choices.iterations and choices.iterations > entry.config.iterations:
+        asked.append(f"T = {choices.iterations}")
+    if entry.config.algorithm.tempered and choices.temperature is not None:
+        asked.append(f"λ = {choices.temperature:g}")
+    if choices.touched:
+        asked.append("what is muted, boosted or isolated")
+    return (f"{resources.ABSENT.format(name=entry.name)}; left out: {', '.join(asked)}.",) if asked else ()

@@ -97,7 +97,7 @@ def source_of(choices: Choices, entry: zoo.Entry) -> str:
 
 def recorded_of(choices: Choices) -> str:
     """The recording to take images from: the chosen one, else the first; "" where there is none."""
-    return choices.recording or next(iter(trace_sets.names()), "")
+    return trace_sets.chosen(choices.recording)
 
 
 def count(choices: Choices, entry: zoo.Entry) -> int:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from app import dropped_traces, resources
 from app.caching import of_zoo
+from capsviz.tracing.intervention import UNTOUCHED
 from capsviz.tracing.recorder import shorter, with_votes
 from capsviz.tracing.trace import Trace
 from capsviz.tracing.trace_set import INDEX, TraceSet
@@ -57,10 +58,21 @@ def choices_with(name: str) -> dict[str, object]:
     entry = resources.entries().get(made["model"])
     changes: dict[str, object] = {"source": "recorded", "recording": name}
     if network_of(name) is not None:
-        changes |= {"iterations": None}
+        changes |= {"iterations": None, "temperature": None, "touched": UNTOUCHED}
     elif entry is not None:
         changes |= {"model": entry.name, "iterations": made["iterations"]}
     return changes
+
+
+def chosen(name: str) -> str:
+    """The recording to take images from: the chosen one, else the first; "" where there is none."""
+    return name or next(iter(names()), "")
+
+
+def absent(source: str, name: str) -> Entry | None:
+    """What is known of the network of the recording on stage, where that is not here. Raises TraceError."""
+    found = chosen(name) if source == "recorded" else ""
+    return network_of(found) if found else None
 
 
 def is_here(name: str) -> bool:

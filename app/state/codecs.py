@@ -16,6 +16,7 @@ from app.tours.tour import TourError
 from capsviz.analysis.exchange import SUFFIX
 from capsviz.boards.decoder import OWN
 from capsviz.tracing.intervention import Intervention
+from capsviz.tracing.layout import TraceError
 from capsviz.zoo import EXEMPLARS
 
 if TYPE_CHECKING:
@@ -250,12 +251,21 @@ def _a_picture(random: Random, *_: Any) -> str:
 PICTURE = Codec(_read_picture, _a_picture)
 
 
+def _on_stage(choices: Choices, catalogue: Catalogue) -> tuple[str, int]:
+    """Whose classes can be named, and how many: of a recording whose network is not here, else of the model."""
+    try:
+        own = trace_sets.absent(choices.source, choices.recording)
+    except TraceError:  # the page, which opens the recording too, says what is wrong with it
+        own = None
+    return (own.name, len(own.classes)) if own else (choices.model, catalogue.classes[choices.model])
+
+
 def _read_class(text: str, choices: Choices, catalogue: Catalogue) -> int:
-    return _class_below(catalogue.classes[choices.model], text, choices)
+    return _class_below(*_on_stage(choices, catalogue), text)
 
 
-def _class_below(count: int, text: str, choices: Choices) -> int:
-    return _natural(text, 0, count - 1, f"{choices.model} has no class “{text}” (0 to {count - 1})")
+def _class_below(name: str, count: int, text: str) -> int:
+    return _natural(text, 0, count - 1, f"{name} has no class “{text}” (0 to {count - 1})")
 
 
 def _a_class(random: Random, choices: Choices, catalogue: Catalogue) -> int:
@@ -263,7 +273,8 @@ def _a_class(random: Random, choices: Choices, catalogue: Catalogue) -> int:
 
 
 def _read_upper(text: str, choices: Choices, catalogue: Catalogue) -> int:
-    return _class_below(max(catalogue.classes[choices.model], catalogue.types.get(choices.model, 0)), text, choices)
+    name, count = _on_stage(choices, catalogue)
+    return _class_below(name, max(count, catalogue.types.get(name, 0)), text)
 
 
 UPPER = Codec(_read_upper, _a_class)

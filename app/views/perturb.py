@@ -75,9 +75,10 @@ def keep_left(left: Left) -> None:
 
 def target(current: Scene) -> tuple[int, int]:
     """Where the walk ends: as chosen, else at the surest exemplar of the class that is second likely."""
-    if current.choices.to is not None:
-        return current.choices.to
     entry, _ = current.sibling(current.entry.routing, decoder=True)
+    chosen = current.choices.to
+    if chosen is not None and chosen[0] < len(entry.classes):
+        return chosen
     return summarise(current.trace(entry)).runner_up, 0
 
 

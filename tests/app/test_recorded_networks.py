@@ -15,7 +15,7 @@ from capsviz import Trace
 from capsviz.data import load, to_float
 from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
-from tests.app.test_pages import charts
+from tests.app.test_pages import board, charts
 from tests.app.test_upload import PNG, upload
 
 BESIDE = ("activations", "cost", "inverse_temperature")
@@ -75,7 +75,35 @@ def test_fewer_iterations_are_its_beginning_and_more_are_answered_by_a_sentence(
     assert not trace_sets.holds("dr.safetensors", entry, 4)
     assert trace_sets.trace("dr.safetensors", 0, 2).layer.iterations == 2
     app = visit("dynamic", source="recorded", recording="dr.safetensors", T=5)
-    assert any(ABSENT in error.value and "take back T" in error.value for error in app.error)
+    assert not app.error and app.session_state["shown"].trace.layer.iterations == 3
+    [warning] = app.warning
+    assert ABSENT in warning.value and warning.value.endswith("left out: T = 5.")
+
+
+def test_what_only_the_network_could_compute_is_left_out_and_can_be_taken_back(place: Path, visit: Visit):
+    app = visit("dynamic", source="recorded", recording="dr.safetensors", touch="mute:1-20")
+    assert not app.error and app.session_state["shown"].trace.gains is None
+    assert [each.value.endswith("left out: what is muted, boosted or isolated.") for each in app.warning] == [True]
+    assert board(app).fields["touched"] == "20 muted"
+    app = visit("em", source="recorded", recording="em.safetensors", **{"lambda": 2})
+    assert not app.error and [each.value.endswith("left out: λ = 2.") for each in app.warning] == [True]
+    assert not any(each.label == "λ rises to" for each in app.select_slider)
+
+
+def test_a_recording_is_chosen_without_what_its_network_would_have_to_compute(place: Path, visit: Visit):
+    app = take_from(visit("dynamic", recording="dr.safetensors", touch="mute:1-20"), "recorded")
+    assert not app.error and not app.warning and "touch" not in app.query_params
+
+
+def test_its_classes_are_those_that_a_link_can_name(place: Path, visit: Visit):
+    many = capsviz.record(torch.rand(1, 1, 28, 28), torch.randn(1, 12, 14, 4), "dr", grid=(2, 3, 2))
+    many.save(place / "many.safetensors")
+    link: dict[str, object] = {"source": "recorded", "recording": "many.safetensors", "class": 12, "to": 13}
+    app = visit("dynamic", **link)
+    assert not app.error and not app.warning and app.query_params["class"] == "12"
+    assert any("Class capsule" in each.label and each.value == 12 for each in app.button_group)
+    app = visit("perturb", **link, hand="walk")
+    assert not app.error and not app.warning, "another network, of ten classes, runs on the same image"
 
 
 def test_without_votes_the_board_says_so_and_the_other_pictures_stand(place: Path, visit: Visit):
