@@ -48,8 +48,9 @@ EXPLAINED = {
 @st.fragment(key=exhibits.FRAGMENT)
 def exhibit() -> None:
     """The chosen exhibit, which runs again alone where only it has changed."""
-    current = scene.current()
-    SHOWN[current.choices.exhibit](current)
+    with layout.errors_as_sentences():
+        current = scene.current()
+        SHOWN[current.choices.exhibit](current)
 
 
 current = scene.current()

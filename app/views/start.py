@@ -10,8 +10,10 @@ from app.state import session
 
 current = scene.current()
 NUMERALS = ("", "", "two ", "three ", "four ", "five ", "six ")
-METHODS = len(this_image.methods(current))
-CONTESTED = this_image.contested(current)
+try:
+    METHODS, CONTESTED = len(this_image.methods(current)), this_image.contested(current)
+except scene.SceneError:  # no model here takes the image on stage, as Compare says
+    METHODS, CONTESTED = 0, None
 WAYS: tuple[tuple[str, str, str, dict[str, str | int]], ...] = (
     # page, what one does there, what there is to be seen, and the choices that the link makes
     ("dynamic", "Watch it route", "one image, every vote, round by round", {"lab": "network"}),

@@ -177,6 +177,13 @@ def test_a_recording_of_an_image_of_another_size_names_what_is_missing(place: Pa
     assert not visit("dynamic", source="recorded", recording="odd.safetensors").error
     app = visit("perturb", source="recorded", recording="odd.safetensors")
     assert any(ABSENT in error.value for error in app.error) and not app.exception
+    app = visit("start", source="recorded", recording="odd.safetensors")
+    assert not app.error and any("Compare algorithms" in link.proto.label for link in app.get("page_link"))
+
+
+def test_an_exhibit_that_needs_the_network_says_so(place: Path, visit: Visit):
+    app = visit("basics", source="recorded", recording="dr.safetensors", exhibit="loss", viewpoint="rotation_30")
+    assert [error.value.endswith("take back the viewpoint.") for error in app.error] == [True]
 
 
 def test_a_model_that_is_not_here_is_one_sentence(place: Path):
