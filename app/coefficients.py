@@ -14,8 +14,11 @@ from capsviz.tracing.coefficient_history import CoefficientHistory
 
 
 @of_zoo(spinner="Looking at the batch …", most=8)
-def fixed(name: str, images: str, count: int, draw: int) -> ascent.FixedVotes:
-    """What stays as it is while b of a model climbs on `count` training images of a data set, drawn by a seed."""
+def fixed(name: str, images: str, state: tuple[int, ...], count: int, draw: int) -> ascent.FixedVotes:
+    """What stays as it is while b of a model climbs on `count` training images of a data set, drawn by a seed.
+
+    state: `browsing.state` of the data set.
+    """
     loaded = browsing.image_set(images, "train")
     order = torch.randperm(len(loaded), generator=torch.Generator().manual_seed(draw))[:count]
     chosen, labels = loaded.batch(order)
@@ -32,6 +35,7 @@ def batch_of(images: str, wanted: int) -> tuple[int, int]:
 def climbed(
     name: str,
     images: str,
+    state: tuple[int, ...],
     count: int,
     draw: int,
     start: str,
@@ -40,10 +44,10 @@ def climbed(
     regularisation: float,
     steps: int,
 ) -> ascent.Ascent:
-    """An ascent of b, recorded; climb: a key of `CLIMBS`. Raises AscentError."""
+    """An ascent of b, recorded; state: as in `fixed`; climb: a key of `CLIMBS`. Raises AscentError."""
     penalty, proximal = CLIMBS[climb]
     return ascent.climb(
-        fixed(name, images, count, draw),
+        fixed(name, images, state, count, draw),
         ascent.starting_point(resources.model(name), "trained" if start == "trained" else "fresh", draw),
         step=step,
         regularisation=regularisation,

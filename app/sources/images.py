@@ -181,6 +181,9 @@ def _as_it_is(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, .
     if source == "generated":
         return generated(entry, index), notices
     name, split = data_of(choices, entry), split_of(choices, entry)
+    if source == "data" and choices.data not in ("", name):
+        missing = f"The images of {title_of(choices.data)} are not on this machine"
+        notices = (f"{missing}; showing those of {title_of(name)}.", *notices)
     if split != choices.split:
         missing = f"The {choices.split} images of {title_of(name)} are not on this machine"
         notices = (f"{missing}; showing {split} images.", *notices)

@@ -7,7 +7,7 @@ import streamlit as st
 from app import boards, layout, scene
 from app import coefficients as learned
 from app.details import Drawing, details
-from app.sources import images
+from app.sources import browsing, images
 from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
 from app.text import plain
 from app.widgets import chosen, segments
@@ -149,6 +149,7 @@ def ascend(upper: int) -> None:
         record = learned.climbed(
             entry.name,
             source,
+            browsing.state(source),
             choices.batch,
             choices.draw,
             choices.start,

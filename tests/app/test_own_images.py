@@ -11,10 +11,10 @@ import torch
 
 from app import layout, resources
 from app.comparing import methods
-from app.sources import images, linked_picture
+from app.sources import browsing, images, linked_picture
 from app.text import plain
 from capsviz import data, zoo
-from capsviz.analysis import measuring, predictions
+from capsviz.analysis import ascent, measuring, predictions
 from capsviz.analysis.predictions import Predictions
 from capsviz.boards.decoder import header
 from capsviz.tracing.trace import Trace
@@ -105,6 +105,17 @@ def test_images_of_another_data_set_are_browsed_by_its_classes(own: Path, visit:
     assert app.selectbox(key="only").value == -1
 
 
+def test_where_the_folder_of_a_link_is_gone_another_data_set_stands_in_with_a_warning(own: Path, visit: Visit):
+    away = own.rename(own.with_name("away"))
+    try:
+        app = visit("dynamic", model="shapes-dr", data=f"folder:{own}@3x24x24", image=2)
+    finally:
+        away.rename(own)
+    assert [each.value for each in app.warning] == [
+        "The images of shapes are not on this machine; showing those of Digits."
+    ]
+
+
 def test_of_a_class_without_a_test_image_compare_says_what_to_do(own: Path, visit: Visit, monkeypatch):
     known = resources.predictions
 
@@ -139,6 +150,20 @@ def test_the_ascent_runs_on_its_own_training_images(own: Path, visit: Visit):
     app = visit("discriminative", model="shapes-l2", part="ascent", batch=16)
     assert not app.error
     assert "16 training images of shapes" in spoken(app)
+
+
+def test_the_ascent_runs_anew_on_a_folder_that_has_changed(own: Path, visit: Visit, monkeypatch):
+    batches, fix = [], ascent.fix
+
+    def counted(*given):
+        batches.append(given)
+        return fix(*given)
+
+    monkeypatch.setattr(ascent, "fix", counted)
+    for state in ((1,), (2,), (2,)):
+        monkeypatch.setattr(browsing, "state", lambda _, state=state: state)
+        assert not visit("discriminative", model="shapes-l2", part="ascent", batch=16, steps=1, draw=77).error
+    assert len(batches) == 2
 
 
 def test_a_batch_of_the_ascent_has_no_more_images_than_there_are(own: Path, visit: Visit):
