@@ -150,7 +150,7 @@ def _keep(source: str, upload: uploads.Upload | None, *, hesitant: bool = False)
 def _received(source: str, scene: Scene) -> None:
     upload, coarser = uploads.kept(source), linked_picture.coarser(scene.entry.config.image)
     small = f"with {linked_picture.LARGEST} pixels a side" if coarser else "as small as the model sees it"
-    if upload is not None and upload.problem:
+    if not scene.choices.picture and upload is not None and upload.problem:
         st.error(sentence(upload.problem), icon=":material/broken_image:")
     elif not scene.choices.picture:
         st.caption(

@@ -86,6 +86,14 @@ def test_grey_noise_is_black_to_the_model_and_the_page_says_so_here_and_from_the
     assert not app.warning
 
 
+def test_back_from_a_file_that_is_no_picture_leads_to_the_picture_alone(app: AppTest):
+    before = upload(app, PNG).query_params["picture"]
+    assert upload(app, b"nothing").error
+    app.query_params["picture"] = before
+    app.run()
+    assert not app.error and any("your picture picture.png" in text.value for text in app.markdown)
+
+
 def test_an_uploaded_picture_stays_on_stage_on_the_other_pages(app: AppTest):
     upload(app, PNG)
     app.switch_page("views/compare.py").run()
