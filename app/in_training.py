@@ -102,7 +102,7 @@ def before(current: Scene) -> None:
     epochs = {config.epochs for config in CONFIGS.values()}
     taken = picture(current) is current.picture
     st.caption(
-        f"{picture(current).title}{': choose another in the sidebar, now or while the network learns' * taken}. "
+        f"{plain(picture(current).title)}{': choose another in the sidebar, now or while the network learns' * taken}. "
         f"The network goes {max(epochs)} times through {DIGITS.train_count:,} images of digits; some are held out for "
         "validation."
     )
@@ -123,7 +123,7 @@ def _drawn(current: Scene, trace: Trace | None, whose: str) -> None:
     one, two = st.columns(2)
     with one:
         _image(current)
-        st.caption(f"On stage: {picture(current).title}.")
+        st.caption(f"On stage: {plain(picture(current).title)}.")
     with two:
         if trace is None or trace.reconstruction is None:
             st.caption("The first drawing comes after the first epoch.")

@@ -141,6 +141,13 @@ def test_from_an_absent_recording_the_model_is_opened_and_not_the_recording(bare
     assert torch.equal(again.pixels, on_stage.pixels)
 
 
+def test_the_name_of_a_recording_is_no_markup(visit: Visit, tmp_path, monkeypatch):
+    monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
+    name = "a *bold* one.safetensors"
+    record(torch.rand(1, 1, 28, 28), torch.randn(1, 8, 10, 4), "dr", grid=(2, 2, 2)).save(tmp_path / name)
+    assert "a \\*bold\\* one.safetensors, image 0: choose another" in spoken(visit("training", source="recorded"))
+
+
 def test_a_colour_image_makes_room_for_a_digit(bare_machine: Path):
     choices, entry = Choices("cifar10-dr-residual"), zoo.entry("cifar10-dr-residual")
     current = Scene(choices, entry, images.resolve(choices, entry)[0], (), False)
