@@ -15,6 +15,7 @@ from app.sources import images
 from app.state import session
 from app.text import plain, sentence
 from app.tours import talk
+from app.tours.tour import MOST_STEPS
 from app.widgets import chosen
 from capsviz import device
 from capsviz.routing import ALGORITHMS
@@ -71,12 +72,16 @@ def _actions(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> boo
             help="The page's figures as SVG, PNG, HTML and CSV, the trace, and the Python that records it again.",
             width="stretch",
         )
+    full = talk.full(scene.choices)
     st.button(
         "Add this view",
         icon=":material/playlist_add:",
         key="add_view",
         on_click=partial(talk.add, here, pages[here].title + f": {scene.picture.title}" * (here not in STILL)),
-        help="What is on screen becomes a step of your own talk, which the page Tours edits, saves and presents.",
+        disabled=full,
+        help=f"A talk has at most {MOST_STEPS} steps; take one out on the page Tours."
+        if full
+        else "What is on screen becomes a step of your own talk, which the page Tours edits, saves and presents.",
         width="stretch",
     )
     if collected := talk.own(scene.choices):

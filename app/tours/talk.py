@@ -28,11 +28,17 @@ def own(choices: Choices) -> Tour | None:
     return store.draft(choices.talk) if choices.talk else None
 
 
+def full(choices: Choices) -> bool:
+    """Whether the talk has as many steps as a talk may have."""
+    talk = own(choices)
+    return talk is not None and len(talk.steps) >= tours.MOST_STEPS
+
+
 def add(page: str, title: str) -> None:
     """Add what is on screen as the last step; to be called from a callback. title: what the step is called at first."""
     choices = scene.choices()
     talk = own(choices) or Tour(UNNAMED, ())
-    if len(talk.steps) < tours.MOST_STEPS:
+    if not full(choices):
         step = Step(" ".join(title.split())[:LONGEST_TITLE], links.view_of(page, choices))
         scene.keep(talk=store.keep(replace(talk, steps=(*talk.steps, step))))
 
@@ -135,7 +141,7 @@ def _view(step: Step) -> None:
 
 def take_away(choices: Choices, talk: Tour) -> None:
     """The talk as a file, and as a link where it is short enough for one."""
-    right = not any(talk.problems())
+    problem = next(talk.problems(), "")
     st.download_button(
         "Save as a file",
         lambda: tours.write(talk),
@@ -144,10 +150,11 @@ def take_away(choices: Choices, talk: Tour) -> None:
         icon=":material/download:",
         key="talk-file",
         on_click="ignore",
-        disabled=not right,
+        disabled=bool(problem),
         help="TOML: edit it with any editor, open it here again, or give it to `capsviz app --tour`.",
     )
-    if not right:
+    if problem:
+        st.caption(sentence(problem))
         return
     name = store.packed(talk)
     if name is None:

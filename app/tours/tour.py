@@ -63,6 +63,8 @@ class Tour:
             yield f"A tour has 1 to {MOST_STEPS} steps, and this one has {len(self.steps)}: add some, or take some out."
         for number, step in enumerate(self.steps, start=1):
             yield from step_problems(number, step)
+        if len(write(self)) > MOST_CHARACTERS:
+            yield f"The tour has more than {MOST_CHARACTERS:,} characters as a file: take out a step with a picture."
 
 
 def step_problems(number: int, step: Step) -> Iterator[str]:

@@ -165,6 +165,21 @@ def test_two_edits_at_once_are_both_kept(visit: Visit):
     assert [(step.view[-1], step.caption) for step in steps] == [("8", ""), ("7", "Said quickly.")]
 
 
+def test_a_talk_of_as_many_steps_as_there_may_be_takes_no_more(visit: Visit):
+    whole = store.keep(Tour("A talk", (Step("One", "em?model=digits-em"),) * tour.MOST_STEPS))
+    button = visit("compare", model="digits-dr", talk=whole).button(key="add_view")
+    assert button.disabled and "take one out on the page Tours" in button.proto.help
+
+
+def test_a_talk_that_could_not_be_opened_again_is_not_saved_and_says_why(visit: Visit):
+    step = Step("A picture", "dynamic?model=cifar10-dr-residual&source=upload&picture=" + "A" * 23_900)
+    heavy = Tour("A talk", (step,) * 20)
+    [problem] = heavy.problems()
+    assert len(tour.write(heavy)) > tour.MOST_CHARACTERS and "take out a step with a picture" in problem
+    app = visit("tours", model="digits-dr", talk=store.keep(Tour("", (Step("One", "em?model=digits-em"),))))
+    assert any("write one line of 1 to 120 characters" in caption.value for caption in app.caption)
+
+
 def test_a_view_with_a_large_picture_of_ones_own_is_a_step_like_any_other():
     link = "dynamic?model=digits-dr&source=upload&picture=" + "x" * linked_picture.LONGEST
     assert not list(tour.step_problems(1, Step("A picture", link)))
