@@ -15,7 +15,7 @@ from capsviz import Trace
 from capsviz.data import load, to_float
 from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
-from tests.app.test_pages import board, charts
+from tests.app.test_pages import board, boards, charts
 from tests.app.test_upload import PNG, upload
 
 BESIDE = ("activations", "cost", "inverse_temperature")
@@ -88,6 +88,12 @@ def test_what_only_the_network_could_compute_is_left_out_and_can_be_taken_back(p
     app = visit("em", source="recorded", recording="em.safetensors", **{"lambda": 2})
     assert not app.error and [each.value.endswith("left out: λ = 2.") for each in app.warning] == [True]
     assert not any(each.label == "λ rises to" for each in app.select_slider)
+
+
+def test_no_other_image_is_put_beside_what_was_recorded(place: Path, visit: Visit):
+    app = visit("dynamic", source="recorded", recording="dr.safetensors", second="image")
+    assert not app.error and len(boards(app)) == 1
+    assert "another image" not in app.selectbox(key="second").options
 
 
 def test_a_recording_is_chosen_without_what_its_network_would_have_to_compute(place: Path, visit: Visit):
