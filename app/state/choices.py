@@ -43,6 +43,7 @@ from capsviz.boards.mixture import (
     COVARIANCES,
     FEWEST_POINTS,
     GAUSSIANS,
+    LEAST_TEMPERATURE,
     MOST_POINTS,
     SEEDS,
     TEMPERATURES,
@@ -232,7 +233,13 @@ class Choices:
     touched: Intervention = choice(INTERVENTION, Intervention(), "the network untouched", key="touch")
     """Primary capsules that are muted, boosted or isolated before they vote."""
     temperature: float | None = choice(
-        between(0, MAX_TEMPERATURE, "λ cannot be “{text}”", f"λ goes from 0 to {MAX_TEMPERATURE:g}", low_too=False),
+        between(
+            LEAST_TEMPERATURE,
+            MAX_TEMPERATURE,
+            "λ cannot be “{text}”",
+            f"λ goes from {LEAST_TEMPERATURE:g} to {MAX_TEMPERATURE:g}",
+            places=3,
+        ),
         None,
         "the model's own λ",
         key="lambda",

@@ -107,7 +107,7 @@ def number(values: Sequence[float], what: str) -> Codec:
     return Codec(read, lambda random, *_: random.choice(values), lambda value: f"{value:g}")
 
 
-def between(low: float, high: float, no_number: str, beyond: str, *, low_too: bool = True, places: int = 0) -> Codec:
+def between(low: float, high: float, no_number: str, beyond: str, *, places: int = 0) -> Codec:
     """A number; no_number, beyond: what is said of a {text} that is none, or outside. places: decimals, if limited."""
 
     def normal(value: float) -> float:
@@ -118,12 +118,12 @@ def between(low: float, high: float, no_number: str, beyond: str, *, low_too: bo
             value = normal(float(text))
         except ValueError:
             raise ValueError(no_number.format(text=text)) from None
-        if not (low <= value <= high) or (value == low and not low_too):  # also for NaN
+        if not low <= value <= high:  # also for NaN
             raise ValueError(beyond)
         return value
 
     def draw(random: Random, *_: Any) -> float:
-        return low + (high - low) * random.randint(0 if low_too else 1, 20) / 20
+        return low + (high - low) * random.randint(0, 20) / 20
 
     return Codec(read, lambda *given: normal(draw(*given)), lambda value: f"{value:g}", normal)
 

@@ -30,6 +30,8 @@ BETA = 4.0
 """How far β_u and β_a go from 0."""
 TEMPERATURES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0)
 """What λ may rise to: finer steps where it is small."""
+LEAST_TEMPERATURE = 1e-3
+"""The least that it may be in a link, or rise to on the board."""
 LINES = (
     "<b>E</b> r<sub>ik</sub> = π<sub>k</sub> N(x<sub>i</sub>; μ<sub>k</sub>, Σ<sub>k</sub>) / "
     "Σ<sub>l</sub> π<sub>l</sub> N(x<sub>i</sub>; μ<sub>l</sub>, Σ<sub>l</sub>)",
@@ -135,7 +137,7 @@ def received(value: object) -> Laid | None:
         and value.get("covariance") in COVARIANCES
         and is_index(value.get("turn"), TURNS)
         and all(is_number(number, -BETA, BETA) for name, number in numbers.items() if name != "temperature")
-        and is_number(numbers["temperature"], 1e-3, TEMPERATURES[-1])
+        and is_number(numbers["temperature"], LEAST_TEMPERATURE, TEMPERATURES[-1])
         and is_one_of(value.get("point"), len(points) // 3 or COUNT)
     )
     if not fits or points is None:
