@@ -118,8 +118,8 @@ def test_images(current: Scene, records: Iterable[Predictions]) -> ImageSet | No
     absent = f"{plain(images.title_of(name))} is not on this machine, so its images cannot be shown"
     if _is_here(name):
         absent = (
-            f"The test images of {plain(images.title_of(name))} are no longer those that were measured, so they are "
-            "not shown; bring them back, or train again"
+            f"The test images of {plain(images.title_of(name))} here are not those that were measured, or in another "
+            "order, so they are not shown"
         )
     st.caption(
         f":material/image_not_supported: {absent}; figures come from the files of pretrained/measured, drawings from "

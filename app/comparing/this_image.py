@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import layout, resources
+from app.comparing import methods as measured
 from app.scene import Scene
 from app.sources import browsing, images
 from app.text import plain
@@ -76,7 +77,10 @@ def contested(current: Scene) -> int | None:
     if not browsing.labelled(first.data):
         return None
     here = None if browsing.whole(first.data) else tuple(browsing.indices(first.data, "test"))
-    return resources.contested(compared, here)
+    found = resources.contested(compared, here)
+    if found is None or here is not None:
+        return found
+    return found if measured.as_measured(current, [resources.predictions(compared[0])]) else None
 
 
 def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, ...], labels: tuple[int, ...]) -> None:
