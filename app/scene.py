@@ -161,7 +161,8 @@ class Scene:
     def rounds(self, entry: Entry) -> int:
         """T: the chosen one, else what the model was trained with; at most what was recorded where it is not here."""
         wanted = self.choices.iterations or entry.config.iterations
-        return wanted if entry.name in resources.entries() else min(wanted, entry.config.iterations)
+        recorded = entry.name not in resources.entries() and entry.method.iterates
+        return min(wanted, entry.config.iterations) if recorded else wanted
 
     def _iterations(self, entry: Entry) -> int | None:
         return self.rounds(entry) if entry.method.iterates else None

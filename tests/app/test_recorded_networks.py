@@ -90,6 +90,12 @@ def test_what_only_the_network_could_compute_is_left_out_and_can_be_taken_back(p
     assert not any(each.label == "λ rises to" for each in app.select_slider)
 
 
+def test_recorded_votes_are_routed_as_often_as_one_asks(place: Path, visit: Visit):
+    app = visit("discriminative", source="recorded", recording="l2.safetensors", T=5)
+    assert not app.error and not app.warning
+    assert next(each.value for each in app.slider if each.label == "Iterations T") == 5
+
+
 def test_no_other_image_is_put_beside_what_was_recorded(place: Path, visit: Visit):
     app = visit("dynamic", source="recorded", recording="dr.safetensors", second="image")
     assert not app.error and len(boards(app)) == 1
