@@ -15,8 +15,7 @@ from capsviz.commands.benchmark import benchmark
 from capsviz.commands.data import data_app
 from capsviz.commands.experiments import app as experiment_app
 from capsviz.commands.models import evaluate, trace
-from capsviz.commands.naming import NamingCommand
-from capsviz.commands.train import train
+from capsviz.commands.train import TrainCommand, train
 from capsviz.commands.zoo import zoo_app
 from capsviz.errors import CapsvizError, of_system
 
@@ -27,7 +26,7 @@ app = typer.Typer(
     help="Capsule networks, routed in sight.",
 )
 app.command("app")(start_app)
-app.command(cls=NamingCommand)(train)
+app.command(cls=TrainCommand)(train)
 app.command()(evaluate)
 app.command()(trace)
 app.command()(benchmark)

@@ -22,18 +22,14 @@ def names() -> dict[str, str]:
     from capsviz.data import DATASETS
     from capsviz.network import METHODS, PRESETS
     from capsviz.network.layouts import LAYOUTS
-    from capsviz.routing import ALGORITHMS, ASCENDING, shorts
+    from capsviz.routing import ALGORITHMS, shorts
 
     algorithms = ALGORITHMS.values()
     return {
         "routings": f"{', '.join(ALGORITHMS)}; without capsules: {', '.join(METHODS.keys() - ALGORITHMS.keys())}",
         "presets": ", ".join(PRESETS),
         "layouts": ", ".join(f"{each.name} ({each.repository})" for each in LAYOUTS.values()),
-        "iterating": shorts(each for each in algorithms if each.iterates),
-        "tempered": shorts(each for each in algorithms if each.tempered),
         "by_matrices": shorts(each for each in algorithms if each.matrix),
-        "learned": shorts(ASCENDING.values()),
-        "proximal": shorts(each for each in ASCENDING.values() if each.proximal),
         "data_sets": ", ".join(DATASETS),
         "fetched": " or ".join(name for name, each in DATASETS.items() if not each.embedded),
     }

@@ -1,11 +1,57 @@
 """The command line's `capsviz train`."""
 
+from dataclasses import fields
+from functools import cache
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from capsviz.commands.naming import NamingCommand
 from capsviz.terminal import Device, Threads, duration, error_of, say
+
+
+class TrainCommand(NamingCommand):
+    """A command in whose place for `settings` stand the options of a training's settings."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """All options, in the order of the help."""
+        return [each for own in super().get_params(ctx) for each in (options() if own.name == "settings" else [own])]
+
+    def invoke(self, ctx: Any) -> Any:
+        """Call the function with the settings as one dictionary."""
+        ctx.params["settings"] = {each.name: ctx.params.pop(each.name) for each in options()}
+        return super().invoke(ctx)
+
+
+@cache
+def options() -> list[Any]:
+    """The options of the settings of a training, those for one kind of method last.
+
+    They are made when a command line of `train` is read: their module waits for torch.
+    """
+    from capsviz.routing import shorts
+    from capsviz.training.config import OPTIONS, TrainingConfig
+
+    def every(**_: Any) -> None: ...
+
+    said = [each for each in fields(TrainingConfig) if each.metadata.get("help")]
+    parameters = []
+    for each in sorted(said, key=lambda each: each.metadata["kind"] is not None):
+        kind, text = each.metadata["kind"], each.metadata["help"]
+        negated = each.default is True  # such a flag says what is left out
+        about = typer.Option(
+            OPTIONS[each.name],
+            help=f"{shorts(kind.methods)}: {text}" if kind else text,
+            callback=(lambda given: not given) if negated else None,
+        )
+        default, annotation = False if negated else each.default, Annotated[each.type, about]
+        parameters.append(Parameter(each.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+    every.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    app = typer.Typer(add_completion=False)
+    app.command()(every)
+    return typer.main.get_command(app).params
 
 
 def train(
@@ -19,51 +65,16 @@ def train(
         int | None, typer.Option(min=8, max=224, help="folder: pixels a side that images are brought to.")
     ] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the training set; 10, of a folder more.")] = None,
-    steps: Annotated[int | None, typer.Option(help="Steps, instead of epochs.")] = None,
     batch: Annotated[
         int | None, typer.Option(help="Images a step, over all processes together; 128, of a small folder 32.")
     ] = None,
-    lr: Annotated[float, typer.Option(help="Adam's peak learning rate.")] = 1e-3,
-    decoder_lr: Annotated[float | None, typer.Option(help="That of the decoder; the same unless given.")] = None,
-    schedule: Annotated[
-        str, typer.Option(help="constant, one-cycle, paper-fashion, paper-mnist-fc or paper-multi-mnist.")
-    ] = "paper-fashion",
-    shift: Annotated[int, typer.Option(help="Augment by random shifts of up to this many pixels.")] = 0,
-    mirror: Annotated[bool, typer.Option("--mirror", help="Augment by mirroring half of the images.")] = False,
-    cutout: Annotated[int, typer.Option(help="Augment by blanking a random square of this many pixels a side.")] = 0,
-    rotate: Annotated[float, typer.Option(help="Augment by random turns of up to so many degrees.")] = 0.0,
-    scale: Annotated[float, typer.Option(help="Augment by random scaling by up to this share, such as 0.1.")] = 0.0,
-    shear: Annotated[float, typer.Option(help="Augment by random shears of up to so many degrees.")] = 0.0,
-    weight_decay: Annotated[float, typer.Option(help="Decoupled weight decay of matrices and kernels.")] = 0.0,
-    average: Annotated[
-        float, typer.Option(help="Decay of the moving average of the weights that is saved; 0: none.")
-    ] = 0.0,
-    seed: Annotated[int, typer.Option(help="Everything random follows from it.")] = 0,
-    no_decoder: Annotated[bool, typer.Option("--no-decoder", help="Train without the reconstruction network.")] = False,
+    *,
+    settings: Annotated[dict[str, Any], typer.Option(parser=dict)],
     name: Annotated[
         str | None, typer.Option(help="The run's folder below --out; by default DATA-ROUTING and what it adds.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with this run where it was cut off.")] = False,
-    precision: Annotated[str, typer.Option(help="auto, 32-true, bf16-mixed or 16-mixed.")] = "auto",
-    gamma: Annotated[float, typer.Option(help="{learned}: the step of the coefficients' ascent.")] = 0.005,
-    regularisation: Annotated[float, typer.Option(help="{learned}: lambda of the coefficients' objective.")] = 1e-3,
-    proximal: Annotated[
-        bool, typer.Option("--proximal", help="{proximal}: soft threshold instead of the subgradient.")
-    ] = False,
-    validation_share: Annotated[float, typer.Option(help="Part of the training set held out.")] = 1 / 12,
-    warm_up_steps: Annotated[
-        int | None, typer.Option(help="{tempered}: steps over which margin and lambda rise; half of all unless given.")
-    ] = None,
-    iterations: Annotated[
-        int | None, typer.Option(help="{iterating}: routing iterations; the preset's unless given.")
-    ] = None,
-    through: Annotated[
-        str | None, typer.Option(help="{iterating}: iterations that gradients flow through, last or all.")
-    ] = None,
-    coefficient_start: Annotated[
-        float | None, typer.Option(help="{learned}: around which b is drawn; 0.1 unless given.")
-    ] = None,
     device: Device = None,
     threads: Threads = None,
     time_limit: Annotated[str | None, typer.Option(help="Stop with a checkpoint after, say, 9m.")] = None,
@@ -85,41 +96,12 @@ def train(
         preset=preset,
         epochs=epochs,
         batch=batch,
-        steps=steps,
-        validation_share=validation_share,
+        steps=settings["steps"],
+        validation_share=settings["validation_share"],
     )
     if suited.sentence:
         say(suited.sentence)
-    config = TrainingConfig(
-        data=suited.data,
-        routing=routing,
-        preset=suited.preset,
-        decoder=not no_decoder,
-        epochs=suited.epochs,
-        steps=steps,
-        batch=suited.batch,
-        learning_rate=lr,
-        decoder_rate=decoder_lr,
-        schedule=schedule,
-        shift=shift,
-        mirror=mirror,
-        cutout=cutout,
-        rotate=rotate,
-        scale=scale,
-        shear=shear,
-        weight_decay=weight_decay,
-        average=average,
-        seed=seed,
-        precision=precision,
-        ascent_step=gamma,
-        regularisation=regularisation,
-        proximal=proximal,
-        validation_share=validation_share,
-        warm_up_steps=warm_up_steps,
-        iterations=iterations,
-        through=through,
-        coefficient_start=coefficient_start,
-    )
+    config = TrainingConfig(suited.data, routing, suited.preset, epochs=suited.epochs, batch=suited.batch, **settings)
     limit = None if time_limit is None else duration(time_limit)
     folder = out / (name or config.name)
     outcome = run(config, folder, resume=resume, device=device, threads=threads, time_limit=limit)

@@ -42,7 +42,7 @@ def choose(
     epochs: int | None = None,
     batch: int | None = None,
     steps: int | None = None,
-    validation_share: float = 1 / 12,
+    validation_share: float = TrainingConfig.validation_share,
     root: Path | None = None,
 ) -> Chosen:
     """What a training takes: what is given, else what suits the images of a folder, else the defaults.

@@ -3,15 +3,16 @@
 import math
 import re
 import shlex
-from dataclasses import asdict, dataclass, fields
-from typing import Any, get_args
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, NamedTuple, get_args
 
 from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.data.folder import parted
 from capsviz.errors import CapsvizError
 from capsviz.network import METHODS, MOST_ITERATIONS
 from capsviz.reading import understood
-from capsviz.routing import ASCENDING, Ascending, Method, Through, shorts
+from capsviz.routing import Method, Through, shorts
 from capsviz.training.schedules import SCHEDULES
 
 PRECISIONS = ("auto", "32-true", "bf16-mixed", "16-mixed")
@@ -21,124 +22,142 @@ class SettingsError(CapsvizError):
     """A training was asked for that cannot be done."""
 
 
+class Limit(NamedTuple):
+    """What a value has to satisfy, and what to do where it does not."""
+
+    holds: Callable[[Any], bool]
+    remedy: str
+
+
+def one_of(choices: Collection[str]) -> Limit:
+    """One of these words."""
+    return Limit(lambda value: value in choices, f"choose one of {', '.join(choices)}")
+
+
+def at_least(least: int) -> Limit:
+    """Finite, and from this number on."""
+    return Limit(lambda value: least <= value < math.inf, f"give a finite number of at least {least}")
+
+
+def below(bound: float) -> Limit:
+    """From 0 on, and less than this number."""
+    return Limit(lambda value: 0 <= value < bound, f"give at least 0 and less than {bound:g}")
+
+
+RATE = Limit(lambda value: 0 < value < math.inf, "give a finite number above 0")
+
+
+class Kind(NamedTuple):
+    """The methods for which alone a setting is, by what they say of themselves, and what to tell the others."""
+
+    attribute: str
+    refusal: str
+
+    @property
+    def methods(self) -> list[Method]:
+        """All of this kind."""
+        return [method for method in METHODS.values() if getattr(method, self.attribute, False)]
+
+
+ITERATING = Kind("iterates", "Only {able} iterate and the routing is {routing}; leave out {name}.")
+LEARNING = Kind("ascends", "Only {able} learn b and the routing is {routing}; leave out its {part}.")
+TEMPERED = Kind("tempered", "The warm-up belongs to {able} and the routing is {routing}; leave out its {part}.")
+PROXIMAL = Kind("proximal", "The proximal step belongs to {able} and the routing is {routing}; use routing {names}.")
+
+
+def setting(default: Any, text: str, *limits: Limit, option: str = "", kind: Kind | None = None) -> Any:
+    """A field of TrainingConfig. text: the help of its option, empty where the command writes that itself."""
+    return field(default=default, metadata={"help": text, "limits": limits, "option": option, "kind": kind})
+
+
+def either(choices: Collection[str]) -> str:
+    """Enumerated: "last or all"."""
+    *first, last = choices
+    return f"{', '.join(first)} or {last}"
+
+
 @dataclass(frozen=True)
 class TrainingConfig:
-    """One training run: the images, the network and how its weights are found.
+    """One training run: the images, the network (capsviz.network.configure) and how its weights are found.
 
-    data, routing, preset, decoder  what is trained on, and which network (capsviz.network.configure); the baseline
-                           without capsules has no decoder either way
-    epochs, steps          length; `steps` wins when it is given
-    batch                  images a step, over all processes together
-    learning_rate, schedule  Adam's peak rate and how it moves (schedules.py)
-    decoder_rate           Adam's peak rate for the decoder's weights, moving alike; None: that of the others
-    shift                  augmentation: random shifts of up to this many pixels
-    mirror                 augmentation: half of the images, drawn at random, with left and right exchanged
-    cutout                 augmentation: a square of this side in pixels, at a random place, set to zero
-    rotate, scale, shear   augmentation: random turns of up to so many degrees, enlargements and reductions by up to
-                           this share, shears of up to so many degrees, all in one resampling
-    weight_decay           decoupled from the gradient (Loshchilov & Hutter 2019), on matrices and kernels alone
-    average                decay of the exponential moving average of the weights that is validated, tested and
-                           saved; 0: the weights themselves
-    ascent_step            γ of Yang et al. 2021, eq. 13, for L2 and L1, at the peak learning rate and moving with it
-    regularisation         λ of Yang, Li & Yu 2021, eq. 10 and 14, for an ascent gradient averaged over the batch
-    proximal               soft-threshold step instead of L1's subgradient
-    validation_share       part of the training set held out; the same images for every seed
-    warm_up_steps          EM: steps over which the spread loss's margin and λ rise; None: half of all
-    iterations             T of the routing that is trained; None: the preset's
-    through                iterations through which gradients flow, "last" or "all"; None: the preset's
-    coefficient_start      around which b is drawn, for L2 and L1; None: the preset's
-    precision              "auto": bf16-mixed where the device multiplies bfloat16 natively, else 32-true
-    Raises SettingsError, with one sentence, for a value outside its range.
+    What a field means is the help of its option (`capsviz train --help`), and beside that: the baseline without
+    capsules has no decoder either way; `steps` wins over `epochs`; the learning rates, γ (`ascent_step`: Yang et al.
+    2021, eq. 13) among them, are peaks and move alike (schedules.py); λ (`regularisation`: Yang, Li & Yu 2021, eq. 10
+    and 14) is for an ascent gradient averaged over the batch; images are turned, scaled and sheared in one resampling;
+    weight decay is that of Loshchilov & Hutter 2019; the averaged weights are also validated and tested; what is held
+    out is the same for every seed; the precision "auto" is bf16-mixed where the device multiplies bfloat16 natively,
+    else 32-true. Raises SettingsError, with one sentence, for a value outside its range.
     """
 
     data: str
-    routing: str
+    routing: str = field(metadata={"limits": (one_of(METHODS),)})
     preset: str = "compact"
-    decoder: bool = True
-    epochs: int = 10
-    steps: int | None = None
-    batch: int = 128
-    learning_rate: float = 1e-3
-    schedule: str = "paper-fashion"
-    shift: int = 0
-    mirror: bool = False
-    seed: int = 0
-    precision: str = "auto"
-    ascent_step: float = 0.005
-    regularisation: float = 1e-3
-    proximal: bool = False
-    validation_share: float = 1 / 12
-    warm_up_steps: int | None = None
-    iterations: int | None = None
-    through: str | None = None
-    coefficient_start: float | None = None
-    decoder_rate: float | None = None
-    cutout: int = 0
-    rotate: float = 0.0
-    scale: float = 0.0
-    shear: float = 0.0
-    weight_decay: float = 0.0
-    average: float = 0.0
+    decoder: bool = setting(True, "Train without the reconstruction network.", option="--no-decoder")
+    epochs: int = setting(10, "", at_least(1))
+    steps: int | None = setting(None, "Steps, instead of epochs.", at_least(1))
+    batch: int = setting(128, "", at_least(1))
+    learning_rate: float = setting(1e-3, "Adam's peak learning rate.", RATE, option="--lr")
+    schedule: str = setting("paper-fashion", f"{either(SCHEDULES)}.", one_of(SCHEDULES))
+    shift: int = setting(0, "Augment by random shifts of up to this many pixels.", at_least(0))
+    mirror: bool = setting(False, "Augment by mirroring half of the images.")
+    seed: int = setting(
+        0, "Everything random follows from it.", at_least(0), Limit(lambda seed: seed < 2**63, "give less than 2**63")
+    )
+    precision: str = setting("auto", f"{either(PRECISIONS)}.", one_of(PRECISIONS))
+    ascent_step: float = setting(0.005, "the step of the coefficients' ascent.", RATE, option="--gamma", kind=LEARNING)
+    regularisation: float = setting(1e-3, "lambda of the coefficients' objective.", at_least(0), kind=LEARNING)
+    proximal: bool = setting(False, "soft threshold instead of the subgradient.", kind=PROXIMAL)
+    validation_share: float = setting(
+        1 / 12,
+        "Part of the training set held out.",
+        Limit(lambda share: 0 < share < 1, "give a share between 0 and 1"),
+    )
+    warm_up_steps: int | None = setting(
+        None, "steps over which margin and lambda rise; half of all unless given.", at_least(1), kind=TEMPERED
+    )
+    iterations: int | None = setting(
+        None,
+        "routing iterations; the preset's unless given.",
+        at_least(1),
+        Limit(lambda iterations: iterations <= MOST_ITERATIONS, f"give at most {MOST_ITERATIONS}"),
+        kind=ITERATING,
+    )
+    through: str | None = setting(
+        None,
+        f"iterations that gradients flow through, {either(get_args(Through))}.",
+        one_of(get_args(Through)),
+        kind=ITERATING,
+    )
+    coefficient_start: float | None = setting(None, "around which b is drawn; 0.1 unless given.", kind=LEARNING)
+    decoder_rate: float | None = setting(
+        None, "Adam's peak learning rate for the decoder; the same unless given.", RATE, option="--decoder-lr"
+    )
+    cutout: int = setting(0, "Augment by blanking a random square of this many pixels a side.", at_least(0))
+    rotate: float = setting(0.0, "Augment by random turns of up to so many degrees.", below(180.0))
+    scale: float = setting(0.0, "Augment by random scaling by up to this share, such as 0.1.", below(1.0))
+    shear: float = setting(0.0, "Augment by random shears of up to so many degrees.", below(90.0))
+    weight_decay: float = setting(0.0, "Decoupled weight decay of matrices and kernels.", at_least(0))
+    average: float = setting(0.0, "Decay of the moving average of the weights that is saved; 0: none.", below(1.0))
 
     def __post_init__(self) -> None:
-        self._one_of("routing", tuple(METHODS))
-        self._one_of("schedule", SCHEDULES)
-        self._one_of("precision", PRECISIONS)
-        self._at_least("epochs", 1)
-        self._at_least("batch", 1)
-        self._at_least("shift", 0)
-        self._at_least("cutout", 0)
-        self._at_least("seed", 0)
-        if self.seed >= 2**63:
-            raise SettingsError(f"seed is {self.seed}; give less than 2**63.")
-        self._at_least("weight_decay", 0)
-        for name, least_above in (("rotate", 180.0), ("scale", 1.0), ("shear", 90.0), ("average", 1.0)):
-            if not 0 <= getattr(self, name) < least_above:
-                raise SettingsError(f"{name} is {getattr(self, name)}; give at least 0 and less than {least_above:g}.")
-        self._at_least("regularisation", 0)
-        if self.steps is not None:
-            self._at_least("steps", 1)
-        if self.warm_up_steps is not None:
-            self._at_least("warm_up_steps", 1)
-        if self.iterations is not None:
-            self._at_least("iterations", 1)
-            if self.iterations > MOST_ITERATIONS:
-                raise SettingsError(f"iterations is {self.iterations}; give at most {MOST_ITERATIONS}.")
-        if self.through is not None:
-            self._one_of("through", get_args(Through))
-        for name in ("iterations", "through"):
-            if getattr(self, name) is not None and not self.method.iterates:
-                able = shorts(method for method in METHODS.values() if method.iterates)
-                raise SettingsError(f"Only {able} iterate and the routing is {self.routing}; leave out {name}.")
-        if self.coefficient_start is not None and not self.method.ascends:
-            able = shorts(ASCENDING.values())
-            raise SettingsError(f"Only {able} learn b and the routing is {self.routing}; leave out its start.")
-        for name in ("learning_rate", "ascent_step", "decoder_rate"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise SettingsError(f"{name} is {value}; give a finite number above 0.")
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value == each.default:
+                continue
+            for limit in each.metadata.get("limits", ()):
+                if not limit.holds(value):
+                    raise SettingsError(f"{each.name} is {value!r}; {limit.remedy}.")
+            kind = each.metadata.get("kind")
+            if kind and self.method not in kind.methods:
+                able, names = shorts(kind.methods), " or ".join(method.name for method in kind.methods)
+                part = each.name.split("_")[-1]
+                raise SettingsError(
+                    kind.refusal.format(able=able, names=names, routing=self.routing, name=each.name, part=part)
+                )
         if self.decoder_rate is not None and not (self.method.has_capsules and self.decoder):
             raise SettingsError("This network has no decoder; leave out its learning rate.")
-        if not 0 < self.validation_share < 1:
-            raise SettingsError(f"validation_share is {self.validation_share}; give a share between 0 and 1.")
         if not (self.method.has_capsules or self.decoder):
             raise SettingsError(f"The {self.method.short} has no decoder to leave out; drop --no-decoder.")
-        if self.proximal and not (isinstance(self.method, Ascending) and self.method.proximal):
-            soft = [method for method in ASCENDING.values() if method.proximal]
-            raise SettingsError(
-                f"The proximal step belongs to {shorts(soft)} and the routing is {self.routing}; use routing "
-                f"{' or '.join(method.name for method in soft)}."
-            )
-
-    def _one_of(self, name: str, choices: tuple[str, ...]) -> None:
-        value = getattr(self, name)
-        if value not in choices:
-            raise SettingsError(f"{name} is {value!r}; choose one of {', '.join(choices)}.")
-
-    def _at_least(self, name: str, least: int) -> None:
-        value = getattr(self, name)
-        if not least <= value < math.inf:
-            raise SettingsError(f"{name} is {value}; give a finite number of at least {least}.")
 
     @property
     def method(self) -> Method:
@@ -179,13 +198,13 @@ class TrainingConfig:
         words = ["capsviz", "train", "--data", self.data, "--routing", self.routing, "--preset", self.preset]
         length = "steps" if self.steps is not None else "epochs"
         words += [f"--{length}", str(getattr(self, length))]
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for each in fields(self):
+            value = getattr(self, each.name)
             # Of a folder, what is not asked for is chosen by its size.
-            chosen = value == field.default and not (self.is_folder and field.name == "batch")
-            if field.name in ("data", "routing", "preset", "epochs", "steps") or chosen:
+            chosen = value == each.default and not (self.is_folder and each.name == "batch")
+            if each.name in ("data", "routing", "preset", "epochs", "steps") or chosen:
                 continue
-            option = OPTIONS[field.name]
+            option = OPTIONS[each.name]
             words += [option] if isinstance(value, bool) else [option, str(value)]
         return shlex.join(words)
 
@@ -196,7 +215,7 @@ class TrainingConfig:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "TrainingConfig":
         """The config that `to_dict` gave; SettingsError when a field is unknown."""
-        unknown = set(values) - {field.name for field in fields(cls)}
+        unknown = set(values) - {each.name for each in fields(cls)}
         if unknown:
             raise SettingsError(
                 f"The run was made by another version of capsviz (unknown setting {min(unknown)!r}); train again."
@@ -209,29 +228,7 @@ def slug(name: str) -> str:
     return re.sub(r"[^\w.]+", "-", name).strip("-.") or "images"
 
 
-# How the command line spells each field.
 OPTIONS = {
-    "decoder": "--no-decoder",
-    "batch": "--batch",
-    "learning_rate": "--lr",
-    "decoder_rate": "--decoder-lr",
-    "schedule": "--schedule",
-    "shift": "--shift",
-    "mirror": "--mirror",
-    "cutout": "--cutout",
-    "rotate": "--rotate",
-    "scale": "--scale",
-    "shear": "--shear",
-    "weight_decay": "--weight-decay",
-    "average": "--average",
-    "seed": "--seed",
-    "precision": "--precision",
-    "ascent_step": "--gamma",
-    "regularisation": "--regularisation",
-    "proximal": "--proximal",
-    "validation_share": "--validation-share",
-    "warm_up_steps": "--warm-up-steps",
-    "iterations": "--iterations",
-    "through": "--through",
-    "coefficient_start": "--coefficient-start",
+    each.name: each.metadata.get("option") or "--" + each.name.replace("_", "-") for each in fields(TrainingConfig)
 }
+"""How the command line spells each field."""

@@ -2,14 +2,13 @@
 
 import math
 
-SCHEDULES = ("constant", "paper-fashion", "paper-mnist-fc", "paper-multi-mnist", "one-cycle")
-
 # Decay factor and the number of steps it takes, as in Yang, Li & Yu 2021, section IV.B.
 STAIRCASES = {
     "paper-fashion": (0.96, 1_000),
     "paper-mnist-fc": (0.5, 1_000),
     "paper-multi-mnist": (0.96, 20_000),
 }
+SCHEDULES = ("constant", *STAIRCASES, "one-cycle")
 WARM_UP_SHARE = 0.2
 
 

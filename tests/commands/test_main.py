@@ -1,8 +1,10 @@
 """The command line, as a person meets it."""
 
 import json
+import shlex
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,10 @@ from capsviz.files import write_json
 from capsviz.network import METHODS
 from capsviz.routing import ALGORITHMS, shorts
 from capsviz.terminal import duration
-from capsviz.training.config import TrainingConfig
+from capsviz.training import loop
+from capsviz.training.config import OPTIONS, SettingsError, TrainingConfig
 from capsviz.training.loop import train
+from capsviz.training.recipes import recipes
 from tests.known import single_digits
 
 pytestmark = pytest.mark.long
@@ -123,6 +127,37 @@ def test_the_help_of_training_names_every_method_and_for_whom_its_options_are(ca
     assert f"{', '.join(ALGORITHMS)}; without capsules: cnn." in text
     iterating = shorts(each for each in ALGORITHMS.values() if each.iterates)
     assert f"{iterating}: routing iterations" in text and "L1: soft threshold" in text
+
+
+def test_the_help_of_training_has_every_setting_with_its_default(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "250")
+    lines = CliRunner().invoke(app, ["train", "--help"]).output.splitlines()
+    rows = {line.replace("*", " ").split()[1]: line for line in lines if " --" in line}
+    for each in fields(TrainingConfig):
+        row = rows[OPTIONS[each.name]]
+        valued = each.metadata.get("help") and each.default is not None and not isinstance(each.default, bool)
+        assert each.metadata.get("help", "") in row
+        assert (f"[default: {each.default}]" in row) if valued else ("[default" not in row)
+
+
+def test_the_command_of_every_recipe_asks_for_its_training(monkeypatch):
+    asked: list[TrainingConfig] = []
+
+    def asking(config: TrainingConfig, folder: Path, **_: object) -> loop.Outcome:
+        asked.append(config)
+        return loop.Outcome(folder, 0, "", None)
+
+    monkeypatch.setattr(loop, "train", asking)
+    wanted = [recipe.config for recipe in recipes()]
+    for config in wanted:
+        result = CliRunner().invoke(app, shlex.split(config.command())[1:])
+        assert result.exit_code == 0, result.output
+    assert asked == wanted
+
+
+def test_an_option_for_other_methods_is_refused_by_the_command_too():
+    result = CliRunner().invoke(app, ["train", "--data", "digits", "--routing", "dr", "--gamma", "0.1"])
+    assert isinstance(result.exception, SettingsError) and "learn b" in str(result.exception)
 
 
 def test_evaluate_agrees_with_the_manifest(capsviz, zoo_folder):

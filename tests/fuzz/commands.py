@@ -55,8 +55,9 @@ def line(commands: dict[str, TyperCommand], random: Random) -> list[str]:
     """One command line: what is required is mostly there, of the rest up to four."""
     name = random.choice((*commands, *OFTEN))
     found = [*name.split(), *ENDS.get(name, ())]
-    required = [each for each in commands[name].params if each.required and name not in ENDS]
-    others = [each for each in commands[name].params if each not in required]
+    parameters = commands[name].get_params(typer.Context(commands[name]))
+    required = [each for each in parameters if each.required and name not in ENDS]
+    others = [each for each in parameters if each not in required]
     for parameter in (*required, *random.choices(others, k=random.randrange(5) if others else 0)):
         if parameter in required and random.random() < 0.1:
             continue

@@ -34,6 +34,15 @@ from capsviz.training.config import SettingsError, TrainingConfig
         ({"through": "some"}, "last, all"),
         ({"through": "all", "routing": "l1"}, "leave out through"),
         ({"coefficient_start": 0.5}, "leave out its start"),
+        ({"ascent_step": 0.1}, "Only L2 and L1 learn b and the routing is dr; leave out its step"),
+        ({"regularisation": 0.0, "routing": "cnn"}, "the routing is cnn; leave out its regularisation"),
+        ({"warm_up_steps": 9}, "belongs to EM and the routing is dr; leave out its steps"),
+        ({"warm_up_steps": 9, "routing": "l2"}, "leave out its steps"),
+        ({"seed": 2**63}, "less than 2"),
+        ({"iterations": 10**6}, "at most"),
+        ({"rotate": 180.0}, "less than 180"),
+        ({"average": float("nan")}, "less than 1"),
+        ({"routing": "cnn", "decoder": False}, "drop --no-decoder"),
     ],
 )
 def test_a_wrong_setting_gets_one_sentence_that_says_what_to_do(wrong, says):
@@ -41,6 +50,18 @@ def test_a_wrong_setting_gets_one_sentence_that_says_what_to_do(wrong, says):
         TrainingConfig(**({"data": "digits", "routing": "dr"} | wrong))
     assert isinstance(caught.value, CapsvizError)
     assert "\n" not in str(caught.value) and str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("routing", "settings"),
+    [
+        ("em", {"warm_up_steps": 9, "iterations": 2, "through": "all"}),
+        ("l2", {"ascent_step": 0.1, "regularisation": 0.0, "coefficient_start": 0.5}),
+        ("l1", {"ascent_step": 0.1, "proximal": True}),
+    ],
+)
+def test_what_is_for_one_kind_of_method_is_taken_for_that(routing, settings):
+    assert TrainingConfig("digits", routing, **settings).to_dict().items() >= settings.items()
 
 
 def test_a_config_survives_json():

@@ -85,12 +85,12 @@ def test_a_finished_run_is_not_trained_again(run, monkeypatch):
         )
 
 
-@pytest.mark.parametrize("routing", ["em", "l1"])
-def test_the_other_algorithms_learn_too(routing, tmp_path):
+@pytest.mark.parametrize(
+    ("routing", "settings"), [("em", {"warm_up_steps": 30}), ("l1", {"proximal": True, "decoder": False})]
+)
+def test_the_other_algorithms_learn_too(routing, settings, tmp_path):
     lines: list[dict[str, Any]] = []
-    config = tiny(
-        routing=routing, steps=30, batch=32, decoder=routing == "em", proximal=routing == "l1", warm_up_steps=30
-    )
+    config = tiny(routing=routing, steps=30, batch=32, **settings)
     outcome = loop.train(config, tmp_path / "run", device="cpu", quiet=True, watch=lines.append)
     assert known(outcome.summary)["test_error"] < 50
     assert (lines[-1]["reconstruction"] > 0) == config.decoder
