@@ -67,7 +67,7 @@ def test_details_are_about_the_change_that_is_played_and_stand_where_nothing_was
 def test_where_a_data_set_has_no_cnn_another_that_reads_its_images_stands_in_by_name(visit: Visit):
     given = board(visit("viewpoint", model="digits-l1"))
     assert given.fields["methods"][-1]["title"] == "CNN (mnist-cnn)"
-    assert "ATTENTION" in [method["title"] for method in given.fields["methods"]]
+    assert "Attention" in [method["title"] for method in given.fields["methods"]]
 
 
 def test_max_pooling_is_told_in_numbers_of_the_image_on_stage(visit: Visit):
