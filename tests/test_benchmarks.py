@@ -65,7 +65,7 @@ def test_a_missed_bar_is_written_as_missed():
     assert "| missed |" in table({"bars": [bar | {"met": False}], **rest})
     assert "| met |" in table({"bars": [bar | {"met": True}], **rest})
     assert "500.0 ms forward and 2000.0 ms forward and backward" in table({"bars": [], **rest})
-    assert "takes 40 images/s against 10, a forward pass 160 against 40, " in table({"bars": [], **rest})
+    assert "takes 40 against 10 images/s, a forward pass 160 against 40, " in table({"bars": [], **rest})
     assert table({"bars": [], **rest}).endswith(
         "5.00 times faster than the plain one, a step 5.00 times, and a step of L2 or L1 0.80 of DR's."
     )
