@@ -24,10 +24,12 @@ Count = Annotated[int, Meta(ge=1, le=10_000)]
 Number = Annotated[int, Meta(ge=0, le=2**53)]
 """Of steps, images, bytes: what JSON's readers all hold exactly."""
 Percent = Annotated[float, Meta(ge=0, le=100)]
-Name = Annotated[str, Meta(max_length=300, pattern=r"^[^\x00-\x1f\x7f]*$")]
-Text = Annotated[str, Meta(max_length=10_000)]
+_HALVES = r"\ud800-\udfff"
+"""Of what is no text: a name that is no UTF-8 comes with them, and a file that holds one is never read again."""
+Name = Annotated[str, Meta(max_length=300, pattern=rf"^[^\x00-\x1f\x7f{_HALVES}]*$")]
+Text = Annotated[str, Meta(max_length=10_000, pattern=rf"^[^{_HALVES}]*$")]
 Names = Annotated[tuple[Name, ...], Meta(max_length=10_000)]
-_INSIDE = r"(?!/)(?!(.*/)?\.\.?(/|$))[^\x00-\x1f\x7f\\]+"
+_INSIDE = r"(?!/)(?!(.*/)?\.\.?(/|$))[^\x00-\x1f\x7f\\\ud800-\udfff]+"
 Inside = Annotated[str, Meta(max_length=300, pattern=f"^{_INSIDE}$")]
 """A path, or the name of what has files called so, that stays in the folder of the file that names it."""
 Perhaps = Annotated[str, Meta(max_length=300, pattern=f"^(?:{_INSIDE})?$")]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from msgspec import ValidationError, convert
 from safetensors.torch import save_file
 
 import capsviz
@@ -17,6 +18,7 @@ from capsviz.data import load
 from capsviz.errors import CapsvizError
 from capsviz.files import CheckpointError, pack, write
 from capsviz.network import METHODS, CapsNet, CapsNetConfig, ConfigError, assemble, configure, preset
+from capsviz.reading import Inside, Name, Text
 from capsviz.routing import ALGORITHMS
 from capsviz.tensors import LENGTH
 from capsviz.tracing.layout import FORMAT, TraceError, step_axes
@@ -284,3 +286,11 @@ def test_an_unwritten_zoo_error_is_the_one_of_the_manifest(tmp_path, monkeypatch
         (tmp_path / "manifest.json").write_text(text)
         with pytest.raises(ZooError, match=said):
             zoo.models()
+
+
+@pytest.mark.parametrize("kind", [Name, Text, Inside])
+def test_a_name_that_is_no_text_is_refused_before_it_is_written(kind):
+    """As of a folder whose name is no UTF-8: a file that held it could not be read again."""
+    assert convert("café 木", kind) == "café 木"
+    with pytest.raises(ValidationError):
+        convert("caf\udce9", kind)

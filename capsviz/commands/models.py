@@ -110,9 +110,7 @@ def trace(
     if data is not None and output.suffix.lower() in PAGES:
         raise CapsvizError("A board shows one picture; give a picture, or a folder for the traces of a data set.")
     if model is None:
-        from capsviz import zoo
-
-        model = f"{data}-dr" if f"{data}-dr" in zoo.models() else "digits-dr"
+        model = usual_model(data)
     if data is not None:
         trace_set(open_model(model, device), data, split, output, count, batch, iterations, bool(votes), half)
     elif image is not None:
@@ -163,6 +161,19 @@ def page(recorded: Any, network: Any) -> str:
     with needed("app", "A board"):
         from capsviz.boards import board_page, drawn_weights, trace_board
     return board_page(trace_board(recorded, more=drawn_weights(network, len(recorded.classes))))
+
+
+def usual_model(data: str | None) -> str:
+    """The model by dynamic routing that records a data set unless one is named: its own, or that which errs least."""
+    from capsviz import zoo
+    from capsviz.data import DIGITS
+    from capsviz.routing.dynamic import DYNAMIC
+
+    kind = data or DIGITS.name
+    own = [each for each in zoo.models().values() if (each.data, each.routing) == (kind, DYNAMIC.name)]
+    if not own:
+        raise CapsvizError(f"No model of {kind} by {DYNAMIC.title.lower()} is in pretrained/; name one with --model.")
+    return min(own, key=lambda each: (each.name != f"{kind}-{DYNAMIC.name}", each.test_error)).name
 
 
 def trace_set(

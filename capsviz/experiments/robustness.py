@@ -51,7 +51,8 @@ def run(
     images = replace(test, images=test.images[:count], labels=test.labels[:count])
     result = results.read(NAME) or {"experiment": NAME, "rows": []}
     for entry in compared(result, data, models):
-        done = {(row["kind"], row["amount"], row["count"]) for row in result["rows"] if row["model"] == entry.name}
+        known = [row for row in result["rows"] if (row["model"], row["data"]) == (entry.name, data)]
+        done = {(row["kind"], row["amount"], row["count"]) for row in known}
         wanted = [setting for setting in settings if (*setting, len(images)) not in done]
         network = zoo.load_network(entry.name) if wanted else None
         for kind, amount in wanted:
@@ -113,8 +114,8 @@ def moved_images(images: ImageSet, kind: str, amount: int) -> ImageSet:
 
 
 def ink_left(before: ImageSet, after: ImageSet) -> float:
-    """The share of all brightness that is still on the canvas."""
-    return float(after.images.double().sum() / before.images.double().sum())
+    """The share of all brightness that is still on the canvas; what resampling adds by rounding does not count."""
+    return min(1.0, float(after.images.double().sum() / before.images.double().sum()))
 
 
 def seen(command: str, option: str) -> float:

@@ -52,7 +52,8 @@ def run(
     ]
     result = results.read(NAME) or {"experiment": NAME, "rows": []}
     for entry in compared(result, data, models):
-        done = {(row["change"], row["fitted"], row["held"]) for row in result["rows"] if row["model"] == entry.name}
+        known = [row for row in result["rows"] if (row["model"], row["data"]) == (entry.name, data)]
+        done = {(row["change"], row["fitted"], row["held"]) for row in known}
         sizes = tuple(len(images) for images, _ in parts)
         for change in (CHANGES[change] for change in changes if (change, *sizes) not in done):
             network = zoo.load_network(entry.name)

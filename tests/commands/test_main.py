@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 from typer.testing import CliRunner
 
-from capsviz.commands import main
+from capsviz.commands import main, models
 from capsviz.commands.main import app
 from capsviz.data import DatasetMissing, load
 from capsviz.errors import CapsvizError
@@ -287,3 +287,16 @@ def test_train_of_a_missing_data_set_says_which_command_fetches_it(capsviz, tmp_
     result = capsviz("train", "--data", "mnist", "--routing", "dr", "--out", tmp_path / "runs", "--device", "cpu")
     assert isinstance(result.exception, CapsvizError) and "capsviz data download mnist" in str(result.exception)
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_data_set_is_recorded_by_its_own_model_of_dynamic_routing():
+    chosen = {data: models.usual_model(data) for data in (None, "digits", "mnist", "fashion-mnist", "cifar10")}
+    assert chosen == {
+        None: "digits-dr",
+        "digits": "digits-dr",
+        "mnist": "mnist-dr",
+        "fashion-mnist": "fashion-mnist-dr-residual",
+        "cifar10": "cifar10-dr-residual",
+    }
+    with pytest.raises(CapsvizError, match="No model of folder:leaves by dynamic routing is in pretrained/; name one"):
+        models.usual_model("folder:leaves")

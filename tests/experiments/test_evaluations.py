@@ -36,6 +36,16 @@ def test_unmoved_images_give_the_plain_error_and_far_shifts_a_worse_one(folder):
     assert (rows[0]["seen_shift"], rows[0]["seen_rotation"]) == (1, 0)
 
 
+def test_a_model_measured_on_one_data_set_is_measured_on_another_and_no_ink_is_made(folder, mnist_root, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_DATA", str(mnist_root))
+    for data in ("digits", "mnist"):
+        robustness.run(data, ["mnist-dr"], 40, settings=[("rotation", 10)])
+    rows = known(results.read(robustness.NAME))["rows"]
+    assert [row["data"] for row in rows] == ["digits", "mnist"]
+    images = single_digits()
+    assert robustness.ink_left(images, replace(images, images=images.images.clamp(1))) == 1
+
+
 def test_the_baseline_without_capsules_is_measured_as_well(folder):
     [row] = robustness.run("digits", ["mnist-cnn"], 40, settings=[("shift", 0)])["rows"]
     images = single_digits()
