@@ -50,14 +50,14 @@ def measure(
     seconds = []
     for _ in range(STEPS):
         began = time.perf_counter()
-        with step_products("cpu", precision), torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16-mixed"):
-            output = network(images, reconstruct=False)
-            drawn = None if network.decoder is None else network.decode(output.poses, labels)
-        loss = METHODS[routing].loss(output.scores, multi_hot(labels.unsqueeze(1), classes), 1.0)
-        if drawn is not None:
-            loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(drawn, images)
-        optimizer.zero_grad(set_to_none=True)
         with step_products("cpu", precision):
+            with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bf16-mixed"):
+                output = network(images, reconstruct=False)
+                drawn = None if network.decoder is None else network.decode(output.poses, labels)
+            loss = METHODS[routing].loss(output.scores, multi_hot(labels.unsqueeze(1), classes), 1.0)
+            if drawn is not None:
+                loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(drawn, images)
+            optimizer.zero_grad(set_to_none=True)
             loss.backward()
         optimizer.step()
         seconds.append(time.perf_counter() - began)
