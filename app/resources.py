@@ -18,6 +18,7 @@ from capsviz.analysis.pooling import Pooling, pooling
 from capsviz.analysis.predictions import Predictions, PredictionsError, drawings, recorded
 from capsviz.boards import pack_weights
 from capsviz.data import Viewpoint
+from capsviz.experiments import results
 from capsviz.experiments.reports import NAMES, Report, report
 from capsviz.network import CNN, METHODS, CapsNet
 from capsviz.tracing import adopting
@@ -230,9 +231,15 @@ def all_entries() -> dict[str, zoo.Entry]:
 
 
 @of_zoo(most=2)
-def reports(version: tuple[str, tuple[tuple[str, int, int], ...]]) -> dict[str, Report]:
-    """What each experiment found, by its name; version: `capsviz.experiments.results.version()`. Raises ResultError."""
+def reports(version: results.Version) -> dict[str, Report]:
+    """What each experiment found, by its name; version: `results.version()`. Raises ResultError."""
     return {name: report(name) for name in NAMES}
+
+
+@of_zoo(most=2)
+def viewpoint_report(version: results.Version) -> Report:
+    """What the viewpoint experiment found; version: `results.version("viewpoint")`. Raises ResultError."""
+    return report("viewpoint")
 
 
 @of_zoo(most=24)

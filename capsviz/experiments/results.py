@@ -18,6 +18,9 @@ from capsviz.reading import read_json, understood
 
 REMEDY = "restore it with git, or delete it and run the experiment again"
 
+Version = tuple[str, tuple[tuple[str, int, int], ...]]
+"""A folder, and the name, time and size of files in it."""
+
 
 class ResultError(CapsvizError):
     """A result that is not there, or cannot be read."""
@@ -28,9 +31,13 @@ def folder() -> Path:
     return Path(os.environ.get("CAPSVIZ_RESULTS", places.root() / "benchmarks" / "results"))
 
 
-def version() -> tuple[str, tuple[tuple[str, int, int], ...]]:
-    """What is another as soon as a result file is: the folder, and the name, time and size of each file there."""
-    finished = (path for path in sorted(folder().glob("**/*.*")) if path.suffix != UNFINISHED)
+def version(name: str | None = None) -> Version:
+    """What is another as soon as a result file is: the folder, and the name, time and size of each file there.
+
+    name: look at that experiment's file alone.
+    """
+    asked = f"{name}.json" if name else "**/*.*"
+    finished = (path for path in sorted(folder().glob(asked)) if path.suffix != UNFINISHED)
     states = ((path, path.stat()) for path in finished)
     return str(folder()), tuple((path.name, state.st_mtime_ns, state.st_size) for path, state in states)
 

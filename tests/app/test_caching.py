@@ -43,7 +43,7 @@ def test_within_a_run_a_look_is_taken_once_and_in_the_next_anew():
     assert app.run().json[0].value == "[2, 2, 2]"
 
 
-MOST = 60
+MOST = 40
 """Looks at files in a run of the script: it was six hundred, each of which lets the other visitors go first."""
 
 

@@ -73,11 +73,14 @@ def test_a_model_that_was_asked_with_some_iterations_only_is_left_out_of_the_sen
 
 
 def test_the_version_is_another_with_each_file_that_is_written_and_not_with_one_that_is_being_written(copies: Path):
-    before = results.version()
+    before, other = results.version(), results.version("viewpoint")
     (copies / "ascent.json.x.tmp").write_text("{")
     assert results.version() == before
     results.write("ascent", known(results.read("ascent")))
     assert results.version() != before
+    assert results.version("viewpoint") == other
+    results.write("viewpoint", known(results.read("viewpoint")))
+    assert results.version("viewpoint") != other
     before = results.version()
     (copies / "ascent.json").unlink()
     assert results.version() != before
