@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
     sys.path.insert(0, str(ROOT))
 
-from app import awaited, failures, guard, heap, startup, whole  # noqa: E402
+from app.server import callbacks, drawing_order, failures, heap, security, startup  # noqa: E402
 from app.tours import store  # noqa: E402
 from app.tours.tour import TourError  # noqa: E402
 
@@ -29,11 +29,11 @@ if tour := parser.parse_args().tour:
         sys.exit(str(error))
 
 heap.keep_small()
-whole.install()
+callbacks.install()
 SERVED: dict[str, Any] = {
     "lifespan": startup.lifespan,
-    "routes": awaited.routes(),
-    "middleware": guard.middleware(),
+    "routes": drawing_order.routes(),
+    "middleware": security.middleware(),
     "on_script_error": failures.answer,
 }
 """What a server of the app does beside running its script."""

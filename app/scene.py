@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from app import resources
-from app.caching import of_zoo
+from app.page.text import plain, sentence
+from app.shared import resources
+from app.shared.caching import of_zoo
 from app.sources import browsing, images, trace_sets, uploads
 from app.sources.picture import Picture
 from app.state import capsule_sets, session
 from app.state.choices import DECLARED, MAX_ITERATIONS, Catalogue, Choices
-from app.text import plain, sentence
 from capsviz import zoo
 from capsviz.data import DIGITS, MNIST
 from capsviz.errors import CapsvizError

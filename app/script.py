@@ -6,10 +6,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from app import startup
+from app.server import startup
 
 startup.wait()
-from app import awaited, caching, layout, navigation, presence, presenter, scene, sidebar, takeaway, text  # noqa: E402
+from app import scene  # noqa: E402
+from app.page import layout, navigation, presenter, takeaway, text  # noqa: E402
+from app.server import drawing_order, presence  # noqa: E402
+from app.shared import caching  # noqa: E402
+from app.sidebar import sidebar  # noqa: E402
 from app.state import session  # noqa: E402
 from app.tours import notes, path, stage  # noqa: E402
 from capsviz import zoo  # noqa: E402
@@ -28,7 +32,7 @@ st.html(layout.STYLE)
 
 PAGES = navigation.pages()
 here = navigation.open_page(PAGES)
-awaited.begin()
+drawing_order.begin()
 
 with layout.errors_as_sentences():
     path.remember(here.named.url_path)

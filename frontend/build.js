@@ -13,7 +13,7 @@ const folder = path.join(here, "..", "capsviz", "boards", "bundles");
 const note = "/* Built from frontend/ by `make bundles`: change the sources, not this. */";
 const parts = [
   "app/address",
-  "app/lead",
+  "app/page-link",
   "app/keys",
   "app/picture-buttons",
   "app/drawing-pad",

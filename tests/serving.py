@@ -1,6 +1,6 @@
 """Streamlit scripts served as `make app` serves the app, and the browser that visits them."""
 
-from app.serving import CHROMIUM, FLAGS, ROOT, served
+from app.benchmarks.serving import CHROMIUM, FLAGS, ROOT, served
 
 __all__ = ["CHROMIUM", "FLAGS", "ROOT", "WAIT", "served"]
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from app import benchmark as live
-from app.serving import ServingError
+from app.benchmarks import live as live
+from app.benchmarks.serving import ServingError
 from capsviz import device, files
 from capsviz.benchmarks import peak, speed, traffic
 from capsviz.benchmarks.plain import PlainCapsNet, PlainMatrixCapsNet

@@ -54,7 +54,7 @@ zoo.verify(zoo.models()["digits-dr"])
 capsviz.load("digits-dr")
 assert results.read("seeds") is not None
 from capsviz.commands.benchmark import of_app
-assert of_app("app.benchmark").__file__ == str(bundled / "app" / "benchmark.py")
+assert of_app("app.benchmarks.live").__file__ == str(bundled / "app" / "benchmarks" / "live.py")
 assert (bundled / "app" / "main.py").is_file() and (bundled / "app" / ".streamlit" / "config.toml").is_file()
 """
     environment = {name: value for name, value in os.environ.items() if name != "CAPSVIZ_ZOO"}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import streamlit as st
 import torch
 
-from app import layout, resources
 from app.comparing import methods
+from app.page import layout
+from app.page.text import plain
+from app.page.widgets import chosen, segments
 from app.scene import Scene, catalogue
+from app.shared import resources
 from app.sources import images
 from app.state import session
-from app.text import plain
-from app.widgets import chosen, segments
 from capsviz.analysis.predictions import Predictions, most_confused
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.confusions import confusion_matrices, confusion_matrix

@@ -6,11 +6,12 @@ from functools import partial
 
 import streamlit as st
 
-from app import layout, resources
 from app.comparing import methods
+from app.page import layout
+from app.page.text import plain
+from app.page.widgets import segments
 from app.scene import Scene
-from app.text import plain
-from app.widgets import segments
+from app.shared import resources
 from capsviz.analysis.comparison import Drawing
 from capsviz.analysis.predictions import Predictions
 from capsviz.figures.distributions import distribution_steps, distribution_violins

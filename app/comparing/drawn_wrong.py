@@ -7,12 +7,13 @@ from html import escape
 import streamlit as st
 import torch
 
-from app import layout, resources
 from app.comparing import methods
+from app.page import layout
+from app.page.text import plain, sentence
+from app.page.widgets import segments
 from app.scene import Scene
+from app.shared import resources
 from app.sources import images
-from app.text import plain, sentence
-from app.widgets import segments
 from capsviz.analysis import disagreement
 from capsviz.analysis.measuring import control_drawer_of
 from capsviz.analysis.predictions import Predictions, PredictionsError

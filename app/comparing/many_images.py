@@ -8,12 +8,13 @@ import streamlit as st
 import torch
 from plotly.graph_objects import Figure
 
-from app import layout, resources
 from app.comparing import methods
+from app.page import layout
+from app.page.widgets import chosen, segments
 from app.scene import Scene, SceneError
+from app.shared import resources
 from app.sources import images
 from app.state.choices import FEWEST, MOST
-from app.widgets import chosen, segments
 from capsviz.analysis import disagreement
 from capsviz.analysis.predictions import Predictions
 from capsviz.data import ImageSet

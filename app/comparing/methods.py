@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable
 import streamlit as st
 import torch
 
-from app import dropped, resources, scene
+from app import scene
+from app.page.text import plain
 from app.scene import Scene
+from app.shared import own_models, resources
 from app.sources import browsing, images
 from app.state import session
-from app.text import plain
 from capsviz import data
 from capsviz.analysis.predictions import Predictions, PredictionsError
 from capsviz.data import ImageSet
@@ -83,7 +84,7 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
         if current.entry.name not in resources.entries():
             absent = resources.ABSENT.format(name=current.entry.name)
             raise NothingMeasured(f"{absent}; choose another source of images for this view.")
-        if missing and set(missing) <= dropped.models().keys():
+        if missing and set(missing) <= own_models.models().keys():
             resources.predictions(missing[0])  # raises the sentence on what its file lacks
         what = " that reconstructs" if drawing else ""
         remedy = f"`capsviz zoo measure {' '.join(missing)}` does that" if missing else "choose another view"

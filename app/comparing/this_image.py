@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, resources
 from app.comparing import methods as measured
+from app.page import layout
+from app.page.text import plain
 from app.scene import Scene
+from app.shared import resources
 from app.sources import browsing, images
-from app.text import plain
 from capsviz.analysis.comparison import Comparison
 from capsviz.figures.compare import reconstruction_grid
 from capsviz.figures.network import Part

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app import awaited
+from app.server import drawing_order
 from capsviz.boards import Message, bundle
 
 
@@ -25,7 +25,7 @@ def board(
 ) -> dict[str, Any]:
     """A board: the bundle of this name, given a message.
 
-    first: it is drawn before what a page sends after `app.awaited.wait`.
+    first: it is drawn before what a page sends after `app.server.drawing_order.wait`.
 
     actions: by what a board may tell, a callback that gets it before the script runs again; what it got has to come
     back in the message: what was acknowledged and is not said is undone. Returns what was told in the run that this
@@ -48,7 +48,7 @@ def board(
     listening = {f"on_{what}_change": partial(receive, what, act) for what, act in actions.items()}
     heard = acknowledged()
     data = message.packed(acknowledged=heard)
-    if first and (drawn := awaited.told_at(key, data)):
+    if first and (drawn := drawing_order.told_at(key, data)):
         data = message.packed(acknowledged=heard, drawn=drawn)
     result = built(name)(key=key, data=data, **listening)
     return {what: value for what in actions for value in said_in(result, what)}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from app.components import lead
+from app.components import page_link
 from app.components.hosting import built
 
 SHEET: tuple[tuple[str, str, str], ...] = (
@@ -78,7 +78,7 @@ def keys(
 
     def pressed() -> None:
         """Run before the script."""
-        if lead.leaving():
+        if page_link.leaving():
             return  # not acknowledged, so that the browser tells the page that comes
         # Streamlit has forgotten what was told where the last run ended before it came here: the key is sent again.
         told = st.session_state.get(key) or {}

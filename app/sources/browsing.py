@@ -7,8 +7,8 @@ import torch
 from jaxtyping import UInt8
 from torch import Tensor
 
-from app import resources
-from app.caching import once_a_run
+from app.shared import resources
+from app.shared.caching import once_a_run
 from app.state.choices import SPLITS
 from capsviz import data
 from capsviz.data import DATASETS, Dataset, ImageSet, MultiDigits, exemplars

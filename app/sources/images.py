@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import torch
 
-from app import resources
+from app.shared import resources
 from app.sources import browsing, linked_picture, trace_sets, uploads
 from app.sources.picture import Picture, in_form, layout_of
 from app.state.choices import Choices

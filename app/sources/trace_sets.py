@@ -13,8 +13,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from app import dropped_traces, resources
-from app.caching import of_zoo
+from app.shared import own_traces, resources
+from app.shared.caching import of_zoo
 from capsviz.tracing.intervention import UNTOUCHED
 from capsviz.tracing.recorder import shorter, with_votes
 from capsviz.tracing.trace import Trace
@@ -38,14 +38,14 @@ def names() -> tuple[str, ...]:
     """The finished recordings: the visitor's own, then those of the folder in alphabetical order."""
     files = (file.name for file in folder().glob(f"*{FILE}"))
     here = sorted([*(index.parent.name for index in folder().glob(f"*/{INDEX}")), *files])
-    return tuple(dict.fromkeys([*dropped_traces.traces(), *here]))
+    return tuple(dict.fromkeys([*own_traces.traces(), *here]))
 
 
 def path_of(name: str) -> Path:
     """Where a recording lies for whoever has it: in the folder of recordings, or under the name of the file that was
     dropped.
     """
-    own = dropped_traces.traces().get(name)
+    own = own_traces.traces().get(name)
     return folder() / name if own is None else Path(own.file.name)
 
 
@@ -139,7 +139,7 @@ def trace(name: str, index: int, iterations: int | None = None) -> Trace:
 
 def _version(name: str) -> tuple[str, float]:
     # Recorded anew, it is opened anew: the time is part of what the caches know it by.
-    own = dropped_traces.traces().get(name)
+    own = own_traces.traces().get(name)
     place = folder() / name if own is None else own.file
     dated = place if place.is_file() else place / INDEX
     return str(place), dated.stat().st_mtime if dated.is_file() else 0.0

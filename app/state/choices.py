@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
 
-from app.resources import MAX_ITERATIONS as MAX_ITERATIONS
+from app.shared.resources import MAX_ITERATIONS as MAX_ITERATIONS
 from app.state import capsule_sets
 from app.state.codecs import (
     CELL,
@@ -35,7 +35,7 @@ from app.state.codecs import (
     whole,
 )
 from app.tours.tour import MOST_STEPS
-from app.trainings import CONFIGS
+from app.training.trainings import CONFIGS
 from capsviz.boards.basics import LONGEST, MARGINS
 from capsviz.boards.decoder import HANDS, WIDE
 from capsviz.boards.mixture import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from app import scene
-from app.components.lead import lead
+from app.components.page_link import follow
 from app.state import session
 from app.state.choices import Choices
 from app.tours import links, store
@@ -80,4 +80,4 @@ def go(to: Place, choices: Choices) -> None:
     if page == here():
         session.write(query)
     else:
-        lead(page, query)
+        follow(page, query)

@@ -11,13 +11,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from app import scene
+from app.page.text import sentence
+from app.page.widgets import chosen
 from app.state import session
 from app.state.choices import Choices
-from app.text import sentence
 from app.tours import links, store
 from app.tours import tour as tours
 from app.tours.tour import LONGEST_TITLE, Step, Tour, TourError
-from app.widgets import chosen
 
 UNNAMED = "My talk"
 _SAID = "talk-problem"

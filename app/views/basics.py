@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import exhibits, layout, scene
-from app.widgets import segments
+from app import scene
+from app.boards import exhibits
+from app.page import layout
+from app.page.widgets import segments
 
 TITLES = {"squash": "Squash", "loss": "Margin loss", "parts": "Part and whole"}
 SENTENCES = {

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, navigation, scene
+from app import scene
 from app.comparing import confusions, distributions, drawn_wrong, many_images, this_image
+from app.page import layout, navigation
+from app.page.widgets import segments
 from app.state import session
 from app.state.choices import VIEWS
-from app.widgets import segments
 
 PAGES = dict(zip(VIEWS, (this_image, many_images, distributions, confusions, drawn_wrong), strict=True))
 TITLES = dict(zip(VIEWS, ("This image", "Many images", "Distributions", "Confusions", "Drawn wrong"), strict=True))

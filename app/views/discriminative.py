@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import boards, layout, scene
-from app import coefficients as learned
-from app.details import Drawing, details
+from app import scene
+from app.boards import routing_boards
+from app.page import layout
+from app.page.details import Drawing, details
+from app.page.text import plain
+from app.page.widgets import chosen, segments
+from app.shared import coefficients as learned
 from app.sources import browsing, images
 from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
-from app.text import plain
-from app.widgets import chosen, segments
 from capsviz.analysis import metrics
 from capsviz.boards import CapsuleMaps, agreement_maps, ascent_maps, coefficient_maps, history_maps, maps_board
 from capsviz.figures import discriminative
@@ -38,7 +40,7 @@ def played(shown: CapsuleMaps, key: str) -> None:
     """Maps on the page, to be taken away as a page of its own."""
     title = SECTIONS[choices.section]
     layout.offer(key, lambda: maps_board(shown, title, dark=current.dark), title)
-    boards.maps(shown, entry, key)
+    routing_boards.maps(shown, entry, key)
 
 
 def climb_title(climb: str) -> str:
@@ -196,7 +198,7 @@ with right:
 segments("Part", "section", choices.section, SECTIONS, bare=True)
 with layout.errors_as_sentences():
     {"agreement": agreement, "coefficients": coefficients, "history": history, "ascent": ascend}[choices.section](upper)
-boards.objects(current, trace)
+routing_boards.objects(current, trace)
 
 explanation = entry.config.algorithm.explanation
 layout.explain(explanation.text, explanation.formulas, explanation.source)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from app import boards, layout, scene, toy
-from app.details import Drawing, details
+from app import scene
+from app.boards import routing_boards, toy
+from app.page import layout
+from app.page.details import Drawing, details
+from app.page.widgets import segments
 from app.state.choices import LABS
-from app.widgets import segments
 from capsviz.analysis import metrics
 from capsviz.figures import couplings, sankey
 from capsviz.figures.objects import in_words
@@ -29,11 +31,11 @@ if current.choices.lab == "toy":
     toy.toy()
     draw_strip()
 else:
-    upper = boards.pickers(current, entry, trace)
-    boards.show(entry.routing)
+    upper = routing_boards.pickers(current, entry, trace)
+    routing_boards.show(entry.routing)
     draw_strip()
-    boards.answer(current, entry)
-    boards.objects(current, trace)
+    routing_boards.answer(current, entry)
+    routing_boards.objects(current, trace)
 
     summary = metrics.summarise(trace)
     layout.numbers(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from app import boards, layout, scene
-from app.details import Drawing, details
+from app import scene
+from app.boards import routing_boards
+from app.page import layout
+from app.page.details import Drawing, details
 from capsviz.analysis import metrics
 from capsviz.figures import sankey
 from capsviz.figures.objects import in_words
@@ -22,10 +24,10 @@ draw_strip = layout.strip_later(whole, entry, "routing", current.dark)
 
 trace = layout.layer_picker(current, whole)
 summary = metrics.summarise(trace)
-upper = boards.pickers(current, entry, trace)
-boards.show(entry.routing)
+upper = routing_boards.pickers(current, entry, trace)
+routing_boards.show(entry.routing)
 draw_strip()
-boards.answer(current, entry)
+routing_boards.answer(current, entry)
 
 spread, steps = metrics.gaussian_summary(trace, upper), trace.layer.iterations
 layout.numbers(

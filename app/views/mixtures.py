@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, mixtures, scene
+from app import scene
+from app.boards import mixtures
 from app.components.mixture_board import mixture_board
-from app.widgets import chosen
+from app.page import layout
+from app.page.widgets import chosen
 from capsviz.analysis.mixtures import FLOOR
 from capsviz.boards.mixture import mixture_board as taken
 from capsviz.data.points import DECIMALS, PRESETS

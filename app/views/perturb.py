@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, resources, scene
+from app import scene
 from app.components.live_decoder import live_decoder
+from app.page import layout
+from app.page.text import plain
+from app.page.widgets import chosen, segments
 from app.scene import Scene
+from app.shared import resources
 from app.state import session
 from app.state.choices import Choices
-from app.text import plain
-from app.widgets import chosen, segments
 from capsviz.analysis import perturbation
 from capsviz.analysis.dimensions import CLEAR, LEAD, QUALITIES
 from capsviz.analysis.metrics import summarise

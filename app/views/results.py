@@ -9,9 +9,11 @@ from typing import Any
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app import layout, resources, scene
-from app.details import Drawing, Part, details
-from app.widgets import segments
+from app import scene
+from app.page import layout
+from app.page.details import Drawing, Part, details
+from app.page.widgets import segments
+from app.shared import resources
 from capsviz.data import title_of
 from capsviz.experiments import convergence, results
 from capsviz.experiments.pairs import shipping

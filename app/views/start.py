@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, navigation, scene, toy
+from app import scene
+from app.boards import toy
 from app.comparing import this_image
+from app.page import layout, navigation
 from app.state import session
 
 current = scene.current()

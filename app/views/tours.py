@@ -8,10 +8,11 @@ from html import escape
 
 import streamlit as st
 
-from app import layout, scene
+from app import scene
+from app.page import layout
+from app.page.text import plain, sentence
 from app.state import session
 from app.state.choices import Choices
-from app.text import plain, sentence
 from app.tours import links, path, stage, store, talk
 from app.tours.path import Place
 from app.tours.tour import Tour, TourError

@@ -7,11 +7,14 @@ from functools import partial
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from app import dropped, in_training, layout, navigation, resources, scene, trainings
+from app import scene
+from app.page import layout, navigation
+from app.page.text import plain
+from app.page.widgets import segments
+from app.shared import own_models, resources
 from app.state import session
-from app.text import plain
-from app.trainings import CONFIGS, Training, TrainingError
-from app.widgets import segments
+from app.training import display, trainings
+from app.training.trainings import CONFIGS, Training, TrainingError
 from capsviz.routing import ALGORITHMS
 from capsviz.training.losses import RECONSTRUCTION_WEIGHT
 
@@ -64,14 +67,14 @@ def under_way(training: Training) -> None:
         st.rerun()
     current = scene.current()
     with layout.errors_as_sentences():
-        in_training.bar(training.progress(), stopping=training.stopping)
-        in_training.show(current, training, in_training.seen(current, training), "the last checkpoint")
+        display.bar(training.progress(), stopping=training.stopping)
+        display.show(current, training, display.seen(current, training), "the last checkpoint")
 
 
 def arrived(training: Training) -> None:
     """Make a model that is ready one of the visitor's own."""
-    if training.content and training.file not in dropped.models():
-        dropped.receive(training.file, training.content, scene.choices().model)
+    if training.content and training.file not in own_models.models():
+        own_models.receive(training.file, training.content, scene.choices().model)
 
 
 def ended(training: Training) -> None:
@@ -80,12 +83,12 @@ def ended(training: Training) -> None:
     name = training.file
     if training.said:
         st.warning(training.said, icon=":material/info:")
-    elif name not in dropped.models():
+    elif name not in own_models.models():
         st.info(f"{plain(name)} was removed from this session; train again to have it back.", icon=":material/info:")
     else:
         entry = resources.entries()[name]
         page = navigation.named()[entry.config.algorithm.page]
-        query = session.to_query(in_training.opened(current, name))
+        query = session.to_query(display.opened(current, name))
         st.success(
             f"The model is yours for this session: **{plain(name)}**, wrong on {entry.test_error:.2f} % of "
             f"{entry.test_count:,} test images; every page can show it.",
@@ -97,9 +100,9 @@ def ended(training: Training) -> None:
             query_params=query,
             icon=":material/arrow_forward:",
         )
-        in_training.show(current, training, in_training.finished(current, name), "the trained network")
+        display.show(current, training, display.finished(current, name), "the trained network")
         return
-    in_training.curves(current, training)
+    display.curves(current, training)
 
 
 layout.headline(
@@ -113,11 +116,11 @@ if now is not None and now.over:
         arrived(now)
 with st.container(key="training_controls"):
     controls(now)
-in_training.note(scene.current())
+display.note(scene.current())
 if problem := st.session_state.get(PROBLEM):
     st.warning(problem, icon=":material/hourglass:")
 if now is None:
-    in_training.before(scene.current())
+    display.before(scene.current())
 elif now.over:
     ended(now)
 else:

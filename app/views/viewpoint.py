@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import layout, resources, scene, sweeping
+from app import scene
+from app.boards import sweeping
 from app.components.sweep_board import sweep_board
-from app.details import details
-from app.text import plain
-from app.widgets import segments
+from app.page import layout
+from app.page.details import details
+from app.page.text import plain
+from app.page.widgets import segments
+from app.shared import resources
 from capsviz.boards.sweep import sweep_board as taken
 from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import results

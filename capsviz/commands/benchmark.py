@@ -46,12 +46,12 @@ def benchmark(
     if what not in ("speed", "memory", "app", "load"):
         raise CapsvizError(f"There is no benchmark of {what!r}; choose speed, memory, app or load.")
     if what == "app":
-        live = of_app("app.benchmark")
+        live = of_app("app.benchmarks.live")
         result = live.measure()
         print(live.table(result))
     elif what == "load":
-        result = of_app("app.load.measure").measure(visitors, actions, hours, seed, say)
-        report = of_app("app.load.report")
+        result = of_app("app.benchmarks.load.measure").measure(visitors, actions, hours, seed, say)
+        report = of_app("app.benchmarks.load.report")
         print(report.table(result), report.failures(result), sep="\n\n")
         from capsviz.experiments import results
 

@@ -2,7 +2,7 @@
 
 import type { Look } from "../core/look";
 
-const PRESENTED = 1.1; // times the ordinary type, from which a page is presented (app/presenting.css: 1.15 or more)
+const PRESENTED = 1.1; // times the ordinary type, from which a page is presented (app/page/presenting.css: 1.15 or more)
 const WIDE = 760; // pixels, in ordinary type, from which votes, algorithm and answer stand side by side
 const PAIRED = 440; // the same for votes and bars, of which a hall shall see both at once
 

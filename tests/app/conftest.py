@@ -10,7 +10,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app import resources, scene
+from app import scene
+from app.shared import resources
 from capsviz import zoo
 
 SCRIPT = Path(__file__).resolve().parents[2] / "app" / "script.py"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from app import resources
+from app.shared import resources
 from capsviz import zoo
 from capsviz.network import CNN, cnn_preset
 from tests.app.conftest import Visit

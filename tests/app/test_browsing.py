@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from app import resources
+from app.shared import resources
 from app.sources import browsing, images
 from capsviz.data import MultiDigits
 from tests.known import single_digits

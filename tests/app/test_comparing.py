@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import resources
 from app.comparing import many_images
+from app.shared import resources
 from app.sources import browsing, images
 from app.state.choices import VIEWS, Choices
 from capsviz import zoo
@@ -19,6 +19,7 @@ from capsviz.analysis.predictions import path_of, recorded
 from capsviz.data import MultiDigits
 from capsviz.routing import ALGORITHMS
 from tests.app.conftest import Visit
+from tests.app.reading import spoken
 from tests.known import known, single_digits
 from tests.zoos import SECOND, with_second_seed
 
@@ -31,10 +32,6 @@ def figures(app: AppTest) -> dict[str, dict]:
     return {chart.proto.id.split("-")[-1]: json.loads(chart.proto.spec) for chart in found} | {
         word: json.loads(chart.proto.spec) for chart in found for word in chart.proto.id.split("-") if word.isalpha()
     }
-
-
-def spoken(app: AppTest) -> str:
-    return "\n".join(element.value for element in [*app.markdown, *app.caption])
 
 
 def columns(figure: dict) -> list[int]:

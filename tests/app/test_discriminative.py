@@ -7,13 +7,14 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app import coefficients as learned
+from app.shared import coefficients as learned
 from capsviz import data, zoo
 from capsviz.analysis import ascent
 from capsviz.boards.checks import is_one_of
 from capsviz.boards.message import unpack
 from capsviz.tracing.coefficient_history import CoefficientHistory
 from tests.app.conftest import Visit
+from tests.app.reading import spoken
 from tests.known import first_digit
 
 FIRST = data.DIGITS.start
@@ -24,10 +25,6 @@ def maps(app: AppTest) -> tuple[dict, dict[str, np.ndarray]]:
     packed = next(element.proto.bytes for element in app.get("bidi_component") if element.proto.bytes)
     message = unpack(packed)
     return dict(message.fields), dict(message.arrays)
-
-
-def spoken(app: AppTest) -> str:
-    return "\n".join(element.value for element in [*app.markdown, *app.caption, *app.info, *app.error])
 
 
 def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit):

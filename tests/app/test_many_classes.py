@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from app import resources
 from app.comparing.confusions import MOST
+from app.shared import resources
 from capsviz.analysis import dimensions
 from capsviz.figures.couplings import LINES
 from capsviz.figures.network import LISTED
 from capsviz.figures.sankey import SHOWN
 from tests.app.conftest import Visit
+from tests.app.reading import charts, live, spoken
 from tests.app.test_own_images import published
-from tests.app.test_pages import charts, live, spoken
 
 CLASSES = 130
 IMAGES = 2

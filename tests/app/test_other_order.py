@@ -12,7 +12,7 @@ from app.sources import browsing
 from capsviz import data
 from capsviz.data.exemplars import exemplars
 from tests.app.conftest import Visit
-from tests.app.test_pages import spoken
+from tests.app.reading import spoken
 
 
 @pytest.fixture

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from app import layout, resources
 from app.comparing import methods
+from app.page import layout
+from app.page.text import plain
+from app.shared import resources
 from app.sources import browsing, images, linked_picture
-from app.text import plain
 from capsviz import data, zoo
 from capsviz.analysis import ascent, measuring, predictions
 from capsviz.analysis.predictions import Predictions
@@ -23,7 +24,8 @@ from capsviz.training.evaluate import evaluate
 from capsviz.training.loop import build
 from capsviz.training.publish import exemplar_images
 from tests.app.conftest import Visit
-from tests.app.test_pages import PAGES, boards, charts, live, spoken
+from tests.app.reading import boards, charts, live, spoken
+from tests.app.test_pages import PAGES
 from tests.folders import COUNTS, drawn
 
 CLASSES = tuple(sorted(name.replace("/", "∕") for name in COUNTS))

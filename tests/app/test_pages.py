@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from urllib.parse import parse_qsl
 
@@ -12,18 +11,19 @@ import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
-from app import beside, resources
-from app.components.lead import ONWARDS
+from app.boards import second_board
+from app.components.page_link import ONWARDS
+from app.shared import resources
 from app.sources import images
 from capsviz import data, zoo
 from capsviz.analysis import perturbation
 from capsviz.analysis.perturbation import OFFSETS
-from capsviz.boards.message import Message, unpack
 from capsviz.data.exemplars import exemplars
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.em import BETA_A
 from capsviz.tracing.adopting import record
 from tests.app.conftest import Visit
+from tests.app.reading import board, boards, charts, live, spoken
 from tests.known import first_digit, known
 
 PAGES = (
@@ -31,37 +31,6 @@ PAGES = (
     "training",
 )
 START, FIRST = exemplars("mnist").start, data.DIGITS.start
-
-
-def charts(app: AppTest) -> dict[str, dict]:
-    """The figures on the page by the end of their key."""
-    return {chart.proto.id.rsplit("-", 1)[-1]: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
-
-
-def messages(app: AppTest) -> list[Message]:
-    """What the boards on the page were given, weights of decoders among it."""
-    return [unpack(element.proto.bytes) for element in app.get("bidi_component") if element.proto.bytes]
-
-
-def live(app: AppTest) -> dict:
-    """What the live decoder was given: decoders, class, offsets, range; its weights arrive apart from it."""
-    return next(dict(message.fields) for message in messages(app) if "decoders" in message.fields)
-
-
-def boards(app: AppTest) -> list[Message]:
-    """What each routing board was given."""
-    return [message for message in messages(app) if "share_names" in message.fields]
-
-
-def board(app: AppTest) -> Message:
-    """What the only routing board was given."""
-    [message] = boards(app)
-    return message
-
-
-def spoken(app: AppTest) -> str:
-    """All running text of the page."""
-    return "\n".join(element.value for element in [*app.markdown, *app.caption])
 
 
 @pytest.mark.parametrize(
@@ -186,8 +155,8 @@ def test_beside_it_another_algorithm_routes_the_same_votes(
 def test_what_may_stand_beside_is_marked_by_its_kind(visit: Visit):
     [picker] = [each for each in visit("dynamic", model="mnist-dr").selectbox if each.label == "Beside it"]
     marks = [label[0] for label in picker.options[2:]]
-    assert marks == sorted(marks, key=list(beside.MARKS).index) and set(marks) == beside.MARKS.keys()
-    assert all(f"{mark} {said}" in picker.help for mark, said in beside.MARKS.items())
+    assert marks == sorted(marks, key=list(second_board.MARKS).index) and set(marks) == second_board.MARKS.keys()
+    assert all(f"{mark} {said}" in picker.help for mark, said in second_board.MARKS.items())
 
 
 @pytest.mark.parametrize(("page", "model"), [("em", "mnist-matrix"), ("dynamic", "digits-dr")])

@@ -9,14 +9,14 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 import capsviz
-from app import resources
+from app.shared import resources
 from app.sources import trace_sets
 from capsviz import Trace
 from capsviz.data import load, to_float
 from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
-from tests.app.test_pages import board, boards, charts
-from tests.app.test_upload import PNG, upload
+from tests.app.reading import board, boards, charts
+from tests.app.sidebar.test_upload import PNG, upload
 
 BESIDE = ("activations", "cost", "inverse_temperature")
 ABSENT = "is not on this machine, so that only what was recorded can be shown"

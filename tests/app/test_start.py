@@ -9,7 +9,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app.toy import story
+from app.boards.toy import story
 from capsviz.boards.message import Message, unpack
 from capsviz.routing import DenseVotes, DynamicStep, dynamic_routing
 from tests.app.conftest import SCRIPT, Visit
@@ -50,7 +50,7 @@ def disagreed_about(app: AppTest) -> list[dict[str, list[str]]]:
 
 
 def test_the_empty_address_is_the_start_page_and_needs_no_inference(bare_machine, monkeypatch):
-    monkeypatch.setattr("app.resources.trace", lambda *_: pytest.fail("the start page ran a model"))
+    monkeypatch.setattr("app.shared.resources.trace", lambda *_: pytest.fail("the start page ran a model"))
     app = opened()
     assert app.header[0].value == "Parts vote, agreement decides"
     assert not app.get("plotly_chart") and not app.sidebar.button

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.app.conftest import Visit
-from tests.app.test_pages import charts, spoken
+from tests.app.reading import charts, spoken
 
 PAGES: tuple[tuple[str, dict[str, str]], ...] = (
     ("dynamic", {"model": "mnist-dr"}),

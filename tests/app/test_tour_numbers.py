@@ -9,7 +9,7 @@ from itertools import islice
 import pytest
 import torch
 
-from app import resources
+from app.shared import resources
 from app.sources import images
 from app.tours import store
 from capsviz.analysis.metrics import contributions

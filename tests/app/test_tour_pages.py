@@ -11,7 +11,7 @@ from app.sources import linked_picture
 from app.tours import path, store, tour
 from app.tours.tour import Step, Tour
 from tests.app.conftest import Visit
-from tests.app.test_presenter import press
+from tests.app.page.test_presenter import press
 from tests.known import known
 
 STEPS = [(name, number) for name in store.SHIPPED for number in range(1, len(store.find(name).steps) + 1)]
@@ -73,7 +73,7 @@ def test_a_step_whose_view_was_left_says_how_to_come_back_and_not_what_is_no_lon
 )
 def test_a_key_leads_to_the_step_as_its_link_says_it(visit: Visit, monkeypatch, command: str, step: int, link: dict):
     name, led = store.keep(OWN), []
-    monkeypatch.setattr(path, "lead", lambda page, query: led.append((page, query)))
+    monkeypatch.setattr(path, "follow", lambda page, query: led.append((page, query)))
     shown = AppTest.from_string("")
     for key, value in {"model": "digits-dr", "tour": name, "step": step, "T": 5, "present": 1}.items():
         shown.query_params[key] = str(value)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app import navigation
+from app.page import navigation
 from app.state.choices import Choices
 from app.tours import caption, links, store, toml
 from app.tours import tour as tours

@@ -8,12 +8,12 @@ import pytest
 import torch
 
 import capsviz
-from app import resources
+from app.shared import resources
 from app.sources import trace_sets
 from capsviz.data import Viewpoint, load, to_float
 from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
-from tests.app.test_pages import charts
+from tests.app.reading import charts
 
 
 @pytest.fixture

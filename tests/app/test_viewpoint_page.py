@@ -18,7 +18,7 @@ from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import reports
 from capsviz.network import CNN
 from tests.app.conftest import Visit
-from tests.app.test_pages import charts, messages, spoken
+from tests.app.reading import charts, messages, spoken
 from tests.known import known
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from app import resources
+from app.shared import resources
 from capsviz import zoo
 from capsviz.analysis.perturbation import PerturbError, unit
 from capsviz.analysis.predictions import recorded

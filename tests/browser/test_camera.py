@@ -11,7 +11,7 @@ import pytest
 import torch
 from PIL import Image
 
-from app.serving import CHROMIUM, FLAGS
+from app.benchmarks.serving import CHROMIUM, FLAGS
 from capsviz import data
 from tests.app import pictures
 from tests.browser.api import sync_api

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.failures import SENTENCE
+from app.server.failures import SENTENCE
 from tests.browser.api import sync_api
 from tests.serving import ROOT, WAIT, served
 

@@ -7,7 +7,7 @@ import urllib.request
 
 import pytest
 
-from app.guard import HEADERS
+from app.server.security import HEADERS
 
 
 def asked(address: str, host: str | None = None) -> tuple[int, dict[str, str]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from app.toy import presets
+from app.boards.toy import presets
 from capsviz.routing import DenseVotes, dynamic_routing
 from tests.browser.api import sync_api
 from tests.browser.visitor import Guest, visits

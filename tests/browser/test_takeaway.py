@@ -12,7 +12,7 @@ import pytest
 import torch
 from PIL import Image
 
-from app import resources
+from app.shared import resources
 from app.sources import browsing
 from capsviz.tracing.trace import Trace
 from tests.browser.api import sync_api

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.serving import Server, serving
-from tests.app.test_trainings import wait
+from app.benchmarks.serving import Server, serving
+from tests.app.training.test_trainings import wait
 from tests.browser.api import sync_api
 from tests.browser.test_words import QUESTIONS, asked, too_wide
 from tests.browser.visitor import Visitor

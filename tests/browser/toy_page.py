@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from app.boards.toy import presets
 from app.components.routing_toy import nested, routing_toy
-from app.toy import presets
 
 st.set_page_config(layout="wide")
 known = presets()

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from app import main, trainings
+from app import main
+from app.training import trainings
 from capsviz.training.config import TrainingConfig
 
 EPOCHS = 2

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from app.failures import SENTENCE
+from app.server.failures import SENTENCE
 from tests.known import known
 from tests.serving import WAIT
 

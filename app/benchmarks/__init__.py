@@ -1,0 +1,1 @@
+"""The running app, measured: `capsviz benchmark app`, `load`."""

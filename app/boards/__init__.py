@@ -1,0 +1,1 @@
+"""What the boards of the pages show, and what an action on one changes."""

@@ -1,0 +1,226 @@
+"""The boards of the pages, those of a routing and maps of the capsules: what is on them, what an action changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from app import scene
+from app.boards import second_board
+from app.boards.second_board import Routed
+from app.components.capsule_maps import capsule_maps
+from app.components.routing_board import Look, routing_board
+from app.page import layout
+from app.page.widgets import chosen
+from app.scene import Scene
+from app.shared import resources
+from app.state import session
+from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS
+from capsviz.boards import CapsuleMaps, describe_routing, routing_message, trace_board
+from capsviz.boards.mixture import TEMPERATURES
+from capsviz.figures.compare import error_map
+from capsviz.figures.objects import objects_apart
+from capsviz.figures.perturb import reconstruction_figure
+from capsviz.tracing.trace import Trace
+from capsviz.zoo import Entry
+
+CHOSEN_FIRST = {"tour", "upper", "capsule", "touched", "iterations", "frame", *(field.name for field in fields(Look))}
+"""Choices, any of which says how a routing board is to stand: it does not play by itself then."""
+
+
+def acted(entries: Sequence[Entry], changes: dict[str, Any]) -> None:
+    """Keep what the visitor chose on a board; how that is looked at concerns boards and links, the rest the page.
+
+    entries: the models whose boards stand there, from whose own T another is a choice.
+    """
+    if "iterations" in changes:
+        changes = {"iterations": scene.own_or(changes["iterations"], *entries)}
+    looks = changes.keys() <= {"capsule", "frame", *(field.name for field in fields(Look))}
+    scene.keep(*(["boards"] if looks else []), **changes)
+
+
+@st.fragment(key="boards")
+def show(routing: str) -> None:
+    """The board of the image on stage under a routing, and what the visitor put beside it, in step."""
+    current = scene.current()
+    entry, _ = current.sibling(routing)
+    first, second = second_board.first(current, entry), second_board.second(current, entry)
+    if second is None:
+        with layout.errors_as_sentences():
+            _board(current, first, "board", partial(acted, [entry]))
+        return
+    for column, shown, key in zip(st.columns(2, gap="medium"), [first, second], ["board", "board-second"], strict=True):
+        with column, layout.errors_as_sentences():
+            st.markdown(shown.title)
+            _board(current, shown, key, partial(acted, [entry, second.entry]), group="pair", like=first)
+    with layout.errors_as_sentences():
+        second_board.compared(current, entry, second)
+
+
+def _board(
+    current: Scene,
+    shown: Routed,
+    key: str,
+    on_action: Callable[[dict[str, Any]], None],
+    group: str = "",
+    like: Routed | None = None,
+) -> None:
+    """like: the first of two boards, whose frames the link names, and whose class is shown, for one image by two
+    algorithms, so that both are about the same.
+    """
+    entry, whole, touched = shown.entry, shown.traced(True, False), current.intervention(shown.entry)
+    layer, position = layout.layer_of(current.choices, whole)
+    trace = whole.at(layer, position)
+    base = shown.traced(False, False).at(layer, position) if touched else None
+    longest = shown.traced(True, True).at(layer, position)
+    longest_base = shown.traced(False, True).at(layer, position) if touched else None
+    compared = like is not None and like.algorithm is not shown.algorithm
+    upper = current.upper(like.traced(True, False) if like is not None and compared else trace)
+    more = shown.drawn_weights(layer, position, len(trace.classes))
+    own, first = _last_frame(shown), _last_frame(like or shown)
+    layout.offer(
+        key,
+        lambda: trace_board(trace, upper=upper, base=base, more=more, dark=current.dark),
+        f"The routing of {entry.name}, played",
+    )
+    routing_board(
+        routing_message(longest, upper=upper, base=longest_base, more=more, dark=current.dark),
+        rounds=trace.layer.iterations,
+        most=MAX_ITERATIONS,
+        trained=entry.config.iterations,
+        capsule=current.capsule(entry),
+        frame=_as_far(current.choices.frame, first, own),
+        look=Look(*(getattr(current.choices, field.name) for field in fields(Look))),
+        introducing=not group and not session.chosen(current.choices) & CHOSEN_FIRST,
+        key=f"{key}-{shown.algorithm.name}",
+        alt=describe_routing(trace, upper=upper),
+        group=group,
+        touched=current.choices.touched,
+        capsules=entry.config.lower,
+        on_action=lambda changes: on_action(
+            changes | {"frame": _as_far(changes["frame"], own, first)} if "frame" in changes else changes
+        ),
+    )
+
+
+def _last_frame(shown: Routed) -> int:
+    """Where the player of a routing ends: it has a frame for each line of each iteration."""
+    program = shown.algorithm.program
+    assert program is not None, "what has a board has lines"
+    return shown.traced(True, False).layer.iterations * len(program.lines) - 1
+
+
+def _as_far(frame: int | None, last: int, other: int) -> int | None:
+    """Of a player that ends at `other`, the frame as far along as one of a player that ends at `last`; None is the end.
+
+    The link names frames of the first of two boards.
+    """
+    return None if frame is None else round(frame * other / max(1, last))
+
+
+def answer(current: Scene, entry: Entry) -> None:
+    """What an intervention did to the reconstruction; nothing where there is none, or nothing is reconstructed."""
+    touched, plain = current.trace(entry, touched=True), current.trace(entry)
+    if not current.intervention(entry) or touched.reconstruction is None or plain.reconstruction is None:
+        return
+    st.subheader("What the intervention did to the reconstruction", anchor=False)
+    pictures = {"The image": plain.images[0], "Untouched": plain.reconstruction[0], "Now": touched.reconstruction[0]}
+    *columns, last = st.columns(4)
+    for (title, image), column in zip(pictures.items(), columns, strict=True):
+        with column:
+            figure = reconstruction_figure(image, title=title, dark=current.dark, height=290)
+            layout.show(figure, f"answer-{title.split()[-1].lower()}")
+    with last:
+        figure = error_map(plain.reconstruction[0], touched.reconstruction[0], dark=current.dark)
+        layout.show(figure.update_layout(height=320), "answer-difference")
+        st.caption("Now − untouched: orange is new, blue is gone.")
+
+
+def objects(current: Scene, trace: Trace) -> None:
+    """Of an image that shows several objects, each by itself: its drawing, and what each position gave to it."""
+    if trace.drawings is not None:
+        st.subheader("Each of them by itself", anchor=False)
+        layout.show(objects_apart(trace, dark=current.dark), "objects")
+
+
+def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
+    """The class capsule to look at, chosen in a row with EM's λ, and what is routed beside it; T is the boards' own."""
+    tempered = entry.config.algorithm.tempered and entry.name in resources.entries()
+    more = current.choices.second == ANOTHER_IMAGE and entry.name in resources.entries()
+    first, *others = st.columns([6] + [2] * tempered + [2] + [1.6] * more, vertical_alignment="bottom")
+    with first:
+        upper = layout.class_picker(current, trace)
+    if tempered:
+        with others[0]:
+            _temperature_picker(current, entry)
+    with others[tempered]:
+        _second_picker(current, entry)
+    if more:
+        with others[-1]:
+            chosen(st.number_input, "Image", "second_image", current.choices.second_image, 0, None, step=1)
+            *_, shown = second_board.second_image(current, entry)
+            if shown != current.choices.second_image:
+                st.caption(f"It is not here: image {shown} instead.")
+    return upper
+
+
+def _temperature_picker(current: Scene, entry: Entry) -> None:
+    own = entry.config.inverse_temperature.final
+    shown = current.choices.temperature or own
+    chosen(
+        st.select_slider,
+        "λ rises to",
+        "temperature",
+        shown,
+        sorted({*TEMPERATURES, own, shown}),
+        format_func=lambda value: f"{value:g}",
+        read=lambda value, _: {"temperature": None if value == own else value},
+        help=f"The inverse temperature of the logistic; the model was trained with {own:g}.",
+    )
+
+
+def _second_picker(current: Scene, entry: Entry) -> None:
+    options, second = second_board.options(entry), current.choices.second
+    shown = options.values()
+    chosen(
+        st.selectbox,
+        "Beside it",
+        "second",
+        second if second in options else "",
+        list(options),
+        format_func=lambda value: options[value],
+        help="Two routings side by side play in step. "
+        + "; ".join(
+            f"{mark} {said}" for mark, said in second_board.MARKS.items() if any(mark in each for each in shown)
+        )
+        + ".",
+    )
+
+
+def capsule_selected(capsule: int | None) -> None:
+    """Keep the capsule that was clicked; it concerns the maps and the links, not the rest of the page."""
+    scene.keep("maps", capsule=capsule)
+
+
+def frame_left(frame: int | None) -> None:
+    """Keep the frame at which the visitor left the player; as `capsule_selected`."""
+    scene.keep("maps", frame=frame)
+
+
+@st.fragment(key="maps")
+def maps(shown: CapsuleMaps, entry: Entry, key: str) -> None:
+    """Maps over the capsules of a model, with their player; the selected capsule is that of all pages."""
+    current = scene.current()
+    capsule_maps(
+        shown,
+        capsule=current.capsule(entry),
+        frame=current.choices.frame,
+        dark=current.dark,
+        key=key,
+        on_capsule=capsule_selected,
+        on_frame=frame_left,
+    )

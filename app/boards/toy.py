@@ -1,0 +1,137 @@
+"""The two-dimensional toy of dynamic routing: its presets, and its place on a page."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import streamlit as st
+
+from app import scene
+from app.components.routing_toy import nested, routing_toy
+from app.page import layout
+from app.state.choices import MAX_ITERATIONS
+from capsviz.routing.dynamic import DYNAMIC
+
+LENGTH = 0.9
+"""Of every preset's votes."""
+CAPSULES = 5
+APART = (150, 300, 50, 350, 100)
+"""Directions, in degrees, of votes for parent 1 that agree on little, before each turns to where all agree."""
+
+
+def _vote(degrees: float) -> list[float]:
+    angle = math.radians(degrees)
+    return [round(LENGTH * math.cos(angle), 2), round(LENGTH * math.sin(angle), 2)]
+
+
+def _around(middle: float, count: int = CAPSULES, spread: float = 60.0) -> list[list[float]]:
+    """Votes that agree: directions evenly over `spread` degrees about a middle."""
+    return [_vote(middle + spread * (i / max(1, count - 1) - 0.5)) for i in range(count)]
+
+
+def _scattered(turn: float, count: int = CAPSULES) -> list[list[float]]:
+    """Votes that agree on nothing: directions evenly around the circle, so that they add up to zero."""
+    return [_vote(turn + 360 * i / count) for i in range(count)]
+
+
+def _pairs(first: list[list[float]], second: list[list[float]]) -> list[list[list[float]]]:
+    return [list(pair) for pair in zip(first, second, strict=True)]
+
+
+def presets() -> dict[str, dict[str, Any]]:
+    """Votes to begin with, by name, each with the sentence that says what to look for."""
+    return {
+        "Opposition": {
+            "votes": _pairs([_vote(230), *_around(50, CAPSULES - 1)], _around(50)),
+            "note": "Capsule 1 votes against v₁ and with v₂: its coupling leaves parent 1 for parent 2.",
+        },
+        "Agreement": {
+            "votes": _pairs(_around(50), _scattered(20)),
+            "note": "The votes for parent 1 agree, those for parent 2 cancel: all capsules move to parent 1.",
+        },
+        "Two clusters": {
+            "votes": _pairs(
+                [*_around(50, 3), *_scattered(50 + 90, 2)],
+                [*_scattered(310 + 90, 3), *_around(310, 2)],
+            ),
+            "note": "Capsules 1 to 3 agree on parent 1, 4 and 5 on parent 2: each group finds its own.",
+        },
+        "An outlier": {
+            "votes": _pairs([*_around(50, CAPSULES - 1), _vote(180)], _scattered(20)),
+            "note": "Capsule 5 disagrees about parent 1: it is left to parent 2, which then turns to it alone.",
+        },
+    }
+
+
+def story() -> dict[str, Any]:
+    """What the start page shows: the votes for parent 1 come to agree, those for parent 2 never do."""
+    votes = presets()["Agreement"]["votes"]
+    before = _pairs([_vote(degrees) for degrees in APART], [second for _, second in votes])
+    return {
+        "votes": votes,
+        "before": before,
+        "said": (
+            "The votes disagree: they pull in all directions, and both parents' arrows v stay short.",
+            "The five votes for parent 1 come to agree: v₁ grows. Those for parent 2 still cancel.",
+            "Each capsule turns to the parent that it agrees with: its coupling, the thickness of its arrow, rises.",
+        ),
+    }
+
+
+def _moved(votes: tuple[float, ...]) -> None:
+    """Keep the votes that the visitor left: they concern the toy and the links, not the rest of the page."""
+    scene.keep("toy", toy=votes)
+
+
+def _left(frame: int | None) -> None:
+    """Keep the iteration at which the visitor left the player; as `_moved`."""
+    scene.keep("toy", frame=frame)
+
+
+def _turned(iterations: int) -> None:
+    """Keep another T, which the strip shows as well."""
+    scene.keep(iterations=scene.own_or(iterations, scene.current().on_page(DYNAMIC.page)[0]))
+
+
+@st.fragment(key="toy")
+def by_itself() -> None:
+    """The toy of the start page, without numbers: it plays by itself until a vote is dragged, or the link has some."""
+    current, told = scene.current(), story()
+    own = current.choices.toy
+    routing_toy(
+        nested(own) if own else told["votes"],
+        current.rounds(current.on_page(DYNAMIC.page)[0]),
+        {},
+        most=MAX_ITERATIONS,
+        frame=current.choices.frame,
+        dark=current.dark,
+        key="routing-toy-start",
+        story=None if own else told,
+        plain=True,
+        on_votes=_moved,
+        on_frame=_left,
+        on_iterations=_turned,
+    )
+
+
+@st.fragment(key="toy")
+def toy() -> None:
+    """Votes in the plane that can be dragged; the votes are in the link, and T is that of the page."""
+    current, known = scene.current(), presets()
+    first = next(iter(known.values()))["votes"]
+    layout.say(
+        "<b>Take the votes into your hand</b>: drag an arrow's tip. The thicker an arrow, the larger its coupling."
+    )
+    routing_toy(
+        nested(current.choices.toy) if current.choices.toy else first,
+        current.rounds(current.on_page(DYNAMIC.page)[0]),
+        known,
+        most=MAX_ITERATIONS,
+        frame=current.choices.frame,
+        dark=current.dark,
+        key="routing-toy",
+        on_votes=_moved,
+        on_frame=_left,
+        on_iterations=_turned,
+    )

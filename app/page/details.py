@@ -1,0 +1,70 @@
+"""What a page has on demand: figures and sentences in a folded panel, made only while it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+from plotly.graph_objects import Figure
+
+from app.page import layout
+from app.page.widgets import chosen
+from app.scene import Scene
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that is made when it is shown or taken away.
+
+    key: its own on the page. title, said: above it, where it needs any.
+    """
+
+    key: str
+    made: Callable[[], Figure]
+    title: str = ""
+    said: str = ""
+
+    def show(self) -> None:
+        """The figure below its title."""
+        if self.title:
+            st.subheader(self.title, anchor=False)
+        if self.said:
+            st.markdown(self.said)
+        with layout.errors_as_sentences():
+            layout.show(self.made(), self.key)
+
+
+Part = str | Drawing | tuple[Drawing, ...]
+"""A paragraph in Markdown, a figure, or figures beside one another."""
+
+
+def details(current: Scene, *parts: Part) -> None:
+    """The panel at the end of a page; folded, it offers its figures to be taken away, and presented it is not there."""
+    opened = current.choices.details
+    if not opened:
+        for drawing in (each for part in parts for each in _drawings(part)):
+            layout.offer(drawing.key, drawing.made)
+        if current.choices.present:
+            return
+    panel = chosen(st.expander, "Details", "details", opened, icon=":material/table_rows:")
+    if opened:
+        with panel:
+            for part in parts:
+                _show(part)
+
+
+def _drawings(part: Part) -> tuple[Drawing, ...]:
+    if isinstance(part, str):
+        return ()
+    return (part,) if isinstance(part, Drawing) else part
+
+
+def _show(part: Part) -> None:
+    if isinstance(part, str):
+        st.markdown(part)
+        return
+    drawings = _drawings(part)
+    for column, drawing in zip(st.columns(len(drawings)), drawings, strict=True):
+        with column:
+            drawing.show()

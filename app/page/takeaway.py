@@ -1,0 +1,228 @@
+"""Take it away: every figure of the page as a file, its numbers, the trace, and the Python that computes it again."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+from plotly.graph_objects import Figure
+from streamlit.components.v1 import html as embed
+from streamlit.delta_generator import DeltaGenerator
+
+from app.components.picture_buttons import picture_buttons
+from app.page.text import plain
+from app.scene import Scene
+from app.shared import own_models, resources
+from app.sources import browsing, trace_sets
+from app.state import viewpoints
+from capsviz.boards import Board, board_csv, board_page
+from capsviz.data import exemplars
+from capsviz.figures import standalone_html
+from capsviz.figures.csv_table import figure_csv
+from capsviz.figures.describe import describe
+from capsviz.figures.theme import ink
+from capsviz.routing import InverseTemperature
+from capsviz.tracing.trace import Trace
+from capsviz.zoo import Entry
+
+_PREVIEW = "taken"
+BOARD_HEIGHT = 620
+"""Pixels of the dialog that a board takes; it scrolls."""
+Make = Callable[[], str]
+
+
+@dataclass
+class Shown:
+    """What the page of one visitor has on screen, and what it has beyond that."""
+
+    pictures: dict[str, tuple[str, Figure | Callable[[], Figure | Board]]] = field(default_factory=dict)
+    """Title and figure, or what makes figure or board when it is asked for, by key."""
+    trace: Trace | None = None
+    entry: Entry | None = None
+    """The model that the trace is of, or what is known of the network of a recording."""
+
+    def forget(self) -> None:
+        """Have nothing on screen."""
+        self.pictures, self.trace, self.entry = {}, None, None
+
+
+@dataclass
+class Window:
+    """A visitor's window, of which Streamlit keeps the session for some minutes after it has been closed."""
+
+    shown: Shown = field(default_factory=Shown)
+
+    def close(self) -> None:
+        """Let go of what it shows, which takes far more memory than the rest of the session."""
+        self.shown.forget()
+
+
+@st.cache_resource(show_spinner=False, scope="session", on_release=Window.close)
+def _window() -> Window:
+    return Window()
+
+
+def begin() -> None:
+    """Forget the pictures of the page before."""
+    st.session_state["shown"] = _window().shown = Shown()
+
+
+def offer(key: str, picture: Figure | Callable[[], Figure | Board], title: str = "") -> None:
+    """Let the visitor take a figure or a board away, whether or not the page shows it.
+
+    picture: or what makes it, called when it is asked for; title: what the list calls it, the key unless given.
+    """
+    title = title or key.replace("-", " ").replace("_", " ").capitalize()
+    _shown().pictures[key] = (title, picture)
+
+
+def record(trace: Trace, entry: Entry) -> None:
+    """The trace that the page is about, and of which model it is; the last one counts."""
+    shown = _shown()
+    shown.trace, shown.entry = trace, entry
+
+
+def _shown() -> Shown:
+    return st.session_state.setdefault("shown", Shown())
+
+
+@st.dialog("Take it away", width="large", icon=":material/download:")
+def take_away(current: Scene) -> None:
+    """A picture at a time with its files, and below it the trace and the lines that reproduce it."""
+    shown = _shown()
+    if shown.pictures:
+        _pictures(shown, current)
+    if shown.trace is not None and shown.entry is not None:
+        _trace(shown.trace, shown.entry, current)
+
+
+def _pictures(shown: Shown, current: Scene) -> None:
+    key = st.selectbox("Figure", list(shown.pictures), format_func=lambda key: shown.pictures[key][0], key="taken_key")
+    offered = shown.pictures[key][1]
+    picture = offered if isinstance(offered, Figure) else offered()
+    name = f"capsviz-{key}"
+    if isinstance(picture, Board):
+        _board(picture, name)
+    else:
+        _figure(picture, name, current)
+
+
+def _board(board: Board, name: str) -> None:
+    """The board as it is in its file, where it plays and saves its pictures; here it shows one class only."""
+    with st.container(key="taken_preview"):
+        alone = replace(board, count=1, message=lambda _: board.message(board.upper))
+        embed(board_page(alone), height=BOARD_HEIGHT, scrolling=True)
+    st.caption("SVG and PNG are at its end. The page has the numbers of every class that can be chosen on it.")
+    _, middle, right = st.columns([2, 1, 1])
+    _downloads(name, (middle, right), lambda: board_page(board), lambda: board_csv(board), "One row per number.")
+
+
+def _figure(figure: Figure, name: str, current: Scene) -> None:
+    # On a page of its own a transparent figure would lose its ground, and light type would stand on white.
+    still = Figure(figure).update_layout(paper_bgcolor=ink(current.dark).ground)
+    with st.container(key="taken_preview"):
+        st.plotly_chart(still, width="stretch", theme=None, key=_PREVIEW, alt=describe(figure), config=_BARE)
+    left, middle, right = st.columns([2, 1, 1], vertical_alignment="center")
+    with left:
+        picture_buttons(plot=_PREVIEW, name=name, key="taken_pictures")
+    _downloads(name, (middle, right), lambda: standalone_html(figure), lambda: figure_csv(figure), "One row per point.")
+
+
+def _downloads(name: str, places: tuple[DeltaGenerator, DeltaGenerator], page: Make, numbers: Make, rows: str) -> None:
+    """The page that stands alone, and the numbers as a table; rows: what a row of it is."""
+    said = "Stands alone: opens in any browser, without network; what plays answers keys."
+    for place, kind, make, text in zip(places, ("html", "csv"), (page, numbers), (said, rows), strict=True):
+        place.download_button(
+            kind.upper(),
+            partial(_encoded, make),
+            f"{name}.{kind}",
+            f"text/{kind}",
+            help=text,
+            key=f"taken_{kind}",
+            on_click="ignore",
+            width="stretch",
+        )
+
+
+def _encoded(make: Make) -> bytes:
+    return make().encode()
+
+
+_BARE = {"displayModeBar": False, "responsive": True}
+
+
+def _trace(trace: Trace, entry: Entry, current: Scene) -> None:
+    name = file_name(trace, current)
+    left, right = st.columns([3, 1], vertical_alignment="center")
+    whose = plain(trace.name)
+    left.markdown(f"**The trace**: every number of {whose} on this image, and three lines that record it again.")
+    right.download_button(
+        "Trace",
+        trace.to_bytes,
+        name,
+        "application/octet-stream",
+        help=f"{name}: safetensors; opens by capsviz.Trace.open.",
+        key="taken_trace",
+        on_click="ignore",
+        width="stretch",
+    )
+    st.code(lines(trace, entry, current), language="python", wrap_lines=True)
+
+
+def file_name(trace: Trace, current: Scene) -> str:
+    """What the trace is called as a file: the model, the image and its viewpoint."""
+    image = re.sub(r"[^a-z0-9]+", "-", current.picture.title.split(",")[0].lower()).strip("-")
+    return f"{'-'.join(filter(None, (trace.name, image, viewpoints.write(current.picture.viewpoint))))}.safetensors"
+
+
+def _quoted(name: str | Path) -> str:
+    """A name as Python writes it in double quotes, whatever is in it."""
+    return json.dumps(str(name), ensure_ascii=False)
+
+
+def lines(trace: Trace, entry: Entry, current: Scene) -> str:
+    """Three lines of Python that record the trace again: from the data set or the recording, else from its own file."""
+    if current.picture.recording and entry.name not in resources.entries():
+        name, index = current.picture.recording
+        return f"import capsviz\ntrace = capsviz.TraceSet.open({_quoted(trace_sets.path_of(name))})[{index}]"
+    origin = current.picture.origin
+    if current.picture.recording:
+        name, index = current.picture.recording
+        images = f"capsviz.TraceSet.open({_quoted(trace_sets.path_of(name))})[{index}].images"
+    elif origin is None:
+        images = f"capsviz.Trace.open({_quoted(file_name(trace, current))}).images"
+    else:
+        name, split, index = origin
+        image_set, place = f'capsviz.data.load({_quoted(name)}, "{split}")', index
+        pairs = not browsing.labelled(name)
+        if not browsing.whole(name):
+            image_set, pairs = f'capsviz.data.exemplars.exemplars("{name}")', False
+            place = exemplars.exemplars(name).place(index)
+        chosen = (
+            f"{image_set}.batch(torch.tensor([{place}]))[0]" if pairs else f"{image_set}.images[{place}:{place + 1}]"
+        )
+        if current.picture.viewpoint:
+            chosen = f"capsviz.data.{current.picture.viewpoint!r}({chosen})"
+        images = f"capsviz.data.to_float({chosen})"
+    own = trace.name in own_models.models()
+    load = "capsviz.analysis.exchange.load" if own else "capsviz.load"
+    arguments = [f"{load}({_quoted(trace.name)})", "images"]
+    if entry.method.iterates:
+        arguments.append(f"iterations={trace.layer.iterations}")
+    if trace.gains is not None:
+        arguments.append(f"intervention=capsviz.{current.intervention(entry)!r}")
+    if entry.config.algorithm.tempered and trace.config.inverse_temperature != entry.config.inverse_temperature:
+        schedule: InverseTemperature = trace.config.inverse_temperature
+        arguments.append(f"inverse_temperature=capsviz.routing.{schedule!r}")
+    if trace.objects > 1:
+        arguments.append(f"objects={trace.objects}")
+    if entry.classes != tuple(map(str, range(len(entry.classes)))):  # a trace numbers them unless given
+        named = repr(entry.classes) if own else f"capsviz.zoo.entry({_quoted(trace.name)}).classes"
+        arguments.append(f"classes={named}")
+    modules = "capsviz" + ", capsviz.analysis.exchange" * own + ", torch" * ("torch." in images)
+    return f"import {modules}\nimages = {images}\ntrace = capsviz.trace({', '.join(arguments)})"

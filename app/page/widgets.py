@@ -1,0 +1,106 @@
+"""Widgets that show a choice: the URL says what they show, and what the visitor picks goes there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import streamlit as st
+
+from app import scene
+from app.components.page_link import follow
+from app.state import session
+from app.state.choices import Choices
+
+
+def chosen(
+    widget: Callable[..., Any],
+    label: str,
+    field: str,
+    value: Any,
+    *args: Any,
+    read: Callable[[Any, Choices], dict[str, Any]] | None = None,
+    then: list[str] | None = None,
+    leads: Callable[[Any], str | None] = lambda _: None,
+    **options: Any,
+) -> Any:
+    """A widget for one field of the choices: it shows `value`, and a change goes to the URL.
+
+    The widget keeps no state of its own, so that the back button and a link always show what the URL says.
+    read: turns the widget's value into the changes, where that is more than the field itself. then: the fragments to
+    run again, where the whole page need not. leads: the name of the page to which a value leads, None where the visitor
+    stays.
+    """
+    name = options.pop("key", field)
+    key, among = place(name, value), args[0] if args and isinstance(args[0], Collection) else None
+    st.session_state[_among(name)] = among
+
+    def changed() -> None:
+        answer = st.session_state.get(key, value)
+        if answer == value or not possible(answer, among):
+            return  # nobody picked anything: the browser has not heard yet that another widget stands in its place
+        choices = scene.choices()
+        changes = read(answer, choices) if read else {field: answer}
+        page = leads(answer)
+        if page is not None:
+            follow(page, session.to_query(session.changed(choices, **changes)))
+        session.update(choices, **changes)
+        if then:
+            st.rerun(then)
+
+    return widget(label, *args, key=key, on_change=changed, **options)
+
+
+def segments(
+    label: str, field: str, value: Any, titles: Mapping[Any, str], *, bare: bool = False, **options: Any
+) -> Any:
+    """Buttons beside one another for the few values that the titles name; bare: without the label above them."""
+    return chosen(
+        st.segmented_control, label, field, value, list(titles), format_func=titles.get, required=True,
+        label_visibility="collapsed" if bare else "visible", **options,
+    )  # fmt: skip
+
+
+def possible(answer: Any, among: Collection[Any] | None) -> bool:
+    """Whether a widget can answer so; among: the options of a picker, which may also have nothing picked.
+
+    After a change of the options a late message still tells the one that was picked among those of before.
+    """
+    return answer is None or among is None or answer in among
+
+
+def place(name: str, value: Any) -> str:
+    """Have the widget of this name show `value`; its key: another one where that is not what it shows by itself.
+
+    Every message of the browser tells the values of all widgets as it knows them. Were a widget set from 2 to 3, the
+    next message may have left before the browser heard of it (a second Back, a key, another widget), says 2, and
+    Streamlit takes that for the visitor's pick. A widget that takes the place of the other is in no such message.
+    """
+    if key_of(name) in st.session_state and shown(name) != value:
+        st.session_state[_turns(name)] = st.session_state.get(_turns(name), 0) + 1
+    st.session_state[key_of(name)] = value
+    return key_of(name)
+
+
+def shown(name: str) -> Any:
+    """What the widget of this name shows; None where the page has none."""
+    return st.session_state.get(key_of(name))
+
+
+def offered(name: str) -> Collection[Any] | None:
+    """Among what the picker of this name lets choose; None where the page shows none."""
+    return None if shown(name) is None else st.session_state.get(_among(name))
+
+
+def key_of(name: str) -> str:
+    """The key under which the widget of this name stands: the name, or the name with a number after it."""
+    turns = st.session_state.get(_turns(name), 0)
+    return f"{name}-{turns}" if turns else name
+
+
+def _turns(name: str) -> str:
+    return f"{name}-turns"
+
+
+def _among(name: str) -> str:
+    return f"{name}-among"

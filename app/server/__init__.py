@@ -1,0 +1,1 @@
+"""What the server of the app does beside running its script."""

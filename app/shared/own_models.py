@@ -1,0 +1,121 @@
+"""Models that a visitor dropped into the sidebar: theirs alone, and gone with their session.
+
+What is computed with one is kept in the session as well (`caching.py`), never where another visitor finds it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from capsviz import zoo
+from capsviz.analysis import exchange
+from capsviz.analysis.exchange import SUFFIX, ModelFile
+from capsviz.analysis.predictions import Predictions
+from capsviz.data import DATASETS
+from capsviz.data.dataset import FOLDER_PREFIX
+from capsviz.errors import line
+from capsviz.network import CapsNet
+from capsviz.zoo import Entry, ZooError
+
+LARGEST = 64
+"""MB of a file."""
+MOST = 2
+"""Models that a visitor keeps; the oldest that is not on stage makes room."""
+_PLACE = "dropped-models"
+checking = threading.BoundedSemaphore(1)
+"""Files that are checked at a time, of all visitors."""
+
+
+@dataclass(frozen=True)
+class OwnModel:
+    """A model that was dropped: what its file holds, its entry's name that of the file, and its network."""
+
+    digest: str
+    file: ModelFile
+    network: CapsNet
+
+    @property
+    def entry(self) -> Entry:
+        """What the app knows of it."""
+        return self.file.entry
+
+
+def models() -> dict[str, OwnModel]:
+    """The visitor's models by name, which ends in ".capsviz" as no model of the zoo does; none outside a session."""
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return {}
+    found: dict[str, OwnModel] = st.session_state.get(_PLACE, {})
+    return found
+
+
+def concerning(arguments: tuple[Any, ...]) -> tuple[str, ...]:
+    """Digests of the visitor's models that arguments name; names and digests of all where there are no arguments."""
+    own = models()
+    if not own or not arguments:
+        return tuple(text for name, each in own.items() for text in (name, each.digest))
+    return tuple(own[name].digest for name in sorted(set(_words(arguments)) & own.keys()))
+
+
+def _words(values: tuple[Any, ...]) -> list[str]:
+    found = []
+    for value in values:
+        found += [value] if isinstance(value, str) else _words(value) if isinstance(value, tuple) else []
+    return found
+
+
+def stem_of(file: str, otherwise: str) -> str:
+    """The name of a visitor's file in one line, without path and ending; `otherwise` where nothing is left."""
+    return line(file).replace("/", " ").replace("\\", " ").rpartition(".")[0].strip(". ")[:80] or otherwise
+
+
+def receive(file: str, content: bytes, on_stage: str) -> str:
+    """Keep a model for this session, once it is checked; its name. Raises ZooError, in one sentence.
+
+    on_stage: the model that the visitor looks at, which does not make room.
+    """
+    name = stem_of(file, "model") + SUFFIX
+    with checking:
+        found = exchange.read(content, name)
+        if not found.entry.has_capsules:
+            raise ZooError(f"{name} is a network without capsules; drop one that was trained with a routing.")
+        exchange.check_small(found)
+        network = exchange.check_runs(found)
+    assert isinstance(network, CapsNet)
+    entry = replace(found.entry, name=name, data=_data_of(found.entry))
+    record = found.record and _renamed(found.record, entry)
+    kept = {key: each for key, each in models().items() if key != name}
+    while len(kept) >= MOST:
+        del kept[next(key for key in kept if key != on_stage)]
+    digest = hashlib.sha256(content).hexdigest()
+    st.session_state[_PLACE] = kept | {name: OwnModel(digest, replace(found, entry=entry, record=record), network)}
+    return name
+
+
+def _renamed(record: Predictions, entry: Entry) -> Predictions:
+    drawer = (entry.name, entry.sha256) if record.reconstructs else ("", "")
+    return replace(record, name=entry.name, data=entry.data, drawn_by=drawer[0], drawn_by_weights=drawer[1])
+
+
+def _data_of(entry: Entry) -> str:
+    """The data set that the app has for a model: one of its own, or the folder of a model in the zoo.
+
+    A file cannot make the app look into a folder: any other one counts as not being here.
+    """
+    if entry.data in DATASETS and DATASETS[entry.data].classes == entry.classes:
+        return entry.data
+    for other in zoo.models().values():
+        if exchange.portable(other) == entry.data and other.classes == entry.classes:
+            return other.data
+    title = entry.data.removeprefix(FOLDER_PREFIX).rpartition("@")[0] or entry.data
+    return f"{' '.join(title.replace(':', ' ').split())} (not here)"
+
+
+def forget(name: str) -> None:
+    """Let a model go."""
+    st.session_state[_PLACE] = {key: each for key, each in models().items() if key != name}

@@ -1,0 +1,1 @@
+"""The sidebar: which model, which image, from which viewpoint."""

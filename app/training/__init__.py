@@ -1,0 +1,1 @@
+"""Trainings that visitors begin, and how a page shows them."""

@@ -1,2 +1,0 @@
-/* Built from frontend/ by `make bundles`: change the sources, not this. */
-var t=".st-key-lead a",n="";function a({data:e}){n!==e&&(n=e,document.querySelector(t)?.click())}export{a as default};

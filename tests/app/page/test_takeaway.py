@@ -1,0 +1,84 @@
+"""What can be taken away: the figures of the page, and lines of Python that give the same trace."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from app.shared import resources
+from app.sources import browsing
+from capsviz.tracing.trace import Trace
+from tests.app import pictures
+from tests.app.conftest import Visit
+
+
+def opened(app: AppTest) -> AppTest:
+    app.button(key="take_away").click().run()
+    assert not app.exception
+    return app
+
+
+def recorded(code: str) -> Trace:
+    """What the three lines leave behind under the name `trace`."""
+    assert len(code.splitlines()) == 3
+    names: dict[str, object] = {}
+    exec(code, names)
+    assert isinstance(names["trace"], Trace)
+    return names["trace"]
+
+
+def assert_equal(one: Trace, other: Trace) -> None:
+    torch.testing.assert_close(one.images, other.images, rtol=0, atol=0)
+    torch.testing.assert_close(one.poses, other.poses, rtol=1e-5, atol=1e-6)
+    assert one.layer.keys() == other.layer.keys()
+    for name, values in one.layer.items():
+        torch.testing.assert_close(values, other.layer[name], rtol=1e-4, atol=1e-5)
+
+
+def on_stage(name: str, image: int, **options: Any) -> Trace:
+    return resources.trace(name, browsing.image_set("digits", "test").images[image].numpy().tobytes(), **options)
+
+
+def test_every_figure_of_the_page_is_in_the_list(visit: Visit):
+    app = opened(visit("compare", model="digits-dr"))
+    titles = app.selectbox(key="taken_key").options
+    assert titles[0] == "The network"
+    assert len(titles) == len(app.get("plotly_chart")) - 1, "all that are on the page, and the preview"
+
+
+@pytest.mark.parametrize("page", ["dynamic", "em", "discriminative"])
+def test_the_network_comes_first_also_where_its_strip_is_drawn_after_the_board(visit: Visit, page: str):
+    assert opened(visit(page)).selectbox(key="taken_key").options[0] == "The network"
+
+
+def test_the_lines_of_dynamic_routing_give_the_same_numbers(visit: Visit):
+    code = opened(visit("dynamic", model="digits-dr", image=11, T=5)).code[0].value
+    assert_equal(recorded(code), on_stage("digits-dr", 11, iterations=5))
+
+
+def test_the_lines_of_em_keep_the_chosen_temperature(visit: Visit):
+    code = opened(visit("em", model="digits-em", image=4, **{"lambda": 3})).code[0].value
+    assert_equal(recorded(code), on_stage("digits-em", 4, iterations=3, temperature=3.0))
+
+
+def test_the_lines_of_a_visitors_picture_open_the_trace_that_is_taken_along(visit: Visit, tmp_path, monkeypatch):
+    app = visit("compare", model="digits-dr", source="upload")
+    content = pictures.encoded(pictures.digit())
+    app.file_uploader(key="file").upload("mine.png", content, "image/png").run()
+    code = opened(app).code[0].value
+    assert 'capsviz.Trace.open("digits-dr-your-picture-mine-png.safetensors").images' in code
+    shown: Trace = app.session_state["shown"].trace
+    monkeypatch.chdir(tmp_path)
+    shown.save("digits-dr-your-picture-mine-png.safetensors")
+    assert_equal(recorded(code), shown)
+
+
+def test_the_lines_of_an_image_of_two_digits_name_and_draw_both(visit: Visit):
+    app = opened(visit("dynamic", model="multi-mnist-dr-residual"))
+    shown: Trace = app.session_state["shown"].trace
+    taken = recorded(app.code[0].value)
+    assert taken.objects == shown.objects == 2 and torch.equal(taken.named, shown.named)
+    assert_equal(taken, shown)

@@ -1,0 +1,108 @@
+"""No action is lost to another that follows it at once: Streamlit's own way with messages, and ours."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.runtime.scriptrunner import RerunException
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests, ScriptRequestType
+from streamlit.runtime.state.safe_session_state import SafeSessionState
+
+from app.benchmarks.load.actions import presenting
+from app.benchmarks.load.boards import BOARDS, board
+from app.benchmarks.load.visitor import Visitor
+from app.benchmarks.serving import serving
+from app.server import callbacks
+
+
+class State:
+    """What a message is taken into: its callback reads and writes, and looks for a newer message each time."""
+
+    def __init__(self) -> None:
+        self.safe: Any = None
+        self.done: list[str] = []
+
+    def on_script_will_rerun(self, *_: Any, **__: Any) -> None:
+        self.done.append("begun")
+        self.safe["choice"] = 1
+        self.done.append("done")
+
+    def __setitem__(self, name: str, value: object) -> None:
+        self.done.append(name)
+
+
+@pytest.fixture
+def waiting(monkeypatch) -> tuple[State, ScriptRequests]:
+    """A message that is to be taken in while a newer one waits."""
+    requests, state = ScriptRequests(), State()
+
+    def look() -> None:
+        found = requests.on_scriptrunner_yield()
+        if found is not None:
+            raise RerunException(found.rerun_data)
+
+    state.safe = SafeSessionState(state, look)  # type: ignore[arg-type]
+    monkeypatch.setattr(callbacks, "get_script_run_ctx", lambda: SimpleNamespace(script_requests=requests))
+    requests.request_rerun(RerunData(query_string="newer"))
+    return state, requests
+
+
+def test_streamlit_ends_a_message_for_a_newer_one(waiting):
+    state, _ = waiting
+    with pytest.raises(RerunException):
+        callbacks._take_in(state.safe, None)
+    assert state.done == []
+
+
+def test_a_message_is_taken_in_whole_and_the_newer_one_comes_next(waiting):
+    state, requests = waiting
+    callbacks._whole(state.safe, None)
+    assert state.done == ["begun", "choice", "done"]
+    found = requests.on_scriptrunner_yield()
+    assert (found.type, found.rerun_data.query_string) == (ScriptRequestType.RERUN, "newer")
+
+
+def test_a_callback_that_fails_leaves_streamlit_as_it_was(waiting):
+    state, requests = waiting
+    state.on_script_will_rerun = lambda *_, **__: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        callbacks._whole(state.safe, None)
+    assert requests.on_scriptrunner_yield().type is ScriptRequestType.RERUN
+
+
+@pytest.mark.timeout(400)
+def test_a_slider_and_a_key_within_milliseconds_both_count(tmp_path: Path):
+    with serving("app/main.py", tmp_path) as server:
+        assert asyncio.run(_hurried(server.address)) == []
+
+
+async def _hurried(address: str) -> list[str]:
+    """What of a visitor is lost who lets go of a slider and presses a key at once, again and again."""
+    random, visitor, lost = Random(3), Visitor(address), []
+    await visitor.open("perturb", "model=digits-dr")
+    assert await visitor.until(lambda: board(visitor.page, "live-decoder") is not None, time.perf_counter())
+    for wait in (0, 0.002, 0.01, 0.03) * 3:
+        found = board(visitor.page, "live-decoder")
+        assert found is not None
+        node, given = found
+        what, value, said = BOARDS["live-decoder"](random, given)
+        key, since = presenting(visitor), time.perf_counter()
+        await visitor.tell(node, what, [value])
+        await asyncio.sleep(wait)
+        await key.do(visitor)
+
+        def shown(said: Callable[[Any], bool] = said, key: Any = key) -> bool:
+            now = board(visitor.page, "live-decoder")
+            return now is not None and said(now[1].fields) and key.shown(visitor)
+
+        if await visitor.until(shown, since) is None:
+            lost.append(f"{what} or the key {wait} s after it")
+    await visitor.leave()
+    return lost

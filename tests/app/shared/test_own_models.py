@@ -1,0 +1,198 @@
+"""A model that a visitor drops: checked, on every page, theirs alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+import capsviz
+from app.page.text import plain
+from app.shared import own_models
+from app.sidebar import own_files
+from app.training.trainings import CONFIGS, Progress
+from capsviz import zoo
+from capsviz.analysis import exchange
+from capsviz.data import load, to_float
+from capsviz.tensors import LENGTH
+from tests.analysis.test_exchange import changed
+from tests.app.conftest import Visit
+from tests.app.page.test_takeaway import assert_equal, opened, recorded
+from tests.app.reading import charts, live, spoken
+from tests.app.shared.test_zoo_changes import labels
+from tests.app.test_own_images import published
+from tests.folders import drawn
+from tests.fuzz.damage import sealed
+
+PAGES = ("dynamic", "em", "discriminative", "perturb", "compare", "basics")
+OTHER_VIEWS = ("many", "distributions", "confusions", "wrong")
+
+
+def drop(app: AppTest, content: bytes, name: str = "mine.capsviz") -> AppTest:
+    [place] = [each for each in app.file_uploader if each.label == own_files.PLACE]
+    place.upload(name, content, "application/octet-stream").run()
+    assert not app.exception
+    return app
+
+
+@pytest.fixture(scope="module")
+def content() -> bytes:
+    """digits-dr as it ships."""
+    return exchange.export("digits-dr")
+
+
+def test_a_dropped_model_is_on_stage_with_its_own_numbers(visit: Visit, content: bytes):
+    app = drop(visit(model="digits-l2", image=3), content)
+    assert "mine.capsviz" in app.query_params["model"]
+    assert "Dynamic routing, yours · 0.28 %" in labels(app)
+    assert "mine.capsviz: tiny, 1.1 M weights" in spoken(app)
+    shown = app.session_state["shown"].trace
+    now = capsviz.trace(zoo.load("digits-dr"), shown.images, name="mine.capsviz")
+    assert shown.name == "mine.capsviz" and torch.equal(shown.activations, now.activations)
+
+
+def _other() -> bytes:
+    """digits-dr whose weights of votes are half as large, and no record, which would be of other errors."""
+    whole = exchange.export("digits-dr")
+    length = int.from_bytes(whole[:LENGTH], "little")
+    header = json.loads(whole[LENGTH : LENGTH + length])
+    del header["__metadata__"]["measured"]
+    begin, end = (LENGTH + length + each for each in header["model.transform"]["data_offsets"])
+    halved = (torch.frombuffer(bytearray(whole[begin:end]), dtype=torch.float16) / 2).numpy().tobytes()
+    return sealed(header, whole[LENGTH + length : begin] + halved + whole[end:])
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_takes_it_as_any_other_model(visit: Visit, content: bytes, page: str):
+    app = drop(visit(page), content)
+    assert not app.error and not app.warning
+    assert charts(app) or page == "basics"
+    if page == "perturb":
+        assert live(app)["decoders"]
+
+
+@pytest.mark.parametrize("view", OTHER_VIEWS)
+def test_compare_counts_its_record_with_those_of_the_others(visit: Visit, content: bytes, view: str):
+    app = drop(visit("compare", view=view), content)
+    assert not app.error and not app.warning and charts(app)
+
+
+def test_another_visitor_does_not_meet_it_and_a_link_says_what_to_do(visit: Visit, content: bytes):
+    drop(visit(), content)
+    other = visit(model="mine.capsviz")
+    assert not any("yours" in label for label in labels(other))
+    assert [each.value for each in other.warning] == [
+        "There is no model “mine.capsviz” (drop the file under Your own model or trace); showing mnist-dr instead."
+    ]
+
+
+def test_two_visitors_with_files_of_one_name_each_see_their_own(visit: Visit):
+    first = drop(visit(image=3), exchange.export("digits-dr"))
+    second = drop(visit(image=3), _other())
+    one, other = (app.session_state["shown"].trace for app in (first, second))
+    assert one.name == "mine.capsviz" and not one.activations.equal(other.activations)
+    assert first.run().session_state["shown"].trace.activations.equal(one.activations)
+
+
+def test_removed_it_is_gone(visit: Visit, content: bytes):
+    app = drop(visit(), content)
+    app.button(key="remove-mine.capsviz").click().run()
+    assert not any("yours" in label for label in labels(app)) and not app.warning and not app.error
+
+
+def test_the_same_bytes_under_another_name_are_another_model(visit: Visit, content: bytes):
+    app = drop(visit(), content, "first.capsviz")
+    app.button(key="remove-first.capsviz").click().run()
+    app = drop(app, content, "second.capsviz")
+    assert not app.error and not app.warning
+    assert app.session_state["shown"].trace.name == "second.capsviz"
+
+
+@pytest.fixture
+def two(visit: Visit, content: bytes) -> AppTest:
+    """A visitor of the page Training with two models, the older one on stage."""
+    app = visit("training")
+    for name in ("first.capsviz", "second.capsviz"):
+        drop(app, content, name)
+    app.query_params["model"] = "first.capsviz"
+    return app.run()
+
+
+def test_the_oldest_makes_room_unless_it_is_on_stage(two: AppTest, content: bytes):
+    app = drop(two, content, "third.capsviz")
+    assert not app.error and not app.warning
+    assert list(dropped_models(app)) == ["first.capsviz", "third.capsviz"]
+    assert "third.capsviz" in app.query_params["model"]
+
+
+def test_a_model_that_was_trained_here_leaves_the_one_on_stage(two: AppTest, content: bytes):
+    two.session_state["training"] = SimpleNamespace(
+        over=True,
+        content=content,
+        file="trained.capsviz",
+        said="",
+        config=next(iter(CONFIGS.values())),
+        progress=lambda: Progress(1, 1, 0.0, []),
+    )
+    app = two.run()
+    assert not app.exception and not app.error and not app.warning
+    assert list(dropped_models(app)) == ["first.capsviz", "trained.capsviz"]
+
+
+def dropped_models(app: AppTest) -> dict[str, own_models.OwnModel]:
+    return app.session_state[own_models._PLACE]
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda whole: b"words", "is no safetensors file"),
+        (lambda whole: whole[:-10], "was cut short"),
+        (lambda whole: changed(whole, data="folder:/etc@1x28x28"), "is neither a data set of capsviz"),
+        (lambda whole: changed(whole, config={"iterations": 1000}), "has 1,000 iterations and here are at most 10"),
+        (lambda whole: exchange.export("mnist-cnn"), "is a network without capsules"),
+    ],
+)
+def test_a_wrong_file_is_one_sentence_and_the_page_stays(visit: Visit, content: bytes, make, said: str):
+    app = drop(visit(), make(content))
+    [error] = app.error
+    assert said in error.value.replace("\\", "") and not any("yours" in label for label in labels(app))
+    assert not drop(app, content).error and any("yours" in label for label in labels(app))
+
+
+def test_names_in_a_file_are_text_and_its_folder_is_not_looked_for(visit: Visit, tmp_path: Path, monkeypatch):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+        entry = published(drawn(tmp_path / "my leaves"), "dr")
+        whole = changed(exchange.export(entry.name), preset="**<b>bold</b>**")
+    monkeypatch.chdir(tmp_path)  # the folder stands where a relative path would find it
+    app = drop(visit("dynamic"), whole, "a *b* <i>c</i>.capsviz")
+    assert not app.error and not app.warning
+    assert "my leaves (not here)" in [option for box in app.selectbox for option in box.options]
+    assert plain("**<b>bold</b>**") in spoken(app) and "**<b>bold" not in spoken(app)
+    assert app.session_state["shown"].trace.classes == entry.classes
+
+
+def test_what_a_model_file_is_taken_away_with_records_the_same_trace(content: bytes, tmp_path, monkeypatch):
+    (tmp_path / "mine.capsviz").write_bytes(content)
+    monkeypatch.chdir(tmp_path)
+    images = to_float(load("digits", "test").images[:1])
+    network = exchange.load("mine.capsviz")
+    assert isinstance(network, capsviz.CapsNet)
+    one = capsviz.trace(network, images)
+    assert torch.equal(one.activations, capsviz.trace(zoo.load("digits-dr"), images).activations)
+
+
+def test_the_lines_of_a_dropped_model_name_its_classes(visit: Visit, tmp_path, monkeypatch):
+    whole = exchange.export("fashion-mnist-l2-residual")
+    app = opened(drop(visit("discriminative"), whole))
+    shown = app.session_state["shown"].trace
+    (tmp_path / "mine.capsviz").write_bytes(whole)
+    monkeypatch.chdir(tmp_path)
+    mine = recorded(app.code[0].value)
+    assert mine.classes == shown.classes and "Trouser" in mine.classes
+    assert_equal(mine, shown)

@@ -1,0 +1,127 @@
+"""A trace that a visitor drops: checked, on stage, theirs alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import capsviz
+from app.shared import own_traces
+from capsviz.analysis import exchange
+from capsviz.data import load, to_float
+from tests.app.conftest import Visit
+from tests.app.reading import charts, spoken
+from tests.app.shared.test_own_models import drop
+
+
+@pytest.fixture(scope="module")
+def trace() -> capsviz.Trace:
+    """Two digits, routed by a loop of somebody's own: couplings, class capsules and votes."""
+    images = to_float(load("digits", "test").images[:2])
+    whole = capsviz.trace(capsviz.load("digits-dr"), images, iterations=4)
+    layer = whole.layer
+    return capsviz.Trace.from_steps(
+        "dr", layer["couplings"], layer.poses, votes=layer.votes, images=images, grid=whole.grid, name="theirs"
+    )
+
+
+@pytest.fixture(scope="module")
+def content(trace: capsviz.Trace) -> bytes:
+    return trace.to_bytes()
+
+
+def own(app) -> tuple[str, Path]:
+    [(name, kept)] = app.session_state[own_traces._PLACE].items()
+    return name, kept.file
+
+
+def test_a_dropped_trace_is_on_stage_with_its_own_numbers(visit: Visit, trace: capsviz.Trace, content: bytes):
+    app = drop(visit("dynamic", model="mnist-dr"), content, "mine.safetensors")
+    assert not app.error and not app.warning and charts(app)
+    name, _ = own(app)
+    assert name.startswith("mine (") and app.query_params["recording"] in (name, [name])
+    shown = app.session_state["shown"].trace
+    assert torch.equal(shown.layer["couplings"], trace.layer["couplings"][:, :1])
+    assert "2 images through theirs" in spoken(app)
+    [link] = [each for each in app.selectbox if each.label == "Recording"]
+    assert link.options == [name]
+
+
+def test_a_class_of_which_it_has_no_image_is_browsed_as_empty(visit: Visit, content: bytes):
+    app = drop(visit("dynamic"), content, "mine.safetensors")
+    [shown] = [each for each in app.selectbox if each.label == "Show class"]
+    shown.set_value(3).run()
+    assert not app.exception and not app.error and app.query_params["only"] == "3"
+    assert app.button(key="random").disabled
+    assert "2 images through theirs" in spoken(app), "the image on stage stays"
+
+
+def test_the_page_that_needs_the_network_says_so(visit: Visit, content: bytes):
+    app = drop(visit("perturb"), content, "mine.safetensors")
+    assert "is not on this machine, so that only what was recorded can be shown" in spoken(app)
+
+
+def test_python_opens_the_file_by_the_name_that_the_visitor_knows(visit: Visit, content: bytes):
+    app = drop(visit("dynamic"), content, "mine.safetensors")
+    app.button(key="take_away").click().run()
+    assert not app.exception
+    assert any('capsviz.TraceSet.open("mine.safetensors")[0]' in each.value for each in app.code)
+
+
+def test_python_opens_the_file_also_where_its_network_is_called_as_a_model_here(visit: Visit):
+    images = to_float(load("digits", "test").images[:1])
+    theirs = capsviz.trace(capsviz.load("digits-dr@60"), images, name="digits-dr")
+    app = drop(visit("dynamic"), theirs.to_bytes(), "mine.safetensors")
+    app.button(key="take_away").click().run()
+    [code] = app.code
+    assert code.value.endswith('trace = capsviz.TraceSet.open("mine.safetensors")[0]')
+
+
+def test_another_visitor_does_not_meet_it(visit: Visit, content: bytes):
+    name, _ = own(drop(visit(), content, "mine.safetensors"))
+    other = visit(source="recorded", recording=name)
+    assert any(f"There is no recording “{name}”" in each.value for each in other.warning)
+    assert "theirs" not in spoken(other)
+
+
+def test_removed_it_is_gone_with_its_file(visit: Visit, content: bytes):
+    app = drop(visit(), content, "mine.safetensors")
+    name, file = own(app)
+    assert file.is_file()
+    app.button(key=f"remove-{name}").click().run()
+    assert not app.error and not app.warning and "theirs" not in spoken(app)
+    assert "recording" not in app.query_params
+    assert not file.exists()
+
+
+def test_the_oldest_makes_room(visit: Visit, trace: capsviz.Trace, content: bytes):
+    app = drop(visit(), content, "first.safetensors")
+    _, file = own(app)
+    for name in ("second.safetensors", "third.safetensors"):
+        drop(app, content, name)
+    assert [name.split()[0] for name in app.session_state[own_traces._PLACE]] == ["second", "third"]
+    assert not file.exists() and not app.error
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda whole: b"words", "is no safetensors file"),
+        (lambda whole: whole[:-10], "was cut short"),
+        (lambda whole: exchange.export("digits-dr"), "but no capsviz trace"),
+    ],
+)
+def test_a_wrong_file_is_one_sentence_and_the_page_stays(visit: Visit, content: bytes, make, said: str):
+    app = drop(visit(), make(content), "mine.safetensors")
+    [error] = app.error
+    assert said in error.value.replace("\\", "") and "\n" not in error.value
+    assert not drop(app, content, "mine.safetensors").error
+    assert "theirs" in spoken(app)
+
+
+def test_a_trace_that_is_too_large_for_a_room_is_refused(visit: Visit, content: bytes, monkeypatch):
+    monkeypatch.setattr(exchange, "MOST_CAPSULES", 100)
+    [error] = drop(visit(), content, "mine.safetensors").error
+    assert "has 288 capsules in a layer and here are at most 100" in error.value

@@ -1,0 +1,176 @@
+"""The Training page: begun by its button alone, told while it runs, and a model of the visitor's own at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from app import scene
+from app.scene import Scene
+from app.sources import images, linked_picture, trace_sets
+from app.state.choices import Choices
+from app.training import display, trainings
+from app.training.trainings import CONFIGS, STOPPED, Trainings
+from capsviz import record, zoo
+from capsviz.data import DIGITS
+from capsviz.data.viewpoint import Viewpoint
+from capsviz.routing import ALGORITHMS
+from capsviz.routing.em import EM
+from tests.app.conftest import Visit
+from tests.app.reading import board, charts, spoken
+from tests.app.training.test_trainings import FIRST, nothing_left, wait
+
+Serve = Callable[..., Trainings]
+
+
+@pytest.fixture
+def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
+    """Have the page's trainings run so many epochs."""
+    servers = []
+
+    def serve(epochs: int) -> Trainings:
+        servers.append(Trainings(connected=lambda _: True, adapt=lambda config: replace(config, epochs=epochs)))
+        monkeypatch.setattr(trainings, "server", servers[-1])
+        return servers[-1]
+
+    yield serve
+    for server in servers:
+        server.close()
+
+
+def begin(app: AppTest) -> trainings.Training:
+    app.button(key="begin_training").click().run()
+    assert not app.exception
+    return app.session_state["training"]
+
+
+def test_a_link_chooses_the_algorithm_and_begins_nothing(visit: Visit, serve: Serve):
+    server = serve(1)
+    app = visit("training", model="digits-dr", train=EM.name, image=3)
+    assert not app.error and not app.warning and server._all == []
+    assert app.header[0].value == "Training" and "Source:" in spoken(app)
+    assert charts(app).keys() == {"image"}
+    assert "Digits test image 3" in spoken(app) and "30 times through 1,437 images" in spoken(app)
+    [picker] = [each for each in app.get("button_group") if each.label == "Algorithm of the network"]
+    assert list(picker.options) == [ALGORITHMS[name].title for name in CONFIGS] and picker.value == EM.name
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_while_it_runs_the_page_tells_how_far_and_draws_what_the_network_makes_of_the_image(
+    visit: Visit, serve: Serve, name: str
+):
+    serve(5000)
+    app = visit("training", model="digits-dr", train=name, image=3)
+    training = begin(app)
+    assert training.config.routing == name and app.button(key="stop")
+    wait(lambda: training.network())
+    app.run()
+    assert not app.exception and not app.error
+    assert charts(app).keys() == {"image", "drawn", "errors", "losses", "shares"}
+    bar = app.get("progress")[0].proto
+    assert "of 205,000, about" in bar.text and "validation error" in bar.text
+    assert "On stage: Digits test image 3" in spoken(app) and "As the last checkpoint draws it" in spoken(app)
+    app.button(key="stop").click().run()
+    wait(lambda: nothing_left(training))
+    app.run()
+    assert [each.value for each in app.warning] == [STOPPED]
+    assert charts(app).keys() == {"errors", "losses"} and app.button(key="begin_training")
+
+
+def test_the_model_is_the_visitors_own_on_every_page(visit: Visit, serve: Serve):
+    serve(1)
+    app = visit("training", model="digits-dr", image=3)
+    training = begin(app)
+    wait(lambda: nothing_left(training), 180)
+    app.run()
+    assert not app.exception and not app.error and not app.warning
+    [said] = [each.value for each in app.success]
+    assert said.startswith("The model is yours for this session: **digits-dr.capsviz**, wrong on ")
+    assert said.endswith(f" % of {DIGITS.test_count} test images; every page can show it.")
+    assert charts(app).keys() == {"image", "drawn", "errors", "losses", "shares"}
+    assert "As the trained network draws it" in spoken(app)
+    [link] = [each.proto for each in app.get("page_link") if each.proto.label.startswith("Open it")]
+    assert link.page == ALGORITHMS[FIRST].page and link.query_string.startswith("model=digits-dr.capsviz&image=3")
+    app.switch_page(f"views/{link.page}.py")
+    app.query_params["model"] = "digits-dr.capsviz"
+    app.run()
+    assert not app.exception and not app.error and board(app)
+    assert "digits-dr.capsviz: tiny" in spoken(app)
+
+
+DRAWN = linked_picture.written((torch.arange(784) % 251).to(torch.uint8).reshape(1, 28, 28))
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"model": "mnist-dr"},
+        {"model": "mnist-l1-residual", "viewpoint": Viewpoint(rotation=30.0)},
+        {"model": "fashion-mnist-dr-residual"},
+        {"model": "digits-l2", "image": 7},
+        {"model": "digits-l2", "data": "mnist"},
+        {"model": "mnist-dr", "source": "generated", "image": 12},
+        {"model": "mnist-dr", "source": "upload", "picture": DRAWN},
+        {"model": "mnist-dr", "source": "pad"},
+    ],
+    ids=str,
+)
+def test_the_model_is_opened_with_the_image_that_is_on_stage(bare_machine: Path, chosen: dict[str, Any]):
+    choices, entry = Choices(**chosen), zoo.entry(chosen["model"])
+    on_stage, _ = images.resolve(choices, entry)
+    opened = display.opened(Scene(choices, entry, on_stage, (), False), "digits-attention")
+    again, _ = images.resolve(opened, zoo.entry("digits-attention"))
+    assert torch.equal(again.pixels, on_stage.pixels) and opened.model == "digits-attention"
+
+
+def test_from_an_absent_recording_the_model_is_opened_and_not_the_recording(bare_machine, tmp_path, monkeypatch):
+    monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
+    record(torch.rand(1, 1, 28, 28), torch.randn(1, 8, 10, 4), "dr", grid=(2, 2, 2)).save(tmp_path / "x.safetensors")
+    choices = Choices("digits-l2", source="recorded", recording="x.safetensors")
+    entry = scene.recorded_network(choices)
+    assert entry is not None
+    on_stage, _ = images.resolve(choices, entry)
+    opened = display.opened(Scene(choices, entry, on_stage, (), False), "digits-attention")
+    again, _ = images.resolve(opened, zoo.entry("digits-attention"))
+    assert scene.recorded_network(opened) is None and opened.model == "digits-attention"
+    assert torch.equal(again.pixels, on_stage.pixels)
+
+
+def test_the_name_of_a_recording_is_no_markup(visit: Visit, tmp_path, monkeypatch):
+    monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
+    name = "a *bold* one.safetensors"
+    record(torch.rand(1, 1, 28, 28), torch.randn(1, 8, 10, 4), "dr", grid=(2, 2, 2)).save(tmp_path / name)
+    assert "a \\*bold\\* one.safetensors, image 0: choose another" in spoken(visit("training", source="recorded"))
+
+
+def test_a_colour_image_makes_room_for_a_digit(bare_machine: Path):
+    choices, entry = Choices("cifar10-dr-residual"), zoo.entry("cifar10-dr-residual")
+    current = Scene(choices, entry, images.resolve(choices, entry)[0], (), False)
+    opened = display.opened(current, "digits-attention")
+    digit, _ = images.resolve(opened, zoo.entry("digits-attention"))
+    assert torch.equal(digit.pixels, display.picture(current).pixels)
+
+
+def test_who_has_to_wait_is_told_so(visit: Visit, serve: Serve):
+    server = serve(5000)
+    for visitor in ("another", "a third"):
+        server.begin(visitor, FIRST)
+    app = visit("training", model="digits-dr")
+    app.button(key="begin_training").click().run()
+    assert [each.value for each in app.warning] == [
+        "2 networks are being trained on this server; try again in a minute."
+    ]
+    assert "training" not in app.session_state
+
+
+def test_where_the_image_on_stage_is_none_that_the_network_takes_a_digit_stands_in(visit: Visit):
+    app = visit("training", model="cifar10-dr-residual")
+    assert not app.error and display.FOREIGN in spoken(app) and "Digits test image" in spoken(app)
+    assert "choose another in the sidebar" not in spoken(app)
+    assert "choose another in the sidebar" in spoken(visit("training"))
