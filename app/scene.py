@@ -59,7 +59,7 @@ class Scene:
             and entry.config.image == base.config.image
         ]
         title, own = ALGORITHMS[routing].title, images.title_of(base.data)
-        if not able and base.name not in resources.entries():
+        if not able and not resources.has_network(base):
             raise SceneError(
                 f"{resources.ABSENT.format(name=base.name)}, and no {title} model here takes its images; see the page "
                 f"about {base.method.title}."
@@ -76,11 +76,11 @@ class Scene:
             able,
             key=lambda each: (*(each.data != name for name in near), not each.has_decoder, each.preset != base.preset),
         )
-        if entry.data != base.data and base.name in resources.entries():
+        if entry.data != base.data and resources.has_network(base):
             missing = f"There is no {title} model of {plain(own)} in pretrained/ yet"
             return entry, f"{missing}, so **{plain(entry.name)}** runs on the same image ({command} trains one)."
         instead = f"here **{plain(entry.name)}** runs on the same image"
-        if base.name not in resources.entries():
+        if not resources.has_network(base):
             return entry, f"{resources.ABSENT.format(name=plain(base.name))}; {instead}."
         why = "has no decoder" if base.routing == routing else f"is {base.method.title}"
         return entry, f"{plain(base.name)} {why}; {instead}."
@@ -134,7 +134,7 @@ class Scene:
         intervention = self.intervention(entry) if touched else UNTOUCHED
         if picture.recording and not intervention and self.replays(entry, picture):
             return trace_sets.trace(*picture.recording, iterations)
-        if entry.name not in resources.entries():
+        if not resources.has_network(entry):
             raise SceneError(f"{resources.ABSENT.format(name=entry.name)}; take back the viewpoint.")
         temperature = self.choices.temperature if entry.config.algorithm.tempered else None
         return resources.trace(entry.name, picture.key, iterations, intervention, temperature)
@@ -145,7 +145,7 @@ class Scene:
         Raises AdoptError where the trace of a network that is not here holds no votes.
         """
         iterations = MAX_ITERATIONS if longest else self.rounds(entry)
-        if entry.name not in resources.entries():
+        if not resources.has_network(entry):
             return adopting.same_votes(self.trace(entry, touched=touched), routing, iterations=iterations)
         intervention = self.intervention(entry) if touched else UNTOUCHED
         return resources.same_votes(entry.name, self.picture.key, intervention, routing, iterations)
@@ -154,14 +154,14 @@ class Scene:
         """Whether the trace of a model, untouched, is read from a recording; of the picture on stage unless given."""
         shown = picture or self.picture
         tempered = entry.config.algorithm.tempered and self.choices.temperature is not None
-        if shown.recording is None or (tempered and entry.name in resources.entries()):
+        if shown.recording is None or (tempered and resources.has_network(entry)):
             return False
         return trace_sets.holds(shown.recording[0], entry, self._iterations(entry))
 
     def rounds(self, entry: Entry) -> int:
         """T: the chosen one, else what the model was trained with; at most what was recorded where it is not here."""
         wanted = self.choices.iterations or entry.config.iterations
-        recorded = entry.name not in resources.entries() and entry.method.iterates
+        recorded = not resources.has_network(entry) and entry.method.iterates
         return min(wanted, entry.config.iterations) if recorded else wanted
 
     def _iterations(self, entry: Entry) -> int | None:
@@ -169,7 +169,7 @@ class Scene:
 
     def intervention(self, entry: Entry) -> Intervention:
         """The visitor's intervention as far as the model has the capsules; none in a network that is not here."""
-        if entry.name not in resources.entries():
+        if not resources.has_network(entry):
             return UNTOUCHED
         return self.choices.touched.without(range(entry.config.lower, capsule_sets.MOST))
 
@@ -264,7 +264,7 @@ def current() -> Scene:
 
 def _left_out(choices: Choices, entry: Entry) -> tuple[str, ...]:
     """A sentence where the choices ask for what a network computes that is not here."""
-    if entry.name in resources.entries():
+    if resources.has_network(entry):
         return ()
     asked = []
     if entry.method.iterates and choices.iterations and choices.iterations > entry.config.iterations:

@@ -174,10 +174,10 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str
 
     The JSON lives in the safetensors header, so that weights and position cannot come from different steps.
     """
-    write(path, pack(tensors, {HEADER: json.dumps(header)}))
+    write(path, safetensors_bytes(tensors, {HEADER: json.dumps(header)}))
 
 
-def pack(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
+def safetensors_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
     """A safetensors file whose metadata holds a checksum of all of it: the same bytes for the same content.
 
     The checksum is that of the file with the checksum's own digits at zero.

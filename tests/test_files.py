@@ -23,7 +23,7 @@ from capsviz import zoo
 from capsviz.commands import main
 from capsviz.data import load
 from capsviz.experiments import results
-from capsviz.files import Busy, WriteError, locked, pack, write, write_together
+from capsviz.files import Busy, WriteError, locked, safetensors_bytes, write, write_together
 from capsviz.network import CNN, cnn_preset
 from capsviz.tracing.trace_set_writer import record
 from capsviz.training.config import TrainingConfig
@@ -261,7 +261,7 @@ def test_what_the_system_refuses_is_one_sentence_on_the_command_line(monkeypatch
 def test_the_same_content_gives_the_same_bytes_and_its_checksum_stands_in_them(tmp_path):
     trace = capsviz.trace(capsviz.load("digits-l1"), torch.zeros(1, 1, 28, 28))
     assert len({in_process(lambda: str(hash_of(trace.to_bytes()))) for _ in range(4)}) == 1
-    packed = pack({"b": torch.ones(2), "a": torch.arange(3)}, {"z": "1", "y": "crc32:00000000"})
+    packed = safetensors_bytes({"b": torch.ones(2), "a": torch.arange(3)}, {"z": "1", "y": "crc32:00000000"})
     header = json.loads(packed[8 : 8 + int.from_bytes(packed[:8], "little")])
     assert list(header["__metadata__"]) == ["checksum", "z", "y"]
     assert re.fullmatch(r"crc32:[0-9a-f]{8}", header["__metadata__"]["checksum"])

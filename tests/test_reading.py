@@ -16,7 +16,7 @@ import capsviz
 from capsviz import Trace, TraceSet, zoo
 from capsviz.data import load
 from capsviz.errors import CapsvizError
-from capsviz.files import CheckpointError, pack, write
+from capsviz.files import CheckpointError, safetensors_bytes, write
 from capsviz.network import METHODS, CapsNet, CapsNetConfig, ConfigError, assemble, configure, preset
 from capsviz.reading import Inside, Name, Text
 from capsviz.routing import ALGORITHMS
@@ -42,7 +42,7 @@ def lie(trace: Trace, path: Path, header: Any = None, **tensors: Any) -> str:
     """What is said of a trace with another header or other tensors, whose checksum is right; None leaves one out."""
     kept = {**trace.tensors(), **{name.replace("__", "."): tensor for name, tensor in tensors.items()}}
     said = json.dumps(header if header is not None else trace.header())
-    write(path, pack({n: t for n, t in kept.items() if t is not None}, {"format": FORMAT, "trace": said}))
+    write(path, safetensors_bytes({n: t for n, t in kept.items() if t is not None}, {"format": FORMAT, "trace": said}))
     with pytest.raises(TraceError) as caught:
         Trace.open(path)
     assert len(str(caught.value).splitlines()) == 1
@@ -140,7 +140,7 @@ def test_a_flipped_bit_anywhere_is_found_by_the_checksum(tmp_path):
 def test_nested_and_endless_headers_are_answered_at_once(tmp_path):
     trace, path = traced(), tmp_path / "t"
     for text, said in (("[" * 100_000, "nested too deeply"), ("NaN", "damaged"), ("{", "damaged")):
-        write(path, pack(trace.tensors(), {"format": FORMAT, "trace": text}))
+        write(path, safetensors_bytes(trace.tensors(), {"format": FORMAT, "trace": text}))
         with pytest.raises(TraceError, match=said):
             Trace.open(path)
     path.write_bytes((1 << 40).to_bytes(8, "little") + b"{" * 100)

@@ -149,8 +149,8 @@ def objects(current: Scene, trace: Trace) -> None:
 
 def pickers(current: Scene, entry: Entry, trace: Trace) -> int:
     """The class capsule to look at, chosen in a row with EM's λ, and what is routed beside it; T is the boards' own."""
-    tempered = entry.config.algorithm.tempered and entry.name in resources.entries()
-    more = current.choices.second == ANOTHER_IMAGE and entry.name in resources.entries()
+    tempered = entry.config.algorithm.tempered and resources.has_network(entry)
+    more = current.choices.second == ANOTHER_IMAGE and resources.has_network(entry)
     first, *others = st.columns([6] + [2] * tempered + [2] + [1.6] * more, vertical_alignment="bottom")
     with first:
         upper = layout.class_picker(current, trace)

@@ -70,7 +70,7 @@ def second_image(current: Scene, entry: Entry) -> tuple[str, str, int]:
 def second(current: Scene, entry: Entry) -> Routed | None:
     """What is to be routed beside it; None where nothing is, or nothing suits."""
     wanted = current.choices.second
-    if wanted == ANOTHER_IMAGE and entry.name in resources.entries():
+    if wanted == ANOTHER_IMAGE and resources.has_network(entry):
         name, split, index = second_image(current, entry)
         return _own(current, entry, images.from_data(name, split, index, entry))
     if wanted in SAME:
@@ -87,7 +87,7 @@ def options(entry: Entry) -> dict[str, str]:
     same = {name: f"{ON_SAME} {SAME[name].title}, on the same votes" for name in _same(entry)}
     kind = {name: resources.kind(resources.entries()[name]) for name in _others(entry)}
     own = {name: f"{ON_OWN} {kind[name]}, its own votes · {name}" for name in kind}
-    image = {ANOTHER_IMAGE: "another image"} if entry.name in resources.entries() else {}
+    image = {ANOTHER_IMAGE: "another image"} if resources.has_network(entry) else {}
     return {"": "nothing", **image, **alike, **same, **own}
 
 

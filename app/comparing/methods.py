@@ -81,7 +81,7 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
             if record.reconstructs or not drawing:
                 found[entry.name] = record
     if not found:
-        if current.entry.name not in resources.entries():
+        if not resources.has_network(current.entry):
             absent = resources.ABSENT.format(name=current.entry.name)
             raise NothingMeasured(f"{absent}; choose another source of images for this view.")
         if missing and set(missing) <= own_models.models().keys():

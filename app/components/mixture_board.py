@@ -9,7 +9,7 @@ from capsviz.boards.checks import is_one_of
 from capsviz.boards.mixture import FRAMES, Laid, mixture_message, received
 
 
-def mixture_board(
+def show_mixture_board(
     laid: Laid,
     *,
     frame: int | None,

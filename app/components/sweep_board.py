@@ -9,7 +9,7 @@ from capsviz.boards.checks import is_number
 from capsviz.boards.sweep import Swing, sweep_message
 
 
-def sweep_board(swing: Swing, *, frame: int, dark: bool, key: str, on_amount: Callable[[float], None]) -> None:
+def show_sweep_board(swing: Swing, *, frame: int, dark: bool, key: str, on_amount: Callable[[float], None]) -> None:
     """Show a sweep; frame: the amount at which it stands, counted from 0.
 
     on_amount gets the amount at which the visitor left the player, as a callback before the script runs again; it has

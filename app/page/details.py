@@ -14,7 +14,7 @@ from app.scene import Scene
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Detail:
     """A figure that is made when it is shown or taken away.
 
     key: its own on the page. title, said: above it, where it needs any.
@@ -35,7 +35,7 @@ class Drawing:
             layout.show(self.made(), self.key)
 
 
-Part = str | Drawing | tuple[Drawing, ...]
+Part = str | Detail | tuple[Detail, ...]
 """A paragraph in Markdown, a figure, or figures beside one another."""
 
 
@@ -43,8 +43,8 @@ def details(current: Scene, *parts: Part) -> None:
     """The panel at the end of a page; folded, it offers its figures to be taken away, and presented it is not there."""
     opened = current.choices.details
     if not opened:
-        for drawing in (each for part in parts for each in _drawings(part)):
-            layout.offer(drawing.key, drawing.made)
+        for figure in (each for part in parts for each in _figures(part)):
+            layout.offer(figure.key, figure.made)
         if current.choices.present:
             return
     panel = chosen(st.expander, "Details", "details", opened, icon=":material/table_rows:")
@@ -54,17 +54,17 @@ def details(current: Scene, *parts: Part) -> None:
                 _show(part)
 
 
-def _drawings(part: Part) -> tuple[Drawing, ...]:
+def _figures(part: Part) -> tuple[Detail, ...]:
     if isinstance(part, str):
         return ()
-    return (part,) if isinstance(part, Drawing) else part
+    return (part,) if isinstance(part, Detail) else part
 
 
 def _show(part: Part) -> None:
     if isinstance(part, str):
         st.markdown(part)
         return
-    drawings = _drawings(part)
-    for column, drawing in zip(st.columns(len(drawings)), drawings, strict=True):
+    figures = _figures(part)
+    for column, figure in zip(st.columns(len(figures)), figures, strict=True):
         with column:
-            drawing.show()
+            figure.show()

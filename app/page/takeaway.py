@@ -52,7 +52,7 @@ class Shown:
 
 
 @dataclass
-class Window:
+class Kept:
     """A visitor's window, of which Streamlit keeps the session for some minutes after it has been closed."""
 
     shown: Shown = field(default_factory=Shown)
@@ -62,9 +62,9 @@ class Window:
         self.shown.forget()
 
 
-@st.cache_resource(show_spinner=False, scope="session", on_release=Window.close)
-def _window() -> Window:
-    return Window()
+@st.cache_resource(show_spinner=False, scope="session", on_release=Kept.close)
+def _window() -> Kept:
+    return Kept()
 
 
 def begin() -> None:
@@ -187,7 +187,7 @@ def _quoted(name: str | Path) -> str:
 
 def lines(trace: Trace, entry: Entry, current: Scene) -> str:
     """Three lines of Python that record the trace again: from the data set or the recording, else from its own file."""
-    if current.picture.recording and entry.name not in resources.entries():
+    if current.picture.recording and not resources.has_network(entry):
         name, index = current.picture.recording
         return f"import capsviz\ntrace = capsviz.TraceSet.open({_quoted(trace_sets.path_of(name))})[{index}]"
     origin = current.picture.origin

@@ -53,6 +53,11 @@ def entries() -> dict[str, zoo.Entry]:
     }
 
 
+def has_network(entry: zoo.Entry) -> bool:
+    """Whether the network of a model is here, and not only what a recording says of it."""
+    return entry.name in entries()
+
+
 def peers(entry: zoo.Entry) -> dict[str, zoo.Entry]:
     """The capsule networks that go with a model, by name, in the order of `entries`.
 

@@ -89,7 +89,7 @@ def _recording(scene: Scene) -> None:
     )
     made, total = trace_sets.opened(name).recorded, len(trace_sets.opened(name))
     if scene.replays(scene.entry):
-        cast = made["votes"] or scene.entry.name not in resources.entries()
+        cast = made["votes"] or not resources.has_network(scene.entry)
         kept = "as they were recorded" if cast else "as they were recorded; votes are cast anew from them"
         st.caption(f"{images.counted(total)} through {plain(made['model'])}. The pages show the numbers {kept}.")
     else:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from app.state import session
 from app.state.choices import Catalogue, Choices
-from app.tours.tour import Step, TourError
+from app.tours.tour import TourError, TourStep
 
 _VIEWS = Path(__file__).resolve().parents[1] / "views"
 
@@ -35,7 +35,7 @@ def alone(choices: Choices) -> Choices:
     return replace(choices, present=False, tour="", step=1, notes=False, talk="")
 
 
-def opened(step: Step, catalogue: Catalogue) -> tuple[str, Choices, tuple[str, ...]]:
+def opened(step: TourStep, catalogue: Catalogue) -> tuple[str, Choices, tuple[str, ...]]:
     """The page that a step leads to, its choices, and a sentence for each part of the link that means nothing here.
 
     Of an address that was copied whole, the machine does not count. Raises TourError where it names no page.

@@ -11,7 +11,7 @@ from app.components import tour as browser
 from app.state import session
 from app.state.choices import Choices
 from app.tours import path, stage
-from app.tours.tour import Step
+from app.tours.tour import TourStep
 
 
 def wanted(choices: Choices) -> bool:
@@ -37,7 +37,7 @@ def show(choices: Choices) -> None:
                 st.html(f"<p>The last step of {escape(at.tour.title)}</p>")
 
 
-def _words(which: str, step: Step) -> None:
+def _words(which: str, step: TourStep) -> None:
     st.html(f'<p class="notes-which">{which}</p><h2 class="notes-title">{escape(step.title)}</h2>')
     st.markdown(step.caption)
 

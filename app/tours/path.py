@@ -11,7 +11,7 @@ from app.components.page_link import follow
 from app.state import session
 from app.state.choices import Choices
 from app.tours import links, store
-from app.tours.tour import Step, Tour
+from app.tours.tour import Tour, TourStep
 
 ARRIVALS = "tour-arrivals"
 """Key of how often a visitor was led to a step: one led to again is arrived at again."""
@@ -27,12 +27,12 @@ class Place:
     number: int
 
     @property
-    def step(self) -> Step:
+    def step(self) -> TourStep:
         """What the tour says of it."""
         return self.tour.steps[self.number - 1]
 
     @property
-    def next(self) -> Step | None:
+    def next(self) -> TourStep | None:
         """The step after it; None at the end."""
         return self.tour.steps[self.number] if self.number < len(self.tour.steps) else None
 

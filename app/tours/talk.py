@@ -17,7 +17,7 @@ from app.state import session
 from app.state.choices import Choices
 from app.tours import links, store
 from app.tours import tour as tours
-from app.tours.tour import LONGEST_TITLE, Step, Tour, TourError
+from app.tours.tour import LONGEST_TITLE, Tour, TourError, TourStep
 
 UNNAMED = "My talk"
 _SAID = "talk-problem"
@@ -39,7 +39,7 @@ def add(page: str, title: str) -> None:
     choices = scene.choices()
     talk = own(choices) or Tour(UNNAMED, ())
     if not full(choices):
-        step = Step(" ".join(title.split())[:LONGEST_TITLE], links.view_of(page, choices))
+        step = TourStep(" ".join(title.split())[:LONGEST_TITLE], links.view_of(page, choices))
         scene.keep(talk=store.keep(replace(talk, steps=(*talk.steps, step))))
 
 
@@ -63,7 +63,9 @@ def problem() -> str:
 def editor(choices: Choices, talk: Tour) -> None:
     """Title, order and words of the talk, step by step."""
 
-    def field(kind: Callable[..., object], label: str, of: Tour | Step, name: str, number: int, **options: Any) -> None:
+    def field(
+        kind: Callable[..., object], label: str, of: Tour | TourStep, name: str, number: int, **options: Any
+    ) -> None:
         def read(text: str, choices: Choices) -> dict[str, object]:
             said: dict[str, Any] = {name: text.strip()}
             now = own(choices) or talk  # another edit may have come since the page was made
@@ -92,7 +94,7 @@ def editor(choices: Choices, talk: Tour) -> None:
                 st.error(sentence(problem), icon=":material/edit:")
 
 
-def _with(talk: Tour, number: int, step: Step) -> tuple[Step, ...]:
+def _with(talk: Tour, number: int, step: TourStep) -> tuple[TourStep, ...]:
     return (*talk.steps[: number - 1], step, *talk.steps[number:])
 
 
@@ -125,7 +127,7 @@ def _buttons(choices: Choices, talk: Tour, number: int) -> None:
         )
 
 
-def _view(step: Step) -> None:
+def _view(step: TourStep) -> None:
     """The step's view to look at, and what of its link means nothing here."""
     try:
         page, view, notices = links.opened(step, scene.catalogue())

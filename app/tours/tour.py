@@ -25,7 +25,7 @@ class TourError(CapsvizError):
 
 
 @dataclass(frozen=True)
-class Step:
+class TourStep:
     """One view of a tour, as its file says it."""
 
     title: str
@@ -45,7 +45,7 @@ class Tour:
     """A talk: what it is called, a sentence on it, and its steps in order."""
 
     title: str
-    steps: tuple[Step, ...]
+    steps: tuple[TourStep, ...]
     about: str = ""
 
     def checked(self) -> Tour:
@@ -67,7 +67,7 @@ class Tour:
             yield f"The tour has more than {MOST_CHARACTERS:,} characters as a file: take out a step with a picture."
 
 
-def step_problems(number: int, step: Step) -> Iterator[str]:
+def step_problems(number: int, step: TourStep) -> Iterator[str]:
     """One sentence for each field of a step that is wrong; number: its place, counted from 1."""
     yield from _wrong_line(f"Step {number}, title", step.title)
     if not step.view or len(step.view) > LONGEST_LINK or _UNSEEN.search(step.view) or re.search(r"\s", step.view):
@@ -91,8 +91,8 @@ def of_mapping(said: Mapping[str, Any]) -> Tour:
     if not isinstance(steps, list) or not all(isinstance(step, Mapping) for step in steps):
         raise TourError("The tour's step: write each step below a line [[step]].")
     top = _fields(Tour, {name: value for name, value in said.items() if name != "step"}, "The tour's ", {"steps": ()})
-    found = [_fields(Step, step, f"Step {number}, ") for number, step in enumerate(steps, start=1)]
-    return Tour(**{**top, "steps": tuple(Step(**each) for each in found)}).checked()
+    found = [_fields(TourStep, step, f"Step {number}, ") for number, step in enumerate(steps, start=1)]
+    return Tour(**{**top, "steps": tuple(TourStep(**each) for each in found)}).checked()
 
 
 def _fields(kind: type, said: Mapping[str, Any], where: str, known: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -118,8 +118,8 @@ def to_mapping(tour: Tour) -> dict[str, Any]:
     return {**top, "step": [_said(step) for step in tour.steps]}
 
 
-def _said(step: Step) -> dict[str, Any]:
-    return {each.name: value for each in fields(Step) if (value := getattr(step, each.name)) != each.default}
+def _said(step: TourStep) -> dict[str, Any]:
+    return {each.name: value for each in fields(TourStep) if (value := getattr(step, each.name)) != each.default}
 
 
 def read(text: str) -> Tour:

@@ -74,7 +74,7 @@ def opened(current: Scene, name: str) -> Choices:
         changes |= {"source": source, "data": data, "split": images.split_of(choices, entry), "image": choices.image}
         if source == "data":
             changes["image"] = images.index_of(choices, entry)
-        elif source in ("generated", "overlaid") or entry.name not in resources.entries():
+        elif source in ("generated", "overlaid") or not resources.has_network(entry):
             # By, or for, the network on stage: a picture like any other.
             changes |= {"source": "upload", "picture": linked_picture.written(current.picture.before)}
     return session.changed(choices, **changes)

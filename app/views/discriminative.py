@@ -7,7 +7,7 @@ import streamlit as st
 from app import scene
 from app.boards import routing_boards
 from app.page import layout
-from app.page.details import Drawing, details
+from app.page.details import Detail, details
 from app.page.text import plain
 from app.page.widgets import chosen, segments
 from app.shared import coefficients as learned
@@ -97,7 +97,7 @@ def coefficients(upper: int) -> None:
     )
     details(
         current,
-        Drawing(
+        Detail(
             "histogram",
             lambda: discriminative.coefficient_histogram(b, dark=current.dark, classes=trace.classes),
             "How b is distributed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app import scene
 from app.boards import routing_boards, toy
 from app.page import layout
-from app.page.details import Drawing, details
+from app.page.details import Detail, details
 from app.page.widgets import segments
 from app.state.choices import LABS
 from capsviz.analysis import metrics
@@ -51,18 +51,18 @@ else:
     details(
         current,
         (
-            Drawing(
+            Detail(
                 "lengths",
                 lambda: couplings.lengths_over_iterations(trace, dark=dark),
                 f"{algorithm.strength.word.capitalize()} of every class capsule",
             ),
-            Drawing(
+            Detail(
                 "entropy",
                 lambda: couplings.coupling_entropy_figure(trace, dark=dark),
                 "Indecision of the primary capsules",
             ),
         ),
-        Drawing("flow", lambda: sankey.type_flow(trace, dark=dark), "Which types of capsules speak for which class"),
+        Detail("flow", lambda: sankey.type_flow(trace, dark=dark), "Which types of capsules speak for which class"),
     )
 
 layout.explain(algorithm.explanation.text, algorithm.explanation.formulas, algorithm.explanation.source)

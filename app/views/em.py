@@ -5,7 +5,7 @@ from __future__ import annotations
 from app import scene
 from app.boards import routing_boards
 from app.page import layout
-from app.page.details import Drawing, details
+from app.page.details import Detail, details
 from capsviz.analysis import metrics
 from capsviz.figures import sankey
 from capsviz.figures.objects import in_words
@@ -41,7 +41,7 @@ layout.numbers(
 
 details(
     current,
-    Drawing(
+    Detail(
         "flow",
         lambda: sankey.type_flow(trace, dark=current.dark),
         f"Which types of capsules speak for which {trace.kind}",

@@ -6,11 +6,11 @@ import streamlit as st
 
 from app import scene
 from app.boards import mixtures
-from app.components.mixture_board import mixture_board
+from app.components.mixture_board import show_mixture_board
 from app.page import layout
 from app.page.widgets import chosen
 from capsviz.analysis.mixtures import FLOOR
-from capsviz.boards.mixture import mixture_board as taken
+from capsviz.boards.mixture import mixture_board
 from capsviz.data.points import DECIMALS, PRESETS
 
 READINGS = {
@@ -26,8 +26,8 @@ def mixture() -> None:
     laid = mixtures.laid(current.choices)
     layout.headline("Mixtures of Gaussians", READINGS[laid.votes])
     title = "Points as votes" if laid.votes else "A mixture of Gaussians"
-    layout.offer("mixture", lambda: taken(laid, title, dark=current.dark), title)
-    mixture_board(
+    layout.offer("mixture", lambda: mixture_board(laid, title, dark=current.dark), title)
+    show_mixture_board(
         laid,
         frame=current.choices.frame,
         dark=current.dark,

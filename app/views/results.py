@@ -11,7 +11,7 @@ from plotly.graph_objects import Figure
 
 from app import scene
 from app.page import layout
-from app.page.details import Drawing, Part, details
+from app.page.details import Detail, Part, details
 from app.page.widgets import segments
 from app.shared import resources
 from capsviz.data import title_of
@@ -39,17 +39,17 @@ DRAWN = (
 )
 
 
-def drawings(name: str, measured: Any, dark: bool) -> list[Drawing]:
+def drawings(name: str, measured: Any, dark: bool) -> list[Detail]:
     """The figures of an experiment; convergence has one for each data set, MultiMNIST also what was drawn."""
     if name == "convergence":
         return [
-            Drawing(f"convergence-{data}", partial(figures.convergence, measured, data, dark=dark), title_of(data))
+            Detail(f"convergence-{data}", partial(figures.convergence, measured, data, dark=dark), title_of(data))
             for data in convergence.data_sets(measured)
         ]
-    found = [Drawing(f"{name}-figure", partial(FIGURES[name], measured, dark=dark))]
+    found = [Detail(f"{name}-figure", partial(FIGURES[name], measured, dark=dark))]
     if name == "multi-mnist" and (drawn := measured["drawn"]):
         said = DRAWN.format(count=len(drawn.images))
-        return [Drawing(f"{name}-drawn", partial(drawn_pairs, shipping(drawn), dark=dark), said=said), *found]
+        return [Detail(f"{name}-drawn", partial(drawn_pairs, shipping(drawn), dark=dark), said=said), *found]
     return found
 
 

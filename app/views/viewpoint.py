@@ -6,13 +6,13 @@ import streamlit as st
 
 from app import scene
 from app.boards import sweeping
-from app.components.sweep_board import sweep_board
+from app.components.sweep_board import show_sweep_board
 from app.page import layout
 from app.page.details import details
 from app.page.text import plain
 from app.page.widgets import segments
 from app.shared import resources
-from capsviz.boards.sweep import sweep_board as taken
+from capsviz.boards.sweep import sweep_board
 from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import results
 from capsviz.figures.viewpoint import pooling_figures
@@ -42,8 +42,8 @@ if beside:
             width="content",
         )
 title = f"{change.title} of {current.picture.title}"
-layout.offer("sweep", lambda: taken(swing, title, frame=place, dark=current.dark), title)
-sweep_board(
+layout.offer("sweep", lambda: sweep_board(swing, title, frame=place, dark=current.dark), title)
+show_sweep_board(
     swing,
     frame=place,
     dark=current.dark,

@@ -26,7 +26,7 @@ from capsviz.data import DATASETS
 from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.data.folder import parted
 from capsviz.errors import CapsvizError
-from capsviz.files import pack
+from capsviz.files import safetensors_bytes
 from capsviz.network import CapsNet, CapsNetConfig, Network, NetworkConfig, config_in_file
 from capsviz.reading import parsed, understood
 from capsviz.tensors import TensorFile, tensor_bytes
@@ -75,7 +75,7 @@ def export(name: str) -> bytes:
     if (record := _record(model)) is not None:
         metadata |= {"measured": record.facts()}
         tensors |= {f"{MEASURED}{column}": value for column, value in record.columns().items()}
-    return pack(tensors, metadata)
+    return safetensors_bytes(tensors, metadata)
 
 
 def _alone(model: Entry) -> Entry:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from capsviz import device, zoo
 from capsviz.errors import CapsvizError
-from capsviz.files import make_folder, pack, write
+from capsviz.files import make_folder, safetensors_bytes, write
 from capsviz.network import CapsNet
 from capsviz.reading import Digest, Inside, Name, Perhaps, PerhapsDigest, parsed, understood
 from capsviz.tensors import TensorFile, tensor_file
@@ -132,7 +132,7 @@ class Predictions:
     def save(self, path: str | Path) -> None:
         """Write the record as one safetensors file whose header is JSON; it opens again with `Predictions.open`."""
         make_folder(Path(path).parent)
-        write(path, pack(self.columns(), {"format": FORMAT, "measured": self.facts()}))
+        write(path, safetensors_bytes(self.columns(), {"format": FORMAT, "measured": self.facts()}))
 
     def facts(self) -> str:
         """What a file says of the tensors, as JSON."""

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from capsviz.files import pack, write
+from capsviz.files import safetensors_bytes, write
 from capsviz.network import CapsNetConfig, CapsuleLayer, strongest
 from capsviz.routing import ALGORITHMS, Algorithm, Step, Windows
 from capsviz.tensors import tensor_file
@@ -216,7 +216,7 @@ class Trace:
 
     def to_bytes(self) -> bytes:
         """What `save` writes."""
-        return pack(self.tensors(), {"format": FORMAT, "trace": json.dumps(self.header())})
+        return safetensors_bytes(self.tensors(), {"format": FORMAT, "trace": json.dumps(self.header())})
 
     @classmethod
     def open(cls, path: str | Path) -> Trace:

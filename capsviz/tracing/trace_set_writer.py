@@ -23,7 +23,7 @@ from torch import Tensor, distributed
 
 from capsviz.data import ImageSet, MultiDigits, to_float
 from capsviz.errors import line
-from capsviz.files import json_text, locked, pack, write
+from capsviz.files import json_text, locked, safetensors_bytes, write
 from capsviz.network import CapsNet
 from capsviz.reading import parsed, understood
 from capsviz.tensors import tensor_file
@@ -103,7 +103,7 @@ def write_shard(model: CapsNet, data: ImageSet | MultiDigits, indices: Tensor, p
         "recording": json.dumps(asdict(plan)),
     }
     tensors[LABELS] = labels.cpu()
-    write(path, pack(tensors, metadata))
+    write(path, safetensors_bytes(tensors, metadata))
 
 
 def _halved(tensor: Tensor) -> Tensor:

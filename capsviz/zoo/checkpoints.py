@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
-from capsviz.files import pack
+from capsviz.files import safetensors_bytes
 from capsviz.network import Network, NetworkConfig
 from capsviz.reading import refused
 from capsviz.tensors import tensor_bytes, tensor_file
@@ -68,7 +68,7 @@ def packed(checkpoints: Mapping[int, Mapping[str, Tensor]]) -> bytes:
         str(step): torch.frombuffer(bytearray(lzma.compress(save_tensors(dict(held)), preset=9)), dtype=torch.uint8)
         for step, held in checkpoints.items()
     }
-    return pack(streams, {})
+    return safetensors_bytes(streams, {})
 
 
 def read(model: AtStep) -> dict[str, Tensor]:

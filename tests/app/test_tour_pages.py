@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.sources import linked_picture
 from app.tours import path, store, tour
-from app.tours.tour import Step, Tour
+from app.tours.tour import Tour, TourStep
 from tests.app.conftest import Visit
 from tests.app.page.test_presenter import press
 from tests.known import known
@@ -18,13 +18,13 @@ STEPS = [(name, number) for name in store.SHIPPED for number in range(1, len(sto
 OWN = Tour(
     "A talk",
     (
-        Step("First", "compare?model=digits-dr&image=7", "It is $7$."),
-        Step("Second", "em?model=digits-em", "Gaussians."),
+        TourStep("First", "compare?model=digits-dr&image=7", "It is $7$."),
+        TourStep("Second", "em?model=digits-em", "Gaussians."),
     ),
 )
 
 
-def view(step: Step) -> tuple[str, dict[str, str]]:
+def view(step: TourStep) -> tuple[str, dict[str, str]]:
     page, _, query = step.view.partition("?")
     return page, dict(parse_qsl(query))
 
@@ -146,7 +146,7 @@ def test_a_link_that_holds_a_talk_opens_it(visit: Visit):
 
 
 def test_what_a_stranger_called_a_tour_is_no_markup(visit: Visit):
-    odd = Tour("<b>x</b> **y** :red[z]", (Step("*a* <i>", "em?model=digits-em"),), "$x$ <script>")
+    odd = Tour("<b>x</b> **y** :red[z]", (TourStep("*a* <i>", "em?model=digits-em"),), "$x$ <script>")
     app = visit("tours", model="digits-dr", tour=store.keep(odd))
     assert "&lt;b&gt;x&lt;/b&gt; **y** :red[z]" in html(app)
     labels = [link.proto.label for link in app.get("page_link")]
@@ -166,20 +166,20 @@ def test_two_edits_at_once_are_both_kept(visit: Visit):
 
 
 def test_a_talk_of_as_many_steps_as_there_may_be_takes_no_more(visit: Visit):
-    whole = store.keep(Tour("A talk", (Step("One", "em?model=digits-em"),) * tour.MOST_STEPS))
+    whole = store.keep(Tour("A talk", (TourStep("One", "em?model=digits-em"),) * tour.MOST_STEPS))
     button = visit("compare", model="digits-dr", talk=whole).button(key="add_view")
     assert button.disabled and "take one out on the page Tours" in button.proto.help
 
 
 def test_a_talk_that_could_not_be_opened_again_is_not_saved_and_says_why(visit: Visit):
-    step = Step("A picture", "dynamic?model=cifar10-dr-residual&source=upload&picture=" + "A" * 23_900)
+    step = TourStep("A picture", "dynamic?model=cifar10-dr-residual&source=upload&picture=" + "A" * 23_900)
     heavy = Tour("A talk", (step,) * 20)
     [problem] = heavy.problems()
     assert len(tour.write(heavy)) > tour.MOST_CHARACTERS and "take out a step with a picture" in problem
-    app = visit("tours", model="digits-dr", talk=store.keep(Tour("", (Step("One", "em?model=digits-em"),))))
+    app = visit("tours", model="digits-dr", talk=store.keep(Tour("", (TourStep("One", "em?model=digits-em"),))))
     assert any("write one line of 1 to 120 characters" in caption.value for caption in app.caption)
 
 
 def test_a_view_with_a_large_picture_of_ones_own_is_a_step_like_any_other():
     link = "dynamic?model=digits-dr&source=upload&picture=" + "x" * linked_picture.LONGEST
-    assert not list(tour.step_problems(1, Step("A picture", link)))
+    assert not list(tour.step_problems(1, TourStep("A picture", link)))

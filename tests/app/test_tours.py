@@ -15,7 +15,7 @@ from app.page import navigation
 from app.state.choices import Choices
 from app.tours import caption, links, store, toml
 from app.tours import tour as tours
-from app.tours.tour import Step, Tour, TourError
+from app.tours.tour import Tour, TourError, TourStep
 
 FILE = """
 title = "A talk"
@@ -53,7 +53,7 @@ def captions() -> st.SearchStrategy[str]:
 def all_tours() -> st.SearchStrategy[Tour]:
     views = st.sampled_from(["dynamic?model=digits-dr", "em?model=digits-em&T=5", "results?experiment=cost"])
     panels = st.sampled_from(["", "strip", "routing-toy", "film-ascent"])
-    steps = st.builds(Step, lines(), views, captions(), st.booleans(), panels)
+    steps = st.builds(TourStep, lines(), views, captions(), st.booleans(), panels)
     return st.builds(Tour, lines(), st.lists(steps, min_size=1, max_size=5).map(tuple), st.just("") | lines())
 
 
@@ -72,13 +72,13 @@ def test_what_the_writer_writes_tomllib_reads(table: dict[str, str | bool]):
 
 
 def test_formulas_stand_in_the_file_as_they_were_written():
-    step = Step("Votes", "dynamic?model=digits-dr", "$\\hat u_{ij} = W_{ij}\\,u_i$\n\nand so on")
+    step = TourStep("Votes", "dynamic?model=digits-dr", "$\\hat u_{ij} = W_{ij}\\,u_i$\n\nand so on")
     assert "'''\n$\\hat u_{ij} = W_{ij}\\,u_i$\n\nand so on'''" in tours.write(Tour("A talk", (step,)))
 
 
 def test_a_file_says_its_steps_and_leaves_out_what_is_as_it_would_be():
     tour = tours.read(FILE)
-    assert tour == Tour("A talk", (Step("First", "dynamic?model=digits-dr&image=7"),))
+    assert tour == Tour("A talk", (TourStep("First", "dynamic?model=digits-dr&image=7"),))
     assert tours.write(tour).split() == FILE.split()
 
 
@@ -177,7 +177,7 @@ def test_a_link_that_unpacks_without_end_is_refused():
 
 
 def test_a_tour_that_is_not_right_yet_is_kept_but_not_shown():
-    draft = Tour("A talk", (Step("First", "dynamic?model=digits-dr", "[here](x)"),))
+    draft = Tour("A talk", (TourStep("First", "dynamic?model=digits-dr", "[here](x)"),))
     name = store.keep(draft)
     assert store.draft(name) == draft
     with pytest.raises(TourError, match="Step 1, caption"):
@@ -202,7 +202,7 @@ def test_the_view_of_a_step_is_a_page_and_choices_whatever_machine_the_link_came
     from app.scene import catalogue
 
     here = catalogue()
-    copied = Step("a", "http://other.example:1/base/em?model=digits-em&image=7&present=1&tour=x&step=4")
+    copied = TourStep("a", "http://other.example:1/base/em?model=digits-em&image=7&present=1&tour=x&step=4")
     page, choices, notices = links.opened(copied, here)
     assert (page, choices) == ("em", Choices("digits-em", image=7))
     assert len(notices) == 1  # there is no tour x
@@ -211,7 +211,7 @@ def test_the_view_of_a_step_is_a_page_and_choices_whatever_machine_the_link_came
         "image": "7",
     }
     with pytest.raises(TourError, match="is no page"):
-        links.opened(Step("a", "javascript:alert(1)"), here)
+        links.opened(TourStep("a", "javascript:alert(1)"), here)
 
 
 @pytest.mark.parametrize("name", store.SHIPPED)

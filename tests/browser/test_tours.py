@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from app.tours import store
-from app.tours.tour import Step, Tour
+from app.tours.tour import Tour, TourStep
 from tests.browser.api import sync_api
 from tests.browser.test_words import LEAST, QUESTIONS, asked
 from tests.browser.visitor import SCREEN, Visitor, visits
@@ -65,7 +65,7 @@ class Listener(Visitor):
         """The title on screen."""
         return self.window.locator(".tour-title").inner_text()
 
-    def arrives(self, tour: Tour, number: int) -> Step:
+    def arrives(self, tour: Tour, number: int) -> TourStep:
         """Wait until a step stands: its link, title and view."""
         step = tour.steps[number - 1]
         self.eventually(lambda: self.step() == number, f"step {number} in the link, which is {self.query()}")
@@ -170,7 +170,7 @@ def test_back_leads_to_the_step_before_as_it_was(listener: Callable[..., Listene
     sync_api.expect(guest.window.locator(".st-key-tour-words")).not_to_contain_text("Off the path")
 
 
-def _page(step: Step) -> str:
+def _page(step: TourStep) -> str:
     return step.view.partition("?")[0]
 
 
@@ -278,7 +278,7 @@ def test_the_title_of_a_step_without_a_caption_has_the_room_of_both(listen: Call
 
 def test_a_strangers_caption_that_got_past_every_check_would_still_fetch_nothing(listen: Callable[..., Listener]):
     """The page around a caption has no element that leads away or fetches, whatever stands in it as text."""
-    tour = Tour("A talk", (Step("<img src=x>", "compare?model=digits-dr", "a < b and 3 > 2"),))
+    tour = Tour("A talk", (TourStep("<img src=x>", "compare?model=digits-dr", "a < b and 3 > 2"),))
     guest = listen(f"compare?model=digits-dr&tour={store.packed(tour)}")
     sync_api.expect(guest.window.locator(".tour-title")).to_have_text("<img src=x>")
     inside = guest.window.locator(".st-key-tour").evaluate(

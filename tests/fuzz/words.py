@@ -34,7 +34,7 @@ def tour_files(folder: Path) -> tuple[st.SearchStrategy[object], Callable[[objec
     """Tours in files, and in links."""
     whole = [Path(store.__file__).with_name(f"{name}.toml").read_bytes() for name in store.SHIPPED]
     packed = [found for name in store.SHIPPED if (found := store.packed(store.find(name)))]
-    packed.append(str(store.packed(tours.Tour("a", (tours.Step("b", "dynamic"),)))))
+    packed.append(str(store.packed(tours.Tour("a", (tours.TourStep("b", "dynamic"),)))))
 
     def make(seed: int) -> object:
         random = Random(seed)

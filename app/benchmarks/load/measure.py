@@ -57,7 +57,7 @@ KNOWN = 50
 
 
 @dataclass
-class Seen:
+class Outcome:
     """What became of the actions of some visitors."""
 
     times: dict[str, list[float]] = field(default_factory=lambda: {how: [] for how in HOWS})
@@ -80,7 +80,7 @@ async def arrive(address: str, link: Link) -> Visitor:
     return visitor
 
 
-async def act(visitor: Visitor, random: Random, known: list[Link], seen: Seen, haste: int = HASTE) -> None:
+async def act(visitor: Visitor, random: Random, known: list[Link], seen: Outcome, haste: int = HASTE) -> None:
     """One action, or one in `haste` (0: none) with a key right behind it, and what became of it."""
     action, where, before = draw(visitor, random, known), visitor.history[-1], len(visitor.seen)
     asked = [action]
@@ -116,7 +116,7 @@ def _boxes(visitor: Visitor, since: int) -> list[str]:
     return list(found)
 
 
-async def alone(address: str, seed: int, actions: int, seen: Seen, known: list[Link]) -> Visitor:
+async def alone(address: str, seed: int, actions: int, seen: Outcome, known: list[Link]) -> Visitor:
     """A visitor who has been on every page, and then did so many actions; who is still there."""
     visitor, random = await arrive(address, START), Random(f"{seed} alone")
     for script in [script for script, name in visitor.page.pages.items() if name and name != START[0]]:
@@ -134,7 +134,7 @@ async def crowd(
     visitors: int,
     actions: int,
     pause: float,
-    seen: Seen,
+    seen: Outcome,
     known: list[Link],
     haste: int = HASTE,
 ) -> list[Visitor]:
@@ -155,7 +155,7 @@ async def crowd(
     return list(await asyncio.gather(*(one(number) for number in range(visitors))))
 
 
-async def stay(server: Server, seed: int, hours: float, seen: Seen) -> list[int]:
+async def stay(server: Server, seed: int, hours: float, seen: Outcome) -> list[int]:
     """One visitor for so many hours, who acts every second or so; the memory of the server meanwhile, in bytes."""
     visitor, random, known = await arrive(server.address, START), Random(f"{seed} long"), list[Link]()
     begun, samples = time.perf_counter(), list[int]()
@@ -199,8 +199,8 @@ def measure(visitors: int, actions: int, hours: float, seed: int, say: Callable[
 
 async def _all(
     server: Server, visitors: int, actions: int, hours: float, seed: int, say: Callable[[str], None]
-) -> tuple[tuple[Seen, dict[str, float]], Seen, dict[str, Any]]:
-    few, many, long, known = Seen(), Seen(), Seen(), list[Link]()
+) -> tuple[tuple[Outcome, dict[str, float]], Outcome, dict[str, Any]]:
+    few, many, long, known = Outcome(), Outcome(), Outcome(), list[Link]()
     first = await alone(server.address, seed, min(ALONE, actions), few, known)
     one = server.memory()
     await first.leave()

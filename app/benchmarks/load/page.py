@@ -27,7 +27,7 @@ class Node(NamedTuple):
     run: str
 
 
-class Kind(NamedTuple):
+class Widget(NamedTuple):
     """How a kind of widget says what it shows, and takes what is picked."""
 
     shown: Callable[[Any], Any]
@@ -58,24 +58,24 @@ def _write_slider(state: WidgetState, value: list[Any]) -> None:
         state.double_array_value.data[:] = value
 
 
-def _simple(field: str) -> Kind:
+def _simple(field: str) -> Widget:
     """A widget whose message has its value as it is."""
 
     def shown(proto: Any) -> Any:
         return proto.value if proto.set_value else proto.default
 
-    return Kind(shown, lambda state, value: setattr(state, field, value))
+    return Widget(shown, lambda state, value: setattr(state, field, value))
 
 
 def _array(state: WidgetState, value: list[str]) -> None:
     state.string_array_value.data[:] = value
 
 
-KINDS: Mapping[str, Kind] = {
-    "button_group": Kind(_group, _array),
-    "radio": Kind(_one, lambda state, value: setattr(state, "string_value", value)),
-    "selectbox": Kind(_one, lambda state, value: setattr(state, "string_value", value)),
-    "slider": Kind(_slider, _write_slider),
+KINDS: Mapping[str, Widget] = {
+    "button_group": Widget(_group, _array),
+    "radio": Widget(_one, lambda state, value: setattr(state, "string_value", value)),
+    "selectbox": Widget(_one, lambda state, value: setattr(state, "string_value", value)),
+    "slider": Widget(_slider, _write_slider),
     "checkbox": _simple("bool_value"),
     "pagination": _simple("int_value"),
     "number_input": _simple("double_value"),

@@ -22,7 +22,7 @@ SOON = [
 
 
 def test_visitors_who_act_at_random_meet_no_exception_and_lose_nothing(tmp_path):
-    seen = measure.Seen()
+    seen = measure.Outcome()
 
     async def visit(address: str) -> None:
         there = await measure.crowd(address, 1, visitors=3, actions=30, pause=0, seen=seen, known=[*SOON], haste=3)
