@@ -21,6 +21,7 @@ from capsviz.figures import couplings, discriminative, sankey
 from capsviz.figures.experiments import training_curve
 from capsviz.figures.objects import in_words
 from capsviz.figures.perturb import reconstruction_figure
+from capsviz.tensors import written
 from capsviz.tracing.recorder import trace as record
 from capsviz.tracing.trace import Trace
 
@@ -29,8 +30,8 @@ HEIGHT, TALL = 220, 440
 PRESENTED, TALL_PRESENTED = 160, 350
 """The same in presenter mode, in those of the ordinary page."""
 FOREIGN = (
-    "The network that learns here reads grey images of 28 × 28 pixels, and the one on stage is another; choose a model "
-    "of such images on another page to put its images on stage. Here is a digit instead."
+    f"The network that learns here reads grey images of {written(DIGITS.image[1:])} pixels, and the one on stage is "
+    "another; choose a model of such images on another page to put its images on stage. Here is a digit instead."
 )
 
 

@@ -18,6 +18,7 @@ from capsviz import zoo
 from capsviz.data import DATASETS, known, title_of
 from capsviz.experiments import seeds
 from capsviz.experiments.table2 import method_of
+from capsviz.network import METHODS
 from capsviz.routing.discriminative import L1, L2
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.training.journal import read_lines
@@ -141,7 +142,8 @@ def first_below(points: Sequence[tuple[int, float]], level: float) -> int | None
 
 def markdown(found: Sequence[Crossing]) -> str:
     """Steps to each level as a table."""
-    lines = ["| data | first at or below | DR | L2 | L1 |", "| --- | --- | ---: | ---: | ---: |"]
+    heads = " | ".join(METHODS[name].short for name in COMPARED)
+    lines = [f"| data | first at or below | {heads} |", "| --- | --- |" + " ---: |" * len(COMPARED)]
     for crossing in found:
         level = f"{crossing.level:g} %" if crossing.measure == "validation error" else f"{crossing.level:g}"
         cells = " | ".join(

@@ -62,9 +62,11 @@ def of(result: dict[str, Any], kind: str) -> Cost:
 
 def markdown(found: list[Cost]) -> str:
     """Seconds per 100 batches as a table."""
+    names = [METHODS[name].short for name in COMPARED]
+    heads = [*names, *(f"{name} saves" for name in names[1:])]
     lines = [
-        "| preset | device | seconds per 100 | DR | L2 | L1 | L2 saves | L1 saves |",
-        "| --- | --- | --- | ---: | ---: | ---: | ---: | ---: |",
+        f"| preset | device | seconds per 100 | {' | '.join(heads)} |",
+        "| --- | --- | --- |" + " ---: |" * len(heads),
     ]
     for cost in found:
         for what, seconds in (("training steps", cost.step), ("routings, forward", cost.routing)):

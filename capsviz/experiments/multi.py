@@ -1,4 +1,4 @@
-"""Two digits over one another: the error of the MultiMNIST models in `pretrained/`, beside the papers' 7.54 and 7.47 %.
+"""Two digits over one another: the error of the MultiMNIST models in `pretrained/`, beside the papers'.
 
 capsviz experiment multi-mnist
 
@@ -23,6 +23,7 @@ from capsviz.training.evaluate import evaluate
 NAME = "multi-mnist"
 PAPER = {"DR": 7.47, "L2": 7.54}
 """Test error in percent in Yang, Li & Yu 2021; they give 7.54 for its own routing without saying which of the two."""
+_SAID = f"{PAPER['L2']:.2f} % for its own routing and {PAPER['DR']:.2f} % for DR"
 
 
 def run(*, data_root: Path | None = None, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
@@ -72,11 +73,9 @@ def markdown(measured: list[dict[str, Any]]) -> str:
 def sentences(measured: list[dict[str, Any]]) -> list[str]:
     """How far from the paper, or that nothing was trained."""
     if not measured:
-        return [
-            "No MultiMNIST model is in pretrained/ yet: not trained here. The paper: 7.54 % (its own), 7.47 % (DR)."
-        ]
+        return [f"No MultiMNIST model is in pretrained/ yet: not trained here. The paper has {_SAID}."]
     best = min(measured, key=lambda row: row["error"])
     return [
         f"{METHODS[best['routing']].short} errs least, {best['error']:.2f} % of {best['count']} images after "
-        f"{best['steps']} steps; the paper has 7.54 % for its own routing and 7.47 % for DR."
+        f"{best['steps']} steps; the paper has {_SAID}."
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from capsviz.data import title_of
+from capsviz.data.multi import MULTI_MNIST
 from capsviz.experiments import (
     ascent,
     convergence,
@@ -21,6 +22,7 @@ from capsviz.experiments import (
     table2,
     viewpoint,
 )
+from capsviz.tensors import written
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def _multi() -> Report:
         "Can the networks read two digits over one another?",
         tuple(multi.sentences(found)),
         multi.markdown(found) if found else "",
-        f"Two digits, 36 × 36; wrong unless both are named; one model each{_where(result)}",
+        f"Two digits, {written(MULTI_MNIST.image[1:])}; wrong unless both are named; one model each{_where(result)}",
         "capsviz experiment multi-mnist --runs runs",
         "Yang, Li & Yu 2021, section IV; Sabour, Frosst & Hinton 2017, section 6",
         {"rows": found, "drawn": pairs.read()} if found else None,
