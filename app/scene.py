@@ -230,7 +230,7 @@ def catalogue() -> Catalogue:
         raise SceneError(
             "There is no model in pretrained/; get the repository whole, or train one with `capsviz train`."
         )
-    wanted = ["mnist-dr", "digits-dr"] if browsing.here(MNIST.name) else ["digits-dr"]
+    wanted = ["mnist-dr-paper", "digits-dr"] if browsing.here(MNIST.name) else ["digits-dr"]
     start = next((name for name in wanted if name in entries), next(iter(entries)))
     classes = {name: len(entry.classes) for name, entry in entries.items()}
     moved = {old: new for old, new in zoo.successors().items() if new in entries}

@@ -62,9 +62,9 @@ def perturbing(page: Page, address: str, query: str, dimension: int) -> list[tup
 def main() -> None:
     """Write docs/images/demo.webp."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--query", default="model=mnist-dr&image=3&present=1", help="what follows ? in the links")
+    parser.add_argument("--query", default="model=mnist-dr-paper&image=108&present=1", help="what follows ? in links")
     parser.add_argument(
-        "--dimension", type=int, default=1, help="the number that is moved, one whose meaning has a word"
+        "--dimension", type=int, default=7, help="the number that is moved, one whose meaning has a word"
     )
     parser.add_argument("--out", type=Path, default=IMAGES / "demo.webp")
     arguments = parser.parse_args()

@@ -15,7 +15,7 @@ import numpy as np
 
 from app.benchmarks.serving import CHROMIUM, FLAGS, ServingError, served
 
-MODEL = "mnist-dr"
+MODEL = "mnist-dr-paper"
 """Its decoder has the paper's size: 160, 512, 1024 and 784 units; of the three beside it, one more does."""
 ASKED = {1: 25.0, 4: 33.0}
 """Milliseconds that 95 % of the answers may take at most, by the number of decoders."""
@@ -29,7 +29,7 @@ FIRST = f"dynamic?model={MODEL}"
 PLAYERS = {
     "dynamic routing": (FIRST, "section.routing"),
     "EM": ("em?model=mnist-em-residual", "section.routing"),
-    "ascent": ("discriminative?model=mnist-l2&part=ascent", "section.capsule-maps"),
+    "ascent": ("discriminative?model=mnist-l2-residual&part=ascent", "section.capsule-maps"),
 }
 """Pages with a player, and where it is on them."""
 PLAY = """root => new Promise((played) => {

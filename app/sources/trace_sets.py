@@ -25,7 +25,7 @@ from capsviz.zoo import Entry
 PLACE = "CAPSVIZ_TRACES"
 """Names the folder of the recordings; `traces`, where the app was started, unless set."""
 FILE = ".safetensors"
-COMMAND = "capsviz trace --model mnist-dr --data mnist -o traces/mnist-dr"
+COMMAND = "capsviz trace --model mnist-dr-paper --data mnist -o traces/mnist-dr-paper"
 """Makes one of a data set."""
 
 

@@ -71,7 +71,7 @@ def step_problems(number: int, step: TourStep) -> Iterator[str]:
     """One sentence for each field of a step that is wrong; number: its place, counted from 1."""
     yield from _wrong_line(f"Step {number}, title", step.title)
     if not step.view or len(step.view) > LONGEST_LINK or _UNSEEN.search(step.view) or re.search(r"\s", step.view):
-        yield f"Step {number}, view: copy the address of a page of the app, as dynamic?model=mnist-dr&image=7."
+        yield f"Step {number}, view: copy the address of a page of the app, as dynamic?model=mnist-dr-paper&image=7."
     if _UNSEEN.search(step.caption):
         yield f"Step {number}, caption: it has a character that cannot be seen; type it again."
     elif wrong := caption.wrong(step.caption):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from capsviz import zoo
 from capsviz.experiments import results
 from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import digits
@@ -55,7 +54,8 @@ def _value(row: dict[str, Any], measure: str) -> float:
 
 def drift() -> dict[str, list[tuple[int, float]]]:
     """Training margin loss of mnist-l2 by step with a constant γ and with one that falls as the learning rate does."""
-    paths = {"constant γ": results.folder() / CONSTANT, "γ ∝ learning rate": zoo.folder() / "curves" / "mnist-l2.jsonl"}
+    curves = results.folder() / "curves" / "mnist-l2.jsonl"
+    paths = {"constant γ": results.folder() / CONSTANT, "γ ∝ learning rate": curves}
     found = {}
     for name, path in paths.items():
         if path.is_file():

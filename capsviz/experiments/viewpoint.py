@@ -98,7 +98,7 @@ def seen(network: Network, images: ImageSet, change: Change, seed: int) -> Seen:
 
 
 def called(row: dict[str, Any]) -> str:
-    """What was read, with its number of numbers: "mnist-dr, class capsule of 16 numbers"."""
+    """What was read, with its number of numbers: "mnist-dr-paper, class capsule of 16 numbers"."""
     if METHODS[row["routing"]].has_capsules:
         return f"{row['model']}, class capsule of {row['numbers']} numbers"
     reduced = f"{row['numbers']} principal components of its " if row["numbers"] < row["of"] else ""

@@ -37,7 +37,7 @@ def _matrix(channels: int, *types: int) -> dict[str, Any]:
 PRESETS: dict[str, dict[str, Any]] = {
     # Yang, Li & Yu 2021, Table I.
     "paper": {"conv_channels": 256, "primary_types": 32, "decoder": (512, 1024)},
-    # The same capsules behind a quarter of the convolution: what a laptop trains and the app ships.
+    # The same capsules behind a quarter of the convolution: what a laptop trains.
     "compact": {"conv_channels": 64, "primary_types": 32, "decoder": (512, 1024)},
     # For the embedded digits, tests and live training.
     "tiny": {"conv_channels": 32, "primary_types": 8, "decoder": (256, 512)},

@@ -101,7 +101,7 @@ def test_the_most_different_images_of_a_pair_are_those_of_the_records(visit: Vis
 
 
 def test_the_most_different_drawings_are_found_without_the_data_set(visit: Visit):
-    link = {"model": "mnist-dr", "view": "many", "order": "different", "measure": "drawings"}
+    link = {"model": "mnist-dr-paper", "view": "many", "order": "different", "measure": "drawings"}
     app = visit("compare", **link)
     grid = figures(app)["grid"]
     assert len(columns(grid)) == COUNT
@@ -116,7 +116,9 @@ def test_choosing_the_other_model_of_the_pair_changes_places(visit: Visit):
 
 
 def test_a_pair_of_another_data_set_gives_way_to_the_first_two(visit: Visit):
-    app = visit("compare", model="digits-dr", view="many", order="different", pair="mnist-em-residual,mnist-l2")
+    app = visit(
+        "compare", model="digits-dr", view="many", order="different", pair="mnist-em-residual,mnist-l2-residual"
+    )
     assert app.selectbox(key="pair0").value == "digits-dr"
     assert app.selectbox(key="pair1").value == "digits-em"
 
@@ -161,7 +163,7 @@ def test_a_cell_shows_its_images(visit: Visit):
 
 
 def test_a_network_without_capsules_has_a_matrix_of_its_own(visit: Visit):
-    app = visit("compare", model="mnist-dr", view="confusions")
+    app = visit("compare", model="mnist-dr-paper", view="confusions")
     app.button_group(key="method").set_value("mnist-cnn").run()
     assert not app.warning and app.query_params["method"] == "mnist-cnn"
     assert app.button_group(key="method").value == "mnist-cnn" and "taken for" in spoken(app)

@@ -49,7 +49,7 @@ def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit
 
 
 @pytest.mark.parametrize(
-    ("model", "penalty"), [("mnist-l1-residual", "l1"), ("mnist-l2-fc-residual", "l2"), ("mnist-dr", "l1")]
+    ("model", "penalty"), [("mnist-l1-residual", "l1"), ("mnist-l2-fc-residual", "l2"), ("mnist-dr-paper", "l1")]
 )
 def test_a_model_of_its_own_has_the_same_grid_of_capsules(visit: Visit, model: str, penalty: str):
     app = visit("discriminative", model=model, penalty=penalty, votes="own")
@@ -158,7 +158,7 @@ def test_every_choice_of_the_ascent_goes_to_the_link(visit: Visit, change, key: 
 
 
 def test_an_ascent_out_of_bounds_is_one_sentence_and_the_choices_stay(visit: Visit):
-    app = visit("discriminative", model="mnist-l2", part="ascent", gamma=0.3, steps=200, batch=16)
+    app = visit("discriminative", model="mnist-l2-residual", part="ascent", gamma=0.3, steps=200, batch=16)
     assert len(app.error) == 1
     assert "b has outgrown the numbers of float32" in app.error[0].value
     app.slider(key="ascent_steps").set_value(5).run()

@@ -56,7 +56,7 @@ def test_a_page_shows_its_figures_its_explanation_and_its_source(visit: Visit, p
 
 def test_without_mnist_the_app_starts_with_an_image_of_it_that_comes_with_capsviz(visit: Visit):
     app = visit()
-    assert app.radio(key="model").value == "mnist-dr"
+    assert app.radio(key="model").value == "mnist-dr-paper"
     assert f"MNIST test image {START}" in spoken(app)
     assert "image" not in app.query_params
     assert thumbnails(app).value in (None, START)
@@ -153,7 +153,7 @@ def test_beside_it_another_algorithm_routes_the_same_votes(
 
 
 def test_what_may_stand_beside_is_marked_by_its_kind(visit: Visit):
-    [picker] = [each for each in visit("dynamic", model="mnist-dr").selectbox if each.label == "Beside it"]
+    [picker] = [each for each in visit("dynamic", model="mnist-dr-paper").selectbox if each.label == "Beside it"]
     marks = [label[0] for label in picker.options[2:]]
     assert marks == sorted(marks, key=list(second_board.MARKS).index) and set(marks) == second_board.MARKS.keys()
     assert all(f"{mark} {said}" in picker.help for mark, said in second_board.MARKS.items())
@@ -361,7 +361,7 @@ def test_drawn_images_are_labelled_as_generated(visit: Visit):
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [
-        ({"model": "resnet"}, "There is no model “resnet”; showing mnist-dr instead."),
+        ({"model": "resnet"}, "There is no model “resnet”; showing mnist-dr-paper instead."),
         (
             {"image": 9999},
             f"Image 9999 of MNIST is not among the 200 that come with capsviz; showing image {START} instead. "
@@ -369,7 +369,10 @@ def test_drawn_images_are_labelled_as_generated(visit: Visit):
         ),
         ({"image": "x"}, "There is no image “x”; showing the image to begin with instead."),
         ({"split": "train"}, "The train images of MNIST are not on this machine; showing test images."),
-        ({"class": 10}, "mnist-dr has no class “10” (0 to 9); showing the class that the model predicts instead."),
+        (
+            {"class": 10},
+            "mnist-dr-paper has no class “10” (0 to 9); showing the class that the model predicts instead.",
+        ),
         ({"T": 99}, "Routing cannot run “99” times here (1 to 10); showing what the model was trained with instead."),
     ],
 )
@@ -390,7 +393,7 @@ def test_an_image_that_the_digits_have_not_is_said_and_the_first_shown(visit: Vi
 
 
 def test_a_model_whose_data_set_is_absent_has_the_images_of_capsviz_and_offers_the_download(visit: Visit):
-    app = visit(model="mnist-dr")
+    app = visit(model="mnist-dr-paper")
     assert "200 test images of MNIST come with capsviz." in spoken(app)
     assert app.button(key="download-mnist").label == "Download MNIST (11.6 MB)"
     assert f"MNIST test image {START}" in spoken(app)
@@ -398,7 +401,7 @@ def test_a_model_whose_data_set_is_absent_has_the_images_of_capsviz_and_offers_t
 
 
 def test_a_download_that_fails_is_one_sentence_and_the_page_stays(visit: Visit, monkeypatch, tmp_path):
-    app = visit(model="mnist-dr")
+    app = visit(model="mnist-dr-paper")
     blocked = tmp_path / "a-file"
     blocked.write_text("where a folder ought to be")
     monkeypatch.setenv("CAPSVIZ_DATA", str(blocked))

@@ -59,7 +59,7 @@ def test_the_empty_address_is_the_start_page_and_needs_no_inference(bare_machine
     assert (fields["frame"], fields["iterations"]) == (None, 3)
 
 
-@pytest.mark.parametrize(("model", "count"), [("mnist-dr", "1,152"), ("digits-dr", "288")])
+@pytest.mark.parametrize(("model", "count"), [("mnist-dr-paper", "1,152"), ("digits-dr", "288")])
 def test_the_capsules_of_the_model_on_stage_are_counted(visit: Visit, model: str, count: str):
     assert f"Now {count} of these.</p>" in said(visit("start", model=model))
 
@@ -94,7 +94,7 @@ def test_the_ways_on_lead_to_pages_that_there_are_and_carry_the_choices(visit: V
     ]
 
 
-@pytest.mark.parametrize("model", ["digits-dr", "mnist-dr", "fashion-mnist-dr-residual", "cifar10-dr-residual"])
+@pytest.mark.parametrize("model", ["digits-dr", "mnist-dr-paper", "fashion-mnist-dr-residual", "cifar10-dr-residual"])
 def test_until_an_image_is_chosen_compare_opens_on_one_about_which_the_methods_disagree(visit: Visit, model: str):
     [(link, label)] = [each for each in ways(visit("start", model=model)).items() if "Compare" in each[1]]
     assert "on an image about which they disagree" in label
@@ -111,7 +111,7 @@ def test_until_an_image_is_chosen_compare_opens_on_one_about_which_the_methods_d
 
 
 @pytest.mark.parametrize(
-    ("model", "count"), [("mnist-dr", "four "), ("digits-dr", "five "), ("multi-mnist-dr-residual", "three ")]
+    ("model", "count"), [("mnist-dr-paper", "four "), ("digits-dr", "five "), ("multi-mnist-dr-residual", "three ")]
 )
 def test_as_many_algorithms_are_promised_as_are_compared(visit: Visit, model: str, count: str):
     assert f"Compare {count}algorithms" in "".join(ways(visit("start", model=model)).values())

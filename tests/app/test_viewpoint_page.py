@@ -72,7 +72,7 @@ def test_where_a_data_set_has_no_cnn_another_that_reads_its_images_stands_in_by_
 
 def test_max_pooling_is_told_in_numbers_of_the_image_on_stage(visit: Visit):
     for viewpoint in ("right_0", "right_3"):
-        app = visit("viewpoint", model="mnist-dr", viewpoint=viewpoint)
+        app = visit("viewpoint", model="mnist-dr-paper", viewpoint=viewpoint)
         found = re.search(r"\*\*(\d+) of (\d+)\*\* kept numbers are the same", spoken(app))
         image = torch.from_numpy(board(app).arrays["images"].reshape(-1, 1, 28, 28).astype("float32"))
         frame: Any = board(app).fields["frame"]

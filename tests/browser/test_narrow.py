@@ -35,12 +35,14 @@ def caller(open_window: Callable[..., sync_api.Page], address: str):
 
 
 def test_the_ends_of_a_walk_stand_apart(caller: Visitor):
-    caller.open("perturb?model=mnist-dr&hand=walk")
+    caller.open("perturb?model=mnist-dr-paper&hand=walk")
     found = caller.window.locator(".walk .targets button").evaluate_all(OVER)
     assert len(found) == 9 and all(map(all, found))
 
 
-@pytest.mark.parametrize("page", ["viewpoint?model=mnist-dr", "compare?model=mnist-dr", "training?model=mnist-dr"])
+@pytest.mark.parametrize(
+    "page", ["viewpoint?model=mnist-dr-paper", "compare?model=mnist-dr-paper", "training?model=mnist-dr-paper"]
+)
 def test_every_answer_of_a_picker_is_in_sight(caller: Visitor, page: str):
     caller.open(page)
     answers = caller.window.locator('[data-testid="stMain"] [role="radio"]')

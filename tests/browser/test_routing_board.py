@@ -191,7 +191,7 @@ def test_a_button_below_the_board_keeps_the_focus_when_it_is_pressed(visitor: Vi
 
 
 def test_a_pointer_that_rests_on_a_vote_stays_where_the_next_network_has_fewer(visitor: Visitor):
-    visitor.open("?model=mnist-dr&image=3")
+    visitor.open("?model=mnist-dr-paper&image=3")
     last = at(visitor, "board.run.lower") - 1
     at(visitor, f"board.cloud.point({last})")
     assert at(visitor, "board.cloud.hovered") == last
@@ -200,7 +200,7 @@ def test_a_pointer_that_rests_on_a_vote_stays_where_the_next_network_has_fewer(v
     visitor.eventually(lambda: at(visitor, "board.run.lower") <= last, "the smaller network")
     visitor.settle()
     assert at(visitor, "board.cloud.hovered") == -1
-    visitor.window.evaluate(step, "/discriminative?model=mnist-l2&image=3&part=coefficients")
+    visitor.window.evaluate(step, "/discriminative?model=mnist-l2-residual&image=3&part=coefficients")
     readout = visitor.window.locator(".capsule-maps .readout")
     sync_api.expect(readout).to_contain_text("the strongest")
     at_maps = "root => (root.capsvizBoard.point(1000), root.capsvizBoard.pointed)"

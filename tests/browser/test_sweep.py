@@ -11,7 +11,7 @@ from tests.browser.visitor import Visitor
 
 
 def test_where_the_sweep_is_left_the_image_of_all_pages_stands(visitor: Visitor):
-    visitor.open("viewpoint?model=mnist-dr")
+    visitor.open("viewpoint?model=mnist-dr-paper")
     window, sweep = visitor.window, visitor.window.locator(".sweep[data-ready]")
     sweep.wait_for()
     captions = sweep.locator(".pictures figcaption")
@@ -54,7 +54,7 @@ def test_it_plays_to_the_end_by_one_key_and_back_leads_to_where_it_began(visitor
 
 
 SHOWN = (
-    "mnist-dr&viewpoint=rotation_30",
+    "mnist-dr-paper&viewpoint=rotation_30",
     "digits-dr&change=right&viewpoint=right_3",  # six methods, of which some lose the class in three places
     "multi-mnist-dr-residual",
     "cifar10-dr-residual&change=brightness",

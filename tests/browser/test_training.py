@@ -36,7 +36,7 @@ def test_a_network_is_trained_in_sight(open_window: Callable[..., sync_api.Page]
     ) as server:
         window = open_window()
         window.add_init_script(f"window.words = {QUESTIONS}; words.listen();")
-        visitor = Visitor(window, server.address).open("training?model=mnist-dr&image=108")
+        visitor = Visitor(window, server.address).open("training?model=mnist-dr-paper&image=108")
         assert processes(server) == []
         window.get_by_role("button", name="Train", exact=True).click()
         stop = window.locator(".st-key-stop button")

@@ -22,7 +22,7 @@ def note(visitor: Visitor) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "page", ["?model=mnist-dr&image=3", "?model=mnist-dr&image=3&3d=0.6,0.35", "em?model=mnist-matrix"]
+    "page", ["?model=mnist-dr-paper&image=3", "?model=mnist-dr-paper&image=3&3d=0.6,0.35", "em?model=mnist-matrix"]
 )
 def test_a_far_vote_is_shortened_along_its_ray_and_the_picture_says_so(visitor: Visitor, page: str):
     visitor.open(page)
@@ -37,7 +37,7 @@ def test_a_far_vote_is_shortened_along_its_ray_and_the_picture_says_so(visitor: 
 
 
 def test_the_zoom_keeps_the_origin_shows_the_far_votes_and_goes_to_the_link(visitor: Visitor):
-    visitor.open("?model=mnist-dr&image=3")
+    visitor.open("?model=mnist-dr-paper&image=3")
     unit, origin = at(visitor, "[board.cloud.camera.unit, board.cloud.camera.screen(board.run.data.origin)]")
     board = visitor.window.locator("section.routing")
     board.get_by_role("button", name="Zoom into the votes").click()

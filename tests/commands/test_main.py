@@ -294,7 +294,7 @@ def test_a_data_set_is_recorded_by_its_own_model_of_dynamic_routing():
     assert chosen == {
         None: "digits-dr",
         "digits": "digits-dr",
-        "mnist": "mnist-dr",
+        "mnist": "mnist-dr-residual",
         "fashion-mnist": "fashion-mnist-dr-residual",
         "cifar10": "cifar10-dr-residual",
     }

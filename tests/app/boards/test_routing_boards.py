@@ -47,18 +47,18 @@ def acts(monkeypatch: pytest.MonkeyPatch) -> tuple[list[dict], list[dict]]:
 
 def test_what_is_muted_on_one_of_two_boards_leaves_the_capsules_of_the_other(visit: Visit, acts):
     actions, kept = acts
-    visit("dynamic", model="mnist-dr", second="mnist-dr-residual", touch="mute:3,1100")
+    visit("dynamic", model="mnist-dr-paper", second="mnist-dr-residual", touch="mute:3,1100")
     actions[1]["mute"]([5])
     assert kept == [{"touched": Intervention(muted=(3, 5, 1100))}]
 
 
 def test_iterations_picked_on_the_second_board_are_chosen_where_the_trained_ones_differ(visit: Visit, acts):
     actions, kept = acts
-    visit("dynamic", model="mnist-dr", second="mnist-matrix")
+    visit("dynamic", model="mnist-dr-paper", second="mnist-matrix")
     for rounds in (3, 2, 4):
         actions[1]["rounds"](rounds)
     assert kept == [{"iterations": 3}, {"iterations": 2}, {"iterations": 4}]
-    visit("dynamic", model="mnist-dr", second="mnist-dr-residual")
+    visit("dynamic", model="mnist-dr-paper", second="mnist-dr-residual")
     actions[-1]["rounds"](3)
     assert kept[-1] == {"iterations": None}
 

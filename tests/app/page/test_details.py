@@ -13,7 +13,7 @@ from tests.app.reading import charts
 
 PANELS = [
     ("dynamic", {"model": "digits-dr"}, ["lengths", "entropy", "flow"]),
-    ("dynamic", {"model": "mnist-dr", "image": 1}, ["lengths", "entropy", "flow"]),
+    ("dynamic", {"model": "mnist-dr-paper", "image": 1}, ["lengths", "entropy", "flow"]),
     ("em", {"model": "digits-em"}, ["flow"]),
     ("discriminative", {"model": "digits-l2", "part": SECTIONS[1]}, ["histogram"]),
     ("results", {"model": "digits-dr", "experiment": "multi-mnist"}, ["figure"]),

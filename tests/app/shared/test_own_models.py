@@ -86,7 +86,8 @@ def test_another_visitor_does_not_meet_it_and_a_link_says_what_to_do(visit: Visi
     other = visit(model="mine.capsviz")
     assert not any("yours" in label for label in labels(other))
     assert [each.value for each in other.warning] == [
-        "There is no model “mine.capsviz” (drop the file under Your own model or trace); showing mnist-dr instead."
+        "There is no model “mine.capsviz” (drop the file under Your own model or trace); showing mnist-dr-paper "
+        "instead."
     ]
 
 

@@ -38,7 +38,7 @@ def own(app) -> tuple[str, Path]:
 
 
 def test_a_dropped_trace_is_on_stage_with_its_own_numbers(visit: Visit, trace: capsviz.Trace, content: bytes):
-    app = drop(visit("dynamic", model="mnist-dr"), content, "mine.safetensors")
+    app = drop(visit("dynamic", model="mnist-dr-paper"), content, "mine.safetensors")
     assert not app.error and not app.warning and charts(app)
     name, _ = own(app)
     assert name.startswith("mine (") and app.query_params["recording"] in (name, [name])

@@ -110,14 +110,14 @@ DRAWN = linked_picture.written((torch.arange(784) % 251).to(torch.uint8).reshape
 @pytest.mark.parametrize(
     "chosen",
     [
-        {"model": "mnist-dr"},
+        {"model": "mnist-dr-paper"},
         {"model": "mnist-l1-residual", "viewpoint": Viewpoint(rotation=30.0)},
         {"model": "fashion-mnist-dr-residual"},
         {"model": "digits-l2", "image": 7},
         {"model": "digits-l2", "data": "mnist"},
-        {"model": "mnist-dr", "source": "generated", "image": 12},
-        {"model": "mnist-dr", "source": "upload", "picture": DRAWN},
-        {"model": "mnist-dr", "source": "pad"},
+        {"model": "mnist-dr-paper", "source": "generated", "image": 12},
+        {"model": "mnist-dr-paper", "source": "upload", "picture": DRAWN},
+        {"model": "mnist-dr-paper", "source": "pad"},
     ],
     ids=str,
 )

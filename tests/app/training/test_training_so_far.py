@@ -77,7 +77,7 @@ def test_every_page_shows_a_network_that_has_hardly_begun(visit: Visit, page, na
 
 def test_results_and_models_without_steps_say_nothing_of_them(visit: Visit):
     assert "After **" not in said(visit("results", model=STEP))
-    assert slider(visit("dynamic", model="mnist-dr")) is None
+    assert slider(visit("dynamic", model="mnist-dr-paper")) is None
 
 
 def test_the_trained_network_can_be_put_beside_an_early_one(bare_machine):
@@ -97,7 +97,7 @@ def test_an_unknown_step_is_one_sentence_and_the_model_to_begin_with(visit: Visi
 
 def test_what_goes_with_a_step_are_the_models_at_that_step_and_trained_ones_where_none_is_kept(bare_machine):
     names = list(resources.peers(resources.entries()[STEP]))
-    assert {f"digits-{each}@40" for each in ORDER} < {*names} and "digits-matrix" in names and "mnist-dr" in names
+    assert {f"digits-{each}@40" for each in ORDER} < {*names} and "digits-matrix" in names and "mnist-dr-paper" in names
     assert not {f"digits-{each}" for each in ORDER} & {*names} and len(names) == len({*names})
 
 
