@@ -158,6 +158,12 @@ def _where(result: dict[str, Any] | None) -> str:
     return f"; CPU, {result['machine']}, torch {result['torch']}" if result else ""
 
 
+def _data(result: dict[str, Any] | None) -> str:
+    """The data sets of a result's rows, MNIST where there is none yet."""
+    names = dict.fromkeys(row["data"] for row in (result or {"rows": []})["rows"]) or ("mnist",)
+    return " and ".join(map(title_of, names))
+
+
 def _of_file(
     experiment: Any,
     title: str,
@@ -192,12 +198,12 @@ _REPORTS: dict[str, Callable[[], Report]] = {
     "robustness": _of_file(
         robustness, "Viewpoint",
         "What happens to images that are shifted or turned further than training ever showed?",
-        lambda result: f"MNIST test images, one model each, evaluation only{_where(result)}",
+        lambda result: f"{_data(result)} test images, one model each, evaluation only{_where(result)}",
         "--count 2000", "*Encapsulating Capsule Networks*, invariance against equivariance",
     ),
     "viewpoint": _of_file(
         viewpoint, "Equivariance", "Do a network's numbers tell from which viewpoint an image is seen?",
-        lambda result: f"MNIST, one model each, evaluation only{_where(result)}",
+        lambda result: f"{_data(result)}, one model each, evaluation only{_where(result)}",
         "", "Hinton, Sabour & Frosst 2018, invariance against equivariance",
     ),
     "iterations": _iterations,

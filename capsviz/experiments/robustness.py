@@ -20,8 +20,9 @@ from typing import Any
 import torch
 
 from capsviz import zoo
-from capsviz.data import ImageSet, load
+from capsviz.data import ImageSet, MultiDigits, load, title_of
 from capsviz.data.viewpoint import rotate, shift
+from capsviz.errors import CapsvizError
 from capsviz.experiments import results
 from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
@@ -46,13 +47,14 @@ def run(
     count: the first so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
     whose weights changed is measured again.
     """
-    test = load(data, "test", root=data_root)
-    assert isinstance(test, ImageSet)
-    images = replace(test, images=test.images[:count], labels=test.labels[:count])
+    images = first(data, "test", count, data_root)
     result = results.read(NAME) or {"experiment": NAME, "rows": []}
-    for entry in compared(result, data, models):
-        known = [row for row in result["rows"] if (row["model"], row["data"]) == (entry.name, data)]
-        done = {(row["kind"], row["amount"], row["count"]) for row in known}
+    for entry in compared(result, images, models):
+        done = {
+            (row["kind"], row["amount"], row["count"])
+            for row in result["rows"]
+            if (row["model"], row["data"]) == (entry.name, data)
+        }
         wanted = [setting for setting in settings if (*setting, len(images)) not in done]
         network = zoo.load_network(entry.name) if wanted else None
         for kind, amount in wanted:
@@ -80,12 +82,27 @@ def run(
     return result
 
 
-def compared(result: dict[str, Any], data: str, models: Sequence[str] | None) -> list[zoo.Entry]:
-    """The models to measure, the `candidates` unless given.
+def first(data: str, split: str, count: int, root: Path | None) -> ImageSet:
+    """The first so many images of a split; raises CapsvizError for a set of several objects an image."""
+    images = load(data, split, root=root)
+    if isinstance(images, MultiDigits):
+        raise CapsvizError(f"The images of {data} show two objects each; choose a data set of one object with --data.")
+    return replace(images, images=images.images[:count], labels=images.labels[:count])
+
+
+def compared(result: dict[str, Any], images: ImageSet, models: Sequence[str] | None) -> list[zoo.Entry]:
+    """The models to measure on images, the `candidates` of their data set unless given.
 
     Rows of other weights than those that ship leave the result, and, unless models are given, those of other models.
+    Raises CapsvizError for a model that takes other images, or knows another number of classes.
     """
+    data = images.name
     entries = [zoo.entry(name) for name in models or candidates(data)]
+    for entry in entries:
+        if (tuple(entry.network.image), entry.network.classes) != (images.image, len(images.classes)):
+            raise CapsvizError(
+                f"{entry.name} takes other images than those of {data}; choose another --model or --data."
+            )
     stays = zoo.models() if models else {entry.name: entry for entry in entries}
     result["rows"] = [
         row
@@ -130,20 +147,41 @@ def standard_error(row: dict[str, Any]) -> float:
     return 100 * math.sqrt(share * (1 - share) / row["count"])
 
 
-def series(result: dict[str, Any], kind: str) -> dict[str, list[dict[str, Any]]]:
-    """The rows of one kind by routing, in rising amount; nothing moved belongs to both kinds."""
+def parts(result: dict[str, Any], *counts: str) -> list[dict[str, Any]]:
+    """The result by data set and number of images: only such rows compare. The part with most rows comes first."""
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in result["rows"]:
+        found.setdefault((row["data"], *(row[name] for name in counts or ("count",))), []).append(row)
+    return [{**result, "rows": rows} for rows in sorted(found.values(), key=len, reverse=True)]
+
+
+def called(part: dict[str, Any], *counts: str) -> str:
+    """What a part of `parts` was measured on: "MNIST, first 2,000 images"."""
+    row = part["rows"][0]
+    return f"{title_of(row['data'])}, first {' and '.join(f'{row[name]:,}' for name in counts or ('count',))} images"
+
+
+def series(part: dict[str, Any], kind: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of one kind, of one part of `parts`, by model in the order of the methods, in rising amount.
+
+    Nothing moved belongs to both kinds.
+    """
+    order = list(METHODS)
     found: dict[str, list[dict[str, Any]]] = {}
-    for routing in METHODS:
-        rows = [
-            row for row in result["rows"] if row["routing"] == routing and (row["kind"] == kind or row["amount"] == 0)
-        ]
-        if rows:
-            found[routing] = sorted(rows, key=lambda row: row["amount"])
+    for row in sorted(part["rows"], key=lambda row: (order.index(row["routing"]), row["amount"])):
+        if row["kind"] == kind or row["amount"] == 0:
+            found.setdefault(row["model"], []).append(row)
     return found
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Error in percent by model and amount."""
+    """Error in percent by model and amount, a table for each of the `parts`."""
+    found = parts(result)
+    heads = [f"**{called(part)}**\n\n" if len(found) > 1 else "" for part in found]
+    return "\n\n".join(head + _markdown(part) for head, part in zip(heads, found, strict=True))
+
+
+def _markdown(result: dict[str, Any]) -> str:
     lines = []
     for kind, unit in (("shift", "px"), ("rotation", "°")):
         rows = series(result, kind)
@@ -161,7 +199,10 @@ def markdown(result: dict[str, Any]) -> str:
 
 def sentences(result: dict[str, Any]) -> list[str]:
     """Who errs least and most where the images moved, and what the models had seen."""
-    if not result["rows"]:
+    found = parts(result)
+    if len(found) > 1:
+        return [f"{called(part)}: {sentence}" for part in found for sentence in sentences(part)]
+    if not found:
         return ["Nothing was measured here."]
     said = []
     for kind, amount, unit in (("shift", 4, "pixels"), ("rotation", 40, "degrees")):
@@ -173,8 +214,8 @@ def sentences(result: dict[str, Any]) -> list[str]:
                 f"{standard_error(best):.1f} %, {worst['model']} most, {worst['error']:.1f} ± "
                 f"{standard_error(worst):.1f} %."
             )
-    counts = sorted({row["count"] for row in result["rows"]})
-    said.append(f"{_trained(result)} First {counts[0]} test images, one model each, ± binomial standard error.")
+    count = result["rows"][0]["count"]
+    said.append(f"{_trained(result)} First {count} test images, one model each, ± binomial standard error.")
     return said
 
 

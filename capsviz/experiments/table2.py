@@ -141,7 +141,9 @@ def _unshipped() -> list[TableRow]:
 
 def _row(entries: list[zoo.Entry], spreads: Mapping[str, seeds.Spread]) -> TableRow:
     first, method = entries[0], method_of(entries[0])
-    errors = [error for entry in entries if entry.name in spreads for error in spreads[entry.name].errors]
+    told = [spreads[entry.name] for entry in entries if entry.name in spreads]
+    commands = {entry.command for entry in entries}
+    errors = [error for spread in told if spread.command in commands for error in spread.errors]
     if len(errors) < 2:
         errors = [entry.test_error for entry in entries]
     return TableRow(

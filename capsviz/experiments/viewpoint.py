@@ -11,7 +11,6 @@ more numbers tell more: so the CNN also answers with as many principal component
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,12 @@ import torch
 
 from capsviz import zoo
 from capsviz.analysis.viewpoint import Seen, numbers, recovered
-from capsviz.data import ImageSet, load, to_float
+from capsviz.data import ImageSet, to_float
 from capsviz.data.viewpoint import CHANGES, Change, transformed
+from capsviz.errors import CapsvizError
 from capsviz.experiments import results
-from capsviz.experiments.robustness import compared
+from capsviz.experiments.robustness import called as title
+from capsviz.experiments.robustness import compared, first, parts
 from capsviz.network import METHODS, Network
 
 NAME = "viewpoint"
@@ -46,18 +47,28 @@ def run(
     measured. A row is added as soon as it is measured, and what stands is skipped; a model whose weights changed is
     measured again.
     """
-    parts = [
-        (_first(data, split, count, data_root), seed)
-        for split, count, seed in (("train", fitted, 0), ("test", held, 1))
+    both = [
+        (first(data, split, count, data_root), seed) for split, count, seed in (("train", fitted, 0), ("test", held, 1))
     ]
     result = results.read(NAME) or {"experiment": NAME, "rows": []}
-    for entry in compared(result, data, models):
-        known = [row for row in result["rows"] if (row["model"], row["data"]) == (entry.name, data)]
-        done = {(row["change"], row["fitted"], row["held"]) for row in known}
-        sizes = tuple(len(images) for images, _ in parts)
+    entries = compared(result, both[0][0], models)
+    least = 2 if all(entry.has_capsules for entry in entries) else COMPONENTS
+    for label, name in enumerate(both[0][0].classes):
+        if (few := int((both[0][0].labels == label).sum())) < least:
+            raise CapsvizError(
+                f"Of class {name} there are {few} among the first {fitted:,} training images of {data} and {least} are "
+                "needed to fit on; give more with --fitted."
+            )
+    for entry in entries:
+        done = {
+            (row["change"], row["fitted"], row["held"])
+            for row in result["rows"]
+            if (row["model"], row["data"]) == (entry.name, data)
+        }
+        sizes = tuple(len(images) for images, _ in both)
         for change in (CHANGES[change] for change in changes if (change, *sizes) not in done):
             network = zoo.load_network(entry.name)
-            fit, test = (seen(network, images, change, seed) for images, seed in parts)
+            fit, test = (seen(network, images, change, seed) for images, seed in both)
             count = fit.numbers.shape[1]
             result |= results.machine()
             for components in (None, COMPONENTS) if not entry.has_capsules else (None,):
@@ -77,12 +88,6 @@ def run(
                 say(f"{called(row)}, {change.title.lower()}: R² {row['r2']:.3f}")
             results.write(NAME, result)
     return result
-
-
-def _first(data: str, split: str, count: int, root: Path | None) -> ImageSet:
-    images = load(data, split, root=root)
-    assert isinstance(images, ImageSet)
-    return replace(images, images=images.images[:count], labels=images.labels[:count])
 
 
 def seen(network: Network, images: ImageSet, change: Change, seed: int) -> Seen:
@@ -105,29 +110,43 @@ def called(row: dict[str, Any]) -> str:
     return f"{row['model']}, {reduced}{row['of']:,} pooled features"
 
 
+COUNTS = ("fitted", "held")
+"""Only rows of as many images compare."""
+
+
 def table(result: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
-    """The rows by what was read, in the order of the methods, and by change."""
+    """The rows of the largest of the `parts` by what was read, in the order of the methods, and by change."""
     order = list(METHODS)
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in sorted(result["rows"], key=lambda row: (order.index(row["routing"]), -row["numbers"])):
+    rows = parts(result, *COUNTS)[0]["rows"] if result["rows"] else []
+    for row in sorted(rows, key=lambda row: (order.index(row["routing"]), -row["numbers"])):
         found.setdefault(called(row), {})[row["change"]] = row
     return found
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """R² by what was read and by change."""
+    """R² by what was read and by change, a table for each of the `parts`."""
+    found = parts(result, *COUNTS)
+    heads = [f"**{title(part, *COUNTS)}**\n\n" if len(found) > 1 else "" for part in found]
+    return "\n\n".join(head + _markdown(part) for head, part in zip(heads, found, strict=True))
+
+
+def _markdown(result: dict[str, Any]) -> str:
     lines = [
         f"| R² | {' | '.join(f'{change.title.lower()}' for change in CHANGES.values())} |",
         "| --- |" + " ---: |" * len(CHANGES),
     ]
-    for title, rows in table(result).items():
+    for read, rows in table(result).items():
         cells = (f"{rows[name]['r2']:.2f}" if name in rows else "" for name in CHANGES)
-        lines.append(f"| {title} | {' | '.join(cells)} |".replace("-0.00", "0.00"))
+        lines.append(f"| {read} | {' | '.join(cells)} |".replace("-0.00", "0.00"))
     return "\n".join(lines)
 
 
 def sentences(result: dict[str, Any]) -> list[str]:
     """How often pooling forgets more than a class capsule; what recovers each change best and worst; how measured."""
+    found = parts(result, *COUNTS)
+    if len(found) > 1:
+        return [f"{title(part, *COUNTS)}: {sentence}" for part in found for sentence in sentences(part)]
     said = [_pooled_or_not(result)]
     for change in CHANGES.values():
         rows = [row for row in result["rows"] if row["change"] == change.name]
@@ -139,10 +158,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
             )
     if not result["rows"]:
         return ["Nothing was measured here."]
-    fitted, held = (
-        " or ".join(f"{count:,}" for count in sorted({row[key] for row in result["rows"]}))
-        for key in ("fitted", "held")
-    )
+    fitted, held = (f"{result['rows'][0][key]:,}" for key in COUNTS)
     said.append(
         "A ridge regression for each class, its strength by leave-one-out; fitted on "
         f"{fitted} training images, R² on {held} test images, each seen once, by an amount drawn from the whole range. "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -104,10 +105,16 @@ def cost(costs: Sequence[Cost], *, dark: bool = False) -> Figure:
 
 
 def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
-    """Error against shift and against rotation, with binomial standard errors; what trainings had seen is shaded."""
+    """Error against shift and against rotation, with binomial standard errors; what trainings had seen is shaded.
+
+    Of several data sets or numbers of images the part with most rows (`robustness.parts`).
+    """
     figure = side_by_side(["shift, pixels", "rotation, degrees"], dark)
+    result = next(iter(viewpoints.parts(result)), result)
+    models = Counter(row["routing"] for row in {row["model"]: row for row in result["rows"]}.values())
     for column, kind in enumerate(("shift", "rotation"), start=1):
-        for place, (routing, rows) in enumerate(viewpoints.series(result, kind).items()):
+        for place, (model, rows) in enumerate(viewpoints.series(result, kind).items()):
+            routing = rows[0]["routing"]
             colour = colour_of(routing, dark)
             figure.add_trace(
                 go.Scatter(
@@ -115,11 +122,11 @@ def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
                     y=[row["error"] for row in rows],
                     error_y={"array": [viewpoints.standard_error(row) for row in rows], "color": colour},
                     customdata=[[row["model"], 100 * row["ink"]] for row in rows],
-                    name=METHODS[routing].short,
+                    name=METHODS[routing].short if models[routing] == 1 else model,
                     mode="lines+markers",
                     line={"color": colour, "width": 3, "dash": DASHES[place % len(DASHES)]},
                     marker={"size": 9, "color": colour},
-                    legendgroup=routing,
+                    legendgroup=model,
                     showlegend=column == 1,
                     hovertemplate="%{customdata[0]} at %{x}: %{y:.1f} %<br>"
                     "ink left: %{customdata[1]:.0f} %<extra></extra>",

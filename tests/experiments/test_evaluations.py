@@ -16,6 +16,7 @@ from capsviz.commands.main import app
 from capsviz.data import to_float
 from capsviz.data.torchvision_sets import JPEG_NOTE
 from capsviz.data.viewpoint import CHANGES
+from capsviz.errors import CapsvizError
 from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table2, viewpoint
 from capsviz.experiments.convergence import TrainingCurve
 from capsviz.experiments.seed_means import SeedMean
@@ -82,13 +83,44 @@ def test_of_each_routing_the_model_that_errs_least_is_compared():
 
 
 def test_what_models_saw_in_training_is_said_of_each():
-    same = {"routing": "dr", "count": 9, "kind": "shift", "amount": 0, "error": 1.0}
+    same = {"routing": "dr", "data": "mnist", "count": 9, "kind": "shift", "amount": 0, "error": 1.0}
     few, more = ({**same, "model": name, "seen_shift": 2.0} for name in ("few", "more"))
     rows = [few | {"seen_rotation": 0.0}, more | {"seen_rotation": 15.0}]
     assert robustness.sentences({"rows": rows})[-1].startswith(
         "In training the models saw shifts of up to 2 pixels and no turns (few); "
         "shifts of up to 2 pixels and turns of up to 15 degrees (more)."
     )
+
+
+@pytest.mark.parametrize("experiment", [robustness, viewpoint], ids=["robustness", "viewpoint"])
+def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mnist_root, experiment):
+    def run(data: str, count: int) -> dict:
+        if experiment is robustness:
+            return robustness.run(data, ["mnist-dr"], count, settings=[("shift", 4)], data_root=mnist_root)
+        return viewpoint.run(data, ["mnist-dr"], count, count, changes=["right"], data_root=mnist_root)
+
+    for data, count in (("digits", 100), ("mnist", 100), ("mnist", 120)):
+        run(data, count)
+    report = reports.report(experiment.NAME)
+    assert [(row["data"], row["count" if experiment is robustness else "held"]) for row in report.measured["rows"]] == [
+        ("digits", 100), ("mnist", 100), ("mnist", 120),
+    ]  # fmt: skip
+    assert report.markdown.count("**Digits, first 100") == report.markdown.count("| mnist-dr") - 2 == 1
+    assert all(sentence.startswith(("Digits, first", "MNIST, first")) for sentence in report.sentences)
+    assert report.conditions.startswith("Digits and MNIST")
+
+
+def test_what_a_turn_adds_in_rounding_leaves_a_result_that_can_be_read(folder, mnist_root):
+    robustness.run("mnist", ["mnist-dr"], 20, settings=[("rotation", 10)], data_root=mnist_root)
+    [row] = known(results.read("robustness"))["rows"]
+    assert row["ink"] == 1
+
+
+def test_images_that_an_experiment_cannot_move_are_refused_in_a_sentence(folder, mnist_root):
+    with pytest.raises(CapsvizError, match="two objects each; choose"):
+        robustness.run("multi-mnist", None, 20, data_root=mnist_root)
+    with pytest.raises(CapsvizError, match="cifar10-dr-residual takes other images than those of digits"):
+        robustness.run("digits", ["cifar10-dr-residual"], 20)
 
 
 def test_every_image_goes_its_own_way_and_no_further_than_asked():
@@ -127,6 +159,13 @@ def test_viewpoints_are_recovered_from_a_capsule_and_from_pooled_features_also_c
     assert report.sentences[0].startswith(f"In {better[0]:d} of 1 changes the CNN's pooled features")
     assert report.sentences[0].endswith(f"in {better[1]:d}.")
     assert "200 training images, R² on 100 test images" in report.sentences[-1]
+
+
+def test_fewer_images_of_a_class_than_numbers_to_fit_are_refused_in_a_sentence():
+    with pytest.raises(
+        CapsvizError, match=r"Of class 0 there are \d+ among the first 40 .* and 16 are needed to fit on"
+    ):
+        viewpoint.run("digits", ["mnist-cnn"], 40, 20, changes=["right"])
 
 
 def test_an_image_is_seen_by_an_amount_of_the_sliders_steps():
@@ -184,6 +223,10 @@ def test_table_ii_takes_what_is_there_and_says_what_is_not(folder, tmp_path, mon
     (folder / "seeds.json").write_text(json.dumps({"rows": [spread("mnist-l2", (0.4, 0.6, 0.8))]}))
     mine = next(line for line in table2.lines() if (line.data, line.method) == ("mnist", "L2"))
     assert (mine.ours.count, mine.ours.mean, mine.ours.high) == (3, pytest.approx(0.6), 0.8)
+    before = {**spread("mnist-l2", (0.4, 0.6, 0.8)), "command": f"{one['command']} --epochs 1"}
+    (folder / "seeds.json").write_text(json.dumps({"rows": [before]}))
+    both = [line for line in table2.lines() if (line.data, line.method) == ("mnist", "L2") and line.ours]
+    assert [(line.shipped, line.ours.count) for line in both] == [(True, 2), (False, 3)], "two trainings, two rows"
     text = table2.markdown(lines)
     assert "| CIFAR-10 | L1/FC | 14.04 | not trained here |" in text
     papers = [line for line in lines if line.block == table2.PAPERS]

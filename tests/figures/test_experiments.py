@@ -55,7 +55,15 @@ def test_cost_draws_a_bar_for_each_method():
 
 
 def test_robustness_shades_what_training_had_seen():
-    usual = {"model": "mnist-dr", "routing": "dr", "seen_shift": 2, "seen_rotation": 15, "count": 100, "ink": 1.0}
+    usual = {
+        "model": "mnist-dr",
+        "data": "mnist",
+        "routing": "dr",
+        "seen_shift": 2,
+        "seen_rotation": 15,
+        "count": 100,
+        "ink": 1.0,
+    }
     rows = [{**usual, "kind": "shift", "amount": amount, "error": 10.0 * amount} for amount in (2, 0, 1)]
     figure = figures.robustness({"rows": rows})
     assert list(figure.data[0].x) == [0, 1, 2] and list(figure.data[0].y) == [0, 10, 20]

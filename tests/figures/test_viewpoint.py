@@ -12,7 +12,17 @@ from capsviz.figures.viewpoint import pooling_figures, recovery
 
 def test_recovery_draws_every_r2_and_hatches_what_was_cut_down():
     def row(routing: str, change: str, r2: float, numbers: int, of: int) -> dict:
-        return {"model": f"m-{routing}", "routing": routing, "change": change, "r2": r2, "numbers": numbers, "of": of}
+        return {
+            "data": "mnist",
+            "fitted": 9,
+            "held": 9,
+            "model": f"m-{routing}",
+            "routing": routing,
+            "change": change,
+            "r2": r2,
+            "numbers": numbers,
+            "of": of,
+        }
 
     rows = [
         row("cnn", "rotation", 0.8, 6272, 6272),
