@@ -25,7 +25,7 @@ from torch import Tensor
 from capsviz.data.dataset import FOLDER_PREFIX, SPLITS, Dataset, check_split
 from capsviz.data.errors import DatasetMissing, ImageError, UnknownDataset
 from capsviz.data.images import ImageSet, stratified_split
-from capsviz.data.visitor import prepare, read_image
+from capsviz.data.visitor import Levels, levels_of, prepare, read_image
 from capsviz.errors import line
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ NAMED = 5
 """Broken files that a sentence names."""
 READERS = 4
 _FORM = re.compile(r"@(1|3)x(\d{1,3})x(\d{1,3})$")
+_WRITABLE = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]*")
+"""Names that a file can hold (`capsviz.reading.Name`): text on one line. What is no UTF-8 comes as surrogates."""
+_DEEP = frozenset((".png", ".tif", ".tiff", ".pgm", ".ppm"))
+"""Endings of files that may hold more than 8 bits of grey."""
 _PICTURES = frozenset((".png", ".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".ppm", ".pgm"))
 
 
@@ -105,7 +109,7 @@ class Folder(Dataset):
             raise DatasetMissing(
                 f"{place} has no images left for {split}: add more, or make folders train and test in it."
             )
-        images, broken = _read_all(files, self.image)
+        images, broken = _read_all(files, self.image, _levels(place, *_state(place)))
         if not len(images):
             raise DatasetMissing(line(f"None of the {len(files)} files in {place} can be read; replace them."))
         note = _left_out([str(files[each].relative_to(place)) for each in broken], len(files))
@@ -163,6 +167,8 @@ def parted(name: str) -> tuple[Path, Form | None]:
     said = name.removeprefix(FOLDER_PREFIX)
     found = _FORM.search(said)
     path = Path(said[: found.start()] if found else said).expanduser().absolute()
+    if not _WRITABLE.fullmatch(str(path)):
+        raise UnknownDataset(f"The path {str(path)!r} is no text on one line; rename its folders.")
     if found is None:
         return path, None
     channels, height, width = map(int, found.groups())
@@ -231,6 +237,10 @@ def _listed(place: Path, *state: int) -> Listing:
             line(f"{place}/train and {place}/test must have the same classes, but only one of them has {several}.")
         )
     classes = tuple(sorted(filled["train"]))
+    if strange := [name for name in classes if not _WRITABLE.fullmatch(name)]:
+        raise DatasetMissing(
+            line(f"In {place} the name of a class, {strange[0]!r}, is no text on one line; rename it.")
+        )
     if not has_splits and "train" in classes and (held := {"val", "valid", "validation"} & set(classes)):
         raise DatasetMissing(
             line(f"{place} has folders train and {min(held)}, which are no classes; call the second one test.")
@@ -272,6 +282,26 @@ def _chosen_form(place: Path, *state: int) -> Form:
     return channels, side, side
 
 
+@lru_cache(maxsize=8)
+def _levels(place: Path, *state: int) -> Levels:
+    """The levels of all pictures of more than 8 bits, of both splits: one scale for all of them."""
+    listing, found = listed(place), dict[str, tuple[float, float]]()
+
+    def look(path: Path) -> Levels:
+        try:
+            return levels_of(path)
+        except ImageError:
+            return {}
+
+    deep = [path for part in SPLITS for path in listing.files[part] if path.suffix.lower() in _DEEP]
+    with ThreadPoolExecutor(READERS) as pool:
+        for each in pool.map(look, deep):
+            for kind, (low, high) in each.items():
+                before = found.get(kind, (low, high))
+                found[kind] = min(before[0], low), max(before[1], high)
+    return found
+
+
 def _opened(path: Path) -> Image.Image | None:
     try:
         return read_image(path).image
@@ -287,13 +317,16 @@ def _grey(picture: Image.Image) -> bool:
     return not (ImageChops.difference(red, green).getbbox() or ImageChops.difference(red, blue).getbbox())
 
 
-def _read_all(files: tuple[Path, ...], form: Form) -> tuple[UInt8[Tensor, "count channel height width"], list[int]]:
+def _read_all(
+    files: tuple[Path, ...], form: Form, levels: Levels
+) -> tuple[UInt8[Tensor, "count channel height width"], list[int]]:
     """The files that can be read, as bytes, and the places of those that cannot."""
     images = torch.empty((len(files), *form), dtype=torch.uint8)
 
     def read(number: int) -> bool:
         try:
-            images[number] = prepare(read_image(files[number]), form, layout="photo", invert=False).pixels
+            picture = read_image(files[number], levels=levels)
+            images[number] = prepare(picture, form, layout="photo", invert=False).pixels
         except ImageError:
             return False
         return True

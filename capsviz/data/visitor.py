@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,27 +61,44 @@ class Prepared:
     inverted: bool = False
 
 
-def read_image(source: bytes | bytearray | memoryview | str | Path) -> VisitorImage:
+Levels = Mapping[str, tuple[float, float]]
+"""The lowest and the highest level of grey of pictures of more than 8 bits, "I" of whole numbers, "F" of fractions."""
+
+
+def levels_of(source: str | Path) -> Levels:
+    """The levels of a file, empty for one of 8 bits or of colour; nothing is decoded of such. Raises `ImageError`."""
+    with _open(_bytes_of(source)) as picture:
+        if not _deep(picture):
+            return {}
+        _check_size(picture)
+        try:
+            values = np.asarray(picture)
+        except Exception as error:  # as in read_image
+            raise ImageError("The picture is truncated or damaged: export or upload it again.") from error
+        low, high = float(values.min()), float(values.max())
+        return {picture.mode[0]: (low, high)} if math.isfinite(low + high) else {}
+
+
+def read_image(source: bytes | bytearray | memoryview | str | Path, *, levels: Levels | None = None) -> VisitorImage:
     """Read a picture from bytes or a path.
 
     The first frame of an animation, turned as EXIF says, 16-bit grey scaled, transparency filled with whichever of
-    black and white shows what is drawn. Raises `ImageError` with one sentence for what is empty, no picture, too
+    black and white shows what is drawn. levels: of all pictures that are to be scaled alike, its own unless given.
+    Raises `ImageError` with one sentence for what is empty, no picture, too
     large, truncated or damaged; the size is checked before anything is decoded.
     """
     data = _bytes_of(source)
     if not data:
         raise ImageError("The file is empty (0 bytes): choose another one.")
     with _open(data) as picture:
-        width, height = picture.size
-        if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
-            raise ImageError(_TOO_LARGE)
+        _check_size(picture)
         try:
             # MPO is a JPEG that carries further views of the same photo
             several = picture.format != "MPO" and getattr(picture, "is_animated", False)
             picture.draft(picture.mode, (WORKING_SIDE, WORKING_SIDE))  # JPEG decodes at a fraction; others ignore it
             picture.load()
             orientation = picture.getexif().get(_ORIENTATION)
-            upright, notes = _opaque(picture)
+            upright, notes = _opaque(picture, levels)
         except ImageError:
             raise
         except MemoryError as error:
@@ -158,11 +177,22 @@ def _open(data: bytes) -> Image.Image:
         raise ImageError(f"This is not a picture that can be read: choose a file in {_NAMES} format.") from error
 
 
-def _opaque(picture: Image.Image) -> tuple[Image.Image, list[str]]:
+def _check_size(picture: Image.Image) -> None:
+    width, height = picture.size
+    if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
+        raise ImageError(_TOO_LARGE)
+
+
+def _deep(picture: Image.Image) -> bool:
+    """Whether it has more than 8 bits of grey."""
+    return picture.mode.startswith("I") or picture.mode == "F"
+
+
+def _opaque(picture: Image.Image, levels: Levels | None = None) -> tuple[Image.Image, list[str]]:
     """The picture as "L" or "RGB", reduced to the working size, and notes."""
     notes: list[str] = []
-    if picture.mode.startswith("I") or picture.mode == "F":
-        picture = _eight_bits(picture)
+    if _deep(picture):
+        picture = _eight_bits(picture, (levels or {}).get(picture.mode[0]))
         notes.append("The grey levels were scaled to 8 bits.")
     if picture.has_transparency_data:
         picture = picture.convert("RGBA")
@@ -180,12 +210,15 @@ def _opaque(picture: Image.Image) -> tuple[Image.Image, list[str]]:
     return picture, notes
 
 
-def _eight_bits(picture: Image.Image) -> Image.Image:
-    """Grey as bytes: by the smallest depth (8, 10, 12, 16 bits) that holds it, else from end to end."""
+def _eight_bits(picture: Image.Image, levels: tuple[float, float] | None = None) -> Image.Image:
+    """Grey as bytes: by the smallest depth (8, 10, 12, 16 bits) that holds it, else from end to end.
+
+    levels: the lowest and the highest of all pictures that are scaled alike.
+    """
     values = np.asarray(picture).astype(np.float64)
     if not np.isfinite(values).all():
         raise ImageError("The picture holds values that are not numbers: save it as an ordinary PNG and upload that.")
-    low, high = float(values.min()), float(values.max())
+    low, high = levels or (float(values.min()), float(values.max()))
     depths = (1.0,) if picture.mode == "F" and high <= 1 else (255.0, 1023.0, 4095.0, 65535.0)
     depth = next((top for top in depths if low >= 0 and high <= top), None)
     if depth is None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -184,3 +186,32 @@ def test_what_a_program_hides_in_a_class_is_no_picture_of_it(tmp_path):
     fill(tmp_path, ["yew"], 0)
     Image.new("RGB", (40, 30)).save(tmp_path / "oak" / "scan.jfif", format="JPEG")
     assert len(load(f"folder:{tmp_path}", "train")) + len(load(f"folder:{tmp_path}", "test")) == before + 1
+
+
+def test_pictures_of_sixteen_bits_are_scaled_alike(tmp_path):
+    for name, level in (("dark", 200), ("bright", 3000)):
+        (tmp_path / name).mkdir()
+        for number in range(10):
+            grey = np.full((16, 16), level, np.uint16)
+            grey[4:12, 4:12] += np.uint16(12 * number)  # some of the dark ones fit into 8 bits, others do not
+            Image.fromarray(grey).save(tmp_path / name / f"{number}.png")
+    for split in ("train", "test"):
+        images = load(f"folder:{tmp_path}", split)
+        dark = images.images[images.labels == images.classes.index("dark")].float()
+        bright = images.images[images.labels == images.classes.index("bright")].float()
+        assert dark.max() < 21 and bright.min() > 180, "4095 is white, in every picture"
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9", b"a\tb"], ids=["latin-1", "tab"])
+def test_a_class_whose_name_no_file_can_hold_is_refused_before_anything_is_read(tmp_path, name):
+    fill(tmp_path, ["tea", "odd"], 5)
+    os.rename(tmp_path / "odd", os.fsencode(tmp_path) + b"/" + name)
+    with pytest.raises(DatasetMissing, match="is no text on one line; rename it"):
+        named(f"folder:{tmp_path}", data_root())
+    with pytest.raises(UnknownDataset, match="rename its folders"):
+        named(f"folder:{os.fsdecode(os.fsencode(tmp_path) + b'/' + name)}", data_root())
+
+
+def test_names_in_other_scripts_and_with_joined_signs_are_classes(tmp_path):
+    fill(tmp_path, ["naïve café", "葉", "👩\u200d🔬", "a\u00a0b"], 5)
+    assert set(load(f"folder:{tmp_path}", "test").classes) == {"naïve café", "葉", "👩\u200d🔬", "a\u00a0b"}
