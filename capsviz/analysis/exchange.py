@@ -45,7 +45,7 @@ MOST_CAPSULES, MOST_VOTES, MOST_ITERATIONS = 50_000, 2**24, 10
 """Of a network that somebody dropped into the app; the papers' largest on 32 × 32 pixels are well below."""
 REMEDY = "write it anew with `capsviz zoo export`"
 _FOLDER = re.compile(rf"{FOLDER_PREFIX}(?!\.)[^/\\~\x00-\x1f]+@(1|3)x\d{{1,3}}x\d{{1,3}}")
-_WORD = re.compile(r"[\w-]{1,100}")
+_WORD = re.compile(r"[\w-][\w.-]{0,99}")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ def portable(model: Entry) -> str:
     if not model.data.startswith(FOLDER_PREFIX):
         return model.data
     path, form = parted(model.data)
-    return f"{FOLDER_PREFIX}{path.name}@{'x'.join(map(str, form or model.network.image))}"
+    name = re.sub(r"[\\~\x00-\x1f]", "-", path.name).lstrip(".") or "images"
+    return f"{FOLDER_PREFIX}{name}@{'x'.join(map(str, form or model.network.image))}"
 
 
 def _bare(model: Entry) -> str:

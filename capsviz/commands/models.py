@@ -58,7 +58,7 @@ def evaluate(
     from capsviz.training.evaluate import evaluate as measure
 
     network, known = open_model(model, device)
-    images = fitting(network, known["name"], data or known["data"], split)
+    images = fitting(network, known, data or known["data"], split)
     result = measure(network, images, batch)
     print(f"{known['name']} on {images.name} ({split}): error {error_of(result.error, result.count)}")
     if images.note:
@@ -191,7 +191,7 @@ def trace_set(
     from capsviz.tracing.trace_set_writer import record
 
     network, known = model
-    images = fitting(network, known["name"], data, split)
+    images = fitting(network, known, data, split)
     recorded = record(
         network,
         images,
@@ -211,9 +211,14 @@ def trace_set(
         )
 
 
-def fitting(network: Any, name: str, data: str, split: str) -> Any:
-    """A data set that a network can take; raises CapsvizError for another one."""
+def fitting(network: Any, known: dict[str, Any], data: str, split: str) -> Any:
+    """A data set that a network can take; raises CapsvizError for another one.
+
+    known: as `open_model` gives it. Of the very set that the network was trained on the classes have to be the same.
+    """
     from capsviz.data import load
+
+    name = known["name"]
 
     images = load(data, split, image=network.config.image)
     if images.image != network.config.image or len(images.classes) != network.config.classes:
@@ -221,4 +226,11 @@ def fitting(network: Any, name: str, data: str, split: str) -> Any:
             f"{name} takes {network.config.image} images of {network.config.classes} "
             f"classes and {images.name} has {images.image} of {len(images.classes)}; choose another --data."
         )
+    if known["classes"] and tuple(known["classes"]) != tuple(images.classes):
+        if images.name == known["data"]:
+            raise CapsvizError(
+                f"The classes of {images.name} are {', '.join(images.classes)} and {name} learned "
+                f"{', '.join(known['classes'])}; give its folders their names back."
+            )
+        say(f"{name} learned {', '.join(known['classes'])}; they count as {', '.join(images.classes)} in this order.")
     return images

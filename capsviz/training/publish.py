@@ -9,6 +9,7 @@ from torch import Tensor
 
 from capsviz import zoo
 from capsviz.data import MultiDigits, load
+from capsviz.errors import line
 from capsviz.files import CheckpointError
 from capsviz.network import folded
 from capsviz.tracing.coefficient_history import HISTORY
@@ -57,6 +58,13 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
     config = TrainingConfig.from_dict(summary["training"])
     network = folded(open_run(run)[0])
     test = load(config.data, "test", root=data_root)
+    if summary.get("classes") and tuple(summary["classes"]) != tuple(test.classes):
+        raise CheckpointError(
+            line(
+                f"The classes of {config.data} are {', '.join(test.classes)} and the run learned "
+                f"{', '.join(summary['classes'])}; give its folders their names back, or train again."
+            )
+        )
     result = evaluate(zoo.shipped(network, bits), test)
 
     images, labels = exemplar_images(config, data_root)

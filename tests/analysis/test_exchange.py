@@ -160,3 +160,14 @@ def test_the_command_line_exports_and_adds(elsewhere: Path, monkeypatch, tmp_pat
     assert isinstance(zoo.load("mine"), CapsNet) and predictions.recorded(zoo.entry("mine")).reconstructs
     assert "no file" in run("add", "nothing.capsviz")
     assert "leave out --8-bits" in run("add", "digits-dr.capsviz", "--8-bits")
+
+
+def test_a_name_with_a_point_and_a_folder_of_any_name_travel(tmp_path, monkeypatch):
+    for folder, name in ((".leaves", "leaves"), ("a~b\\c", "a-b-c"), ("...", "images")):
+        data = exchange.portable(replace(zoo.entry("digits-dr"), data=f"folder:{tmp_path}/{folder}@1x28x28"))
+        assert data == f"folder:{name}@1x28x28" and exchange._FOLDER.fullmatch(data)
+    (tmp_path / "m.capsviz").write_bytes(exchange.export("digits-dr"))
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+    assert exchange.add(tmp_path / "m.capsviz", "leaves-v1.2").name == "leaves-v1.2"
+    with pytest.raises(zoo.ZooError):
+        exchange.add(tmp_path / "m.capsviz", "../leaves")

@@ -161,3 +161,9 @@ def test_batches_are_made_where_the_images_lie_and_indexed_there(digits, setting
     assert [indices.device.type for indices in asked] == ["meta"]
     parts = (batch.images, batch.labels, batch.targets, batch.drawings)
     assert {part.device.type for part in parts} == {"meta"}
+
+
+def test_where_all_images_are_held_out_no_smaller_batch_is_asked_for(digits):
+    none = replace(digits, images=digits.images[:0], labels=digits.labels[:0])
+    with pytest.raises(SettingsError, match=r"No image is left to train on; add images, or hold fewer out"):
+        Feed(none, config())

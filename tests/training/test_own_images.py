@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,20 @@ def test_a_folder_that_moved_is_one_sentence(own, tmp_path, monkeypatch):
         assert "it agrees" in command("evaluate", "--model", "my-shapes-dr-residual").output
     finally:
         (own / "elsewhere").rename(own / "my shapes")
+
+
+def test_classes_that_were_renamed_since_are_said_and_neither_measured_nor_published(own):
+    shutil.copytree(own / "my shapes", own / "theirs")
+    (own / "theirs" / "bar").rename(own / "theirs" / "rod")
+    said = command("evaluate", "--model", "my-shapes-dr-residual", "--data", "folder:theirs").stderr
+    assert "my-shapes-dr-residual learned <b>cross<∕b>, a *round* one, bar; they count as" in said
+    (own / "my shapes" / "bar").rename(own / "my shapes" / "rod")
+    try:
+        for words in (("evaluate", "--model", "my-shapes-dr-residual"), ("zoo", "add", "runs/my-shapes-dr-residual")):
+            with pytest.raises(CapsvizError, match=r"learned .*, bar; give its folders their names back"):
+                CliRunner().invoke(app, words, catch_exceptions=False)
+    finally:
+        (own / "my shapes" / "rod").rename(own / "my shapes" / "bar")
 
 
 @pytest.mark.parametrize(
