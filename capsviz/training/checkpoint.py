@@ -47,8 +47,16 @@ def restore_checkpoint(tensors: dict[str, Tensor], model: nn.Module, optimizer: 
 
 def model_tensors(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The network's part of a checkpoint, or of a file of final weights."""
-    inner = {name.removeprefix("model/"): value for name, value in tensors.items() if name.startswith("model/")}
-    return inner or tensors
+    return _below("model/", tensors) or tensors
+
+
+def validated_tensors(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The network in a file of a run that is validated, tested and saved: the average, where there is one."""
+    return _below("average/", tensors) or model_tensors(tensors)
+
+
+def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def restore_model(tensors: dict[str, Tensor], model: nn.Module) -> None:

@@ -9,6 +9,7 @@ coefficients.safetensors; checkpoint.safetensors while it is under way. The same
 that was cut off.
 """
 
+import math
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from capsviz.data import to_float
+from capsviz.data import ImageSet, to_float
 from capsviz.errors import CapsvizError
 from capsviz.files import read_header, read_tensors, write_tensors
 from capsviz.network import METHODS, Network, assemble, configure
@@ -33,9 +34,17 @@ from capsviz.training.feed import Batch, Feed, training_sets
 from capsviz.training.interrupt import listening
 from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
-from capsviz.training.processes import DIVERGED, agreed, launch, part, step_products
+from capsviz.training.processes import DIVERGED, DUE, agreed, launch, part, step_products
 from capsviz.training.running_means import RunningMeans
-from capsviz.training.runs import CHECKPOINT, alone, check_same_run, finish, finished_summary, read_position
+from capsviz.training.runs import (
+    CHECKPOINT,
+    alone,
+    check_same_images,
+    check_same_run,
+    finish,
+    finished_summary,
+    read_position,
+)
 from capsviz.training.weight_average import WeightAverage
 
 METRICS_EVERY = 50
@@ -135,7 +144,10 @@ def train(
     precision = fabric.strategy.precision.precision
     if config.is_folder:
         forecast.check_images(config, data_root)
-    train_set, held_out = (each.to(fabric.device) for each in training_sets(config, data_root))
+    parts = training_sets(config, data_root)
+    # Of the user's own images, which may change between two calls.
+    images = [each.checksum() for each in parts if isinstance(each, ImageSet)] if config.is_folder else []
+    train_set, held_out = (each.to(fabric.device) for each in parts)
     feed = Feed(train_set, config, fabric.global_rank, fabric.world_size)
     total = config.steps or config.epochs * feed.steps_per_epoch
 
@@ -152,7 +164,10 @@ def train(
         state = begun
         tensors, _ = read_tensors(folder / CHECKPOINT)
         check_same_run(config, state)
+        check_same_images(images, state)
         restore_checkpoint(tensors, model, optimizer)
+        if state.get("scaler"):
+            fabric.strategy.precision.load_state_dict(state["scaler"])
         average.restore(tensors)
         snapshots.restore(tensors)
     start, seconds_before, validation_error = state["step"], state["seconds"], state["validation_error"]
@@ -169,7 +184,7 @@ def train(
             write_tensors(kept_at(folder, 0), average.model.state_dict(), {"step": 0})
     pace = forecast.Pace(start, total) if config.is_folder else None
     window, began = RunningMeans(), time.monotonic()
-    window.restore(tensors, fabric.device)
+    window.restore(tensors, fabric)
     saved = began
 
     with listening(time_limit) as stop:
@@ -199,8 +214,12 @@ def train(
                 position |= window.read(fabric) | {"learning_rate": rate} | sparsity_of(model)
                 if journal:
                     journal.write("train", position)
-            if journal and epoch_over:
-                result = evaluate(average.model, held_out, config.batch)
+            result = evaluate(average.model, held_out, config.batch) if journal and epoch_over else None
+            if epoch_over and agreed(fabric, DIVERGED if result and not math.isfinite(result.loss) else ""):
+                if journal:
+                    journal.close()
+                raise Diverged(f"The validation loss is not finite after step {done}; {kept_of(folder)}")
+            if journal and result:
                 validation_error = result.error
                 position |= {"validation_error": result.error, "validation_loss": result.loss}
                 journal.write("epoch", position)
@@ -210,12 +229,16 @@ def train(
                 if pace:
                     journal.say(pace.told(done))
 
-            stopped = agreed(fabric, stop.reason())
-            if journal and (stopped or epoch_over or time.monotonic() - saved >= checkpoint_seconds):
+            due = DUE if journal and time.monotonic() - saved >= checkpoint_seconds else ""
+            wish = agreed(fabric, stop.reason() or due)
+            stopped = "" if wish == DUE else wish
+            sums = window.tensors(fabric) if wish or epoch_over else {}
+            if journal and (wish or epoch_over):
                 state = {"step": done, "seconds": seconds, "validation_error": validation_error}
                 state |= {"name": config.name, "config": model.config.to_dict(), "training": config.to_dict()}
-                state |= {"classes": train_set.classes, "precision": precision}
-                more = snapshots.tensors() | average.tensors() | window.tensors()
+                state |= {"classes": train_set.classes, "precision": precision, "images": images}
+                state |= {"scaler": fabric.strategy.precision.state_dict()}
+                more = snapshots.tensors() | average.tensors() | sums
                 save_checkpoint(folder / CHECKPOINT, model, optimizer, state, more)
                 saved = time.monotonic()
             if stopped and done < total:

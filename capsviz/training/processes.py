@@ -16,8 +16,8 @@ from capsviz.device import chosen
 from capsviz.training.config import SettingsError
 
 # A later reason outranks an earlier one when processes disagree.
-DIVERGED = "the loss is not finite"
-REASONS = ("", "time limit", "SIGTERM", "Ctrl-C", DIVERGED)
+DUE, DIVERGED = "a checkpoint is due", "the loss is not finite"
+REASONS = ("", DUE, "time limit", "SIGTERM", "Ctrl-C", DIVERGED)
 
 
 def launch(device: str | None, precision: str) -> Any:
@@ -44,6 +44,11 @@ def launch(device: str | None, precision: str) -> Any:
         precision=precision_on(place.type) if precision == "auto" else precision,
     )
     fabric.launch()
+    found = fabric.strategy.precision.precision
+    if precision not in ("auto", found):  # Fabric takes another one where the device has not this one
+        raise SettingsError(
+            f"{place.type} does not train in {precision}; give --precision {found}, or another --device."
+        )
     return fabric
 
 
@@ -91,7 +96,7 @@ def part() -> None:
 
 
 def agreed(fabric: Any, reason: str) -> str:
-    """Why any process wants to stop: all of them stop at the same step, or the others would wait for ever."""
+    """Why any process wants to stop, or to save: all of them do so at the same step, or the others would wait."""
     if fabric.world_size == 1:
         return reason
     wish = torch.tensor(REASONS.index(reason), device=fabric.device)

@@ -35,19 +35,31 @@ class RunningMeans:
             return self.last["images_per_second"]
         return self.images / max(1e-9, time.monotonic() - self.began)
 
-    def tensors(self) -> dict[str, Tensor]:
-        """What a checkpoint has to hold, so that the means of a resumed run are those of one that was never cut off."""
-        return {} if self.sums is None else {SUMS: self.sums, STEPS: torch.tensor(self.steps)}
+    def tensors(self, fabric: Any) -> dict[str, Tensor]:
+        """What a checkpoint has to hold, so that the means of a resumed run are those of one that was never cut off.
 
-    def restore(self, tensors: dict[str, Tensor], device: torch.device) -> None:
-        """Take back what `tensors` gave to a checkpoint, of one process; raises CheckpointError for what is no sum."""
+        The sums of every process, a row for each; to be called by all of them.
+        """
+        if self.sums is None:
+            return {}
+        rows = self.sums.new_zeros(fabric.world_size, 3)
+        rows[fabric.global_rank] = self.sums
+        return {SUMS: fabric.all_reduce(rows, reduce_op="sum"), STEPS: torch.tensor(self.steps)}
+
+    def restore(self, tensors: dict[str, Tensor], fabric: Any) -> None:
+        """Take back what `tensors` gave to a checkpoint, where as many processes go on the sums of each its own.
+
+        Raises CheckpointError for what is no sum.
+        """
         sums, steps = tensors.get(SUMS), tensors.get(STEPS)
         if sums is None or steps is None:
             return
-        whole = sums.shape == (3,) and sums.is_floating_point() and bool(sums.isfinite().all())
-        if not whole or steps.shape != () or steps.dtype != torch.int64 or steps < 1:
+        whole = sums.shape[-1:] == (3,) and sums.is_floating_point() and bool(sums.isfinite().all())
+        if not whole or sums.ndim > 2 or steps.shape != () or steps.dtype != torch.int64 or steps < 1:
             raise CheckpointError("The losses in the checkpoint are no sums over steps; train again without --resume.")
-        self.sums, self.steps = sums.to(device), int(steps)
+        rows = sums.reshape(-1, 3).to(fabric.device)
+        self.sums = rows[fabric.global_rank] if len(rows) == fabric.world_size else rows.mean(0)
+        self.steps = int(steps)
 
     def read(self, fabric: Any) -> dict[str, float]:
         """Means over the window and over all processes, and the speed; starts the next window."""

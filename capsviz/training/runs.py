@@ -2,9 +2,9 @@
 
 import os
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,7 +19,7 @@ from capsviz.files import CheckpointError, locked, read_header, read_tensors, wr
 from capsviz.network import Network, NetworkConfig, assemble, config_in_file
 from capsviz.network.finite import check_finite
 from capsviz.reading import Name, Names, Number, Percent, Text, read_json, understood
-from capsviz.training.checkpoint import model_tensors, restore_model
+from capsviz.training.checkpoint import restore_model, validated_tensors
 from capsviz.training.config import PRECISIONS, SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 
@@ -45,12 +45,18 @@ class RunHeader:
 
 @dataclass(frozen=True, kw_only=True)
 class Position(RunHeader):
-    """A checkpoint's header: where the training was cut off, and the precision that "auto" meant there."""
+    """A checkpoint's header: where the training was cut off, and the precision that "auto" meant there.
+
+    images: checksums of the user's own images, to learn from and held out. scaler: by what the loss is multiplied under
+    16-mixed, and what decides when that changes.
+    """
 
     step: Number
     seconds: Annotated[float, Meta(ge=0)]
     validation_error: Percent | None
     precision: Precision | None = None
+    images: Names = ()
+    scaler: dict[Name, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +72,10 @@ class Summary(RunHeader):
     note: Text = ""
     precision: Precision | None = None
     machine: Text = ""
+
+
+class OtherSettings(CheckpointError):
+    """A run on disk was started with other settings."""
 
 
 P = ParamSpec("P")
@@ -107,7 +117,7 @@ def open_run(path: Path) -> tuple[Network, dict[str, Any]]:
         raise CheckpointError(f"{path} does not say which network it belongs to; give a file that training wrote.")
     said: RunHeader = understood(RunHeader, header, path, WRITTEN, CheckpointError, hook=config_in_file)
     config = said.config
-    weights = model_tensors(tensors)
+    weights = validated_tensors(tensors)
     if sum(value.numel() for value in weights.values()) < config.weights:
         raise CheckpointError(f"{path} holds fewer weights than its config has; {WRITTEN}.")
     model = assemble(config)
@@ -142,15 +152,24 @@ def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict
 
 
 def check_same_run(config: TrainingConfig, saved: dict[str, Any]) -> None:
-    """Raise CheckpointError, naming the setting, when a run on disk was started with another one."""
+    """Raise OtherSettings, naming the setting, when a run on disk was started with another one."""
     started = TrainingConfig.from_dict(saved["training"])
     before, now = started.to_dict(), config.to_dict()
     for name in now:
         if before[name] != now[name]:
-            raise CheckpointError(
+            raise OtherSettings(
                 f"The run was started with {name} {before[name]} and not {now[name]}; repeat its command "
                 f"({started.command()}) or give another --name."
             )
+
+
+def check_same_images(images: Sequence[str], saved: dict[str, Any]) -> None:
+    """Raise CheckpointError where the user's own images are not those that a run on disk was started with."""
+    if list(images) != saved.get("images", list(images)):
+        raise CheckpointError(
+            "The images in the folder are not those that the run was started with; restore them, or train anew under "
+            "another --name."
+        )
 
 
 def finish(

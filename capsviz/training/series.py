@@ -13,7 +13,7 @@ from capsviz.files import CheckpointError
 from capsviz.training.config import SettingsError
 from capsviz.training.loop import train
 from capsviz.training.recipes import Recipe
-from capsviz.training.runs import CHECKPOINT, SUMMARY, check_same_run, read_position, read_summary
+from capsviz.training.runs import CHECKPOINT, SUMMARY, OtherSettings, check_same_run, read_position, read_summary
 
 RESERVE_SECONDS = 5.0
 """Kept back from a time limit, at most a tenth of it: the last step and its checkpoint have to fit in, too."""
@@ -143,8 +143,10 @@ def table(chosen: Sequence[Recipe], out: Path) -> str:
     for recipe in chosen:
         try:
             state = state_of(recipe, out)
-        except (CheckpointError, SettingsError):
+        except OtherSettings:
             state_now = "other settings"
+        except (CheckpointError, SettingsError):
+            state_now = "damaged"
         else:
             state_now = f"{state.test_error:.2f} %" if state.test_error is not None else f"step {state.step}"
             state_now = state_now if state.done or state.step else "not begun"

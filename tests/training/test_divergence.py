@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -16,6 +18,8 @@ from capsviz.network import CapsNet, assemble, config_from_dict
 from capsviz.network.finite import NotFinite, check_finite
 from capsviz.training import loop
 from capsviz.training.config import SettingsError, TrainingConfig
+from capsviz.training.evaluate import evaluate
+from capsviz.training.journal import read_metrics
 from capsviz.training.publish import publish
 from capsviz.training.runs import CHECKPOINT, WEIGHTS, open_run
 
@@ -53,6 +57,16 @@ def test_the_first_loss_that_is_not_finite_stops_a_training_and_keeps_the_last_g
     assert header["step"] == 5 and all(bool(torch.isfinite(value).all()) for value in tensors.values())
     lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert not [line for line in lines if line.get("step", 0) > 5]
+
+
+def test_a_validation_loss_that_is_not_finite_stops_a_training_too(tmp_path, monkeypatch):
+    def failing(*arguments):
+        return replace(evaluate(*arguments), loss=math.nan)
+
+    monkeypatch.setattr(loop, "evaluate", failing)
+    with pytest.raises(loop.Diverged, match=r"^The validation loss is not finite after step 8; no checkpoint was left"):
+        loop.train(CONFIG, tmp_path, device="cpu", quiet=True)
+    assert not list(tmp_path.glob("*.safetensors")) and "epoch" not in {line["kind"] for line in read_metrics(tmp_path)}
 
 
 def test_a_rate_that_is_far_too_high_ends_in_one_sentence_and_an_exit_code(tmp_path, monkeypatch, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,13 @@ from capsviz import Trace, TraceSet, memory, zoo
 from capsviz.commands.main import app
 from capsviz.data import DatasetMissing
 from capsviz.errors import CapsvizError
+from capsviz.files import CheckpointError
 from capsviz.routing import parts
 from capsviz.training import forecast
 from capsviz.training.choosing import choose
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.feed import Batch, multi_hot
-from capsviz.training.loop import ForwardPass, build, take_step
+from capsviz.training.loop import ForwardPass, build, take_step, train
 from capsviz.training.publish import exemplar_images
 from tests.folders import BROKEN, COUNTS, drawn
 
@@ -116,6 +118,17 @@ def test_classes_that_were_renamed_since_are_said_and_neither_measured_nor_publi
                 CliRunner().invoke(app, words, catch_exceptions=False)
     finally:
         (own / "my shapes" / "rod").rename(own / "my shapes" / "bar")
+
+
+def test_a_run_does_not_go_on_with_other_images(tmp_path):
+    config = TrainingConfig(f"folder:{drawn(tmp_path / 'some', 28, 'L')}@1x28x28", "l2", "tiny", steps=4, batch=4)
+    training = partial(train, config, tmp_path / "run", device="cpu", quiet=True, resume=True)
+    assert training(time_limit=1e-6).stopped == "time limit"
+    assert training(time_limit=1e-6).step > 1, "the same ones are taken"
+    picture = tmp_path / "some" / "bar" / "001.png"
+    picture.rename(tmp_path / "some" / "<b>cross<∕b>" / "another.png")
+    with pytest.raises(CheckpointError, match="The images in the folder are not those that the run was started with"):
+        training()
 
 
 @pytest.mark.parametrize(

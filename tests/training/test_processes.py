@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from capsviz.training import loop
-from capsviz.training.config import TrainingConfig
-from capsviz.training.processes import allow_tf32, step_products
+from capsviz.training.config import SettingsError, TrainingConfig
+from capsviz.training.processes import allow_tf32, launch, step_products
 from capsviz.training.runs import open_run
 
 pytestmark = pytest.mark.long
@@ -105,3 +105,9 @@ def test_an_image_is_learned_by_the_products_of_a_step_and_validated_by_others(t
     config = TrainingConfig("digits", "l2", preset="tiny", steps=2, precision="bf16-mixed")
     loop.train(config, tmp_path, device="cpu", quiet=True)
     assert seen == {"take_step": {"medium"}, "evaluate": {"highest"}}
+
+
+@pytest.mark.filterwarnings("ignore:You passed")
+def test_a_precision_that_the_device_has_not_is_refused_instead_of_replaced():
+    with pytest.raises(SettingsError, match="cpu does not train in 16-mixed; give --precision bf16-mixed, or another"):
+        launch("cpu", "16-mixed")

@@ -9,6 +9,7 @@ import sys
 import time
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -149,6 +150,26 @@ def test_a_run_goes_on_in_the_precision_that_it_began_in_and_says_it(tmp_path, m
     assert (summary["precision"], summary["machine"]) == ("bf16-mixed", processor())
 
 
+def test_a_run_goes_on_with_the_factor_of_its_loss_where_there_is_one(tmp_path, monkeypatch):
+    """Of 16-mixed, which wants a GPU: here a scaler lies beside a precision without one."""
+    config = TrainingConfig("digits", "l2", "tiny", steps=3, batch=32)
+    scalers: list[torch.amp.GradScaler] = []
+
+    def scaling(*given):
+        fabric = processes.launch(*given)
+        scalers.append(torch.amp.GradScaler("cpu", init_scale=2.0 ** (10 + len(scalers)), growth_interval=7))
+        monkeypatch.setattr(fabric.strategy.precision, "state_dict", scalers[-1].state_dict)
+        monkeypatch.setattr(fabric.strategy.precision, "load_state_dict", scalers[-1].load_state_dict)
+        return fabric
+
+    monkeypatch.setattr(loop, "launch", scaling)
+    assert loop.train(config, tmp_path, device="cpu", quiet=True, time_limit=1e-6).stopped == "time limit"
+    loop.train(config, tmp_path, resume=True, device="cpu", quiet=True)
+    begun, resumed = scalers
+    assert begun.get_scale() == resumed.get_scale() == 1024
+    assert type(resumed.get_growth_interval()) is int
+
+
 def test_metrics_after_a_resume_are_those_of_an_uninterrupted_run(tmp_path, monkeypatch, one_thread):
     """A line is a mean over steps, and the run is cut off amid them."""
     config = TrainingConfig("digits", "l2", "tiny", steps=9, batch=32)
@@ -181,11 +202,12 @@ def test_metrics_after_a_resume_are_those_of_an_uninterrupted_run(tmp_path, monk
         {"window/sums": torch.full((3,), math.nan), "window/steps": torch.tensor(1)},
         {"window/sums": torch.ones(3), "window/steps": torch.tensor(0)},
         {"window/sums": torch.ones(3), "window/steps": torch.ones(2)},
+        {"window/sums": torch.ones(1, 1, 3), "window/steps": torch.tensor(1)},
     ],
 )
 def test_a_checkpoint_whose_losses_are_no_sums_gets_one_sentence(damaged):
     with pytest.raises(CheckpointError, match=r"^The losses in the checkpoint are no sums over steps; train"):
-        RunningMeans().restore(damaged, torch.device("cpu"))
+        RunningMeans().restore(damaged, SimpleNamespace(device=torch.device("cpu")))
 
 
 def test_a_write_that_fails_midway_leaves_the_checkpoint_of_before(tmp_path, monkeypatch):

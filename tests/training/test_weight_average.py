@@ -2,11 +2,15 @@
 
 import copy
 
+import pytest
 import torch
 
+from capsviz.files import read_tensors
 from capsviz.network import CapsNet, preset
+from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
 from capsviz.training.loop import parameter_groups
+from capsviz.training.runs import CHECKPOINT, open_run
 from capsviz.training.weight_average import WeightAverage
 
 
@@ -52,3 +56,13 @@ def test_only_matrices_and_kernels_decay():
     for group in groups:
         share = 0.1 if all(id(parameter) in decoder for parameter in group["params"]) else 1.0
         assert group["share"] == share
+
+
+@pytest.mark.long
+def test_a_run_that_was_cut_off_opens_as_the_average_that_it_validated(tmp_path):
+    config = TrainingConfig("digits", "dr", "tiny", steps=3, batch=32, average=0.9)
+    loop.train(config, tmp_path, device="cpu", quiet=True, time_limit=1e-6)
+    tensors, _ = read_tensors(tmp_path / CHECKPOINT)
+    opened = open_run(tmp_path)[0].state_dict()
+    assert all(torch.equal(value, tensors[f"average/{name}"]) for name, value in opened.items())
+    assert not all(torch.equal(value, tensors[f"model/{name}"]) for name, value in opened.items())
