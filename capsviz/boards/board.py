@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from capsviz.boards.capsule_maps import CapsuleMaps
 from capsviz.boards.decoder import Left, decoder_message, header
 from capsviz.boards.discriminative import coefficient_maps
 from capsviz.boards.message import Message
-from capsviz.boards.routing import describe_routing, routing_message
+from capsviz.boards.routing import SHARED, describe_routing, routing_message
 from capsviz.figures.errors import FigureError
 from capsviz.tracing.trace import Trace
 
@@ -36,7 +36,8 @@ class Board:
     """A kind of board and what it is given: for each class that can be chosen the message that shows it.
 
     kind: its name in `frontend/boards.ts`; count: how many classes, 1 where there is nothing to choose; upper: the one
-    that is shown first. first: packed messages that come once, before all others.
+    that is shown first. first: packed messages that come once, before all others. shared: arrays of a message that
+    are the same for every class.
     """
 
     kind: str
@@ -45,16 +46,23 @@ class Board:
     count: int = 1
     upper: int = 0
     first: tuple[bytes, ...] = ()
+    shared: frozenset[str] = frozenset()
 
     @property
     def file(self) -> str:
         """What its pictures are called as files."""
         return "capsviz-" + re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
 
-    def packed(self, upper: int) -> bytes:
-        """What shows a class, as the browser takes it."""
+    def packed(self, upper: int, *, without: Container[str] = ()) -> bytes:
+        """What shows a class, as the browser takes it; without: arrays that it has already."""
         message = self.message(upper)
-        return Message({**UNTOLD, **message.fields}, message.arrays).packed()
+        arrays = {name: array for name, array in message.arrays.items() if name not in without}
+        return Message({**UNTOLD, **message.fields}, arrays).packed()
+
+    def packed_shared(self) -> bytes:
+        """The arrays that are the same for every class, as the browser takes them."""
+        arrays = self.message(self.upper).arrays
+        return Message({}, {name: array for name, array in arrays.items() if name in self.shared}).packed()
 
 
 def trace_board(
@@ -84,7 +92,7 @@ def trace_board(
         return Message({**shown.fields, "alt": describe_routing(last, image=image, upper=upper)}, shown.arrays)
 
     message(chosen)  # what is wrong is said at once, not when somebody looks
-    return Board("routing-board", title, message, len(last.classes), chosen)
+    return Board("routing-board", title, message, len(last.classes), chosen, shared=SHARED)
 
 
 def maps_board(maps: CapsuleMaps, title: str, *, dark: bool = False) -> Board:

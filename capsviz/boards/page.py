@@ -39,7 +39,8 @@ def board_page(board: Board) -> str:
         "title": board.title,
         "upper": board.upper,
         "first": [b64encode(message).decode() for message in board.first],
-        "messages": [b64encode(board.packed(upper)).decode() for upper in range(board.count)],
+        "shared": b64encode(board.packed_shared()).decode(),
+        "messages": [b64encode(board.packed(upper, without=board.shared)).decode() for upper in range(board.count)],
     }
     return _PAGE.substitute(
         title=html.escape(board.title),

@@ -25,6 +25,21 @@ from capsviz.routing.program import Program, Share
 from capsviz.tracing.recorder import contains_shorter
 from capsviz.tracing.trace import Trace
 
+SHARED = frozenset(
+    (
+        "image",
+        "presence",
+        "gains",
+        "lengths",
+        "shares",
+        "agreement",
+        "cost",
+        "temperature",
+        "base_shares",
+        "base_lengths",
+    )
+)
+"""Arrays of a message that are the same whichever class is chosen, the largest of them of all pairs of capsules."""
 SEEN = 3
 """Axes of the space that the votes are looked at in: two on the page, a third to turn it by."""
 

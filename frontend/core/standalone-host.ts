@@ -16,12 +16,14 @@ export class StandaloneHost {
   private readonly host: Host;
   private end = (): void => undefined;
 
-  /** other: asked for the numbers of another class; name: of the files that its pictures are saved as. */
+  /** other: asked for the numbers of another class; name: of the files that its pictures are saved as; shared: what is the same
+   *  in all messages. */
   constructor(
     private readonly mount: Mount,
     private readonly root: HTMLElement,
     private readonly other: (upper: number) => void,
     name: string,
+    private readonly shared: Readonly<Record<string, unknown>> = {},
   ) {
     this.host = { parent: this.place };
     const files = element(
@@ -36,7 +38,7 @@ export class StandaloneHost {
 
   /** Give the board a packed message. */
   say(packed: Uint8Array): void {
-    const message = unpack(packed);
+    const message = { ...this.shared, ...unpack(packed) };
     const { theme } = message as { readonly theme?: Theme };
     if (theme) this.dress(theme);
     this.end = this.mount(this.host, { ...message, ...this.kept, acknowledged: {} }, (what, value) => {

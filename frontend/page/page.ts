@@ -2,6 +2,7 @@
 
 import { boards } from "../boards";
 import { element } from "../core/dom";
+import { unpack } from "../core/message";
 import { StandaloneHost } from "../core/standalone-host";
 import "./page.css";
 
@@ -14,6 +15,8 @@ interface Content {
   readonly upper: number;
   /** Packed messages in base 64: those that come once and before the others, then one for each class, or one alone. */
   readonly first: readonly string[];
+  /** What is the same in all of these, packed. */
+  readonly shared: string;
   readonly messages: readonly string[];
 }
 
@@ -22,7 +25,8 @@ const root = document.getElementById("board");
 if (!root) throw new Error("The page has no place for its board.");
 const bytes = (text: string): Uint8Array => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 const say = (upper: number): void => host.say(bytes(content.messages[Math.min(upper, content.messages.length - 1)]));
-const host = new StandaloneHost(boards[content.board], root, say, content.name);
+const shared = unpack(bytes(content.shared));
+const host = new StandaloneHost(boards[content.board], root, say, content.name, shared);
 root.prepend(element("h1", { textContent: content.title }));
 for (const message of content.first) host.say(bytes(message));
 say(content.upper);

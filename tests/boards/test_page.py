@@ -21,6 +21,7 @@ from capsviz.commands.main import app
 from capsviz.data import load
 from capsviz.figures import FigureError
 from capsviz.network import CapsNet, preset
+from tests.figures.conftest import record
 
 
 def content(page: str) -> dict:
@@ -39,6 +40,19 @@ def test_the_page_of_a_routing_holds_every_class(dr):
         assert message.fields["upper"] == upper and message.fields["touched"] is None
         assert f"of class {upper} goes from" in message.fields["alt"]
         np.testing.assert_allclose(message.arrays["votes"], dr.layer.votes[1, :, upper].flatten().numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("routing", ["dr", "em", "attention"])
+def test_what_is_the_same_for_every_class_is_written_once(routing: str):
+    board = trace_board(record(routing))
+    inside = content(board_page(board))
+    shared = unpack(base64.b64decode(inside["shared"])).arrays
+    assert {"image", "presence", "lengths", "shares"} <= shared.keys() <= board.shared
+    for upper, packed in enumerate(inside["messages"]):
+        own, whole = unpack(base64.b64decode(packed)).arrays, unpack(board.packed(upper)).arrays
+        assert own.keys() == whole.keys() - shared.keys()
+        for name, array in whole.items():
+            np.testing.assert_array_equal({**shared, **own}[name], array)
 
 
 def test_the_page_loads_nothing_from_elsewhere(dr):
