@@ -29,7 +29,8 @@ def figure_csv(figure: Figure) -> str:
 
     Columns, as far as the figure has them: trace (its number), kind, name, axes, reads (what the pointer says of a
     point, in terms of the other columns), then x, y, z and every further number of a point (size and color of markers,
-    base, value), text last. Numbers are those that were drawn: figures round to four digits.
+    base, value, error_y of error bars and error_yminus where they reach less far down),
+    text last. Numbers are those that were drawn: figures round to four digits.
     """
     rows = list(points(figure))
     found = {column for row in rows for column in row}
@@ -121,6 +122,9 @@ def _marks(trace: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     marker = trace.get("marker") or {}
     fields = {key: value for key, value in trace.items() if key not in _NOT_NUMBERS}
     fields |= {key: marker[key] for key in ("size", "color") if key in marker}
+    for axis in ("error_x", "error_y"):
+        bars = trace.get(axis) or {}
+        fields |= {f"{axis}{end}": bars.get(f"array{end}") for end in ("", "minus")}
     arrays = {key: _array(value) for key, value in fields.items() if _is_array(value)}
     # Samples (box, violin) and points have x or y; nothing else says how many points there are.
     leading = next((arrays[key] for key in ("x", "y", "z", "r", "theta") if key in arrays), None)
@@ -129,7 +133,7 @@ def _marks(trace: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     columns: dict[str, list[Any]] = {}
     for key, values in arrays.items():
         if len(values) == len(leading) and values.ndim == 1:
-            columns[key] = values.tolist()
+            columns[key] = list(values)  # as they were drawn, float32 as well
         elif len(values) == len(leading) and values.ndim == 2:
             columns |= {f"{key}{number}": part.tolist() for number, part in enumerate(values.T)}
     if _is_array(trace.get("text")) and len(trace["text"]) == len(leading):

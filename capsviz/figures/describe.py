@@ -35,7 +35,8 @@ def iterations(count: int) -> str:
 
 def _describe_trace(trace: Trace, image: int) -> str:
     algorithm = trace.config.algorithm
-    rows, columns, types = trace.grid
+    rows, columns, types = trace.layers[0].lower_grid
+    below = "primary" if trace.layers[0].lower_grid == trace.grid else "lower"
     lengths = trace.activations[image]
     order = torch.argsort(lengths, descending=True).tolist()
     best = order[0]
@@ -44,7 +45,7 @@ def _describe_trace(trace: Trace, image: int) -> str:
     between = len(trace.layers) - 1
     through = f" through {between} convolutional layers of capsules" if between else ""
     return (
-        f"{algorithm.title} joins {rows * columns * types:,} primary capsules ({rows} × {columns} positions, "
-        f"{types} types) to {len(trace.classes)} classes{through}{pace}; "
+        f"{algorithm.title} joins {rows * columns * types:,} {below} capsules ({rows} × {columns} positions, "
+        f"{types} types) to {len(trace.classes)} {'classes' if trace.kind == 'class' else 'types'}{through}{pace}; "
         f"image {image} is read as {trace.classes[best]} with {algorithm.strength.word} {lengths[best]:.2f}{runner}."
     )

@@ -20,6 +20,8 @@ from capsviz.figures.theme import TICK, Ink, ink, style
 
 STEPS = 400
 """Points of a cumulative curve: quantiles, evenly spaced."""
+DIGITS = 6
+"""Behind the point: an MSE of Fashion-MNIST begins at the third."""
 ROOM = 44
 """Letters of the legend that fit on a telephone."""
 
@@ -46,7 +48,7 @@ def distribution_violins(
         colour = colours.get(name, pen.muted)
         figure.add_trace(
             go.Violin(
-                x=numbers_.astype(np.float32),
+                x=np.round(numbers_, DIGITS).astype(np.float32),
                 y0=literal(name),
                 name=literal(name),
                 orientation="h",
@@ -118,7 +120,7 @@ def _mark(figure: Figure, points: Mapping[str, tuple[Any, ...]], quantity: str, 
     x, y = zip(*points.values(), strict=True)
     figure.add_trace(
         go.Scatter(
-            x=list(x),
+            x=rounded(np.array(x), DIGITS),
             y=list(y),
             name=literal(short(mark, ROOM)),
             mode="markers",

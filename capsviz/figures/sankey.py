@@ -49,7 +49,7 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     )
     total, best = flows.sum(axis=0), int(flows.sum(axis=0).argmax())
     text = (
-        f"Sankey diagram from {trace.grid[2]} types of lower capsules to {len(targets)} upper ones, {weight} "
+        f"Sankey diagram from {len(flows)} types of lower capsules to {len(targets)} upper ones, {weight} "
         f"{iteration}: {targets[best]} receives {100 * total[best] / max(total.sum(), 1e-12):.0f} % of "
         f"everything, most of it from type {int(flows[:, best].argmax())}."
     )

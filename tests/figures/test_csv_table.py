@@ -67,3 +67,18 @@ def test_the_strip_holds_image_activations_and_reconstruction(dr: Trace):
     assert max(len(row["z"]) for row in rows if row["kind"] == "heatmap") <= len("0.123"), "numbers as short as drawn"
     bars = [float(row["y"]) for row in rows if row["kind"] == "bar"]
     assert bars == pytest.approx(dr.activations[0].tolist(), abs=5e-5)
+
+
+def test_error_bars_stand_beside_their_points():
+    bars = {"array": [0.5, 0.25], "arrayminus": [0.1, 0.2]}
+    figure = go.Figure([go.Scatter(y=[1, 2], error_y=bars), go.Scatter(y=[3, 4], error_x={"array": [7, 8]})])
+    rows = read(figure)
+    assert [(row["error_y"], row["error_yminus"]) for row in rows[:2]] == [("0.5", "0.1"), ("0.25", "0.2")]
+    assert [(row["error_x"], row["error_y"]) for row in rows[2:]] == [("7", ""), ("8", "")]
+
+
+def test_numbers_in_float32_are_as_short_as_they_were_drawn():
+    assert [row["x"] for row in read(go.Figure(go.Violin(x=np.array([0.1, 0.002345], np.float32))))] == [
+        "0.1",
+        "0.002345",
+    ]

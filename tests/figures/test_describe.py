@@ -12,6 +12,7 @@ import torch
 from capsviz import figures
 from capsviz.figures import FigureError, describe
 from capsviz.figures.theme import contrast
+from tests.figures.conftest import record
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +70,13 @@ def test_a_trace_is_described_in_a_sentence(dr, em, l2):
     assert f"in 4 iterations; image 0 is read as {best} with length {dr.activations[0].max():.2f}" in describe(dr)
     assert "with activation" in describe(em, image=2)
     assert "in one pass" in describe(l2)
+
+
+def test_a_layer_of_a_stack_is_described_by_its_own_capsules():
+    whole = record("em", name="matrix-tiny", votes="all")
+    assert "joins 576 primary capsules (12 × 12 positions, 4 types) to 10 classes through 2 conv" in describe(whole)
+    assert "joins 36 lower capsules (3 × 3 positions, 4 types) to 4 types in" in describe(whole.at(0))
+    assert "joins 36 lower capsules (3 × 3 positions, 4 types) to 10 classes in" in describe(whole.at(-1))
 
 
 def test_a_foreign_figure_has_no_description():

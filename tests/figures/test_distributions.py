@@ -23,7 +23,7 @@ MATRIX = torch.tensor([[90, 0, 3], [1, 80, 0], [0, 0, 70]])
 def test_a_violin_holds_every_number_of_its_method():
     figure = distribution_violins(VALUES, "MSE", colours=COLOURS)
     assert [trace.name for trace in figure.data] == ["DR", "L2"]
-    np.testing.assert_allclose(figure.data[1].x, VALUES["L2"])
+    np.testing.assert_allclose(figure.data[1].x, VALUES["L2"], atol=1e-6)
     assert figure.data[0].fillcolor == "#0072b2"
     assert list(figure.layout.yaxis.categoryarray) == ["L2", "DR"]  # plotly counts from below
     assert "over 101 test images; median: DR 0.5000, L2 0.7000" in describe(figure)
@@ -122,3 +122,9 @@ def test_a_long_name_of_a_class_leaves_the_matrix_its_room():
     figure = confusion_matrix(MATRIX, classes)
     assert figure.layout.xaxis.ticktext == figure.layout.yaxis.ticktext == ("Arctostaphylo…", "oak", "c")
     assert classes[0] in str(figure.data[-1])
+
+
+def test_numbers_of_a_violin_have_six_digits():
+    figure = distribution_violins({"DR": torch.tensor([0.0012345678, 0.7])}, "MSE", colours={}, marked={"DR": 1 / 3})
+    assert [str(value) for value in figure.data[0].x] == ["0.001235", "0.7"]
+    assert list(figure.data[-1].x) == [0.333333]

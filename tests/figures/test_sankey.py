@@ -11,6 +11,8 @@ from capsviz.boards import routing_message
 from capsviz.figures import describe
 from capsviz.figures.errors import FigureError
 from capsviz.figures.sankey import type_flow
+from capsviz.network.config import CapsuleLayer
+from tests.figures.conftest import record
 
 
 def test_every_class_receives_what_the_couplings_give_it(dr):
@@ -48,6 +50,13 @@ def test_board_flow_and_numbers_show_one_r_and_name_it(em):
 def test_the_flow_of_couplings_says_whose_they_are(dr):
     figure = type_flow(dr, image=0, iteration=2)
     assert figure.layout.annotations[0].text == "Σ c ‖û‖, c of iteration 2"
+
+
+def test_the_types_of_a_layer_above_the_primary_capsules_are_counted_in_words_as_in_the_picture():
+    layers = (CapsuleLayer(6, 3, 2), CapsuleLayer(3, 3, 1))
+    trace = record("em", name="matrix-tiny", votes="all", capsule_layers=layers)
+    figure = type_flow(trace.at(1))
+    assert describe(figure).startswith("Sankey diagram from 6 types of lower capsules to 3 upper ones")
 
 
 def test_discriminative_routing_has_no_such_flow(l2):
