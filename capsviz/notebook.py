@@ -20,13 +20,13 @@ _WHAT = "A board in a notebook"
 
 
 def show(
-    trace: Trace, *, image: int = 0, upper: int | None = None, model: CapsNet | None = None, dark: bool = False
+    trace: Trace, *, image: int = 0, upper: int | None = None, model: CapsNet | str | None = None, dark: bool = False
 ) -> Any:
     """The board of one image of a trace as a widget: played where the routing iterates, else its coefficients.
 
     upper: the class that is shown first, the most active one unless given; another one is chosen on the board. model:
-    the one that was recorded, for what a trace does not hold (EM: the logistic of β_a). Of several routed layers the
-    last is shown; `show(trace.at(0))` shows the first.
+    the one that was recorded, or its name in the zoo, for what a trace does not hold (EM: the logistic of β_a). Of
+    several routed layers the last is shown; `show(trace.at(0))` shows the first.
     Raises CapsvizError where anywidget or plotly is not installed, FigureError where the trace holds no votes, or lacks
     the image or the class.
     """
@@ -34,6 +34,7 @@ def show(
         from capsviz.boards import drawn_weights, trace_board
         from capsviz.boards.notebook import board_widget
 
+    model = zoo.load(model) if isinstance(model, str) else model
     # The weights of the last layer: types of a convolutional one have their own.
     more = None if model is None or trace.kind == "type" else drawn_weights(model, len(trace.classes))
     return board_widget(trace_board(trace, image=image, upper=upper, more=more, dark=dark))
@@ -67,7 +68,7 @@ def _decoder(model: CapsNet | str, image: Tensor, upper: int | None, hand: str, 
 
     if isinstance(model, str):
         entry, network = zoo.entry(model), zoo.load(model)
-        recorded = record(network, image[None], votes=False, name=model, classes=entry.classes)
+        recorded = record(network, image[None], votes=False, name=model, classes=entry.classes, objects=entry.objects)
         weights = pack_weights(network, zoo.exemplar_capsules(model), zoo.capsule_spread(model))
     else:
         recorded = record(model, image[None], votes=False, name="the model")

@@ -7,6 +7,7 @@ trace.save("mine.safetensors")                    (in traces/ the app offers it 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
@@ -66,6 +67,7 @@ def record(
     presence = _numbers(torch.ones(batch, lower) if activations is None else activations, "activations", (batch, lower))
     if bool(((presence < -ROUNDING) | (presence > 1 + ROUNDING)).any()):
         raise AdoptError("The activations are not in 0..1; give how likely each lower capsule is there.")
+    _check_some(votes)
     config = _config(algorithm, images, (batch, lower, upper, dim), lower_poses, grid, field, iterations)
     owner = _owner(algorithm, config, lower, upper, dim, weights or {})
     with torch.no_grad():
@@ -137,6 +139,7 @@ def from_steps(
     algorithm = _algorithm(routing)
     votes = None if votes is None else _numbers(votes, "votes", (None, None, None, None))
     poses = _numbers(poses, "poses", (None, None, None, None))
+    _check_some(poses)
     iterations, batch, upper, dim = poses.shape
     shares = _shares(algorithm, shares, (iterations, batch, upper))
     lower = shares.shape[-2]
@@ -216,7 +219,7 @@ def _config(
             raise AdoptError("The images are not gray or colour in 0..1; give them as the network's pixels, unscaled.")
         image = (images.shape[1], images.shape[2], images.shape[3])
     lattice = grid or (1, 1, lower)
-    if lattice[0] * lattice[1] * lattice[2] != lower:
+    if len(lattice) != 3 or math.prod(lattice) != lower:
         shape = " × ".join(map(str, lattice))
         raise AdoptError(f"The grid {shape} is not that of {lower} lower capsules; give rows, columns and types.")
     if lower_poses is not None:
@@ -259,6 +262,7 @@ def _owner(
 def _shares(algorithm: Algorithm, shares: Tensor, sizes: tuple[int, int, int]) -> Tensor:
     """The shares in the shape of a trace, checked."""
     iterations, batch, upper = sizes
+    shares = torch.as_tensor(shares)
     if algorithm.share is None:
         found = _numbers(shares, algorithm.shares, (None, upper))
         if iterations != 1:
@@ -311,6 +315,11 @@ def _numbers(value: Tensor, name: str, shape: tuple[int | None, ...] | None) -> 
     if not bool(found.isfinite().all()):
         raise AdoptError(f"The {name} hold numbers that are not finite; record them where they still are.")
     return found
+
+
+def _check_some(value: Tensor) -> None:
+    if not value.numel():
+        raise AdoptError("There is nothing to record; give at least one image and one iteration.")
 
 
 def _misfit(name: str, shape: tuple[int, ...] | torch.Size, wanted: tuple[int | None, ...]) -> str:

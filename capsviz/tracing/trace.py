@@ -215,8 +215,10 @@ class Trace:
         write(path, self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """What `save` writes."""
-        return safetensors_bytes(self.tensors(), {"format": FORMAT, "trace": json.dumps(self.header())})
+        """What `save` writes; raises TraceError for a header with which it would not open again."""
+        said = {"format": FORMAT, "trace": json.dumps(self.header())}
+        read_header(said, Path("The trace"))
+        return safetensors_bytes(self.tensors(), said)
 
     @classmethod
     def open(cls, path: str | Path) -> Trace:

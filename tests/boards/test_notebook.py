@@ -30,7 +30,8 @@ def test_a_trace_is_shown_as_its_board_and_another_class_is_answered(dr):
 def test_the_model_of_a_trace_adds_what_the_trace_does_not_hold():
     model = capsviz.load("digits-em")
     trace = capsviz.trace(model, digits(), name="digits-em")
-    assert "beta_a" in unpack(capsviz.show(trace, model=model).message).arrays
+    for given in (model, "digits-em"):
+        assert "beta_a" in unpack(capsviz.show(trace, model=given).message).arrays
     assert "beta_a" not in unpack(capsviz.show(trace).message).arrays
 
 
@@ -45,6 +46,12 @@ def test_a_capsule_of_a_pretrained_model_is_moved_every_way():
         weights = unpack(widget.first[0]).fields["weights"]
         assert weights["digest"] == state["decoders"][0]["digest"]
         assert weights["exemplars"] == zoo.exemplar_capsules("digits-dr").shape[1]
+
+
+def test_of_a_model_of_two_objects_the_capsules_of_both_stand_on_the_board():
+    image = torch.rand(zoo.entry("multi-mnist-dr-residual").network.image)
+    [decoder] = unpack(capsviz.perturb("multi-mnist-dr-residual", image).message).fields["decoders"]
+    assert len(decoder["present"]) == 2
 
 
 def test_a_network_without_exemplars_has_sliders_alone():

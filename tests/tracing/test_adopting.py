@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -150,6 +151,7 @@ STEPS_WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "votes": ({"votes": torch.zeros(1, 4, 2, 5)}, "The votes are 1 × 4 × 2 × 5 and 1 × 4 × 2 × 3 is wanted"),
     "images": ({"images": torch.full((1, 1, 8, 8), 7.0)}, "not gray or colour in 0..1"),
     "grid": ({"grid": (2, 2, 2)}, "The grid 2 × 2 × 2 is not that of 4 lower capsules"),
+    "short grid": ({"grid": (2, 2)}, "The grid 2 × 2 is not that of 4 lower capsules; give rows, columns and types"),
     "field": ({"grid": (2, 2, 1), "field": (28, 2)}, "2 positions that see 28 pixels, 2 apart, do not fit into 28"),
     "names": ({"classes": ("one",)}, "There are 2 upper capsules and 1 names; give one for each"),
     "unknown": ({"wishes": C}, "No number of Dynamic routing is called 'wishes'; choose among logits, couplings"),
@@ -258,3 +260,19 @@ def test_a_trace_is_its_own_whatever_becomes_of_what_it_was_made_from(tmp_path):
 def test_a_few_votes_of_few_numbers_have_a_board(lower: int, dim: int, iterations: int):
     trace = capsviz.record(None, torch.randn(1, lower, 3, dim), "dr", iterations=iterations)
     assert trace_board(trace).kind == "routing-board"
+
+
+def test_steps_may_come_as_arrays_of_numpy(unchecked_types):
+    couplings, poses = torch.rand(2, 1, 4, 3).softmax(-1), squash(torch.randn(2, 1, 3, 5))
+    for routing, shares in (("dr", couplings), ("l2", torch.rand(4, 3))):
+        given = poses[: 1 if routing == "l2" else 2]
+        found = Trace.from_steps(routing, np.asarray(shares), np.asarray(given))  # type: ignore[arg-type]
+        assert found.tensors().keys() == Trace.from_steps(routing, shares, given).tensors().keys()
+        torch.testing.assert_close(found.poses, given[-1])
+
+
+def test_nothing_at_all_makes_no_trace(unchecked_types):
+    with pytest.raises(AdoptError, match="There is nothing to record; give at least one image and one iteration"):
+        Trace.from_steps("dr", C[:, :0], V[:, :0])
+    with pytest.raises(AdoptError, match="There is nothing to record"):
+        capsviz.record(None, torch.zeros(0, 4, 2, 3), "dr")

@@ -95,6 +95,20 @@ def test_a_trace_of_two_objects_names_and_draws_two_and_so_does_its_file(tmp_pat
     assert torch.equal(Trace.open(tmp_path / "two.safetensors").named, trace.named)
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"name": "two\nlines"}, "The trace: name is written in a way that is not allowed here"),
+        ({"classes": ("caf\udce9", *"bcdefghij")}, "The trace is damaged"),
+    ],
+)
+def test_what_could_not_be_opened_again_is_not_written(given, says, tmp_path):
+    recorded = capsviz.trace(network("l2"), images(), **given)
+    with pytest.raises(TraceError, match=f"^{says}"):
+        recorded.save(tmp_path / "trace.safetensors")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_network_without_decoder_has_no_reconstruction(tmp_path):
     trace = capsviz.trace(network("l2", decoder=()), images())
     assert trace.reconstruction is None
