@@ -96,8 +96,8 @@ def test_what_models_saw_in_training_is_said_of_each():
 def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mnist_root, experiment):
     def run(data: str, count: int) -> dict:
         if experiment is robustness:
-            return robustness.run(data, ["mnist-dr"], count, settings=[("shift", 4)], data_root=mnist_root)
-        return viewpoint.run(data, ["mnist-dr"], count, count, changes=["right"], data_root=mnist_root)
+            return robustness.run(data, ["mnist-dr-residual"], count, settings=[("shift", 4)], data_root=mnist_root)
+        return viewpoint.run(data, ["mnist-dr-residual"], count, count, changes=["right"], data_root=mnist_root)
 
     for data, count in (("digits", 100), ("mnist", 100), ("mnist", 120)):
         run(data, count)
@@ -111,7 +111,7 @@ def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mn
 
 
 def test_what_a_turn_adds_in_rounding_leaves_a_result_that_can_be_read(folder, mnist_root):
-    robustness.run("mnist", ["mnist-dr"], 20, settings=[("rotation", 10)], data_root=mnist_root)
+    robustness.run("mnist", ["mnist-dr-residual"], 20, settings=[("rotation", 10)], data_root=mnist_root)
     [row] = known(results.read("robustness"))["rows"]
     assert row["ink"] == 1
 
