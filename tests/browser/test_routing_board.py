@@ -203,8 +203,8 @@ def test_a_pointer_that_rests_on_a_vote_stays_where_the_next_network_has_fewer(v
     visitor.window.evaluate(step, "/discriminative?model=mnist-l2-residual&image=3&part=coefficients")
     readout = visitor.window.locator(".capsule-maps .readout")
     sync_api.expect(readout).to_contain_text("the strongest")
-    at_maps = "root => (root.capsvizBoard.point(1000), root.capsvizBoard.pointed)"
-    assert visitor.window.locator("section.capsule-maps").evaluate(at_maps) == 1000
+    at_maps = "root => (root.capsvizBoard.point(700), root.capsvizBoard.pointed)"
+    assert visitor.window.locator("section.capsule-maps").evaluate(at_maps) == 700
     visitor.window.evaluate(step, "/discriminative?model=digits-l2&image=3&part=coefficients")
     sync_api.expect(readout).to_contain_text("the strongest")
     visitor.settle()
