@@ -49,8 +49,10 @@ class Geometry:
 
     @cached_property
     def across(self) -> int:
-        """Small multiples side by side: about twice as many as one below the other."""
-        return min(self.types, math.ceil(math.sqrt(2 * self.types)))
+        """Small multiples side by side: about twice as many as one below the other, more where that fills all lines."""
+        least = math.ceil(math.sqrt(2 * self.types))
+        whole = (count for count in range(least, 3 * least // 2 + 1) if self.types % count == 0)
+        return min(self.types, next(whole, least))
 
     @cached_property
     def down(self) -> int:

@@ -24,7 +24,7 @@ Part = Literal["image", "primary", "routing", "class", "reconstruction"]
 
 _SPANS: dict[str, Span] = {
     "image": (0.0, 0.13),
-    "primary": (0.215, 0.495),
+    "primary": (0.215, 0.485),
     "routing": (0.505, 0.595),
     "class": (0.605, 0.765),
     "reconstruction": (0.865, 0.995),

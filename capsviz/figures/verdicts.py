@@ -70,10 +70,11 @@ def _bars(
         said.append(f"{name}: {most}")
     figure.update_layout(
         barmode="group",
-        title={"text": title, "x": 0.5, "xanchor": "center", "font": {"size": 15}},
-        xaxis={"type": "category"},
+        title={"text": title, "x": 0.5, "xanchor": "center", "y": 0.97, "yanchor": "top", "font": {"size": 15}},
+        xaxis={"type": "category", "automargin": True},
         yaxis={"range": [0, 1.02]},
-        legend={"orientation": "h", "x": 0.5, "xanchor": "center", "y": -0.12, "yanchor": "top"},
-        margin={"l": 48, "r": 16, "t": 48, "b": 72},
+        # Above: below the axis long names of classes, which are turned, would lie over it.
+        legend={"orientation": "h", "x": 0.5, "xanchor": "center", "y": 1.01, "yanchor": "bottom"},
+        margin={"l": 48, "r": 16, "t": 76, "b": 44},
     )
     return remember(style(figure, dark=dark, height=330), f"{title.capitalize()}, the two largest. {'; '.join(said)}.")

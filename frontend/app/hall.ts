@@ -11,8 +11,7 @@ export interface At {
 }
 
 /** A window of notes asks where the hall stands, or was moved by a key and asks the hall to come along. */
-export type Said =
-  At | { readonly kind: "where" } | { readonly kind: "go"; readonly tour: string; readonly step: number };
+type Said = At | { readonly kind: "where" } | { readonly kind: "go"; readonly tour: string; readonly step: number };
 
 const NAME = "capsviz-tour";
 

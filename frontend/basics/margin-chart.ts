@@ -13,7 +13,7 @@ const NEAR = 28; // CSS pixels from a point at which it can be taken, in ordinar
 const CROWDED = 0.03; // loss below which names are fanned out
 const PUSH = 34; // CSS pixels of an arrow for a gradient of 1, in ordinary type
 
-export interface MarginState {
+interface MarginState {
   readonly look: Look;
   readonly margins: Margins;
   readonly classes: readonly string[];

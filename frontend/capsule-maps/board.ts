@@ -57,7 +57,7 @@ export class CapsuleMaps extends Board<Message> {
     // As high as the tiles may be, so that the numbers below them are on the screen; else one has to scroll.
     for (const map of this.maps) {
       const room = roomBelow(this.maps[0].tiles.canvas) - BELOW * this.look.scale;
-      map.tallest = room < 20 ? 260 : Math.max(160, Math.min(room, 0.44 * window.innerHeight));
+      map.tallest = room < 20 ? 260 : Math.max(144, Math.min(room, 0.44 * window.innerHeight));
     }
     this.redraw();
   }

@@ -5,7 +5,7 @@ import type { Theme } from "../core/colours";
 import type { Field } from "../core/receptive-field";
 import { indices } from "../core/numbers";
 
-export interface MapFields {
+interface MapFields {
   readonly title: string;
   readonly note: string;
   readonly symbol: string;
@@ -18,13 +18,13 @@ export interface MapFields {
   readonly high: number;
 }
 
-export interface CurveFields {
+interface CurveFields {
   readonly title: string;
   readonly percent: boolean;
   readonly lines: readonly { readonly name: string; readonly colour: string }[];
 }
 
-export interface LineFields {
+interface LineFields {
   /** In HTML. */
   readonly math: string;
   /** Whether it is run anew for every frame. */

@@ -4,7 +4,7 @@ import { rgb } from "d3-color";
 import { scaleLinear } from "d3-scale";
 
 /** Position from 0 to 1 and "#rrggbb" of each stop of a colour scale. */
-export type Stops = readonly (readonly [number, string])[];
+type Stops = readonly (readonly [number, string])[];
 
 export interface Theme {
   /** The page. */

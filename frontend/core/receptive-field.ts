@@ -9,7 +9,7 @@ export interface Field {
   readonly beyond: readonly [number, number];
 }
 
-export interface Box {
+interface Box {
   readonly top: number;
   readonly left: number;
   readonly bottom: number;

@@ -46,7 +46,7 @@ interface Measured {
 
 type Message = DecoderMessage & { readonly theme: Theme };
 
-export class LiveDecoder extends Board<Message> implements Workbench {
+class LiveDecoder extends Board<Message> implements Workbench {
   state!: State;
   hand: number | undefined;
   dragging = false;

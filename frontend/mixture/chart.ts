@@ -21,7 +21,7 @@ export interface Curve {
   readonly dashed?: boolean;
 }
 
-export interface ChartScene {
+interface ChartScene {
   readonly look: Look;
   readonly curves: readonly Curve[];
   readonly span: readonly [number, number];

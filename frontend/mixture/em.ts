@@ -33,7 +33,7 @@ export interface RoutingStep {
 }
 
 /** What routing is given beside the votes. */
-export interface Betas {
+interface Betas {
   readonly beta_u: number;
   readonly beta_a: number;
   /** λ of each iteration. */

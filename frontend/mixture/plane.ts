@@ -9,7 +9,7 @@ import { axes, changed, type Frame, mixed } from "./run";
 
 const EDGE = 10; // CSS pixels around what coordinates reach
 
-export interface PlaneScene {
+interface PlaneScene {
   readonly look: Look;
   /** What every coordinate stays within. */
   readonly reach: number;

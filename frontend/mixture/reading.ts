@@ -3,7 +3,7 @@
 import { indices, shown } from "../core/numbers";
 import type { Frame, Run } from "./run";
 
-export interface Reading {
+interface Reading {
   /** Lines of the algorithm that are executed; −1: none. */
   readonly lit: number | readonly number[];
   readonly texts: readonly string[];

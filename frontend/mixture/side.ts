@@ -12,7 +12,7 @@ import type { Frame, Run } from "./run";
 const CHART = { least: 62, ordinary: 104, most: 190 }; // CSS pixels of the chart's height, in ordinary type
 const LEAST = 1; // nats per point that the axis of the log-likelihood spans at least
 
-export interface SideScene {
+interface SideScene {
   readonly look: Look;
   readonly run: Run;
   readonly frame: Frame;

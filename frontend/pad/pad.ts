@@ -33,7 +33,7 @@ interface Kept {
 }
 
 /** The elements that the pad works on. */
-export interface Parts {
+interface Parts {
   readonly root: HTMLElement;
   readonly canvas: HTMLCanvasElement;
   readonly undo: HTMLButtonElement;

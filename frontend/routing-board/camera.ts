@@ -7,7 +7,7 @@ import type { Place } from "../core/shapes";
 export type Point = readonly [number, number, number];
 
 /** What may stay outside of a picture: the farthest share on either side, and what lies beyond Tukey's fences. */
-export interface Beyond {
+interface Beyond {
   readonly far: number;
   readonly fenced: boolean;
 }

@@ -12,7 +12,7 @@ import type { Run } from "./run";
 import { headings, type DrawState, BoardPanel } from "./panel";
 
 /** Classes that have a bar; of more of them the most active ones and the chosen one. */
-export const MOST_BARS = 24;
+const MOST_BARS = 24;
 
 /** ‖v‖ or a of every class as bars; the untouched run as an outline. */
 export class Bars extends BoardPanel {

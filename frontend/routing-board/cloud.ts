@@ -154,12 +154,17 @@ export class Cloud extends Panel<DrawState> {
   }
 
   /** The name of the second axis, inside: it is read from afar, and larger type finds room. */
-  private upright(pen: Pen, { run, look }: DrawState): void {
-    const { left, top } = this.frame;
+  private upright(pen: Pen, state: DrawState): void {
+    const { text, left, right, baseline } = this.uprightName(pen, state);
+    haloed(pen, text, (left + right) / 2, baseline, muted(state.look));
+  }
+
+  private uprightName(pen: Pen, { run, look }: DrawState) {
     const text = `↑ PC 2 (${explained(run, 1)})`;
     pen.font = look.type(13);
-    const middle = left + 8 + pen.measureText(text).width / 2;
-    haloed(pen, text, middle, top + 8 + headings(look).heading, muted(look));
+    const left = this.frame.left + 8;
+    const baseline = this.frame.top + 8 + headings(look).heading;
+    return { text, left, right: left + pen.measureText(text).width, baseline };
   }
 
   /** The three axes at the origin, for a space that is being turned. */
@@ -239,7 +244,8 @@ export class Cloud extends Panel<DrawState> {
   }
 
   /** From the origin to what the class has become; one that leaves the picture ends at its border, and says so. */
-  private arrow(pen: Pen, { run, view, look }: DrawState, tip: Float32Array): void {
+  private arrow(pen: Pen, state: DrawState, tip: Float32Array): void {
+    const { run, view, look } = state;
     const from = this.camera.screen(run.data.origin);
     const { left, right, top, bottom } = this.frame;
     const [to, cut] = within(from, this.camera.screen(tip), left, top, right, bottom);
@@ -262,11 +268,19 @@ export class Cloud extends Panel<DrawState> {
       pen.fill();
       if (wider) pen.stroke();
     }
+    // Its name is written over neither that of the axis, upper left, nor the note on far votes, lower left.
+    const axis = this.camera.solid ? undefined : this.uprightName(pen, state);
+    const note = this.outside.size ? this.farNote(pen, state) : undefined;
+    const said = cut ? `${view.tipName} →` : view.tipName;
     pen.font = look.type(20, "bold");
     const [x, y] = along(cut ? -24 : 17);
     const across = Math.min(this.width - 30, Math.max(left + 14, x));
-    const down = Math.min(bottom - 6, Math.max(top + 18, y + 7));
-    haloed(pen, cut ? `${view.tipName} →` : view.tipName, across, down, look.theme);
+    const begins = across - pen.measureText(said).width / 2;
+    const high = 20 * look.scale;
+    let down = Math.min(bottom - 6, Math.max(top + 18, y + 7));
+    if (axis && begins < axis.right && down - high < axis.baseline) down = axis.baseline + high;
+    if (note && begins < note.right && down > note.baseline - high) down = note.baseline - high;
+    haloed(pen, said, across, down, look.theme);
   }
 
   private title(pen: Pen, { run, look, first }: DrawState): void {
@@ -298,21 +312,25 @@ export class Cloud extends Panel<DrawState> {
   }
 
   /** What the arrowheads at the border are. */
-  private far(pen: Pen, { look }: DrawState): void {
-    const [x, y] = [this.frame.left + 8, this.frame.bottom - 9];
+  private far(pen: Pen, state: DrawState): void {
+    const { text, left, right, baseline, size } = this.farNote(pen, state);
+    haloed(pen, text, (left + right) / 2, baseline, muted(state.look));
+    pen.beginPath();
+    arrowhead(pen, [left - 2 * size, baseline - 0.8 * size], size, 0);
+    strokeIn(pen, state.look.theme.muted, 1.5);
+    pen.stroke();
+  }
+
+  private farNote(pen: Pen, { look }: DrawState) {
     const size = 5 * look.scale;
+    const left = this.frame.left + 8 + 3 * size;
     const count = `${this.outside.size} ${this.outside.size === 1 ? "vote" : "votes"} farther out`;
     pen.font = look.type(13);
-    const room = this.frame.right - x - 3 * size - 8;
-    const said =
+    const text =
       [`${count}, shortened along the ray from the origin`, `${count}, shortened along the ray`].find(
-        (text) => pen.measureText(text).width <= room,
+        (each) => pen.measureText(each).width <= this.frame.right - left - 8,
       ) ?? count;
-    haloed(pen, said, x + 3 * size + pen.measureText(said).width / 2, y, muted(look));
-    pen.beginPath();
-    arrowhead(pen, [x + size, y - 0.8 * size], size, 0);
-    strokeIn(pen, look.theme.muted, 1.5);
-    pen.stroke();
+    return { text, left, right: left + pen.measureText(text).width, baseline: this.frame.bottom - 9, size };
   }
 
   private say(pen: Pen, { run, view, look }: DrawState, i: number): void {

@@ -18,7 +18,7 @@ export interface Line {
 }
 
 /** A vector that is drawn from the origin, from a line of each iteration on until another one is known. */
-export interface Tip {
+interface Tip {
   readonly name: string;
   readonly array: string;
   readonly since: number;

@@ -8,7 +8,7 @@ import type { Look } from "../core/look";
 import { ScrubbedPanel } from "../core/scrubbed";
 import { line, strokeIn } from "../core/shapes";
 
-export interface Method {
+interface Method {
   readonly title: string;
   readonly colour: string;
   /** By amount, the strongest class that is not shown. */
@@ -18,7 +18,7 @@ export interface Method {
   readonly said: string;
 }
 
-export interface NumbersPanel {
+interface NumbersPanel {
   readonly title: string;
   /** Which number each row is. */
   readonly rows: readonly number[];

@@ -5,7 +5,7 @@ import { inkOn } from "../core/colours";
 import type { Look } from "../core/look";
 import { arrow, disc, haloed, line, ring, type Spot, strokeIn } from "../core/shapes";
 
-export interface PlaneState {
+interface PlaneState {
   readonly look: Look;
   /** Of the lower capsules. */
   readonly colours: readonly string[];
