@@ -63,8 +63,8 @@ def _table() -> Report:
         tuple(table2.sentences(lines)),
         table2.markdown(lines),
         "Test error, measured once, of the shipped, rounded weights (several seeds: of the float32 weights, some of "
-        "trainings repeated on another machine); no epoch was chosen by it, but for how long our encoder learns "
-        f"CIFAR-10; {seeds}",
+        "trainings repeated on another machine, and of the rounded ones where the run is gone); no epoch was chosen by "
+        f"it, but for how long our encoder learns CIFAR-10; {seeds}",
         "capsviz experiment table",
         "Yang, Li & Yu 2021, Table II",
         lines,

@@ -34,7 +34,7 @@ class SpreadError(CapsvizError):
 
 @dataclass(frozen=True)
 class Spread:
-    """The test errors of one recipe under several seeds, in percent, each measured once on the final float32 weights.
+    """The test errors of one recipe under several seeds, in percent, each measured once on the final weights.
 
     deviation: the standard deviation of the runs (n - 1 in the denominator), None of a single one. steps: of each run.
     command: what trains seed 0. note: what the data set says of its images.
@@ -69,7 +69,8 @@ class Spread:
 def collect(chosen: Sequence[Recipe], out: Path) -> list[Spread]:
     """The spread of every recipe (of seed 0) that has finished runs, OUT/NAME and OUT/NAME-seed1 and so on.
 
-    Seeds whose runs are not in OUT stay as they are recorded, if the same command trained them. Raises CheckpointError
+    Seeds whose runs are not in OUT stay as they are recorded, if the same command trained them; one that ships counts
+    by the error of its rounded weights where nothing else is known of it. Raises CheckpointError
     for a run with other settings than its recipe's, SpreadError where no run is finished, ResultError.
     """
     before = recorded()
@@ -100,6 +101,9 @@ def _spread_of(recipe: Recipe, out: Path, before: Spread | None) -> Spread | Non
     by_seed = {seed: summary["test_error"] for seed, summary in found.items()}
     if before is not None and before.command == config.command():
         by_seed = dict(zip(before.seeds, before.errors, strict=True)) | by_seed
+    shipped = zoo.models().get(recipe.name)
+    if shipped is not None and shipped.command == config.command():
+        by_seed.setdefault(shipped.seed, shipped.test_error)
     seeds = tuple(sorted(by_seed))
     errors = tuple(by_seed[seed] for seed in seeds)
     return Spread(

@@ -14,15 +14,15 @@ from capsviz.experiments.seeds import SpreadError, collect, keep_curves, record,
 from capsviz.files import CheckpointError
 from capsviz.network import preset
 from capsviz.training.config import TrainingConfig
-from capsviz.training.recipes import Recipe
+from capsviz.training.recipes import Recipe, choose
 
 RECIPE = Recipe("digits-l2", TrainingConfig("digits", "l2", "tiny", steps=6))
 
 
-def finished(folder, seed: int, error: float, **changes) -> None:
+def finished(folder, seed: int, error: float, config: TrainingConfig = RECIPE.config, **changes) -> None:
     """What a finished run leaves of its result."""
     folder.mkdir(parents=True)
-    training = replace(RECIPE.config, seed=seed, **changes)
+    training = replace(config, seed=seed, **changes)
     summary = {
         "name": training.name,
         "config": preset(training.preset, training.data, training.routing).to_dict(),
@@ -71,6 +71,17 @@ def test_a_run_with_other_settings_is_not_averaged_in(runs):
     finished(runs / "digits-l2-seed4", 4, 9.0, shift=2)
     with pytest.raises(CheckpointError, match="shift 2 and not 0"):
         collect([RECIPE], runs)
+
+
+def test_the_seed_that_ships_counts_where_its_run_is_gone(tmp_path):
+    entry = zoo.entry("digits-l2")
+    recipe = next(each for each in choose(["digits-l2"]) if each.config.seed == 0)
+    assert recipe.config.command() == entry.command
+    finished(tmp_path / "digits-l2-seed1", 1, 2.0, recipe.config)
+    [spread] = collect([recipe], tmp_path)
+    assert (spread.seeds, spread.errors) == ((0, 1), (entry.test_error, 2.0))
+    finished(tmp_path / "digits-l2", 0, 3.0, recipe.config)
+    assert collect([recipe], tmp_path)[0].errors == (3.0, 2.0)
 
 
 def test_runs_of_another_model_are_not_taken_for_seeds(runs):

@@ -34,7 +34,9 @@ def test_every_capsule_has_one_cell_among_the_tiles(grid):
     assert np.array_equal(tiles[cells >= 0], cells[cells >= 0])
 
 
-@pytest.mark.parametrize(("types", "lines"), [(1, (1, 1)), (8, (2, 4)), (14, (2, 7)), (11, (3, 5)), (16, (2, 8)), (32, (4, 8))])
+@pytest.mark.parametrize(
+    ("types", "lines"), [(1, (1, 1)), (8, (2, 4)), (14, (2, 7)), (11, (3, 5)), (16, (2, 8)), (32, (4, 8))]
+)
 def test_tiles_are_wider_than_high_and_fill_their_lines_where_they_can(types: int, lines: tuple[int, int]):
     grid = Geometry(6, 6, types)
     assert (grid.down, grid.across) == lines
