@@ -20,10 +20,10 @@ from typing import Any
 import torch
 
 from capsviz import zoo
-from capsviz.data import ImageSet, MultiDigits, load, title_of
+from capsviz.data import ImageSet
 from capsviz.data.viewpoint import rotate, shift
-from capsviz.errors import CapsvizError
-from capsviz.experiments import results
+from capsviz.experiments import parts, results
+from capsviz.experiments.parts import compared, first, measured, tables
 from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
 
@@ -31,6 +31,8 @@ NAME = "robustness"
 SHIFTS = tuple(range(9))
 ANGLES = (0, 10, 20, 30, 40, 50, 60)
 SETTINGS = tuple(("shift", pixels) for pixels in SHIFTS) + tuple(("rotation", angle) for angle in ANGLES[1:])
+COUNTS = ("count",)
+"""Only rows of as many images compare."""
 
 
 def run(
@@ -42,7 +44,7 @@ def run(
     data_root: Path | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Measure every model (`candidates`, unless given) under every setting.
+    """Measure every model (`capsviz.experiments.parts.candidates`, unless given) under every setting.
 
     count: the first so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
     whose weights changed is measured again.
@@ -50,17 +52,13 @@ def run(
     images = first(data, "test", count, data_root)
     result = results.read(NAME) or {"experiment": NAME, "rows": []}
     for entry in compared(result, images, models):
-        done = {
-            (row["kind"], row["amount"], row["count"])
-            for row in result["rows"]
-            if (row["model"], row["data"]) == (entry.name, data)
-        }
+        done = measured(result, entry.name, data, "kind", "amount", *COUNTS)
         wanted = [setting for setting in settings if (*setting, len(images)) not in done]
         network = zoo.load_network(entry.name) if wanted else None
         for kind, amount in wanted:
             assert network is not None
             moved = moved_images(images, kind, amount)
-            measured = evaluate(network, moved)
+            found = evaluate(network, moved)
             result |= results.machine()
             result["rows"].append(
                 {
@@ -72,53 +70,14 @@ def run(
                     "seen_rotation": seen(entry.command, "--rotate"),
                     "kind": kind,
                     "amount": amount,
-                    "count": measured.count,
-                    "error": measured.error,
+                    "count": found.count,
+                    "error": found.error,
                     "ink": ink_left(images, moved),
                 }
             )
             results.write(NAME, result)
-            say(f"{entry.name}, {kind} {amount}: {measured.error:.2f} % of {measured.count}")
+            say(f"{entry.name}, {kind} {amount}: {found.error:.2f} % of {found.count}")
     return result
-
-
-def first(data: str, split: str, count: int, root: Path | None) -> ImageSet:
-    """The first so many images of a split; raises CapsvizError for a set of several objects an image."""
-    images = load(data, split, root=root)
-    if isinstance(images, MultiDigits):
-        raise CapsvizError(f"The images of {data} show two objects each; choose a data set of one object with --data.")
-    return replace(images, images=images.images[:count], labels=images.labels[:count])
-
-
-def compared(result: dict[str, Any], images: ImageSet, models: Sequence[str] | None) -> list[zoo.Entry]:
-    """The models to measure on images, the `candidates` of their data set unless given.
-
-    Rows of other weights than those that ship leave the result, and, unless models are given, those of other models.
-    Raises CapsvizError for a model that takes other images, or knows another number of classes.
-    """
-    data = images.name
-    entries = [zoo.entry(name) for name in models or candidates(data)]
-    for entry in entries:
-        if (tuple(entry.network.image), entry.network.classes) != (images.image, len(images.classes)):
-            raise CapsvizError(
-                f"{entry.name} takes other images than those of {data}; choose another --model or --data."
-            )
-    stays = zoo.models() if models else {entry.name: entry for entry in entries}
-    result["rows"] = [
-        row
-        for row in result["rows"]
-        if row["data"] != data or (row["model"] in stays and row["sha256"] == stays[row["model"]].sha256)
-    ]
-    return entries
-
-
-def candidates(data: str) -> list[str]:
-    """The models to compare: of each routing that with a decoder which errs least, and the CNN, as far as they ship."""
-    chosen: dict[str, zoo.Entry] = {}
-    for entry in sorted(zoo.models().values(), key=lambda entry: entry.test_error):
-        if entry.data == data and (not entry.has_capsules or entry.has_decoder):
-            chosen.setdefault(entry.routing, entry)
-    return [chosen[routing].name for routing in METHODS if routing in chosen]
 
 
 def moved_images(images: ImageSet, kind: str, amount: int) -> ImageSet:
@@ -147,22 +106,8 @@ def standard_error(row: dict[str, Any]) -> float:
     return 100 * math.sqrt(share * (1 - share) / row["count"])
 
 
-def parts(result: dict[str, Any], *counts: str) -> list[dict[str, Any]]:
-    """The result by data set and number of images: only such rows compare. The part with most rows comes first."""
-    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in result["rows"]:
-        found.setdefault((row["data"], *(row[name] for name in counts or ("count",))), []).append(row)
-    return [{**result, "rows": rows} for rows in sorted(found.values(), key=len, reverse=True)]
-
-
-def called(part: dict[str, Any], *counts: str) -> str:
-    """What a part of `parts` was measured on: "MNIST, first 2,000 images"."""
-    row = part["rows"][0]
-    return f"{title_of(row['data'])}, first {' and '.join(f'{row[name]:,}' for name in counts or ('count',))} images"
-
-
 def series(part: dict[str, Any], kind: str) -> dict[str, list[dict[str, Any]]]:
-    """The rows of one kind, of one part of `parts`, by model in the order of the methods, in rising amount.
+    """The rows of one kind, of one part, by model in the order of the methods, in rising amount.
 
     Nothing moved belongs to both kinds.
     """
@@ -175,10 +120,8 @@ def series(part: dict[str, Any], kind: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """Error in percent by model and amount, a table for each of the `parts`."""
-    found = parts(result)
-    heads = [f"**{called(part)}**\n\n" if len(found) > 1 else "" for part in found]
-    return "\n\n".join(head + _markdown(part) for head, part in zip(heads, found, strict=True))
+    """Error in percent by model and amount, a table for each part."""
+    return tables(result, _markdown, *COUNTS)
 
 
 def _markdown(result: dict[str, Any]) -> str:
@@ -198,12 +141,11 @@ def _markdown(result: dict[str, Any]) -> str:
 
 
 def sentences(result: dict[str, Any]) -> list[str]:
-    """Who errs least and most where the images moved, and what the models had seen."""
-    found = parts(result)
-    if len(found) > 1:
-        return [f"{called(part)}: {sentence}" for part in found for sentence in sentences(part)]
-    if not found:
-        return ["Nothing was measured here."]
+    """Who errs least and most where the images moved, and what the models had seen, part by part."""
+    return parts.sentences(result, _sentences, *COUNTS)
+
+
+def _sentences(result: dict[str, Any]) -> list[str]:
     said = []
     for kind, amount, unit in (("shift", 4, "pixels"), ("rotation", 40, "degrees")):
         rows = [row for row in result["rows"] if (row["kind"], row["amount"]) == (kind, amount)]

@@ -21,12 +21,13 @@ from capsviz.analysis.viewpoint import Seen, numbers, recovered
 from capsviz.data import ImageSet, to_float
 from capsviz.data.viewpoint import CHANGES, Change, transformed
 from capsviz.errors import CapsvizError
-from capsviz.experiments import results
-from capsviz.experiments.robustness import called as title
-from capsviz.experiments.robustness import compared, first, parts
+from capsviz.experiments import parts, results
+from capsviz.experiments.parts import compared, first, measured, tables
 from capsviz.network import METHODS, Network
 
 NAME = "viewpoint"
+COUNTS = ("fitted", "held")
+"""Only rows of as many images compare."""
 COMPONENTS = 16
 BATCH = 100
 
@@ -60,11 +61,7 @@ def run(
                 "needed to fit on; give more with --fitted."
             )
     for entry in entries:
-        done = {
-            (row["change"], row["fitted"], row["held"])
-            for row in result["rows"]
-            if (row["model"], row["data"]) == (entry.name, data)
-        }
+        done = measured(result, entry.name, data, "change", *COUNTS)
         sizes = tuple(len(images) for images, _ in both)
         for change in (CHANGES[change] for change in changes if (change, *sizes) not in done):
             network = zoo.load_network(entry.name)
@@ -110,25 +107,19 @@ def called(row: dict[str, Any]) -> str:
     return f"{row['model']}, {reduced}{row['of']:,} pooled features"
 
 
-COUNTS = ("fitted", "held")
-"""Only rows of as many images compare."""
-
-
 def table(result: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
-    """The rows of the largest of the `parts` by what was read, in the order of the methods, and by change."""
+    """The rows of the largest part by what was read, in the order of the methods, and by change."""
     order = list(METHODS)
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    rows = parts(result, *COUNTS)[0]["rows"] if result["rows"] else []
+    rows = parts.parts(result, *COUNTS)[0]["rows"] if result["rows"] else []
     for row in sorted(rows, key=lambda row: (order.index(row["routing"]), -row["numbers"])):
         found.setdefault(called(row), {})[row["change"]] = row
     return found
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """R² by what was read and by change, a table for each of the `parts`."""
-    found = parts(result, *COUNTS)
-    heads = [f"**{title(part, *COUNTS)}**\n\n" if len(found) > 1 else "" for part in found]
-    return "\n\n".join(head + _markdown(part) for head, part in zip(heads, found, strict=True))
+    """R² by what was read and by change, a table for each part."""
+    return tables(result, _markdown, *COUNTS)
 
 
 def _markdown(result: dict[str, Any]) -> str:
@@ -144,9 +135,10 @@ def _markdown(result: dict[str, Any]) -> str:
 
 def sentences(result: dict[str, Any]) -> list[str]:
     """How often pooling forgets more than a class capsule; what recovers each change best and worst; how measured."""
-    found = parts(result, *COUNTS)
-    if len(found) > 1:
-        return [f"{title(part, *COUNTS)}: {sentence}" for part in found for sentence in sentences(part)]
+    return parts.sentences(result, _sentences, *COUNTS)
+
+
+def _sentences(result: dict[str, Any]) -> list[str]:
     said = [_pooled_or_not(result)]
     for change in CHANGES.values():
         rows = [row for row in result["rows"] if row["change"] == change.name]
@@ -156,8 +148,6 @@ def sentences(result: dict[str, Any]) -> list[str]:
                 f"{change.title}: R² {best['r2']:.2f} at most ({called(best)}), {worst['r2']:.2f} at least "
                 f"({called(worst)})."
             )
-    if not result["rows"]:
-        return ["Nothing was measured here."]
     fitted, held = (f"{result['rows'][0][key]:,}" for key in COUNTS)
     said.append(
         "A ridge regression for each class, its strength by leave-one-out; fitted on "

@@ -18,6 +18,7 @@ from capsviz.experiments import robustness as viewpoints
 from capsviz.experiments import sparsity as zeros
 from capsviz.experiments.convergence import COMPARED, TrainingCurve
 from capsviz.experiments.cost import Cost
+from capsviz.experiments.parts import parts
 from capsviz.experiments.seed_means import SeedMean
 from capsviz.figures.errors import FigureError
 from capsviz.figures.panels import DASHES, averaged, colour_of, finished, line_through, logarithmic, side_by_side
@@ -107,10 +108,10 @@ def cost(costs: Sequence[Cost], *, dark: bool = False) -> Figure:
 def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
     """Error against shift and against rotation, with binomial standard errors; what trainings had seen is shaded.
 
-    Of several data sets or numbers of images the part with most rows (`robustness.parts`).
+    Of several data sets or numbers of images the part with most rows (`capsviz.experiments.parts`).
     """
     figure = side_by_side(["shift, pixels", "rotation, degrees"], dark)
-    result = next(iter(viewpoints.parts(result)), result)
+    result = next(iter(parts(result, *viewpoints.COUNTS)), result)
     models = Counter(row["routing"] for row in {row["model"]: row for row in result["rows"]}.values())
     for column, kind in enumerate(("shift", "rotation"), start=1):
         for place, (model, rows) in enumerate(viewpoints.series(result, kind).items()):

@@ -17,7 +17,18 @@ from capsviz.data import to_float
 from capsviz.data.torchvision_sets import JPEG_NOTE
 from capsviz.data.viewpoint import CHANGES
 from capsviz.errors import CapsvizError
-from capsviz.experiments import convergence, cost, iterations, multi, reports, results, robustness, table2, viewpoint
+from capsviz.experiments import (
+    convergence,
+    cost,
+    iterations,
+    multi,
+    parts,
+    reports,
+    results,
+    robustness,
+    table2,
+    viewpoint,
+)
 from capsviz.experiments.convergence import TrainingCurve
 from capsviz.experiments.seed_means import SeedMean
 from capsviz.experiments.seeds import Spread
@@ -71,13 +82,13 @@ def test_a_model_that_left_the_comparison_leaves_its_result_and_one_asked_for_st
     robustness.run("digits", ["digits-l2", "mnist-cnn"], 20, settings=settings)
     rows = robustness.run("digits", ["digits-l1"], 20, settings=settings)["rows"]
     assert [row["model"] for row in rows] == ["digits-l2", "mnist-cnn", "digits-l1"]
-    monkeypatch.setattr(robustness, "candidates", lambda data: ["digits-l1"])
+    monkeypatch.setattr(parts, "candidates", lambda data: ["digits-l1"])
     rows = robustness.run("digits", None, 20, settings=settings)["rows"]
     assert [row["model"] for row in rows] == ["digits-l1"]
 
 
 def test_of_each_routing_the_model_that_errs_least_is_compared():
-    assert robustness.candidates("mnist") == [
+    assert parts.candidates("mnist") == [
         "mnist-dr-residual", "mnist-em-residual", "mnist-l2-residual", "mnist-l1-residual", "mnist-cnn",
     ]  # fmt: skip
 

@@ -1,0 +1,91 @@
+"""What experiments on moved images share: which models on which images, and what is said of their rows.
+
+Only rows of one data set and of as many images compare: a part of the result. counts: the fields that say how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from capsviz import zoo
+from capsviz.data import ImageSet, MultiDigits, load, title_of
+from capsviz.errors import CapsvizError
+from capsviz.network import METHODS
+
+
+def first(data: str, split: str, count: int, root: Path | None) -> ImageSet:
+    """The first so many images of a split; raises CapsvizError for a set of several objects an image."""
+    images = load(data, split, root=root)
+    if isinstance(images, MultiDigits):
+        raise CapsvizError(f"The images of {data} show two objects each; choose a data set of one object with --data.")
+    return replace(images, images=images.images[:count], labels=images.labels[:count])
+
+
+def compared(result: dict[str, Any], images: ImageSet, models: Sequence[str] | None) -> list[zoo.Entry]:
+    """The models to measure on images, the `candidates` of their data set unless given.
+
+    Rows of other weights than those that ship leave the result, and, unless models are given, those of other models.
+    Raises CapsvizError for a model that takes other images, or knows another number of classes.
+    """
+    data = images.name
+    entries = [zoo.entry(name) for name in models or candidates(data)]
+    for entry in entries:
+        if (tuple(entry.network.image), entry.network.classes) != (images.image, len(images.classes)):
+            raise CapsvizError(
+                f"{entry.name} takes other images than those of {data}; choose another --model or --data."
+            )
+    stays = zoo.models() if models else {entry.name: entry for entry in entries}
+    result["rows"] = [
+        row
+        for row in result["rows"]
+        if row["data"] != data or (row["model"] in stays and row["sha256"] == stays[row["model"]].sha256)
+    ]
+    return entries
+
+
+def candidates(data: str) -> list[str]:
+    """The models to compare: of each routing that with a decoder which errs least, and the CNN, as far as they ship."""
+    chosen: dict[str, zoo.Entry] = {}
+    for entry in sorted(zoo.models().values(), key=lambda entry: entry.test_error):
+        if entry.data == data and (not entry.has_capsules or entry.has_decoder):
+            chosen.setdefault(entry.routing, entry)
+    return [chosen[routing].name for routing in METHODS if routing in chosen]
+
+
+def measured(result: dict[str, Any], model: str, data: str, *fields: str) -> set[tuple[Any, ...]]:
+    """What stands in the result of a model on a data set, by some fields of its rows."""
+    rows = (row for row in result["rows"] if (row["model"], row["data"]) == (model, data))
+    return {tuple(row[name] for name in fields) for row in rows}
+
+
+def parts(result: dict[str, Any], *counts: str) -> list[dict[str, Any]]:
+    """The result by data set and numbers of images. The part with most rows comes first."""
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in result["rows"]:
+        found.setdefault((row["data"], *(row[name] for name in counts)), []).append(row)
+    return [{**result, "rows": rows} for rows in sorted(found.values(), key=len, reverse=True)]
+
+
+def called(part: dict[str, Any], *counts: str) -> str:
+    """What a part was measured on: "MNIST, first 2,000 images"."""
+    row = part["rows"][0]
+    return f"{title_of(row['data'])}, first {' and '.join(f'{row[name]:,}' for name in counts or ('count',))} images"
+
+
+def tables(result: dict[str, Any], table: Callable[[dict[str, Any]], str], *counts: str) -> str:
+    """The table of each part, below its name where there are several."""
+    found = parts(result, *counts)
+    heads = [f"**{called(part, *counts)}**\n\n" if len(found) > 1 else "" for part in found]
+    return "\n\n".join(head + table(part) for head, part in zip(heads, found, strict=True))
+
+
+def sentences(result: dict[str, Any], said: Callable[[dict[str, Any]], list[str]], *counts: str) -> list[str]:
+    """What is said of each part, after its name where there are several."""
+    found = parts(result, *counts)
+    if not found:
+        return ["Nothing was measured here."]
+    heads = [f"{called(part, *counts)}: " if len(found) > 1 else "" for part in found]
+    return [head + sentence for head, part in zip(heads, found, strict=True) for sentence in said(part)]
