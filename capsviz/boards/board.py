@@ -61,7 +61,7 @@ class Board:
 
     def packed_shared(self) -> bytes:
         """The arrays that are the same for every class, as the browser takes them."""
-        arrays = self.message(self.upper).arrays
+        arrays = self.message(self.upper).arrays if self.shared else {}
         return Message({}, {name: array for name, array in arrays.items() if name in self.shared}).packed()
 
 

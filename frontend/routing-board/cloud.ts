@@ -30,6 +30,14 @@ interface Press {
   moved: boolean;
 }
 
+/** A note in small type, and where it stands. */
+interface Words {
+  readonly text: string;
+  readonly left: number;
+  readonly right: number;
+  readonly baseline: number;
+}
+
 export class Cloud extends Panel<DrawState> {
   readonly camera = new Camera();
   /** Where each vote is drawn. */
@@ -110,10 +118,12 @@ export class Cloud extends Panel<DrawState> {
     this.marks(pen, state);
     if (this.looping) this.outline(pen, state);
     pen.restore();
-    if (view.tip) this.arrow(pen, state, view.tip);
-    if (!this.camera.solid) this.upright(pen, state);
+    const axis = this.camera.solid ? undefined : this.upright(pen, state);
+    const note = this.outside.size ? this.far(pen, state) : undefined;
+    if (view.tip) this.arrow(pen, state, view.tip, axis, note);
+    if (axis) write(pen, axis, state.look);
     this.title(pen, state);
-    if (this.outside.size) this.far(pen, state);
+    if (note) this.arrowed(pen, note, state.look);
     if (this.hovered >= 0) this.say(pen, state, this.hovered);
   }
 
@@ -154,17 +164,10 @@ export class Cloud extends Panel<DrawState> {
   }
 
   /** The name of the second axis, inside: it is read from afar, and larger type finds room. */
-  private upright(pen: Pen, state: DrawState): void {
-    const { text, left, right, baseline } = this.uprightName(pen, state);
-    haloed(pen, text, (left + right) / 2, baseline, muted(state.look));
-  }
-
-  private uprightName(pen: Pen, { run, look }: DrawState) {
+  private upright(pen: Pen, { run, look }: DrawState): Words {
     const text = `↑ PC 2 (${explained(run, 1)})`;
-    pen.font = look.type(13);
-    const left = this.frame.left + 8;
     const baseline = this.frame.top + 8 + headings(look).heading;
-    return { text, left, right: left + pen.measureText(text).width, baseline };
+    return words(pen, text, this.frame.left + 8, baseline, look);
   }
 
   /** The three axes at the origin, for a space that is being turned. */
@@ -244,8 +247,13 @@ export class Cloud extends Panel<DrawState> {
   }
 
   /** From the origin to what the class has become; one that leaves the picture ends at its border, and says so. */
-  private arrow(pen: Pen, state: DrawState, tip: Float32Array): void {
-    const { run, view, look } = state;
+  private arrow(
+    pen: Pen,
+    { run, view, look }: DrawState,
+    tip: Float32Array,
+    axis: Words | undefined,
+    note: Words | undefined,
+  ): void {
     const from = this.camera.screen(run.data.origin);
     const { left, right, top, bottom } = this.frame;
     const [to, cut] = within(from, this.camera.screen(tip), left, top, right, bottom);
@@ -269,8 +277,6 @@ export class Cloud extends Panel<DrawState> {
       if (wider) pen.stroke();
     }
     // Its name is written over neither that of the axis, upper left, nor the note on far votes, lower left.
-    const axis = this.camera.solid ? undefined : this.uprightName(pen, state);
-    const note = this.outside.size ? this.farNote(pen, state) : undefined;
     const said = cut ? `${view.tipName} →` : view.tipName;
     pen.font = look.type(20, "bold");
     const [x, y] = along(cut ? -24 : 17);
@@ -312,25 +318,24 @@ export class Cloud extends Panel<DrawState> {
   }
 
   /** What the arrowheads at the border are. */
-  private far(pen: Pen, state: DrawState): void {
-    const { text, left, right, baseline, size } = this.farNote(pen, state);
-    haloed(pen, text, (left + right) / 2, baseline, muted(state.look));
-    pen.beginPath();
-    arrowhead(pen, [left - 2 * size, baseline - 0.8 * size], size, 0);
-    strokeIn(pen, state.look.theme.muted, 1.5);
-    pen.stroke();
-  }
-
-  private farNote(pen: Pen, { look }: DrawState) {
-    const size = 5 * look.scale;
-    const left = this.frame.left + 8 + 3 * size;
+  private far(pen: Pen, { look }: DrawState): Words {
+    const left = this.frame.left + 8 + 15 * look.scale;
     const count = `${this.outside.size} ${this.outside.size === 1 ? "vote" : "votes"} farther out`;
     pen.font = look.type(13);
     const text =
       [`${count}, shortened along the ray from the origin`, `${count}, shortened along the ray`].find(
         (each) => pen.measureText(each).width <= this.frame.right - left - 8,
       ) ?? count;
-    return { text, left, right: left + pen.measureText(text).width, baseline: this.frame.bottom - 9, size };
+    return words(pen, text, left, this.frame.bottom - 9, look);
+  }
+
+  private arrowed(pen: Pen, note: Words, look: Look): void {
+    write(pen, note, look);
+    const size = 5 * look.scale;
+    pen.beginPath();
+    arrowhead(pen, [note.left - 2 * size, note.baseline - 0.8 * size], size, 0);
+    strokeIn(pen, look.theme.muted, 1.5);
+    pen.stroke();
   }
 
   private say(pen: Pen, { run, view, look }: DrawState, i: number): void {
@@ -435,4 +440,14 @@ function explained(run: Run, axis: number): string {
 /** The colours of a note on a picture. */
 function muted({ theme }: Look): { ground: string; text: string } {
   return { ground: theme.ground, text: theme.muted };
+}
+
+function words(pen: Pen, text: string, left: number, baseline: number, look: Look): Words {
+  pen.font = look.type(13);
+  return { text, left, right: left + pen.measureText(text).width, baseline };
+}
+
+function write(pen: Pen, { text, left, right, baseline }: Words, look: Look): void {
+  pen.font = look.type(13);
+  haloed(pen, text, (left + right) / 2, baseline, muted(look));
 }
