@@ -26,7 +26,8 @@ Number = Annotated[int, Meta(ge=0, le=2**53)]
 Percent = Annotated[float, Meta(ge=0, le=100)]
 _HALVES = r"\ud800-\udfff"
 """Of what is no text: a name that is no UTF-8 comes with them, and a file that holds one is never read again."""
-Name = Annotated[str, Meta(max_length=300, pattern=rf"^[^\x00-\x1f\x7f{_HALVES}]*$")]
+ONE_LINE = rf"[^\x00-\x1f\x7f{_HALVES}]*"
+Name = Annotated[str, Meta(max_length=300, pattern=f"^{ONE_LINE}$")]
 Text = Annotated[str, Meta(max_length=10_000, pattern=rf"^[^{_HALVES}]*$")]
 Names = Annotated[tuple[Name, ...], Meta(max_length=10_000)]
 _INSIDE = r"(?!/)(?!(.*/)?\.\.?(/|$))[^\x00-\x1f\x7f\\\ud800-\udfff]+"

@@ -48,9 +48,14 @@ class OwnModel:
 
 def models() -> dict[str, OwnModel]:
     """The visitor's models by name, which ends in ".capsviz" as no model of the zoo does; none outside a session."""
+    return kept(_PLACE)
+
+
+def kept(place: str) -> dict[str, Any]:
+    """What the visitor brought and is kept at a place of their session, by name; nothing outside a session."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return {}
-    found: dict[str, OwnModel] = st.session_state.get(_PLACE, {})
+    found: dict[str, Any] = st.session_state.get(place, {})
     return found
 
 
@@ -89,11 +94,11 @@ def receive(file: str, content: bytes, on_stage: str) -> str:
     assert isinstance(network, CapsNet)
     entry = replace(found.entry, name=name, data=_data_of(found.entry))
     record = found.record and _renamed(found.record, entry)
-    kept = {key: each for key, each in models().items() if key != name}
-    while len(kept) >= MOST:
-        del kept[next(key for key in kept if key != on_stage)]
+    others = {key: each for key, each in models().items() if key != name}
+    while len(others) >= MOST:
+        del others[next(key for key in others if key != on_stage)]
     digest = hashlib.sha256(content).hexdigest()
-    st.session_state[_PLACE] = kept | {name: OwnModel(digest, replace(found, entry=entry, record=record), network)}
+    st.session_state[_PLACE] = others | {name: OwnModel(digest, replace(found, entry=entry, record=record), network)}
     return name
 
 

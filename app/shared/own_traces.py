@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from app.shared.own_models import checking, stem_of
+from app.shared.own_models import checking, kept, stem_of
 from capsviz.analysis import exchange
 from capsviz.files import write
 from capsviz.tracing.layout import TraceError
@@ -36,10 +35,7 @@ class OwnTrace:
 
 def traces() -> dict[str, OwnTrace]:
     """The visitor's traces by name, which says a part of the checksum; none outside a session."""
-    if get_script_run_ctx(suppress_warning=True) is None:
-        return {}
-    found: dict[str, OwnTrace] = st.session_state.get(_PLACE, {})
-    return found
+    return kept(_PLACE)
 
 
 def concerning(arguments: tuple[Any, ...]) -> tuple[str, ...]:
@@ -54,14 +50,16 @@ def receive(file: str, content: bytes) -> str:
     if name in traces():
         return name
     folder = tempfile.TemporaryDirectory(prefix="capsviz-")
-    kept = OwnTrace(Path(folder.name) / (stem + SUFFIX), folder)
+    dropped = OwnTrace(Path(folder.name) / (stem + SUFFIX), folder)
     remedy = "open it in an app of your own, beside a folder traces/"
     with checking:
-        write(kept.file, content)
-        exchange.check_sizes(kept.file.name, exchange.routed_sizes(Trace.open(kept.file).config), remedy, TraceError)
+        write(dropped.file, content)
+        exchange.check_sizes(
+            dropped.file.name, exchange.routed_sizes(Trace.open(dropped.file).config), remedy, TraceError
+        )
     while len(traces()) >= MOST:
         forget(next(iter(traces())))
-    st.session_state[_PLACE] = traces() | {name: kept}
+    st.session_state[_PLACE] = traces() | {name: dropped}
     return name
 
 

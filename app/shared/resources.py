@@ -235,16 +235,10 @@ def all_entries() -> dict[str, zoo.Entry]:
     return zoo.models() | zoo.at_steps() | {name: own.entry for name, own in own_models.models().items()}
 
 
-@of_zoo(most=2)
-def reports(version: results.Version) -> dict[str, Report]:
-    """What each experiment found, by its name; version: `results.version()`. Raises ResultError."""
-    return {name: report(name) for name in NAMES}
-
-
-@of_zoo(most=2)
-def viewpoint_report(version: results.Version) -> Report:
-    """What the viewpoint experiment found; version: `results.version("viewpoint")`. Raises ResultError."""
-    return report("viewpoint")
+@of_zoo(most=2 * len(NAMES))
+def found_by(experiment: str, version: results.Version) -> Report:
+    """What an experiment found; version: `results.version` of all files that it reads. Raises ResultError."""
+    return report(experiment)
 
 
 @of_zoo(most=24)

@@ -17,6 +17,7 @@ from app.shared import resources
 from capsviz.data import title_of
 from capsviz.experiments import convergence, results
 from capsviz.experiments.pairs import shipping
+from capsviz.experiments.reports import NAMES
 from capsviz.figures import experiments as figures
 from capsviz.figures.pairs import drawn_pairs
 from capsviz.figures.table2 import table_ii
@@ -54,7 +55,8 @@ def drawings(name: str, measured: Any, dark: bool) -> list[Detail]:
 
 
 current = scene.current()
-every = resources.reports(results.version())
+version = results.version()
+every = {name: resources.found_by(name, version) for name in NAMES}
 report = every[current.choices.experiment]
 
 segments("Experiment", "experiment", report.name, {name: each.title for name, each in every.items()}, bare=True)

@@ -78,7 +78,7 @@ if swing.pooled:
         f"{plain(swing.pooled.name)}'s first layer which varies most over the image on stage; all three pictures are "
         "on one scale."
     )
-measured = resources.viewpoint_report(results.version("viewpoint"))
+measured = resources.found_by("viewpoint", results.version("viewpoint"))
 most, *others = measured.sentences or ("Not measured here yet.",)
 said = [sentence for sentence in others[:-1] if sentence.startswith(f"{change.title}:")]
 details(

@@ -219,7 +219,6 @@ def fitting(network: Any, known: dict[str, Any], data: str, split: str) -> Any:
     from capsviz.data import load
 
     name = known["name"]
-
     images = load(data, split, image=network.config.image)
     if images.image != network.config.image or len(images.classes) != network.config.classes:
         raise CapsvizError(

@@ -27,6 +27,7 @@ from capsviz.data.errors import DatasetMissing, ImageError, UnknownDataset
 from capsviz.data.images import ImageSet, stratified_split
 from capsviz.data.visitor import Levels, levels_of, prepare, read_image
 from capsviz.errors import line
+from capsviz.reading import ONE_LINE
 
 if TYPE_CHECKING:
     from capsviz.data.fetching import Progress
@@ -41,8 +42,6 @@ NAMED = 5
 """Broken files that a sentence names."""
 READERS = 4
 _FORM = re.compile(r"@(1|3)x(\d{1,3})x(\d{1,3})$")
-_WRITABLE = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]*")
-"""Names that a file can hold (`capsviz.reading.Name`): text on one line. What is no UTF-8 comes as surrogates."""
 _DEEP = frozenset((".png", ".tif", ".tiff", ".pgm", ".ppm"))
 """Endings of files that may hold more than 8 bits of grey."""
 _PICTURES = frozenset((".png", ".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".ppm", ".pgm"))
@@ -167,7 +166,7 @@ def parted(name: str) -> tuple[Path, Form | None]:
     said = name.removeprefix(FOLDER_PREFIX)
     found = _FORM.search(said)
     path = Path(said[: found.start()] if found else said).expanduser().absolute()
-    if not _WRITABLE.fullmatch(str(path)):
+    if not re.fullmatch(ONE_LINE, str(path)):
         raise UnknownDataset(f"The path {str(path)!r} is no text on one line; rename its folders.")
     if found is None:
         return path, None
@@ -237,7 +236,7 @@ def _listed(place: Path, *state: int) -> Listing:
             line(f"{place}/train and {place}/test must have the same classes, but only one of them has {several}.")
         )
     classes = tuple(sorted(filled["train"]))
-    if strange := [name for name in classes if not _WRITABLE.fullmatch(name)]:
+    if strange := [name for name in classes if not re.fullmatch(ONE_LINE, name)]:
         raise DatasetMissing(
             line(f"In {place} the name of a class, {strange[0]!r}, is no text on one line; rename it.")
         )

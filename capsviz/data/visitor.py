@@ -84,8 +84,8 @@ def read_image(source: bytes | bytearray | memoryview | str | Path, *, levels: L
 
     The first frame of an animation, turned as EXIF says, 16-bit grey scaled, transparency filled with whichever of
     black and white shows what is drawn. levels: of all pictures that are to be scaled alike, its own unless given.
-    Raises `ImageError` with one sentence for what is empty, no picture, too
-    large, truncated or damaged; the size is checked before anything is decoded.
+    Raises `ImageError` with one sentence for what is empty, no picture, too large, truncated or damaged; the size is
+    checked before anything is decoded.
     """
     data = _bytes_of(source)
     if not data:

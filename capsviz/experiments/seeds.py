@@ -70,8 +70,8 @@ def collect(chosen: Sequence[Recipe], out: Path) -> list[Spread]:
     """The spread of every recipe (of seed 0) that has finished runs, OUT/NAME and OUT/NAME-seed1 and so on.
 
     Seeds whose runs are not in OUT stay as they are recorded, if the same command trained them; one that ships counts
-    by the error of its rounded weights where nothing else is known of it. Raises CheckpointError
-    for a run with other settings than its recipe's, SpreadError where no run is finished, ResultError.
+    by the error of its rounded weights where nothing else is known of it. Raises CheckpointError for a run with other
+    settings than its recipe's, SpreadError where no run is finished, ResultError.
     """
     before = recorded()
     spreads = [spread for recipe in chosen if (spread := _spread_of(recipe, out, before.get(recipe.name))) is not None]

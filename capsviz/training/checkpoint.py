@@ -9,6 +9,9 @@ from torch import Tensor, nn
 from capsviz.files import CheckpointError, write_tensors
 from capsviz.network.finite import check_finite
 
+MODEL, AVERAGE = "model/", "average/"
+"""Before the names of tensors: of the network that is trained, and of the average of its weights where there is one."""
+
 
 def save_checkpoint(
     path: Path,
@@ -22,7 +25,7 @@ def save_checkpoint(
     Raises NotFinite, and leaves the file as it was, for weights of a training that diverged.
     """
     check_finite(model.state_dict(), "The network")
-    tensors = dict(more or {}) | {f"model/{name}": tensor for name, tensor in model.state_dict().items()}
+    tensors = dict(more or {}) | {MODEL + name: tensor for name, tensor in model.state_dict().items()}
     for name, parameter in model.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
             tensors[f"adam/{name}/{key}"] = value
@@ -47,15 +50,16 @@ def restore_checkpoint(tensors: dict[str, Tensor], model: nn.Module, optimizer: 
 
 def model_tensors(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The network's part of a checkpoint, or of a file of final weights."""
-    return _below("model/", tensors) or tensors
+    return below(MODEL, tensors) or tensors
 
 
 def validated_tensors(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     """The network in a file of a run that is validated, tested and saved: the average, where there is one."""
-    return _below("average/", tensors) or model_tensors(tensors)
+    return below(AVERAGE, tensors) or model_tensors(tensors)
 
 
-def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names begin with a prefix, by what follows it."""
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from capsviz.files import CheckpointError
 from capsviz.network import Network
-
-_PREFIX = "average/"
+from capsviz.training.checkpoint import AVERAGE, below
 
 
 class WeightAverage:
@@ -40,15 +39,14 @@ class WeightAverage:
         """What a checkpoint has to hold, so that a resumed run goes on with its average."""
         if not self.decay:
             return {}
-        return {_PREFIX + name: value for name, value in self.model.state_dict().items()}
+        return {AVERAGE + name: value for name, value in self.model.state_dict().items()}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
         """Take back what `tensors` gave to a checkpoint; raises CheckpointError when it is not that of the network."""
         if not self.decay:
             return
-        saved = {name.removeprefix(_PREFIX): value for name, value in tensors.items() if name.startswith(_PREFIX)}
         try:
-            self.model.load_state_dict(saved)
+            self.model.load_state_dict(below(AVERAGE, tensors))
         except RuntimeError as error:
             raise CheckpointError(
                 "The average belongs to another network; train again or name the right run."
