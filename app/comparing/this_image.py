@@ -45,7 +45,7 @@ def show(current: Scene) -> None:
             comparison.images[0],
             drawings,
             dark=current.dark,
-            captions=captions(comparison, classes, current),
+            captions=captions(names, comparison, classes, current),
             coloured=coloured,
         ),
         "reconstructions",
@@ -118,8 +118,11 @@ def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, .
     )
 
 
-def captions(comparison: Comparison, classes: tuple[str, ...], current: Scene) -> dict[str, str]:
-    """What stands under each picture."""
+def captions(
+    names: dict[str, Entry], comparison: Comparison, classes: tuple[str, ...], current: Scene
+) -> dict[str, str]:
+    """What stands under each picture; of networks of several presets also which it is, as they draw unequally well."""
+    several = len({entry.preset for entry in names.values()}) > 1
     labels = current.picture.labels
     lines = {"input": f"labelled {literal(images.names(labels, current.entry.classes))}" if labels else "no label"}
     for routing, answer in comparison.answers.items():
@@ -129,5 +132,5 @@ def captions(comparison: Comparison, classes: tuple[str, ...], current: Scene) -
             f"<b>{literal(classes[label])}</b>, {kind} {float(answer.activations[0, label]):.2f}" for label in named
         ]
         quality = f"MSE {float(drawing.mse[0]):.4f}, SSIM {float(drawing.ssim[0]):.2f}"
-        lines[routing] = "<br>".join([*each, quality])
+        lines[routing] = "<br>".join([*each, quality, *[f"preset {literal(names[routing].preset)}"] * several])
     return lines

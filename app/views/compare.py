@@ -29,10 +29,10 @@ with layout.errors_as_sentences():
 
 layout.explain(
     "MSE is the mean over pixels of the squared difference, SSIM compares local means, contrasts and structure (window "
-    "of 11 pixels; 1 is identical). All decoders have the same layers; they differ in the capsules that they learned "
-    "to draw. Figures over the test set come from `capsviz zoo measure`, which runs every model over it once and keeps "
-    "per image the class named, MSE, SSIM, the class capsule, and the class that its drawing is read as. /FC marks "
-    "models trained for classification only; their capsules are drawn by the decoder of dynamic routing.",
+    "of 11 pixels; 1 is identical). Decoders of one preset have the same layers; they differ in the capsules that they "
+    "learned to draw. Figures over the test set come from `capsviz zoo measure`, which runs every model over it once "
+    "and keeps per image the class named, MSE, SSIM, the class capsule, and the class that its drawing is read as. /FC "
+    "marks models trained for classification only; their capsules are drawn by the decoder of dynamic routing.",
     r"\mathrm{MSE}=\tfrac1P\sum_p(\hat x_p-x_p)^2,\qquad "
     r"\mathrm{SSIM}=\frac{(2\mu_x\mu_{\hat x}+c_1)(2\sigma_{x\hat x}+c_2)}"
     r"{(\mu_x^2+\mu_{\hat x}^2+c_1)(\sigma_x^2+\sigma_{\hat x}^2+c_2)}",

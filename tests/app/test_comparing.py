@@ -66,6 +66,17 @@ def test_where_images_show_two_digits_two_are_named_drawn_and_judged(
     assert app.dataframe[0].value["Predicted"][0] == f"{first} and {second} {verdict}"
 
 
+@pytest.mark.parametrize(
+    ("model", "presets"),
+    [("mnist-dr-paper", ["paper", *["residual"] * 3]), ("mnist-dr-residual", []), ("digits-dr", [])],
+)
+def test_networks_of_several_presets_say_under_their_drawings_which_they_are(
+    visit: Visit, model: str, presets: list[str]
+):
+    notes = figures(visit("compare", model=model))["reconstructions"]["layout"]["annotations"]
+    assert [note["text"].rpartition("preset ")[2] for note in notes if "preset " in note["text"]] == presets
+
+
 def test_another_view_goes_to_the_url(visit: Visit):
     app = visit("compare", model="digits-dr")
     app.button_group(key="view").set_value("confusions").run()
