@@ -22,6 +22,10 @@ HEADLINE = (
     "Rows are the classes <b>shown</b>, columns the classes <b>named</b>; right answers are grey. <b>Click</b> a cell."
 )
 SUBJECT: Part = "class"
+SEVERAL = (
+    "An image counts for each of its digits that is found, and, where one is missed, for the digit that was named "
+    "instead; where both are missed, for each of the two with each that was named."
+)
 ALL = ""
 COMMONEST, IMAGES = 5, 16
 MOST = 20
@@ -38,13 +42,17 @@ def show(current: Scene) -> None:
     titles = {ALL: "All"} | {name: f"{plain(called[name])} · {each.error:.2f} %" for name, each in records.items()}
     segments("Method", "method", method, titles, bare=True, read=lambda name, _: {"method": name, "cell": None})
     classes = current.entry.classes
+    several = current.entry.objects > 1
+    if several:
+        st.caption(SEVERAL)
     if method == ALL:
         shorter = methods.titles(records, methods.short)
         called |= {name: shorter[name] for name, title in called.items() if len(title) > ROOM}
         matrices = {called[name]: record.confusion(len(classes)) for name, record in records.items()}
+        wrong = {called[name]: record.wrong for name, record in records.items()} if several else None
         by_title = {title: name for name, title in called.items()}
         only = _only(list(records.values()), classes)
-        figure = confusion_matrices(matrices, classes, only=only, dark=current.dark)
+        figure = confusion_matrices(matrices, classes, only=only, wrong=wrong, dark=current.dark)
         # As tall as it is where it is presented too: pressed together, its titles would lie over the rows above them.
         own = figure.layout.height
         layout.show(figure, "confusions", choose=lambda cell: choose(by_title[cell[0]], cell[1], cell[2]), height=own)
@@ -76,7 +84,8 @@ def _one(current: Scene, record: Predictions) -> None:
     left, right = st.columns([11, 9])
     with left:
         only = _only([record], classes, cell or ())
-        figure = confusion_matrix(record.confusion(len(classes)), classes, cell=cell, only=only, dark=current.dark)
+        counts, wrong = record.confusion(len(classes)), record.wrong if record.objects > 1 else None
+        figure = confusion_matrix(counts, classes, cell=cell, only=only, wrong=wrong, dark=current.dark)
         layout.show(figure, f"matrix-{record.name}-{cell}", choose=lambda at: choose(record.name, at[0], at[1]))
     with right:
         cells = {
@@ -105,7 +114,7 @@ def _images(current: Scene, record: Predictions, cell: tuple[int, int]) -> None:
         blocks["as this method draws it"] = resources.drawn(record.name, which)
     if not len(which) or not blocks:
         return
-    sure = record.activations[which].tolist()
-    texts = [f"image {number}, named {named} ({value:.2f})" for number, value in zip(which.tolist(), sure, strict=True)]
+    said = methods.named(current, record, which)
+    texts = [f"image {number}, named {each}" for number, each in zip(which.tolist(), said, strict=True)]
     figure = image_blocks(blocks, texts, chosen=which.tolist(), dark=current.dark, height=90 + 330 // len(blocks))
     layout.show(figure, f"cell-{current.choices.image}", choose=methods.put_on_stage if test else None)

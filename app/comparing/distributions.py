@@ -72,10 +72,10 @@ def marks(current: Scene, records: dict[str, Predictions], measure: str) -> dict
 
 def table(current: Scene, records: dict[str, Predictions], names: list[str], measure: str) -> None:
     """Every test image with each method's figure; a click on a head sorts, a row puts its image on stage."""
-    labels = next(iter(records.values())).labels.tolist()
+    first = next(iter(records.values()))
     called = methods.titles(names)
     heads = {called[name]: head for name, head in methods.titles(names, methods.short).items()}
-    rows = {"Image": list(range(len(labels))), "Class": [current.entry.classes[label] for label in labels]}
+    rows = {"Image": list(range(len(first))), "Class": methods.names(current, first.labels)}
     rows |= {called[name]: records[name].figures(measure).tolist() for name in names}
     # Another image, another table: a row stays marked in the old one only.
     key = f"images-{measure}-{current.choices.image}"

@@ -17,7 +17,6 @@ from app.sources import images
 from capsviz.analysis import disagreement
 from capsviz.analysis.measuring import control_drawer_of
 from capsviz.analysis.predictions import Predictions, PredictionsError
-from capsviz.data import ImageSet
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.network import Part
 from capsviz.routing.discriminative import L2
@@ -67,7 +66,8 @@ def _sentence(record: Predictions, called: str) -> str:
     kind, right, wrong = images.title_of(record.data), int(record.right.sum()), int(record.drawn_wrong.sum())
     opening = f"<b>{escape(called)}</b> names {right:,} of {len(record):,} {escape(kind)} test images rightly. "
     if record.reconstructs:
-        return opening + f"Of its own reconstructions of these, <b>{wrong:,}</b> read to it as another class (framed)."
+        other = "another class" if record.objects == 1 else "other classes"
+        return opening + f"Of its own reconstructions of these, <b>{wrong:,}</b> read to it as {other} (framed)."
     own = resources.predictions(record.drawn_by)
     drawer = escape(record.drawn_by)
     return (
@@ -119,10 +119,10 @@ def _figure(
     records: dict[str, Predictions],
     method: str,
     called: str,
-    test: ImageSet | None,
+    test: methods.TestImages | None,
     control: Predictions | None,
 ) -> None:
-    record, sample, classes = records[method], current.choices.sample, current.entry.classes
+    record, sample = records[method], current.choices.sample
     which = disagreement.classified_right(record, EXAMPLES[sample], wrong_first=sample == "wrong")
     if not len(which):
         return
@@ -138,11 +138,10 @@ def _figure(
     pictures[f"{called} capsules, drawn by {decoder}"] = resources.drawn(method, which)
     blocks = {f"({letter}) {title}": drawn for letter, (title, drawn) in zip("abcd", pictures.items(), strict=False)}
     assert record.reread is not None  # records without it are not offered
+    read = (methods.names(current, classes[which]) for classes in (record.predicted, record.reread))
     texts = [
-        f"image {number} is named {classes[named]}, its drawing reads as {classes[again]}"
-        for number, named, again in zip(
-            which.tolist(), record.predicted[which].tolist(), record.reread[which].tolist(), strict=True
-        )
+        f"image {number} is named {named}, its drawing reads as {again}"
+        for number, named, again in zip(which.tolist(), *read, strict=True)
     ]
     wrong = record.drawn_wrong[which].tolist()
     figure = image_blocks(blocks, texts, wrong=wrong, chosen=which.tolist(), dark=current.dark)

@@ -17,7 +17,6 @@ from app.sources import images
 from app.state.choices import FEWEST, MOST
 from capsviz.analysis import disagreement
 from capsviz.analysis.predictions import Predictions
-from capsviz.data import ImageSet
 from capsviz.figures.network import Part
 from capsviz.figures.reconstructions import method_grid
 from capsviz.figures.text import literal, literals, short
@@ -73,7 +72,7 @@ def images_of(
 
 
 def _controls(
-    current: Scene, records: dict[str, Predictions], pair: tuple[str, str] | None, test: ImageSet | None
+    current: Scene, records: dict[str, Predictions], pair: tuple[str, str] | None, test: methods.TestImages | None
 ) -> str:
     """Which images, how many, by what measure; returns the measure."""
     choices = current.choices
@@ -126,7 +125,7 @@ def _grid(
     pair: tuple[str, str] | None,
     measure: str,
     which: torch.Tensor,
-    test: ImageSet | None,
+    test: methods.TestImages | None,
 ) -> Figure:
     """Rows: the inputs and each method; of a pair these two, and what the second draws more and less than the first."""
     choices = current.choices
@@ -153,7 +152,7 @@ def _grid(
         words[last] = [f"<b>{value:.3f}</b>" for value in apart]
         texts[last] = [f"{second} − {first}<br>difference in {_MEASURES[measure]}: {value:.4f}" for value in apart]
     record = next(iter(records.values()))
-    classes = [current.entry.classes[label] for label in record.labels[which].tolist()]
+    classes = methods.names(current, record.labels[which])
     numbers = which.tolist()
     names = [_name(kind, columns=len(numbers)) for kind in classes]
     texts["Input"] = [f"image {number}, class {literal(kind)}" for number, kind in zip(numbers, classes, strict=True)]
@@ -185,9 +184,8 @@ def _figures(record: Predictions, measure: str, which: torch.Tensor) -> list[str
 
 def _texts(current: Scene, called: str, record: Predictions, which: torch.Tensor) -> list[str]:
     assert record.mse is not None and record.ssim is not None  # the records of this view are of models that draw
-    columns = (record.predicted, record.activations, record.mse, record.ssim)
+    columns = (methods.named(current, record, which), record.mse[which].tolist(), record.ssim[which].tolist())
     return [
-        f"{called}<br>image {number} is named {literal(current.entry.classes[named])} ({sure:.2f})<br>"
-        f"MSE {mse:.4f}, SSIM {ssim:.2f}"
-        for number, named, sure, mse, ssim in zip(which.tolist(), *(c[which].tolist() for c in columns), strict=True)
+        f"{called}<br>image {number} is named {literal(named)}<br>MSE {mse:.4f}, SSIM {ssim:.2f}"
+        for number, named, mse, ssim in zip(which.tolist(), *columns, strict=True)
     ]

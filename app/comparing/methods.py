@@ -15,10 +15,12 @@ from app.sources import browsing, images
 from app.state import session
 from capsviz import data
 from capsviz.analysis.predictions import Predictions, PredictionsError
-from capsviz.data import ImageSet
+from capsviz.data import ImageSet, MultiDigits
 from capsviz.errors import CapsvizError
 from capsviz.network import METHODS
 from capsviz.zoo import AtStep, Entry
+
+TestImages = ImageSet | MultiDigits
 
 
 class NothingMeasured(CapsvizError):
@@ -65,11 +67,6 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
 
     drawing: only models that reconstruct. Raises NothingMeasured where there is none.
     """
-    if current.entry.objects > 1:
-        raise NothingMeasured(
-            f"The images of {images.title_of(current.entry.data)} show two digits each, and this view counts one; "
-            "choose “This image”."
-        )
     found: dict[str, Predictions] = {}
     missing: list[str] = []
     for entry in sorted((e for e in _trained().values() if e.data == current.entry.data), key=_place):
@@ -109,13 +106,13 @@ def _place(entry: Entry) -> tuple[bool, int, str]:
     return not entry.has_decoder, list(METHODS).index(entry.routing), entry.name
 
 
-def test_images(current: Scene, records: Iterable[Predictions]) -> ImageSet | None:
+def test_images(current: Scene, records: Iterable[Predictions]) -> TestImages | None:
     """The test images of the chosen model's data set; None, and one sentence, where they are not on this machine, or
     not those of the records.
     """
     name = current.entry.data
     if as_measured(current, records):
-        return browsing.image_set(name, "test")
+        return browsing.whole_set(name, "test")
     absent = f"{plain(images.title_of(name))} is not on this machine, so its images cannot be shown"
     if _is_here(name):
         absent = (
@@ -130,7 +127,7 @@ def test_images(current: Scene, records: Iterable[Predictions]) -> ImageSet | No
 
 
 def _is_here(name: str) -> bool:
-    return browsing.labelled(name) and browsing.whole(name)
+    return data.known(name) is not None and browsing.whole(name)
 
 
 def as_measured(current: Scene, records: Iterable[Predictions]) -> bool:
@@ -139,14 +136,25 @@ def as_measured(current: Scene, records: Iterable[Predictions]) -> bool:
     """
     if not _is_here(current.entry.data):
         return False
-    test = browsing.image_set(current.entry.data, "test")
-    same = test.classes == current.entry.classes
-    return same and all(torch.equal(test.labels, record.labels.long()) for record in records)
+    same = browsing.whole_set(current.entry.data, "test").classes == current.entry.classes
+    return same and all(torch.equal(browsing.labels(record.data, "test"), record.labels.long()) for record in records)
 
 
-def pixels(test: ImageSet, chosen: torch.Tensor) -> torch.Tensor:
+def pixels(test: TestImages, chosen: torch.Tensor) -> torch.Tensor:
     """The chosen images in [0, 1]."""
-    return data.to_float(test.images[chosen])
+    return data.to_float(test.batch(chosen)[0])
+
+
+def names(current: Scene, classes: torch.Tensor) -> list[str]:
+    """The classes of each image in words, "count *object": “7”, or “7 and 2”."""
+    return [images.names(each, current.entry.classes) for each in classes.reshape(len(classes), -1).tolist()]
+
+
+def named(current: Scene, record: Predictions, chosen: torch.Tensor) -> list[str]:
+    """What a model names in each of the chosen images, in words, with their strengths: “7 and 2 (0.91, 0.88)”."""
+    sure = record.activations.reshape(len(record), -1)[chosen].tolist()
+    said = names(current, record.predicted[chosen])
+    return [f"{name} ({', '.join(f'{one:.2f}' for one in each)})" for name, each in zip(said, sure, strict=True)]
 
 
 def on_stage(current: Scene, records: Iterable[Predictions]) -> int | None:

@@ -75,7 +75,7 @@ def contested(current: Scene) -> int | None:
     begun = images.source_of(choices, entry) == "data" and images.split_of(choices, entry) == "test"
     if not begun or choices.image is not None or images.data_of(choices, entry) != first.data:
         return None
-    if not browsing.labelled(first.data):
+    if not browsing.here(first.data):
         return None
     here = None if browsing.whole(first.data) else tuple(browsing.indices(first.data, "test"))
     found = resources.contested(compared, here)

@@ -278,7 +278,7 @@ def _brought(name: str, drawer: str) -> Predictions:
             "export it again."
         )
     for other in zoo.models().values():
-        if other.data == own.entry.data and other.objects == 1:
+        if other.data == own.entry.data:
             try:
                 labels = predictions(other.name).labels
             except PredictionsError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 import torch
-from jaxtyping import UInt8
+from jaxtyping import Int64, UInt8
 from torch import Tensor
 
 from app.shared import resources
@@ -75,9 +75,23 @@ def _in_order(name: str, known_by: tuple[int, ...]) -> bool:
 
 def image_set(name: str, split: str) -> ImageSet:
     """A data set of one labelled object an image. Raises DatasetMissing."""
-    loaded = _loaded(name, split)
+    loaded = whole_set(name, split)
     assert isinstance(loaded, ImageSet)  # no generated set is `labelled`
     return loaded
+
+
+def whole_set(name: str, split: str) -> ImageSet | MultiDigits:
+    """All images of a data set. Raises DatasetMissing."""
+    return _whole(name, split, state(name))
+
+
+def labels(name: str, split: str) -> Int64[Tensor, "count *object"]:
+    """The classes of every browsed image, of each of its objects where it shows several. Raises DatasetMissing."""
+    loaded = _loaded(name, split)
+    if isinstance(loaded, MultiDigits):
+        pairs, _ = loaded.draw(torch.arange(len(loaded.base)))
+        return loaded.base.labels[torch.from_numpy(pairs)]
+    return loaded.labels
 
 
 def indices(name: str, split: str) -> range | tuple[int, ...]:
@@ -115,19 +129,15 @@ def known_by(name: str) -> tuple[int, ...]:
 
 @st.cache_resource(show_spinner=False, max_entries=8)
 def _indices_of(name: str, split: str, label: int, known_by: tuple[int, ...]) -> tuple[int, ...]:
-    loaded, every = _loaded(name, split), indices(name, split)
-    if isinstance(loaded, MultiDigits):
-        pairs, _ = loaded.draw(torch.arange(len(every)))
-        labels = loaded.base.labels[torch.from_numpy(pairs)]
-    else:
-        labels = loaded.labels.reshape(len(every), -1)
-    return tuple(every[place] for place in torch.nonzero((labels == label).any(1)).flatten().tolist())
+    every = indices(name, split)
+    shown = labels(name, split).reshape(len(every), -1)
+    return tuple(every[place] for place in torch.nonzero((shown == label).any(1)).flatten().tolist())
 
 
 def _loaded(name: str, split: str) -> ImageSet | MultiDigits | Exemplars:
     if split == "test" and not whole(name) and here(name):
         return exemplars.exemplars(name)
-    return _whole(name, split, state(name))
+    return whole_set(name, split)
 
 
 @st.cache_resource(show_spinner="Reading the images …", max_entries=6)

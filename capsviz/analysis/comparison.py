@@ -91,20 +91,24 @@ def _answer(name: str, model: CapsNet, images: Tensor, objects: int) -> Answer:
 class Redrawing:
     """Capsules of one model drawn by a decoder, and what the drawing model then reads in its own drawing."""
 
-    predicted: Int[Tensor, " batch"]
-    """Class that the model whose capsules are drawn gives to the image."""
+    predicted: Int[Tensor, "batch object"]
+    """The classes that the model whose capsules are drawn gives to the image, the most active first."""
     activations: Float[Tensor, "batch upper"]
-    capsules: Float[Tensor, "batch dim"]
-    """Pose of the predicted class capsule: what is drawn."""
+    capsules: Float[Tensor, "batch object dim"]
+    """Poses of the predicted class capsules: what is drawn."""
     drawn: Float[Tensor, "batch channel height width"]
-    reread: Int[Tensor, " batch"]
-    """Class that the drawing model gives to its drawing."""
+    reread: Int[Tensor, "batch object"]
+    """The classes that the drawing model gives to its drawing."""
 
 
 @device.or_cpu
 @torch.inference_mode()
-def redraw(encoder: CapsNet, decoder: CapsNet, images: Float[Tensor, "batch channel height width"]) -> Redrawing:
-    """Give the longest class capsule of `encoder` to the decoder of `decoder`, which then classifies its own drawing.
+def redraw(
+    encoder: CapsNet, decoder: CapsNet, images: Float[Tensor, "batch channel height width"], objects: int = 1
+) -> Redrawing:
+    """Give the longest class capsules of `encoder` to the decoder of `decoder`, which then classifies its own drawing.
+
+    objects: how many an image shows, and capsules are drawn.
 
     Yang, Li & Yu 2021, section IV-B: the encoder was trained without a decoder, the decoder with dynamic routing, so
     nothing ever asked the former's capsules to be drawable by the latter. Both may be the same model: then it reads its
@@ -124,10 +128,10 @@ def redraw(encoder: CapsNet, decoder: CapsNet, images: Float[Tensor, "batch chan
         )
     output = encoder(images.to(device.of(encoder)), reconstruct=False)
     poses, activations = device.results(output.poses), device.results(output.activations)
-    predicted, place = activations.argmax(dim=1), device.of(decoder)
-    drawn = decoder.decode(poses.to(place), predicted.to(place))
-    reread = device.results(decoder(drawn, reconstruct=False).activations).argmax(dim=1)
-    capsules = poses[torch.arange(len(predicted)), predicted]
+    predicted, place = strongest(activations, objects), device.of(decoder)
+    drawn = decoder.reconstruct(poses.to(place), activations.to(place), objects)
+    reread = strongest(device.results(decoder(drawn, reconstruct=False).activations), objects)
+    capsules = poses[torch.arange(len(predicted))[:, None], predicted]
     return Redrawing(predicted, activations, capsules, device.results(drawn), reread)
 
 

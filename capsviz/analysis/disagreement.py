@@ -39,7 +39,7 @@ def most(values: Float[Tensor, " count"], count: int) -> Int64[Tensor, " chosen"
 
 
 def contested(records: Sequence[Predictions], among: Sequence[int] | None = None) -> int | None:
-    """Which image the models disagree about most; None where all name the same class on each.
+    """Which image the models disagree about most; None where all name the same classes on each.
 
     That with the most answers; of these the one whose commonest answer has the fewest models; of these the first.
     among: the images that count, all unless given. Raises CompareError where the records are of different data sets.
@@ -47,10 +47,11 @@ def contested(records: Sequence[Predictions], among: Sequence[int] | None = None
     first = records[0]
     if any((record.data, len(record)) != (first.data, len(first)) for record in records):
         raise CompareError(f"{first.name} and others were measured on different images; choose one data set.")
-    predicted = torch.stack([record.predicted.long() for record in records])
+    named = torch.stack([record.named().sort(dim=1).values for record in records])
     if among is not None:
-        predicted = predicted[:, torch.as_tensor(among)]
-    given = functional.one_hot(predicted).sum(dim=0)  # image, class: how many models name it
+        named = named[:, torch.as_tensor(among)]
+    _, predicted = named.flatten(0, 1).unique(dim=0, return_inverse=True)
+    given = functional.one_hot(predicted.reshape(len(records), -1)).sum(dim=0)  # image, answer: how many models give it
     answers, commonest = given.gt(0).sum(dim=1), given.amax(dim=1)
     if bool((answers == 1).all()):
         return None
@@ -80,7 +81,8 @@ def worst_drawn(records: Sequence[Predictions], by: str, count: int) -> Int64[Te
 
 def from_on(record: Predictions, start: int, count: int, label: int | None = None) -> Int64[Tensor, " chosen"]:
     """The images from number `start` on, only those of a class where one is given; after the last comes the first."""
-    places = torch.arange(len(record)) if label is None else torch.nonzero(record.labels == label).flatten()
+    shows = torch.ones(len(record), dtype=torch.bool) if label is None else (record.shown() == label).any(1)
+    places = torch.nonzero(shows).flatten()
     first = int((places < start).sum())
     return places.roll(-first)[:count]
 

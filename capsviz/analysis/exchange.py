@@ -193,13 +193,15 @@ def _measured(file: TensorFile, entry: Entry, tensors: Mapping[str, Tensor]) -> 
     own = facts.drawn_by == facts.name
     drawer = (entry.name, entry.sha256) if own else ("", "")
     found = Predictions(entry.name, entry.data, entry.sha256, *drawer, **columns)
+    if found.objects != entry.objects:
+        file.refuse(f"{MEASURED}labels", f"are {found.objects} of each image and not {entry.objects}")
     classes = entry.network.classes
     for column in ("labels", "predicted", "reread"):
         value: Tensor | None = getattr(found, column)
         if value is not None and not bool(((value >= 0) & (value < classes)).all()):
             file.refuse(f"{MEASURED}{column}", f"names classes beyond its {classes}")
     dim = entry.config.class_dim if entry.has_capsules else 0
-    if found.capsules is not None and found.capsules.shape[1] != dim:
+    if found.capsules is not None and found.capsules.shape[-1] != dim:
         file.refuse(f"{MEASURED}capsules", f"are not of {dim} numbers")
     drawn = [value is not None for value in (found.capsules, found.mse, found.ssim, found.reread)]
     if any(drawn) != all(drawn) or all(drawn) != own:

@@ -13,8 +13,8 @@ from capsviz import device, zoo
 from capsviz.analysis.comparison import redraw
 from capsviz.analysis.metrics import mean_squared_error, structural_similarity
 from capsviz.analysis.predictions import Predictions, PredictionsError, recorded
-from capsviz.data import DATASETS, ImageSet, load, to_float
-from capsviz.network import CapsNet, Network
+from capsviz.data import DATASETS, ImageSet, MultiDigits, load, to_float
+from capsviz.network import CapsNet, Network, strongest
 from capsviz.routing.dynamic import DYNAMIC
 
 BATCH = 128
@@ -27,21 +27,16 @@ def measure(
     """Run a shipped model over its whole test set; progress is called with the images done and their number.
 
     drawer: whose decoder draws, `drawer_of` unless given.
-    Raises PredictionsError where the images show more than one class each, or the errors are not those of the manifest;
-    ZooError and DatasetMissing.
+    Of a virtual set of pairs as many images as the manifest's error is of. Raises PredictionsError where the errors are
+    not those of the manifest; ZooError and DatasetMissing.
     """
     images = load(entry.data, "test")
-    if not isinstance(images, ImageSet):
-        raise PredictionsError(
-            f"{entry.name} finds two classes in each image; `capsviz evaluate` measures such models."
-        )
     drawer = drawer or drawer_of(entry)
     model = zoo.load_network(entry.name)
     artist = None if drawer is None else zoo.load(drawer.name)
-    whole: dict[str, Any] = _all_columns(model, artist, images.images, progress)
+    whole: dict[str, Any] = _all_columns(model, artist, images, entry, progress)
     drawn = (drawer.name, drawer.sha256) if drawer else ("", "")
-    labels = _classes(images.labels, entry.network.classes)
-    found = Predictions(entry.name, entry.data, entry.sha256, *drawn, labels, **whole)
+    found = Predictions(entry.name, entry.data, entry.sha256, *drawn, **whole)
     if (found.error, len(found)) != (entry.test_error, entry.test_count):
         remedy = "run `capsviz zoo verify` to check the weights"
         if entry.data not in DATASETS:  # a folder, whose images are nobody's but its owner's
@@ -62,36 +57,56 @@ def _classes(found: Tensor, count: int) -> Tensor:
 
 @device.or_cpu
 def _all_columns(
-    model: Network, artist: CapsNet | None, images: Tensor, progress: Callable[[int, int], None] | None
+    model: Network,
+    artist: CapsNet | None,
+    images: ImageSet | MultiDigits,
+    entry: zoo.Entry,
+    progress: Callable[[int, int], None] | None,
 ) -> dict[str, Tensor]:
     """`columns` of all images, taken a batch at a time."""
+    count = entry.test_count if isinstance(images, MultiDigits) else len(images)
+
+    def due(part: slice) -> dict[str, Tensor]:
+        batch, labels = images.batch(torch.arange(part.start, part.stop))
+        return {"labels": _classes(labels, entry.network.classes), **columns(model, artist, batch, entry.objects)}
+
     parts: list[dict[str, Tensor]] = []
-    for part in device.parts(model, len(images), BATCH, lambda due: columns(model, artist, images[due])):
+    for part in device.parts(model, count, BATCH, due):
         parts.append(part)
         if progress is not None:
-            progress(sum(len(each["predicted"]) for each in parts), len(images))
+            progress(sum(len(each["predicted"]) for each in parts), count)
     return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
 
 
 @torch.inference_mode()
 def columns(
-    model: Network, artist: CapsNet | None, images: UInt8[Tensor, "batch channel height width"]
+    model: Network, artist: CapsNet | None, images: UInt8[Tensor, "batch channel height width"], objects: int = 1
 ) -> dict[str, Tensor]:
-    """The tensors of `Predictions`, but the labels, for one batch; artist: whose decoder draws, None for no drawing."""
-    pixels = to_float(images)
+    """The tensors of `Predictions`, but the labels, for one batch; artist: whose decoder draws, None for no drawing.
+
+    objects: how many each image shows; where it shows one, no column has an axis for them.
+    """
+    pixels, classes = to_float(images), model.config.classes
+
+    def of_objects(values: Tensor) -> Tensor:
+        return values.squeeze(1) if objects == 1 else values
+
     if artist is None:
         output = model(pixels.to(device.of(model)), reconstruct=False)
-        surest, predicted = device.results(output.activations).max(dim=1)
-        return {"predicted": _classes(predicted, model.config.classes), "activations": surest.half()}
-    seen = redraw(cast(CapsNet, model), artist, pixels)  # what has an artist has capsules
-    return {
-        "predicted": _classes(seen.predicted, model.config.classes),
-        "activations": seen.activations.amax(dim=1).half(),
-        "capsules": seen.capsules.half(),
-        "mse": mean_squared_error(seen.drawn, pixels).half(),
-        "ssim": structural_similarity(seen.drawn, pixels).half(),
-        "reread": _classes(seen.reread, model.config.classes),
-    }
+        activations = device.results(output.activations)
+        predicted = strongest(activations, objects)
+        drawn = {}
+    else:
+        seen = redraw(cast(CapsNet, model), artist, pixels, objects)  # what has an artist has capsules
+        activations, predicted = seen.activations, seen.predicted
+        drawn = {
+            "capsules": of_objects(seen.capsules).half(),
+            "mse": mean_squared_error(seen.drawn, pixels).half(),
+            "ssim": structural_similarity(seen.drawn, pixels).half(),
+            "reread": of_objects(_classes(seen.reread, classes)),
+        }
+    said = {"predicted": _classes(predicted, classes), "activations": activations.gather(1, predicted).half()}
+    return {name: of_objects(values) for name, values in said.items()} | drawn
 
 
 def drawers(entry: zoo.Entry) -> list[zoo.Entry | None]:
@@ -101,14 +116,9 @@ def drawers(entry: zoo.Entry) -> list[zoo.Entry | None]:
 
 
 def wanting() -> list[tuple[zoo.Entry, zoo.Entry | None]]:
-    """The shipped models, each with its drawer, whose record is missing, stale or damaged, in the manifest's order.
-
-    Without those that find several objects in each image: a record is of images that show one.
-    """
+    """The shipped models, each with its drawer, whose record is missing, stale or damaged, in the manifest's order."""
 
     def wants(entry: zoo.Entry, drawer: zoo.Entry | None) -> bool:
-        if entry.objects > 1:
-            return False
         try:
             recorded(entry, drawer)
         except PredictionsError:

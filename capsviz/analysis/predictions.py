@@ -42,6 +42,9 @@ class Facts:
 class Predictions:
     """One model on its whole test set, image by image in the order of the set.
 
+    Where each image shows several objects, the columns marked "*object" have one number for each of them; where it
+    shows one, none.
+
     name, data: the model and its data set; weights: sha256 of the weights that were measured. drawn_by: the model whose
     decoder drew the capsules (the model itself, or dynamic routing's where it has no decoder), empty where nothing was
     drawn, and then the last four tensors are None; drawn_by_weights: the sha256 of that model's weights.
@@ -53,29 +56,48 @@ class Predictions:
     weights: str
     drawn_by: str
     drawn_by_weights: str
-    labels: Integer[Tensor, " count"]
-    predicted: Integer[Tensor, " count"]
-    activations: Float16[Tensor, " count"]
-    """Length (EM: activation, CNN: probability) of the predicted class."""
-    capsules: Float16[Tensor, "count dim"] | None = None
-    """Pose of the predicted class capsule: from it a decoder draws the image again, without the data set."""
+    labels: Integer[Tensor, "count *object"]
+    predicted: Integer[Tensor, "count *object"]
+    """The most active classes, the most active first."""
+    activations: Float16[Tensor, "count *object"]
+    """Length (EM: activation, CNN: probability) of the predicted classes."""
+    capsules: Float16[Tensor, "count *object dim"] | None = None
+    """Poses of the predicted class capsules: from them a decoder draws the image again, without the data set."""
     mse: Float16[Tensor, " count"] | None = None
     ssim: Float16[Tensor, " count"] | None = None
-    reread: Integer[Tensor, " count"] | None = None
-    """Class that the drawing model gives to the drawing."""
+    reread: Integer[Tensor, "count *object"] | None = None
+    """Classes that the drawing model gives to the drawing."""
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
+    def objects(self) -> int:
+        """How many objects each image shows."""
+        return self.labels[0].numel()
+
+    def shown(self) -> Int64[Tensor, "count object"]:
+        """The classes that each image shows, one column where it shows one."""
+        return _by_object(self.labels)
+
+    def named(self) -> Int64[Tensor, "count object"]:
+        """The classes that the model names, the most active first, one column where an image shows one."""
+        return _by_object(self.predicted)
+
+    @property
     def right(self) -> Bool[Tensor, " count"]:
-        """Images classified right."""
-        return self.predicted == self.labels
+        """Images of which all classes are named."""
+        return _same(self.named(), self.shown())
+
+    @property
+    def wrong(self) -> int:
+        """How many images are not right."""
+        return int((~self.right).sum())
 
     @property
     def error(self) -> float:
         """Share of images classified wrong, in percent."""
-        return 100 * int((~self.right).sum()) / len(self)
+        return 100 * self.wrong / len(self)
 
     @property
     def reconstructs(self) -> bool:
@@ -87,7 +109,7 @@ class Predictions:
         """Images classified right whose drawing reads as another class (Yang et al. 2021). Raises PredictionsError."""
         if self.reread is None:
             raise PredictionsError(f"The capsules of {self.name} were drawn by no decoder; choose another model.")
-        return self.right & (self.reread != self.predicted)
+        return self.right & ~_same(_by_object(self.reread), self.named())
 
     def figures(self, by: str) -> Float[Tensor, " count"]:
         """MSE or SSIM of every image in float32, by "mse" or "ssim". Raises PredictionsError where there are none."""
@@ -109,15 +131,20 @@ class Predictions:
         """
         if self.capsules is None:
             raise PredictionsError(f"No capsules of {self.name} were kept; choose a model with a decoder.")
-        mine = [self.right & (self.labels == label) for label in range(classes)]
+        named, capsules = self.named()[self.right].flatten(), self.capsules[self.right].flatten(0, -2)
+        mine = [named == label for label in range(classes)]
         if not all(bool(each.any()) for each in mine):
             raise PredictionsError(f"{self.name} reads a class never rightly, which then has no mean.")
-        return torch.stack([self.capsules[each].float().mean(dim=0) for each in mine]).half().float()
+        return torch.stack([capsules[each].float().mean(dim=0) for each in mine]).half().float()
 
     def confusion(self, classes: int) -> Int64[Tensor, "classes classes"]:
-        """Images of a class (row) that were taken for a class (column)."""
-        pairs = self.labels.long() * classes + self.predicted.long()
-        return torch.bincount(pairs, minlength=classes * classes).reshape(classes, classes)
+        """Images of a class (row) that were taken for a class (column).
+
+        An image of several counts once for each class found, and once for each pair of one missed and one wrongly
+        named.
+        """
+        _, shown, named = self._taken().unbind(1)
+        return torch.bincount(shown * classes + named, minlength=classes * classes).reshape(classes, classes)
 
     def largest_confusions(self, classes: int, count: int) -> list[tuple[int, int, int]]:
         """The commonest errors: class shown, class named, number of images, in falling order; only those that occur."""
@@ -127,7 +154,16 @@ class Predictions:
 
     def taken(self, label: int, predicted: int) -> Int64[Tensor, " found"]:
         """Which images of class `label` were taken for class `predicted`."""
-        return torch.nonzero((self.labels == label) & (self.predicted == predicted)).flatten()
+        image, shown, named = self._taken().unbind(1)
+        return image[(shown == label) & (named == predicted)]
+
+    def _taken(self) -> Int64[Tensor, "pair 3"]:
+        """Every image, class shown and class named that count as a pair, in the order of the images."""
+        shown, named = self.shown()[:, :, None], self.named()[:, None, :]
+        same = shown == named
+        missed, invented = ~same.any(2, keepdim=True), ~same.any(1, keepdim=True)
+        image, row, column = torch.nonzero(same | (missed & invented)).unbind(1)
+        return torch.stack([image, shown[image, row, 0], named[image, 0, column]], dim=1)
 
     def save(self, path: str | Path) -> None:
         """Write the record as one safetensors file whose header is JSON; it opens again with `Predictions.open`."""
@@ -156,6 +192,15 @@ class Predictions:
             return cls(**asdict(facts), **numbers)
 
 
+def _by_object(classes: Integer[Tensor, "count *object"]) -> Int64[Tensor, "count object"]:
+    return classes.long().reshape(len(classes), -1)
+
+
+def _same(first: Int64[Tensor, "count object"], second: Int64[Tensor, "count object"]) -> Bool[Tensor, " count"]:
+    """Where two say the same classes, in whatever order."""
+    return (first.sort(dim=1).values == second.sort(dim=1).values).all(dim=1)
+
+
 def most_confused(records: Iterable[Predictions], classes: int, count: int) -> tuple[int, ...]:
     """The `count` classes, in their order, between which several records have the commonest errors, error by error.
 
@@ -177,21 +222,23 @@ def check_columns(file: TensorFile, prefix: str = "") -> None:
     def kinds(column: str) -> tuple[str, ...]:
         return _KINDS if column in _CLASSES else ("F16",)
 
-    count = file.shape(f"{prefix}labels") if f"{prefix}labels" in file.names else ()
-    if len(count) != 1 or not count[0]:
+    each = file.shape(f"{prefix}labels") if f"{prefix}labels" in file.names else ()
+    if len(each) not in (1, 2) or not all(each) or each[1:] == (1,):
         file.refuse(f"{prefix}labels", "are none")
     for name in (name for name in file.names if name.startswith(prefix)):
         if (column := name.removeprefix(prefix)) not in COLUMNS:
             file.refuse(name, "is no part of a record")
-        wide = file.shape(name)[1:2] if column == "capsules" else ()
-        file.expect(name, (*count, *wide), kinds(column))
+        wide = file.shape(name)[-1:] if column == "capsules" else ()
+        file.expect(name, (*(each[:1] if column in _OF_IMAGES else each), *wide), kinds(column))
     for column in ("labels", "predicted", "activations"):
-        file.expect(prefix + column, count, kinds(column))
+        file.expect(prefix + column, each, kinds(column))
 
 
 COLUMNS = ("labels", "predicted", "activations", "capsules", "mse", "ssim", "reread")
 _CLASSES = ("labels", "predicted", "reread")
 _KINDS = ("U8", "I16")
+_OF_IMAGES = ("mse", "ssim")
+"""Columns that have one number for an image, however many objects it shows."""
 FACTS = tuple(field.name for field in fields(Facts))
 
 
@@ -218,8 +265,7 @@ def recorded(entry: zoo.Entry, drawer: zoo.Entry | None = None) -> Predictions:
 
 def summary(record: Predictions) -> str:
     """A record in one line."""
-    wrong = int((~record.right).sum())
-    line = f"{record.name}: error {record.error:.2f} % ({wrong} of {len(record)})"
+    line = f"{record.name}: error {record.error:.2f} % ({record.wrong} of {len(record)})"
     if record.mse is None or record.ssim is None:
         return line
     drawn, off, alike = int(record.drawn_wrong.sum()), float(record.mse.float().mean()), record.ssim.float().mean()
@@ -239,14 +285,18 @@ def drawings(
     if record.capsules is None:
         raise PredictionsError(f"No capsules of {record.name} were kept; choose a model with a decoder.")
     which = torch.arange(len(record)) if chosen is None else chosen
-    capsules, place = record.capsules, device.of(artist)
+    named, place = record.named(), device.of(artist)
+    capsules = record.capsules.reshape(*named.shape, -1)
 
     @torch.inference_mode()
     def drawn(part: slice) -> Tensor:
         mine = which[part]
-        classes, poses = record.predicted[mine].long(), capsules[mine].float()
-        masked = poses.new_zeros(len(mine), artist.config.classes, poses.shape[1])
-        masked[torch.arange(len(mine)), classes] = poses
+        each = zip(named[mine].unbind(1), capsules[mine].float().unbind(1), strict=True)
+        return torch.stack([one(classes, poses) for classes, poses in each], dim=1).amax(1)
+
+    def one(classes: Tensor, poses: Tensor) -> Tensor:
+        masked = poses.new_zeros(len(poses), artist.config.classes, poses.shape[1])
+        masked[torch.arange(len(poses)), classes] = poses
         return device.results(artist.decode(masked.to(place), classes.to(place)))
 
     parts = list(device.parts(artist, len(which), 1000, drawn))

@@ -33,11 +33,13 @@ def confusion_matrix(
     *,
     cell: tuple[int, int] | None = None,
     only: Sequence[int] | None = None,
+    wrong: int | None = None,
     dark: bool = False,
 ) -> Figure:
     """One matrix with its counts: rows are the classes shown, columns the classes named, `cell` framed.
 
-    only: the classes that have a row and a column, all of them unless given; `cell` is of these. Colour is the number
+    only: the classes that have a row and a column, all of them unless given; `cell` is of these. wrong: how many images
+    are named wrongly where one that shows several objects counts more than once in the matrix. Colour is the number
     of errors on a logarithmic scale; the diagonal, right answers, is grey. A click on a cell stands for [row, column],
     by the numbers of the classes. Raises FigureError unless the matrix has a row and a column per class.
     """
@@ -59,16 +61,21 @@ def confusion_matrix(
         edges = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
         shapes = [{"type": "rect", **edges, "line": {"color": pen.accent, "width": 4}}]
     figure.update_layout(shapes=shapes, margin={"l": 60, "r": 8, "t": 44, "b": 8}, hoverdistance=40)
-    return remember(style(figure, dark=dark, height=540), f"Confusion matrix: {_in_words(whole, classes)}.")
+    return remember(style(figure, dark=dark, height=540), f"Confusion matrix: {_in_words(whole, classes, wrong)}.")
 
 
 def confusion_matrices(
-    matrices: Mapping[str, Counts], classes: Sequence[str], *, only: Sequence[int] | None = None, dark: bool = False
+    matrices: Mapping[str, Counts],
+    classes: Sequence[str],
+    *,
+    only: Sequence[int] | None = None,
+    wrong: Mapping[str, int] | None = None,
+    dark: bool = False,
 ) -> Figure:
     """A small matrix per method, all on one colour scale; a click stands for [method, row, column].
 
-    matrices: by title. only, and the colours: as in `confusion_matrix`. Raises FigureError as that does, and where
-    there is none.
+    matrices: by title, and so is `wrong`. only, wrong, and the colours: as in `confusion_matrix`. Raises FigureError as
+    that does, and where there is none.
     """
     drawn = _drawn(classes, only)
     checked = {title: _checked(counts, classes) for title, counts in matrices.items()}
@@ -88,12 +95,14 @@ def confusion_matrices(
         figure.add_traces(_cells(parts[title], largest, place + 1, dark, bar=not place))
         figure.add_trace(_targets(matrix, classes, drawn, title, place + 1))
         layout |= _axes(names, place + 1, x, y, names=named)
-        wrong = int(matrix.sum() - matrix.trace())
-        words = f"<b>{literal(title)}</b><br>{wrong:,} wrong"
+        words = f"<b>{literal(title)}</b><br>{_wrong(matrix) if wrong is None else wrong[title]:,} wrong"
         # The names of the classes stand between the title and its matrix.
         titles.append(caption(words, x[0], y[1], dark=dark, size=TEXT, yshift=24 if named else 4))
     figure.update_layout(**layout, annotations=titles, margin={"l": 8, "r": 8, "t": 8, "b": 8}, hoverdistance=30)
-    text = "Confusion matrices: " + "; ".join(f"{name}: {_in_words(m, classes)}" for name, m in checked.items()) + "."
+    said = {
+        name: _in_words(matrix, classes, None if wrong is None else wrong[name]) for name, matrix in checked.items()
+    }
+    text = "Confusion matrices: " + "; ".join(f"{name}: {words}" for name, words in said.items()) + "."
     return remember(style(figure, dark=dark, height=270 * down + 10), text)
 
 
@@ -185,13 +194,17 @@ def _axes(
     }  # fmt: skip
 
 
-def _in_words(matrix: ndarray, classes: Sequence[str]) -> str:
+def _wrong(matrix: ndarray) -> int:
+    return int(matrix.sum() - matrix.trace())
+
+
+def _in_words(matrix: ndarray, classes: Sequence[str], wrong: int | None) -> str:
+    if not _wrong(matrix):
+        return f"all {matrix.sum():,} images named rightly" if wrong is None else "all images named rightly"
     off = matrix - np.diag(matrix.diagonal())
-    wrong = int(off.sum())
-    if not wrong:
-        return f"all {matrix.sum()} images named rightly"
     row, column = divmod(int(off.argmax()), len(off))
+    of_all = f"{_wrong(matrix):,} of {matrix.sum():,}" if wrong is None else f"{wrong:,}"
     return (
-        f"{wrong:,} of {matrix.sum():,} images named wrongly, most often {classes[row]} taken for {classes[column]} "
+        f"{of_all} images named wrongly, most often {classes[row]} taken for {classes[column]} "
         f"({off[row, column]} times)"
     )

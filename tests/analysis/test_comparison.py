@@ -60,9 +60,23 @@ def test_redrawing_decodes_the_capsules_of_one_model_with_the_other(images: torc
         drawn = decoder.decode(output.poses, predicted)
         reread = decoder(drawn).activations.argmax(1)
     torch.testing.assert_close(redrawing.drawn, drawn)
-    assert torch.equal(redrawing.reread, reread)
+    assert torch.equal(redrawing.reread[:, 0], reread)
     for image, label in enumerate(predicted.tolist()):
-        assert torch.equal(redrawing.capsules[image], output.poses[image, label])
+        assert torch.equal(redrawing.capsules[image, 0], output.poses[image, label])
+
+
+def test_of_two_objects_both_capsules_are_drawn_over_one_another(images: torch.Tensor):
+    encoder, decoder = tiny("l2", decoder=False), tiny("dr")
+    redrawing = redraw(encoder, decoder, images, 2)
+    with torch.inference_mode():
+        output = encoder(images)
+        first, second = output.activations.topk(2).indices.unbind(1)
+        drawn = torch.maximum(decoder.decode(output.poses, first), decoder.decode(output.poses, second))
+        reread = decoder(drawn).activations.topk(2).indices
+    torch.testing.assert_close(redrawing.drawn, drawn)
+    assert torch.equal(redrawing.predicted, torch.stack([first, second], dim=1))
+    assert torch.equal(redrawing.reread, reread)
+    assert torch.equal(redrawing.capsules[0], output.poses[0, redrawing.predicted[0]])
 
 
 def test_a_model_may_read_its_own_drawings(images: torch.Tensor):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -11,7 +13,7 @@ from capsviz.analysis.comparison import CompareError
 from capsviz.analysis.disagreement import classified_right, contested, difference, from_on, most, rows, worst_drawn
 from capsviz.analysis.predictions import PredictionsError, drawings, recorded
 from capsviz.data import load, to_float
-from tests.analysis.test_predictions import record
+from tests.analysis.test_predictions import pairs_of_digits, record
 from tests.known import known
 
 
@@ -93,3 +95,18 @@ def test_the_contested_image_of_the_digits_is_one_that_the_networks_themselves_r
     image = to_float(load("digits", "test").images[chosen : chosen + 1])
     answers = {int(capsviz.trace(zoo.load(name), image).predicted) for name in names}
     assert len(answers) == 3
+
+
+def test_two_digits_named_in_another_order_are_the_same_answer():
+    first = pairs_of_digits()
+    turned = replace(first, predicted=first.predicted.flip(1))
+    assert contested([first, turned]) is None
+    other = first.predicted.clone()
+    other[2] = torch.tensor([1, 2])
+    assert contested([first, turned, replace(first, predicted=other)]) == 2
+    assert contested([first, replace(first, predicted=other)], [0, 3]) is None
+
+
+def test_pairs_in_which_either_digit_is_of_a_class_are_found():
+    assert from_on(pairs_of_digits(), 1, 3, 2).tolist() == [2, 3]
+    assert from_on(pairs_of_digits(), 1, 3, 1).tolist() == [1, 2, 0]

@@ -18,6 +18,7 @@ from capsviz.tensors import LENGTH
 from tests.app.test_own_images import published
 from tests.folders import drawn
 from tests.fuzz.damage import sealed
+from tests.known import known
 
 
 @pytest.fixture
@@ -56,6 +57,21 @@ def test_a_model_goes_to_another_zoo_bit_for_bit(name: str, elsewhere: Path, mon
     again = predictions.recorded(entry)
     assert torch.equal(again.predicted, record.predicted) and again.error == record.error
     assert again.reconstructs == record.reconstructs and (again.capsules is None) == (not record.reconstructs)
+
+
+def test_a_model_of_two_digits_brings_its_record_along():
+    name = "multi-mnist-dr-residual"
+    record = predictions.recorded(zoo.entry(name))
+    found = known(exchange.read(exchange.export(name), "pairs.capsviz").record)
+    assert found.objects == 2 and (found.error, len(found)) == (record.error, len(record))
+    assert all(torch.equal(value, found.columns()[column]) for column, value in record.columns().items())
+
+
+def test_a_record_of_two_digits_belongs_to_no_model_of_one(monkeypatch):
+    pairs = predictions.recorded(zoo.entry("multi-mnist-dr-residual"))
+    monkeypatch.setattr(exchange, "_record", lambda model: replace(pairs, name=model.name))
+    with pytest.raises(zoo.ZooError, match="labels are 2 of each image and not 1"):
+        exchange.read(exchange.export("digits-dr"), "digits.capsviz")
 
 
 def test_the_same_model_is_the_same_file():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,6 +19,7 @@ from capsviz.analysis.measuring import measure
 from capsviz.analysis.predictions import path_of, recorded
 from capsviz.data import MultiDigits
 from capsviz.routing import ALGORITHMS
+from capsviz.training.evaluate import evaluate
 from tests.app.conftest import Visit
 from tests.app.reading import spoken
 from tests.known import known, single_digits
@@ -64,6 +66,55 @@ def test_where_images_show_two_digits_two_are_named_drawn_and_judged(
     assert any(text.startswith(f"<b>{first}</b>, length") and f"<br><b>{second}</b>, length" in text for text in said)
     verdict = "✓" if {first, second} == set(on_stage.labels) else f"✗ ({shown})"
     assert app.dataframe[0].value["Predicted"][0] == f"{first} and {second} {verdict}"
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_stands_for_two_digits_an_image_where_the_images_are_not_here(visit: Visit, view: str):
+    app = visit("compare", model="multi-mnist-l2-residual", view=view)
+    assert not app.error and not app.warning
+    assert figures(app)
+
+
+def test_every_view_counts_and_draws_two_digits_an_image(
+    visit: Visit, show_only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+):
+    """As if these were MultiMNIST: pairs of the embedded digits, and a network of single ones measured on them."""
+    pairs, network = MultiDigits(single_digits(), reach=0), zoo.load("digits-dr")
+    told = evaluate(network, pairs)
+    entry = replace(zoo.entry("digits-dr"), data="multi-mnist", test_error=told.error, test_count=told.count)
+    monkeypatch.setattr("capsviz.analysis.measuring.load", lambda *_: pairs)
+    record = measure(entry)
+    monkeypatch.setattr(browsing, "_loaded", lambda name, split: pairs)
+    monkeypatch.setattr(browsing, "whole_set", lambda name, split: pairs)
+    monkeypatch.setattr("capsviz.data.available", lambda name: True)
+    monkeypatch.setattr(resources, "predictions", lambda name, drawer="": record)
+    show_only(["digits-dr"], "multi-mnist")
+    monkeypatch.setattr(resources, "all_entries", resources.entries)
+    shown = [" and ".join(map(str, labels)) for labels in record.labels.tolist()]
+
+    app = visit("compare", model="digits-dr", view="many", image=17, n=4)
+    grid = figures(app)["grid"]
+    assert grid["layout"]["yaxis"]["ticktext"] == ["Input", "Dynamic routing"]
+    assert grid["layout"]["xaxis"]["ticktext"] == [f"{n}<br><b>{shown[n]}</b>" for n in (17, 18, 19, 20)]
+    first, second = record.predicted[17].tolist()
+    assert f"image 17 is named {first} and {second} (" in json.dumps(grid)
+
+    table = visit("compare", model="digits-dr", view="distributions").dataframe[0].value
+    assert list(table["Class"]) == shown
+
+    matrices = visit("compare", model="digits-dr", view="confusions")
+    assert "where one is missed" in spoken(matrices)
+    titles = [note["text"] for note in figures(matrices)["confusions"]["layout"]["annotations"]]
+    assert f"<b>Dynamic routing</b><br>{record.wrong:,} wrong" in titles
+    label, named, count = record.largest_confusions(10, 1)[0]
+    one = visit("compare", model="digits-dr", view="confusions", method="digits-dr")
+    assert f"{count} images of {label} taken for {named}" in spoken(one)
+    said = json.dumps(figures(one)["cell"])
+    place = int(record.taken(label, named)[0])
+    assert f"image {place}, named {record.predicted[place, 0]} and {record.predicted[place, 1]}" in said
+
+    wrong = visit("compare", model="digits-dr", view="wrong")
+    assert f"names {int(record.right.sum()):,} of {len(record):,} MultiMNIST test images rightly" in spoken(wrong)
 
 
 @pytest.mark.parametrize(
