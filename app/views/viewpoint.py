@@ -79,11 +79,11 @@ if swing.pooled:
         "on one scale."
     )
 measured = resources.found_by("viewpoint", results.version("viewpoint"))
-most, *others = measured.sentences or ("Not measured here yet.",)
-said = [sentence for sentence in others[:-1] if sentence.startswith(f"{change.title}:")]
+others = [f"{other.title}: R²" for other in CHANGES.values() if other is not change]
+said = [sentence for sentence in measured.sentences if not any(words in sentence for words in others)]
 details(
     current,
-    f"**{measured.question}** " + " ".join((most, *said, *others[-1:])),
+    f"**{measured.question}** " + (" ".join(said) or "Not measured here yet."),
     measured.markdown,
     f"{measured.conditions}. Measured by `{measured.command}`.",
 )

@@ -36,20 +36,20 @@ class Cost:
 
 
 def costs() -> list[Cost]:
-    """What `speed-PRESET.json` (CPU) and `speed-PRESET-cuda.json` (GPU) hold, as far as they are there."""
-    places = [(file_of(preset, kind), kind) for preset in ENCODERS for kind in ("cpu", "cuda")]
+    """What `speed-PRESET.json` (CPU) and `speed-PRESET-cuda.json` (GPU; or -mps) hold, as far as they are there."""
+    places = [(file_of(preset, kind), kind) for preset in ENCODERS for kind in ("cpu", "cuda", "mps")]
     return [of(result, kind) for name, kind in places if (result := results.read(name)) is not None]
 
 
 def file_of(preset: str, kind: str) -> str:
-    """The name of the result file of a preset on a kind of device, "cpu" or "cuda"."""
+    """The name of the result file of a preset on a kind of device, "cpu", "cuda" or "mps"."""
     return f"speed-{preset}" if kind == "cpu" else f"speed-{preset}-{kind}"
 
 
 def of(result: dict[str, Any], kind: str) -> Cost:
     """The cost that a result of `capsviz benchmark` stands for; raises ResultError where a method was not measured.
 
-    kind: of the device, "cpu" or "cuda".
+    kind: of the device, as of `file_of`.
     """
     wanted = {f"{name} {what}" for name in COMPARED for what in ("step", "routing")}
     if missing := wanted - result["images_per_second"].keys():

@@ -203,6 +203,7 @@ class Speed(TypedDict):
     batch: Some
     threads: Number
     machine: Name
+    device: Text
     images_per_second: dict[Name, Rate]
 
 
@@ -233,6 +234,6 @@ KINDS: dict[str, Any] = {
     "viewpoint": RecoveredRows,
     "multi-mnist": OverlaidRows,
     "memory": HeldRows,
-    **{f"speed-{preset}{device}": Speed for preset in PRESETS | MATRIX_PRESETS for device in ("", "-cuda")},
+    **{f"speed-{preset}{device}": Speed for preset in PRESETS | MATRIX_PRESETS for device in ("", "-cuda", "-mps")},
 }
 """By the name of the file. What other files hold, their own readers say."""

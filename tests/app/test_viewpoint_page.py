@@ -15,7 +15,7 @@ from capsviz import zoo
 from capsviz.analysis.pooling import pooling
 from capsviz.boards.message import Message
 from capsviz.data.viewpoint import CHANGES
-from capsviz.experiments import reports
+from capsviz.experiments import reports, results
 from capsviz.network import CNN
 from tests.app.conftest import Visit
 from tests.app.reading import charts, messages, spoken
@@ -62,6 +62,19 @@ def test_details_are_about_the_change_that_is_played_and_stand_where_nothing_was
     assert how in shown
     monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path))
     assert "Not measured here yet." in spoken(visit("viewpoint", model="digits-dr", details=1))
+
+
+def test_details_tell_each_data_set_that_was_measured_of_the_change_that_is_played(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    measured = known(results.read("viewpoint"))
+    more = [row | {"data": "fashion-mnist"} for row in measured["rows"]]
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path))
+    results.write("viewpoint", measured | {"rows": measured["rows"] + more})
+    shown = spoken(visit("viewpoint", model="digits-dr", change="scale", details=1))
+    mine = [sentence for sentence in reports.report("viewpoint").sentences if sentence in shown]
+    assert sum("Scale: R²" in sentence for sentence in mine) == 2 and not any("Rotation: R²" in one for one in mine)
+    assert [sum(one.startswith(f"{data}, first") for one in mine) for data in ("MNIST", "Fashion-MNIST")] == [3, 3]
 
 
 def test_where_a_data_set_has_no_cnn_another_that_reads_its_images_stands_in_by_name(visit: Visit):

@@ -303,6 +303,12 @@ def test_cost_is_seconds_per_hundred_and_says_when_the_papers_saving_is_missed(f
     }
     result = {"images_per_second": speeds, "batch": 50, "threads": 2, "machine": "x", "preset": "paper"}
     results.write("speed-paper", result)
+    with pytest.raises(results.ResultError, match=r"speed-paper\.json: device is missing"):
+        cost.costs()
+    results.write("speed-paper", result | {"device": "CPU"})
+    results.write("speed-residual-mps", result | {"preset": "residual", "device": "Apple X"})
+    assert cost.costs()[1].device == "Apple X"
+    (results.folder() / "speed-residual-mps.json").unlink()
     results.write("speed-residual-cuda", result | {"preset": "residual", "device": "NVIDIA X"})
     found, on_gpu = cost.costs()
     assert (on_gpu.device, on_gpu.preset) == ("NVIDIA X", "residual")
