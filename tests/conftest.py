@@ -8,6 +8,10 @@ from pathlib import Path
 
 import jaxtyping
 
+# Before the first import of torch, and for the programs that tests start: threads that wait for one another spin, and
+# where more are at work than there are cores they wait for long.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 # Before the first import of capsviz: from here on every jaxtyping signature of the library is checked at each call.
 jaxtyping.install_import_hook("capsviz", "beartype.beartype")
 

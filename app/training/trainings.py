@@ -62,6 +62,11 @@ LATE = "The training took longer than the {:.0f} minutes that it may take here; 
 GONE = "The visitor has left, and the training ended with their visit."
 CLOSED = "The server is closing, and the training ended with it; train again when it is back."
 
+YIELDING = {"OMP_WAIT_POLICY": "PASSIVE"}
+"""Threads that have nothing to do sleep: spinning, they took the cores from the server and from each other, and beside
+other work on two cores a training took five times as long.
+"""
+
 CONFIGS: dict[str, TrainingConfig] = {
     recipe.config.routing: recipe.config
     for name in ALGORITHMS
@@ -197,7 +202,7 @@ class Training:
             process = subprocess.Popen(
                 [sys.executable, "-m", "app.training.child_process", *words],
                 cwd=ROOT,
-                env={**os.environ, **variables},
+                env={**YIELDING, **os.environ, **variables},
                 stdin=subprocess.PIPE,  # which closes when this server is gone
                 stdout=file,
                 stderr=file,

@@ -90,6 +90,19 @@ def test_a_training_is_read_while_it_runs_and_stopped_without_a_trace(server: Tr
     assert training.progress().step >= progress.step  # what was measured stays
 
 
+@pytest.mark.parametrize("chosen", [None, "ACTIVE"])
+def test_threads_of_a_training_leave_the_cores_to_others_unless_the_server_says_otherwise(
+    server: Trainings, monkeypatch: pytest.MonkeyPatch, chosen: str | None
+):
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    if chosen:
+        monkeypatch.setenv("OMP_WAIT_POLICY", chosen)
+    training = server.begin("first", FIRST)
+    wait(lambda: training.process)
+    environment = Path(f"/proc/{training.process}/environ").read_bytes().decode().split("\0")
+    assert f"OMP_WAIT_POLICY={chosen or 'PASSIVE'}" in environment
+
+
 def test_the_model_is_one_that_the_sidebar_would_take(there: set[str]):
     server = Trainings(connected=there.__contains__, adapt=short)
     training = server.begin("first", FIRST)
