@@ -117,4 +117,4 @@ def _images(current: Scene, record: Predictions, cell: tuple[int, int]) -> None:
     said = methods.named(current, record, which)
     texts = [f"image {number}, named {each}" for number, each in zip(which.tolist(), said, strict=True)]
     figure = image_blocks(blocks, texts, chosen=which.tolist(), dark=current.dark, height=90 + 330 // len(blocks))
-    layout.show(figure, f"cell-{current.choices.image}", choose=methods.put_on_stage if test else None)
+    layout.show(figure, f"cell-{current.choices.image}", choose=methods.chooser(current, [record]))

@@ -79,7 +79,7 @@ def table(current: Scene, records: dict[str, Predictions], names: list[str], mea
     rows |= {called[name]: records[name].figures(measure).tolist() for name in names}
     # Another image, another table: a row stays marked in the old one only.
     key = f"images-{measure}-{current.choices.image}"
-    shown = methods.as_measured(current, records.values())
+    shown = methods.chooser(current, records.values()) is not None
     form = "%.4f" if measure == "mse" else "%.3f"
     st.dataframe(
         rows,

@@ -148,6 +148,6 @@ def _figure(
     layout.show(
         figure,
         f"wrong-{current.choices.image}",
-        choose=methods.put_on_stage if test else None,
+        choose=methods.chooser(current, records.values()),
         height=layout.BELOW_STRIP,
     )

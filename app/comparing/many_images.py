@@ -40,7 +40,7 @@ def show(current: Scene) -> None:
     layout.show(
         _grid(current, records, pair, measure, which, test),
         f"grid-{current.choices.order}-{int(which[0])}",
-        choose=methods.put_on_stage if test else None,
+        choose=methods.chooser(current, records.values()),
     )
 
 

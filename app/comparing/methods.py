@@ -113,12 +113,17 @@ def test_images(current: Scene, records: Iterable[Predictions]) -> TestImages | 
     name = current.entry.data
     if as_measured(current, records):
         return browsing.whole_set(name, "test")
-    absent = f"{plain(images.title_of(name))} is not on this machine, so its images cannot be shown"
+    called = plain(images.title_of(name))
     if _is_here(name):
         absent = (
-            f"The test images of {plain(images.title_of(name))} here are not those that were measured, or in another "
-            "order, so they are not shown"
+            f"The test images of {called} here are not those that were measured, or in another order, so they are not "
+            "shown"
         )
+    elif browsing.here(name):
+        few = len(browsing.indices(name, "test"))
+        absent = f"Only {few:,} test images of {called} are on this machine, so inputs are not shown"
+    else:
+        absent = f"{called} is not on this machine, so its images cannot be shown"
     st.caption(
         f":material/image_not_supported: {absent}; figures come from the files of pretrained/measured, drawings from "
         "the capsules kept there."
@@ -173,8 +178,17 @@ def test_image(current: Scene, records: Iterable[Predictions]) -> int | None:
     return images.index_of(choices, entry)
 
 
+def chooser(current: Scene, records: Iterable[Predictions]) -> Callable[[int], None] | None:
+    """What a click on a test image does; None where the images on this machine are not those of the records."""
+    able = as_measured(current, records) if _is_here(current.entry.data) else browsing.here(current.entry.data)
+    return put_on_stage if able else None
+
+
 def put_on_stage(index: int) -> None:
     """Make a test image of the chosen model's data set the image of all pages; for a widget's callback."""
     choices = scene.choices()
-    if _is_here(resources.all_entries()[choices.model].data):
+    name = resources.all_entries()[choices.model].data
+    if browsing.here(name) and index in browsing.indices(name, "test"):
         session.update(choices, source="data", data="", split="test", only=None, image=int(index))
+    else:
+        st.toast(f"Test image {index:,} is not on this machine; the sidebar has those that are.")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from app import scene
-from app.comparing import confusions, distributions, drawn_wrong, many_images, this_image
-from app.page import layout, navigation
+from app.comparing import confusions, distributions, drawn_wrong, many_images, methods, this_image
+from app.page import layout
 from app.page.widgets import segments
-from app.state import session
 from app.state.choices import VIEWS
 
 PAGES = dict(zip(VIEWS, (this_image, many_images, distributions, confusions, drawn_wrong), strict=True))
@@ -20,9 +19,14 @@ layout.headline("Compare", PAGES[view].HEADLINE)
 with st.container(horizontal=True, vertical_alignment="center", key="views"):
     segments("View", "view", view, TITLES, bare=True)
     if view == VIEWS[0] and (contested := this_image.contested(current)) is not None:
-        query = session.to_query(session.changed(current.choices, image=contested))
-        label, icon = "An image about which they disagree", ":material/alt_route:"
-        st.page_link(navigation.named()["compare"], label=label, icon=icon, query_params=query)
+        # A button, as a page's link to itself leaves the browser's address as it is.
+        st.button(
+            "An image about which they disagree",
+            icon=":material/alt_route:",
+            key="contested",
+            on_click=methods.put_on_stage,
+            args=(contested,),
+        )
 layout.strip(current.trace(current.entry), current.entry, PAGES[view].SUBJECT, current.dark)
 with layout.errors_as_sentences():
     PAGES[view].show(current)

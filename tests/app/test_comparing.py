@@ -168,7 +168,7 @@ def test_the_most_different_drawings_are_found_without_the_data_set(visit: Visit
     grid = figures(app)["grid"]
     assert len(columns(grid)) == COUNT
     assert "Input" not in grid["layout"]["yaxis"]["ticktext"]
-    assert "MNIST is not on this machine, so its images cannot be shown" in spoken(app)
+    assert "Only 200 test images of MNIST are on this machine, so inputs are not shown" in spoken(app)
 
 
 def test_choosing_the_other_model_of_the_pair_changes_places(visit: Visit):

@@ -37,7 +37,7 @@ def test_its_first_image_begins_and_nothing_that_was_measured_is_said_of_its_ima
     assert not app.exception and not app.error
     assert browsing.start("mnist", "test") == 0 != exemplars("mnist").start
     assert f"MNIST test image 0, class {reordered.labels[-1]}" in spoken(app)
-    assert not any("disagree" in link.proto.label for link in app.get("page_link"))
+    assert not any(each.key == "contested" for each in app.button)
     app = visit("compare", model="mnist-dr-residual", view="many")
     assert not app.exception and not app.error
     assert "The test images of MNIST here are not those that were measured, or in another order" in spoken(app)

@@ -44,11 +44,6 @@ def ways(app: AppTest) -> dict[str, str]:
     }
 
 
-def disagreed_about(app: AppTest) -> list[dict[str, list[str]]]:
-    """The choices of the links to an image about which the methods disagree."""
-    return [parse_qs(link.proto.query_string) for link in app.get("page_link") if "disagree" in link.proto.label]
-
-
 def test_the_empty_address_is_the_start_page_and_needs_no_inference(bare_machine, monkeypatch):
     monkeypatch.setattr("app.shared.resources.trace", lambda *_: pytest.fail("the start page ran a model"))
     app = opened()
@@ -103,9 +98,11 @@ def test_until_an_image_is_chosen_compare_opens_on_one_about_which_the_methods_d
     [table] = compared.dataframe
     answers = [answer.split(" ")[0] for answer in table.value["Predicted"]]
     assert len(set(answers)) > 1 and not compared.warning
-    [offered] = disagreed_about(visit("compare", model=model))
-    assert offered == {"model": [model], "image": parse_qs(query)["image"]}
-    assert disagreed_about(compared) == [], "it is on stage"
+    other = visit("compare", model=model)
+    other.button(key="contested").click().run()
+    assert dict(other.query_params) == {"model": model, "image": parse_qs(query)["image"][0]}
+    assert other.dataframe[0].value.equals(table.value)
+    assert not any(each.key == "contested" for each in compared.button), "it is on stage"
     chosen = ways(visit("start", model=model, image=parse_qs(query)["image"][0])).values()
     assert any("algorithms** :small[on the same image]" in each for each in chosen)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from capsviz.data.exemplars import exemplars
 from capsviz.experiments import reports
 from tests.app import pictures
 from tests.browser.api import sync_api
@@ -209,6 +210,34 @@ def test_a_click_on_a_picture_of_compare_puts_it_on_stage(visitor: Visitor):
     visitor.eventually(lambda: "image=19" in visitor.query(), "the third picture on stage")
     sync_api.expect(visitor.window.get_by_text("Digits test image 19")).to_be_visible()
     visitor.settle()
+
+
+def test_of_a_data_set_that_is_not_here_a_picture_is_put_on_stage_if_it_comes_with_capsviz(visitor: Visitor):
+    here = set(exemplars("mnist").indices)
+    last = next(image for image in sorted(here) if image - 1 in here and image + 1 not in here)
+    visitor.open(f"compare?model=mnist-dr-paper&view=many&image={last - 1}")
+    click_point(visitor, "grid", 1)
+    visitor.eventually(lambda: f"image={last}" in visitor.query(), "the second picture on stage")
+    sync_api.expect(visitor.window.get_by_text(f"MNIST test image {last}")).to_be_visible()
+    click_point(visitor, "grid", 1)
+    said = f"Test image {last + 1} is not on this machine; the sidebar has those that are."
+    sync_api.expect(visitor.window.get_by_text(said)).to_be_visible()
+    assert f"image={last}" in visitor.query()
+    visitor.settle()
+
+
+def test_the_way_to_an_image_about_which_the_methods_disagree_changes_the_whole_page(visitor: Visitor):
+    visitor.open("compare?model=digits-dr")
+    before = visitor.figure("reconstructions")
+    visitor.window.get_by_role("button", name="An image about which they disagree").click()
+    visitor.eventually(lambda: "image=" in visitor.query(), "the image in the link")
+    number = visitor.query().split("image=")[1].split("&")[0]
+    sync_api.expect(visitor.window.get_by_text(f"Digits test image {number}")).to_be_visible()
+    visitor.settle()
+    assert visitor.figure("reconstructions") != before
+    visitor.window.go_back()
+    visitor.eventually(lambda: "image=" not in visitor.query(), "the image before")
+    sync_api.expect(visitor.window.get_by_role("button", name="An image about which they disagree")).to_be_visible()
 
 
 def test_a_click_on_a_cell_of_a_confusion_matrix_shows_its_images(visitor: Visitor):
