@@ -78,6 +78,7 @@ def swing(current: Scene, entry: Entry) -> tuple[Swing, int]:
         networks,
         next(each for each in networks if each.name == entry.name),
         next((each for each in networks if not resources.all_entries()[each.name].has_capsules), None),
+        entry.objects,
     ), place
 
 

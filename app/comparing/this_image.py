@@ -88,6 +88,7 @@ def table(names: dict[str, Entry], comparison: Comparison, classes: tuple[str, .
     """What each method says of the image, and how well it draws it."""
     rows = []
     sure = " / ".join(dict.fromkeys(ALGORITHMS[routing].strength.word for routing in names)).capitalize()
+    sure += " of the weaker" * any(entry.objects > 1 for entry in names.values())
     for routing, entry in names.items():
         answer = comparison.answers[routing]
         named, drawing = answer.named[0].tolist(), comparison.drawings[routing]

@@ -94,7 +94,8 @@ def changes(action: object, lower: int, upper: int, touched: Intervention) -> di
         return _look(value)
     if name in capsule_sets.KINDS and isinstance(value, list) and value and all(is_index(i, lower) for i in value):
         # A capsule is one thing at a time: what is boosted now is no longer muted.
-        return {"touched": touched.without(value).with_(capsule_sets.KINDS[name], value)}
+        looked_at = {"capsule": value[0]} if len(value) == 1 else {}  # also where it no longer is the strongest
+        return {"touched": touched.without(value).with_(capsule_sets.KINDS[name], value), **looked_at}
     return {}
 
 

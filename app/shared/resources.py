@@ -210,7 +210,7 @@ def sweep(
     entry = all_entries()[name]
     network = model(name) if entry.has_capsules else _baseline(name, str(device.chosen()))
     image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(entry.network.image)
-    return viewpoint.sweep(network, viewpoint.seen_by(image, others, change, amounts), label)
+    return viewpoint.sweep(network, viewpoint.seen_by(image, others, change, amounts), label, entry.objects)
 
 
 @of_zoo(most=32)

@@ -37,13 +37,15 @@ else:
     routing_boards.answer(current, entry)
     routing_boards.objects(current, trace)
 
-    summary = metrics.summarise(trace)
+    summary, several = metrics.summarise(trace), trace.objects > 1
+    strength = algorithm.strength.title + f" of {trace.classes[summary.predicted]}" * several
+    lengths, shares = (summary.first_activation, summary.activation), summary.largest_share
     layout.numbers(
         {
             "Predicted": in_words(trace),
-            f"{algorithm.strength.title}, first → last": f"{summary.first_activation:.2f} → {summary.activation:.2f}",
+            f"{strength}, first → last": f"{lengths[0]:.2f} → {lengths[1]:.2f}",
             "Runner-up": f"{trace.classes[summary.runner_up]} ({summary.runner_up_activation:.2f})",
-            "Largest coupling, first → last": f"{summary.largest_share[0]:.2f} → {summary.largest_share[-1]:.2f}",
+            f"Largest coupling{' to any class' * several}, first → last": f"{shares[0]:.2f} → {shares[-1]:.2f}",
         }
     )
 

@@ -39,7 +39,7 @@ class Sweep:
     """One image through one network, seen by one amount of a change after the other.
 
     activations: lengths, EM's activations or the CNN's probabilities; numbers: as `numbers`, of one class; drawn: what
-    the decoder makes of the most active capsule, None without one.
+    the decoder makes of the most active capsule, or of that class where several are shown; None without a decoder.
     """
 
     activations: Float[Tensor, "amount upper"]
@@ -79,13 +79,19 @@ def seen_by(
 
 @device.or_cpu
 @torch.inference_mode()
-def sweep(network: Network, images: UInt8[Tensor, "amount channel height width"], label: int) -> Sweep:
-    """What a network makes of the images of `seen_by`; label: whose class capsule is read."""
+def sweep(
+    network: Network, images: UInt8[Tensor, "amount channel height width"], label: int, objects: int = 1
+) -> Sweep:
+    """What a network makes of the images of `seen_by`, which show so many objects; label: whose class capsule is read.
+
+    Of several objects that of the label is drawn.
+    """
     there = to_float(images).to(device.of(network))
     if isinstance(network, CNN):
         kept = network.convolutions(there).flatten(1)
         return Sweep(device.results(network.classifier(kept).softmax(1)), device.results(kept), None)
-    output = network(there)
+    several = objects > 1 and network.decoder is not None
+    output = network(there, there.new_full((len(there),), label, dtype=torch.long) if several else None)
     drawn = None if output.reconstruction is None else device.results(output.reconstruction)
     return Sweep(device.results(output.activations), device.results(output.poses[:, label]), drawn)
 

@@ -33,7 +33,8 @@ class Swing:
     """An image over a change of viewpoint: its amounts, the images, the networks, and whose drawings are shown.
 
     labels: what the image shows, the class that is followed first. drawing: the network whose capsule is read and
-    drawn; pooled: the one without capsules whose pooled features stand beside it, None where there is none.
+    drawn; pooled: the one without capsules whose pooled features stand beside it, None where there is none. objects:
+    how many an image shows; of several the followed one is drawn.
     """
 
     change: Change
@@ -44,6 +45,7 @@ class Swing:
     networks: tuple[Swept, ...]
     drawing: Swept
     pooled: Swept | None
+    objects: int = 1
 
 
 def sweep_message(swing: Swing, *, frame: int | None, dark: bool = False) -> Message:
@@ -83,7 +85,8 @@ def sweep_message(swing: Swing, *, frame: int | None, dark: bool = False) -> Mes
     drawn = swing.drawing.sweep.drawn
     if drawn is not None:
         arrays["drawn"] = drawn.clamp(0, 1).half().numpy()
-    named = swing.drawing.sweep.activations.argmax(1).tolist()
+    surest = swing.drawing.sweep.activations.argmax(1).tolist()
+    named = [label] * len(surest) if swing.objects > 1 else surest
     fields = {
         "change": swing.change.title,
         "amounts": list(swing.amounts),

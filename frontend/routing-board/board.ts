@@ -217,9 +217,6 @@ export class RoutingBoard extends Board<Message> {
       ),
       this.toggle("mass", "Heat", "Lay the mean share of each place over the image"),
     ];
-    if (run.data.base_shares) {
-      parts.push(this.toggle("difference", "Difference", "Show the difference to the untouched run"));
-    }
     const count = this.picked.size ? `${this.picked.size} picked` : `capsule ${this.capsule}`;
     const hint = "Click a capsule; draw a loop around votes, double-click a tile for its type; shift adds.";
     parts.push(element("span", { className: "picked", textContent: count, title: hint }));
@@ -235,6 +232,10 @@ export class RoutingBoard extends Board<Message> {
     if (this.picked.size) parts.push(button("Unpick", "Pick no capsules", () => this.pick([], false)));
     if (message.touched) {
       parts.push(button(`Undo: ${message.touched}`, "The network untouched", () => this.tell("untouched", true)));
+    }
+    // Last: what comes only now leaves the buttons before it where they were pressed.
+    if (run.data.base_shares) {
+      parts.push(this.toggle("difference", "Difference", "Show the difference to the untouched run"));
     }
     replaceButtons(this.tools, ...parts);
   }

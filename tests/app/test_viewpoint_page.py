@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 import torch
 
+from app.sources import browsing
 from app.state import session
 from app.state.choices import Catalogue
 from capsviz import zoo
 from capsviz.analysis.pooling import pooling
 from capsviz.boards.message import Message
+from capsviz.data import to_float
 from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import reports, results
 from capsviz.network import CNN
@@ -144,5 +146,14 @@ def test_of_two_digits_the_page_says_which_it_follows_and_the_visitor_picks_the_
     after = board(app)
     assert (before.fields["label"], after.fields["label"]) == (first, second)
     assert (before.arrays["own0"] != after.arrays["own0"]).any()
+    assert (set(before.fields["named"]), set(after.fields["named"])) == ({first}, {second})
+    pixels, _ = browsing.image("multi-mnist", "test", browsing.start("multi-mnist", "test"))
+    network, still = zoo.load("multi-mnist-dr-residual"), before.fields["neutral"]
+    with torch.inference_mode():
+        poses = network(to_float(pixels)[None], reconstruct=False).poses
+    for shown, label in ((before, first), (after, second)):
+        drawn = network.decode(poses, torch.tensor([int(label)])).flatten()
+        frames = torch.tensor(shown.arrays["drawn"]).reshape(len(shown.fields["amounts"]), -1)
+        assert frames[still].float().allclose(drawn, atol=2e-3)
     alone = visit("viewpoint", model="digits-dr")
     assert "the page follows" not in spoken(alone) and "followed" not in [each.key for each in alone.button_group]

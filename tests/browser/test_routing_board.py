@@ -343,3 +343,19 @@ def test_every_colour_of_the_board_has_a_scale_that_is_the_same_for_all_classes(
         assert f"{0.1 + far:.2f}" in written(visitor, "retina")
         scales.append((end, top, far))
     assert scales[0] == scales[1]
+
+
+@pytest.mark.parametrize("label", ["Mute", "Boost ×2"])
+def test_a_button_pressed_again_at_the_same_spot_acts_on_the_same_capsule(visitor: Visitor, label: str):
+    visitor.open("?model=digits-dr")
+    button = visitor.window.get_by_role("button", name=label, exact=True)
+    place = visitor.box(button)
+    middle = place["x"] + place["width"] / 2, place["y"] + place["height"] / 2
+    visitor.window.mouse.click(*middle)
+    visitor.eventually(lambda: "touch=" in visitor.query(), "the intervention in the link")
+    visitor.settle()
+    first = visitor.query()
+    assert visitor.box(visitor.window.get_by_role("button", name=label, exact=True)) == place
+    visitor.window.mouse.click(*middle)
+    visitor.settle()
+    assert visitor.query() == first

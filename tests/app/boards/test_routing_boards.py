@@ -50,7 +50,7 @@ def test_what_is_muted_on_one_of_two_boards_leaves_the_capsules_of_the_other(vis
     actions, kept = acts
     visit("dynamic", model="mnist-dr-paper", second="mnist-dr-residual", touch="mute:3,1100")
     actions[1]["mute"]([5])
-    assert kept == [{"touched": Intervention(muted=(3, 5, 1100))}]
+    assert kept == [{"touched": Intervention(muted=(3, 5, 1100)), "capsule": 5}]
 
 
 def test_iterations_picked_on_the_second_board_are_chosen_where_the_trained_ones_differ(visit: Visit, acts):
