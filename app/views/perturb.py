@@ -164,7 +164,7 @@ def below() -> None:
             "the training images of the class: moved one at a time, every smooth change would correlate fully. "
             "Measured: "
             + "; ".join(f"**{quality.label}** is {quality.name} ({quality.unit})" for quality in QUALITIES.values())
-            + "."
+            + ". A minus (and **up** for **down**, **left** for **right**) says that more of the number is less of it."
         )
     st.subheader(f"Every number of {plain(whose)}, moved by −0.25 to 0.25", anchor=False)
     offsets = [resources.unit(entry.name) * offset for offset in perturbation.OFFSETS]

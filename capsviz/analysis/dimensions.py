@@ -25,22 +25,29 @@ TOGETHER = 2**20
 
 @dataclass(frozen=True)
 class Quality:
-    """Something measured of a picture: its label, its full name, its unit, and the least standard deviation seen."""
+    """Something measured of a picture: the labels of more and of less of it, its full name, its unit, and the least
+    standard deviation seen.
+    """
 
     label: str
+    opposite: str
     name: str
     unit: str
     visible: float
 
+    def called(self, correlation: float) -> str:
+        """The label of what changes with a dimension that it correlates with so."""
+        return self.label if correlation >= 0 else self.opposite
+
 
 QUALITIES: dict[str, Quality] = {
-    "stroke": Quality("stroke", "stroke width", "pixels", 0.1),
-    "slant": Quality("slant", "slant to the right", "columns per row", 0.02),
-    "width": Quality("width", "width", "pixels", 0.1),
-    "height": Quality("height", "height", "pixels", 0.1),
-    "row": Quality("down", "position, downwards", "pixels", 0.1),
-    "column": Quality("right", "position, to the right", "pixels", 0.1),
-    "curvature": Quality("curve", "curvature, opening to the right", "per pixel", 0.005),
+    "stroke": Quality("stroke", "−stroke", "stroke width", "pixels", 0.1),
+    "slant": Quality("slant", "−slant", "slant to the right", "columns per row", 0.02),
+    "width": Quality("width", "−width", "width", "pixels", 0.1),
+    "height": Quality("height", "−height", "height", "pixels", 0.1),
+    "row": Quality("down", "up", "position, downwards", "pixels", 0.1),
+    "column": Quality("right", "left", "position, to the right", "pixels", 0.1),
+    "curvature": Quality("curve", "−curve", "curvature, opening to the right", "per pixel", 0.005),
 }
 """What is measured, by its field of `metrics.ImageMoments`; less than `visible` is no change that anybody sees."""
 
@@ -60,13 +67,14 @@ class Meanings:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """One word per dimension where it is clear (`CLEAR`, `LEAD`, and the change can be seen), else ""."""
+        """What more of each dimension does, in a word where it is clear (`CLEAR`, `LEAD`, can be seen), else ""."""
         qualities = list(QUALITIES.values())
         labels = []
-        for row in self.correlation.abs():
-            (best, second), (place, _) = (values.tolist() for values in row.topk(2))
+        for row in self.correlation:
+            (best, second), (place, _) = (values.tolist() for values in row.abs().topk(2))
             seen = float(self.deviation[place]) >= qualities[place].visible
-            labels.append(qualities[place].label if best >= CLEAR and best - second >= LEAD and seen else "")
+            clear = best >= CLEAR and best - second >= LEAD and seen
+            labels.append(qualities[place].called(float(row[place])) if clear else "")
         return tuple(labels)
 
 

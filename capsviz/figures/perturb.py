@@ -88,7 +88,7 @@ def meaning_table(found: Meanings, *, dark: bool = False) -> Figure:
         ]
         for d in dimensions
     ]
-    chosen = [[names[q].label == labels[d] for q in columns] for d in dimensions]
+    chosen = [[labels[d] in (names[q].label, names[q].opposite) for q in columns] for d in dimensions]
     cells = [(d, q) for d in dimensions for q in columns]
     figure = Figure(
         [

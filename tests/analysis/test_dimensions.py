@@ -61,7 +61,11 @@ def test_a_label_needs_a_clear_correlation_a_lead_and_a_change_that_can_be_seen(
     correlation[2, 0], correlation[2, 1] = 0.8, 0.75
     correlation[3, 2] = 0.9
     deviation = torch.tensor([quality.visible for quality in QUALITIES.values()])
-    assert Meanings(correlation, correlation, deviation * 1.1).labels == ("slant", "", "", "width")
+    assert Meanings(correlation, correlation, deviation * 1.1).labels == ("−slant", "", "", "width")
+    assert Meanings(-correlation, correlation, deviation * 1.1).labels == ("slant", "", "", "−width")
+    place = torch.zeros(2, len(QUALITY))
+    place[0, QUALITY.index("row")], place[1, QUALITY.index("column")] = -0.9, -0.9
+    assert Meanings(place, place, deviation * 1.1).labels == ("up", "left")
     assert Meanings(correlation, correlation, deviation * 0.9).labels == ("", "", "", "")
 
 

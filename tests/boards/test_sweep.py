@@ -28,7 +28,7 @@ def swing() -> Swing:
             ("CNN", "mnist-cnn", "", zoo.load_network("mnist-cnn")),
         )
     )
-    return Swing(SHIFT, along, images, digits.classes, (label,), networks, *networks)
+    return Swing(SHIFT, along, images, digits.classes, (label,), networks, networks[0], networks[1])
 
 
 def test_the_message_holds_what_the_networks_said_of_the_changed_images(swing: Swing):

@@ -31,9 +31,9 @@ def test_every_correlation_is_a_cell_and_a_number_and_a_clear_one_is_in_bold(fou
 
 def test_the_word_stands_beside_its_dimension_and_in_the_description(found: Meanings):
     figure = meaning_table(found)
-    assert figure.layout.yaxis.ticktext[3] == "slant  <b>3</b>"
+    assert figure.layout.yaxis.ticktext[3] == "−slant  <b>3</b>"
     assert figure.layout.yaxis.ticktext[4] == "<b>4</b>"
-    assert describe(figure).endswith("clear are 3 slant.")
+    assert describe(figure).endswith("clear are 3 −slant.")
 
 
 @pytest.mark.parametrize("dark", [False, True])
