@@ -75,7 +75,6 @@ def _board(
     entry, whole, touched = shown.entry, shown.traced(True, False), current.intervention(shown.entry)
     layer, position = layout.layer_of(current.choices, whole)
     trace = whole.at(layer, position)
-    base = shown.traced(False, False).at(layer, position) if touched else None
     longest = shown.traced(True, True).at(layer, position)
     longest_base = shown.traced(False, True).at(layer, position) if touched else None
     compared = like is not None and like.algorithm is not shown.algorithm
@@ -84,7 +83,7 @@ def _board(
     own, first = _last_frame(shown), _last_frame(like or shown)
     layout.offer(
         key,
-        lambda: trace_board(trace, upper=upper, base=base, more=more, dark=current.dark),
+        lambda: trace_board(trace, longest=longest, upper=upper, base=longest_base, more=more, dark=current.dark),
         f"The routing of {entry.name}, played",
     )
     routing_board(

@@ -71,13 +71,15 @@ def trace_board(
     image: int = 0,
     upper: int | None = None,
     base: Trace | None = None,
+    longest: Trace | None = None,
     more: Mapping[str, ndarray] | None = None,
     dark: bool = False,
 ) -> Board:
     """The routing of an image as a board: played where it iterates, as its coefficients where it does not.
 
-    upper: the class that is shown first, the most active one unless given. base, more: as in `routing_message`. Of
-    several routed layers the last is shown; `Trace.at` gives others.
+    upper: the class that is shown first, the most active one unless given. base, more: as in `routing_message`.
+    longest: the same routing with more iterations, of which those of the trace are the first; a board of it begins with
+    so many, and base has as many as it. Of several routed layers the last is shown; `Trace.at` gives others.
     Raises FigureError where the trace holds no votes, or lacks the image or the class.
     """
     if not 0 <= image < len(trace.images):
@@ -87,9 +89,13 @@ def trace_board(
     if "board" not in trace.config.algorithm.pictures:
         return maps_board(coefficient_maps(last, upper=chosen, image=image), title, dark=dark)
 
+    played = longest or last
+    rounds = last.layer.iterations if longest else None
+
     def message(upper: int) -> Message:
-        shown = routing_message(last, image=image, upper=upper, base=base, more=more, dark=dark)
-        return Message({**shown.fields, "alt": describe_routing(last, image=image, upper=upper)}, shown.arrays)
+        shown = routing_message(played, image=image, upper=upper, base=base, more=more, dark=dark)
+        alt = describe_routing(last, image=image, upper=upper)
+        return Message({**shown.fields, "alt": alt, "rounds": rounds}, shown.arrays)
 
     message(chosen)  # what is wrong is said at once, not when somebody looks
     return Board("routing-board", title, message, len(last.classes), chosen, shared=SHARED)

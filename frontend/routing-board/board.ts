@@ -304,7 +304,7 @@ export class RoutingBoard extends Board<Message> {
       this.retina.fit(Math.min(answer, Math.round(most) - foot), under, foot);
       const beside = wide ? 0 : this.retina.width + GAP;
       this.bars.fit(answer - beside, Math.max(rows, wide ? tall - this.retina.height - 8 : this.retina.height), under);
-      this.lines.fit(side, Math.max(96, tall - this.algorithm.root.offsetHeight - 10));
+      this.lines.fit(side, Math.max(Math.round(96 * look.scale), tall - this.algorithm.root.offsetHeight - 10));
     }
     const over = wide ? under : 2 * under;
     this.map.fit(whole, Math.round(wide ? Math.max(180, 0.14 * whole) : over + names + foot), over, foot);

@@ -50,7 +50,15 @@ export class Bars extends BoardPanel {
     const { theme } = look;
     const names = listed.map((j) => classes[j]);
     const left = Math.max(44, 10 + roomFor(pen, names, 14, look, 0.4 * this.width));
-    const x = scaleLinear([0, run.top], [left, this.width - 46]);
+    const said = (j: number): string => {
+      const moved = (view.lengths?.[j] ?? 0) - (view.baseLengths?.[j] ?? view.lengths?.[j] ?? 0);
+      const more = Math.abs(moved) >= 0.005 ? ` (${moved > 0 ? "+" : ""}${shown(moved, 2)})` : "";
+      return view.lengths ? shown(view.lengths[j], 2) + more : "";
+    };
+    // Room for the longest words behind the longest bar.
+    pen.font = look.type(14, "bold");
+    const room = Math.max(46, 8 + Math.max(...listed.map((j) => pen.measureText(said(j)).width)));
+    const x = scaleLinear([0, run.top], [left, this.width - room]);
     pen.font = look.type(15, "600");
     pen.fillStyle = theme.text;
     pen.fillText(fitted(pen, bars.titles, this.width), 0, headings(look).heading);
@@ -73,11 +81,8 @@ export class Bars extends BoardPanel {
         pen.strokeRect(left, y + 2, x(base) - left, row - 4);
         pen.setLineDash([]);
       }
-      const moved = base === undefined ? 0 : value - base;
       pen.fillStyle = theme.text;
-      const text = shown(value, 2) + (Math.abs(moved) >= 0.005 ? ` (${moved > 0 ? "+" : ""}${shown(moved, 2)})` : "");
-      const end = x(Math.max(value, base ?? 0)) + 5;
-      pen.fillText(text, Math.min(end, this.width - pen.measureText(text).width), y + row / 2 + 5);
+      pen.fillText(said(j), x(Math.max(value, base ?? 0)) + 5, y + row / 2 + 5);
     });
     const others = run.upperCount - listed.length;
     if (!others) return;
@@ -99,14 +104,19 @@ export class ShareLines extends BoardPanel {
     const { classes, symbol, kind } = run.data;
     const { theme } = look;
     const named = roomFor(pen, classes, 14, look, 0.3 * this.width);
-    const frame = { left: 46, right: Math.max(34, named + 9), top: 12 + 1.2 * headings(look).heading, bottom: 24 };
     const rows = classes.map((_, j) => indices(iterations).map((t) => run.share(t, capsule, j)));
     const [least = 0, most = 1] = extent([run.even, ...rows.flat()]);
     const margin = Math.max(0.004, 0.08 * (most - least));
-    const [right, bottom] = [this.width - frame.right, this.height - frame.bottom];
-    const across = scaleLinear([0, iterations - 1], [frame.left, right]);
-    const x = (t: number): number => (iterations === 1 ? (frame.left + right) / 2 : across(t));
-    const y = scaleLinear([Math.max(0, least - margin), Math.min(1, most + margin)], [bottom, frame.top]);
+    const top = 12 + 1.2 * headings(look).heading;
+    const [right, bottom] = [this.width - Math.max(34, named + 9), this.height - 24 * look.scale];
+    const y = scaleLinear([Math.max(0, least - margin), Math.min(1, most + margin)], [bottom, top]);
+    const written = y.tickFormat(3);
+    const apart = (ticks: number[]): boolean => ticks.length < 2 || y(ticks[0]) - y(ticks[1]) > 17 * look.scale;
+    const ticks = [3, 2, 1].map((count) => y.ticks(count)).find(apart) ?? [];
+    pen.font = look.type(13);
+    const left = Math.max(46, 8 + Math.max(0, ...ticks.map((tick) => pen.measureText(written(tick)).width)));
+    const across = scaleLinear([0, iterations - 1], [left, right]);
+    const x = (t: number): number => (iterations === 1 ? (left + right) / 2 : across(t));
     pen.font = look.type(15, "600");
     pen.fillStyle = theme.text;
     const title = `${symbol} of capsule ${capsule}`;
@@ -115,17 +125,15 @@ export class ShareLines extends BoardPanel {
     strokeIn(pen, theme.grid, 1);
     pen.fillStyle = theme.muted;
     pen.textAlign = "right";
-    const written = y.tickFormat(3);
-    const apart = (ticks: number[]): boolean => ticks.length < 2 || y(ticks[0]) - y(ticks[1]) > 17 * look.scale;
-    for (const tick of [3, 2, 1].map((count) => y.ticks(count)).find(apart) ?? []) {
-      line(pen, frame.left, y(tick), right, y(tick));
-      pen.fillText(written(tick), frame.left - 6, y(tick) + 4);
+    for (const tick of ticks) {
+      line(pen, left, y(tick), right, y(tick));
+      pen.fillText(written(tick), left - 6, y(tick) + 4);
     }
     pen.textAlign = "center";
     for (let t = 0; t < iterations; t++) pen.fillText(String(t + 1), x(t), this.height - 6);
     const now = view.shareStep;
     pen.strokeStyle = theme.muted;
-    line(pen, x(now), frame.top, x(now), bottom);
+    line(pen, x(now), top, x(now), bottom);
     const order = indices(run.upperCount).sort((a, b) => rows[a][iterations - 1] - rows[b][iterations - 1]);
     const draw = path<number>((_, t) => x(t), y).context(pen);
     for (const j of order) {

@@ -267,7 +267,10 @@ export class Retina extends BoardPanel {
     const least = Math.max(0, run.even - farthest);
     const most = run.even + farthest;
     const colours = indices(64).map((k) => warmth((least + ((most - least) * k) / 63 - run.even) / farthest));
-    scaleBar(pen, this.width, this.height - 13, colours, ends(least, most), look, this.width - 90);
+    const written = ends(least, most);
+    pen.font = look.type(13);
+    const words = written.reduce((sum, word) => sum + pen.measureText(word).width, 0);
+    scaleBar(pen, this.width, this.height - 13, colours, written, look, Math.round(this.width - words - 14));
   }
 }
 

@@ -15,10 +15,11 @@ import torch
 from PIL import Image
 from typer.testing import CliRunner, Result
 
+import capsviz
 from capsviz.boards import board_csv, board_page, coefficient_maps, drawn_weights, maps_board, trace_board
 from capsviz.boards.message import unpack
 from capsviz.commands.main import app
-from capsviz.data import load
+from capsviz.data import load, to_float
 from capsviz.figures import FigureError
 from capsviz.network import CapsNet, preset
 from tests.figures.conftest import record
@@ -40,6 +41,17 @@ def test_the_page_of_a_routing_holds_every_class(dr):
         assert message.fields["upper"] == upper and message.fields["touched"] is None
         assert f"of class {upper} goes from" in message.fields["alt"]
         np.testing.assert_allclose(message.arrays["votes"], dr.layer.votes[1, :, upper].flatten().numpy(), rtol=1e-6)
+
+
+def test_a_board_that_holds_more_iterations_than_its_trace_begins_with_those_of_the_trace():
+    model, images = capsviz.load("digits-dr"), to_float(load("digits", "test").images[:1])
+    short, long = (capsviz.trace(model, images, iterations=count) for count in (3, 10))
+    shown, whole = trace_board(short, longest=long).message(0), trace_board(long).message(0)
+    assert (shown.fields["rounds"], shown.fields["iterations"]) == (3, 10)
+    assert shown.fields["alt"] == trace_board(short).message(0).fields["alt"] != whole.fields["alt"]
+    for name, array in whole.arrays.items():  # the plane of the votes is that of the longer one
+        np.testing.assert_array_equal(shown.arrays[name], array)
+    assert trace_board(short).message(0).fields["rounds"] is None
 
 
 @pytest.mark.parametrize("routing", ["dr", "em", "attention"])
