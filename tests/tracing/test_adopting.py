@@ -99,7 +99,7 @@ def test_without_votes_what_needs_none_is_there_and_the_rest_says_so(ours):
         with pytest.raises(NotRecorded, match=r"^The trace does not hold the agreement; record them as well\.$"):
             found.layer["agreement"]
     if "board" in trace.config.algorithm.pictures:
-        with pytest.raises(FigureError, match="without votes"):
+        with pytest.raises(FigureError, match="The trace holds no votes; record it with them, or have its model cast"):
             trace_board(found)
 
 
