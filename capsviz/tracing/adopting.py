@@ -208,7 +208,7 @@ def _drawn(decoder: Draw, poses: Tensor, activations: Tensor, image: tuple[int, 
 
 
 def _algorithm(routing: str) -> Algorithm:
-    if routing not in ALGORITHMS:
+    if routing not in list(ALGORITHMS):
         raise AdoptError(f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}.")
     return ALGORITHMS[routing]
 
@@ -230,8 +230,12 @@ def _config(
     seen = None
     if field is not None:
         side, step = found if len(found := _whole(field)) == 2 else (0, 0)
-        if not (0 < side <= max(image) and 0 < step <= max(image)):
-            raise AdoptError(line(f"The field {field} is no side and step in pixels; give both, as field=(17, 2)."))
+        if not (0 < side <= max(image[1:]) and 0 < step <= max(image[1:])):
+            raise AdoptError(
+                line(
+                    f"The field {field} is no side and step within {written(image[1:])} pixels; give both, as (17, 2)."
+                )
+            )
         seen = Window(side, step), Window(side, step)
     try:
         return RecordedConfig(

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from capsviz import zoo
 from capsviz.device import of, or_cpu, results
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, line
 from capsviz.network import CNN, CapsNet, CapsNetConfig, NoCapsulesError, PrimaryCapsules
 from capsviz.network.finite import check_finite
 from capsviz.routing import InverseTemperature
@@ -77,8 +77,8 @@ def trace(
     objects = 1 if objects is None else objects
     if not isinstance(objects, int) or not 1 <= objects <= model.config.classes:
         raise TraceError(f"An image cannot show {objects} objects; give a number from 1 to {model.config.classes}.")
-    if classes is not None and len(classes) != model.config.classes:
-        raise TraceError(f"The network has {model.config.classes} classes and {len(classes)} names; give one for each.")
+    if classes is not None and not (isinstance(classes, tuple | list) and len(classes) == model.config.classes):
+        raise TraceError(line(f"The classes {classes!r} are not {model.config.classes} names; give one for each."))
     if votes not in (True, False, "all"):
         raise TraceError(f'There are no votes={votes!r} to keep; choose True, False or "all".')
     check_finite(model.state_dict(), name or "The network")

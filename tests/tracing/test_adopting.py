@@ -144,6 +144,7 @@ def test_unsquash_is_the_way_back():
 C, V = torch.full((2, 1, 4, 2), 0.5), torch.zeros(2, 1, 2, 3)
 STEPS_WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no routing": ({"routing": "abacus"}, r"No routing is called 'abacus'; choose one of dr, "),
+    "no word": ({"routing": ["dr"]}, r"No routing is called \['dr'\]"),
     "sums": ({"shares": C * 0.9}, "add up over the upper ones to 1 within 0.1, not 0.001; give shares"),
     "other axis": ({"shares": torch.full((2, 1, 4, 2), 0.25)}, "normalised over the last axis, the upper capsules"),
     "not finite": ({"poses": V / 0}, "The poses hold numbers that are not finite"),
@@ -164,7 +165,7 @@ STEPS_WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "short grid": ({"grid": (2, 2)}, r"The grid \(2, 2\) is not .* 4 lower capsules; give rows, columns and types"),
     "negative grid": ({"grid": (-2, -2, 1)}, r"The grid \(-2, -2, 1\) is not that of 4 lower capsules"),
     "no grid": ({"grid": 4}, "The grid 4 is not that of 4 lower capsules"),
-    "no field": ({"field": 17}, r"The field 17 is no side and step in pixels; give both, as field=\(17, 2\)"),
+    "no field": ({"field": 17}, r"The field 17 is no side and step within 28 × 28 pixels; give both, as \(17, 2\)"),
     "broken field": ({"field": (17.5, 2)}, r"The field \(17.5, 2\) is no side and step"),
     "wide field": ({"field": (17, 10**9)}, r"The field \(17, 1000000000\) is no side and step"),
     "no name": ({"name": 7}, "The name must be str and is int; give it as one line of text"),

@@ -290,7 +290,8 @@ def test_a_pretrained_model_is_traced_by_its_name_with_its_classes_and_objects()
     [
         ({"objects": 0}, "An image cannot show 0 objects; give a number from 1 to 10."),
         ({"objects": 11}, "An image cannot show 11 objects; give a number from 1 to 10."),
-        ({"classes": ("a", "b")}, "The network has 10 classes and 2 names; give one for each."),
+        ({"classes": ("a", "b")}, "The classes ('a', 'b') are not 10 names; give one for each."),
+        ({"classes": 3}, "The classes 3 are not 10 names; give one for each."),
         ({"votes": "some"}, "There are no votes='some' to keep; choose True, False or \"all\"."),
         (
             {"model": torch.nn.Linear(2, 2)},
