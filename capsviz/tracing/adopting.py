@@ -231,10 +231,9 @@ def _config(
     if field is not None:
         side, step = found if len(found := _whole(field)) == 2 else (0, 0)
         if not (0 < side <= max(image[1:]) and 0 < step <= max(image[1:])):
+            within = written(image[1:])
             raise AdoptError(
-                line(
-                    f"The field {field} is no side and step within {written(image[1:])} pixels; give both, as (17, 2)."
-                )
+                line(f"The field {field} is no side and step within {within} pixels; give both, as (9, 2).")
             )
         seen = Window(side, step), Window(side, step)
     try:
@@ -273,9 +272,10 @@ def _images(images: Tensor | None, batch: int) -> Tensor | None:
     if given.shape[1] not in (1, 3):
         raise AdoptError(f"The images have {given.shape[1]} channels; give one (gray) or three (colour).")
     try:
-        return device.results(pixels(given, (given.shape[1], given.shape[2], given.shape[3]))).clone()
+        shown = pixels(given, (given.shape[1], given.shape[2], given.shape[3]))
     except PixelsError as error:
         raise AdoptError(str(error)) from error
+    return device.results(shown).clone(memory_format=torch.contiguous_format)
 
 
 def _lower_poses(poses: Tensor | None, batch: int, lower: int) -> Tensor | None:

@@ -165,7 +165,7 @@ STEPS_WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "short grid": ({"grid": (2, 2)}, r"The grid \(2, 2\) is not .* 4 lower capsules; give rows, columns and types"),
     "negative grid": ({"grid": (-2, -2, 1)}, r"The grid \(-2, -2, 1\) is not that of 4 lower capsules"),
     "no grid": ({"grid": 4}, "The grid 4 is not that of 4 lower capsules"),
-    "no field": ({"field": 17}, r"The field 17 is no side and step within 28 × 28 pixels; give both, as \(17, 2\)"),
+    "no field": ({"field": 17}, r"The field 17 is no side and step within 28 × 28 pixels; give both, as \(9, 2\)"),
     "broken field": ({"field": (17.5, 2)}, r"The field \(17.5, 2\) is no side and step"),
     "wide field": ({"field": (17, 10**9)}, r"The field \(17, 1000000000\) is no side and step"),
     "no name": ({"name": 7}, "The name must be str and is int; give it as one line of text"),
@@ -341,9 +341,12 @@ def test_what_holds_no_numbers_is_answered_in_one_sentence(given, unchecked_type
         capsviz.record(None, given, "dr")
 
 
-def test_images_may_be_bytes():
-    images = torch.randint(256, (1, 3, 8, 8), dtype=torch.uint8)
-    assert torch.equal(capsviz.record(images, NUMBERS, "dr").images, images / 255)
+def test_images_may_be_bytes_and_lie_as_a_picture_does(tmp_path):
+    images = torch.randint(256, (1, 8, 8, 3), dtype=torch.uint8).permute(0, 3, 1, 2)
+    for given in (images, images / 255):
+        trace = capsviz.record(given, NUMBERS, "dr")
+        trace.save(tmp_path / "trace.safetensors")
+        assert torch.equal(Trace.open(tmp_path / "trace.safetensors").images, images / 255)
 
 
 def test_votes_of_a_trace_without_poses_below_are_routed_again():
