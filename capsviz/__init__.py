@@ -1,9 +1,8 @@
 """capsviz: see capsule networks think.
 
 >>> import capsviz
->>> model = capsviz.load("digits-dr")
 >>> images, labels = capsviz.data.load("digits", "test").batch(torch.arange(1))
->>> trace = capsviz.trace(model, capsviz.data.to_float(images))
+>>> trace = capsviz.trace("digits-dr", images)
 >>> trace.layer["couplings"].shape  # iterations, images, lower capsules, upper capsules
 torch.Size([3, 1, 288, 10])
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jaxtyping import Float
@@ -10,6 +11,7 @@ from torch import Tensor
 from capsviz import zoo
 from capsviz.errors import needed
 from capsviz.network import CapsNet
+from capsviz.tracing.layout import TraceError
 from capsviz.tracing.recorder import trace as record
 from capsviz.tracing.trace import Trace
 
@@ -28,16 +30,33 @@ def show(
     the one that was recorded, or its name in the zoo, for what a trace does not hold (EM: the logistic of β_a). Of
     several routed layers the last is shown; `show(trace.at(0))` shows the first.
     Raises CapsvizError where anywidget or plotly is not installed, FigureError where the trace holds no votes, or lacks
-    the image or the class.
+    the image or the class, TraceError where it is of another model, ZooError for an unknown name.
     """
     with needed("notebook", _WHAT):
         from capsviz.boards import drawn_weights, trace_board
         from capsviz.boards.notebook import board_widget
 
-    model = zoo.load(model) if isinstance(model, str) else model
+    if model is not None:
+        model = _recorded(trace, model)
     # The weights of the last layer: types of a convolutional one have their own.
     more = None if model is None or trace.kind == "type" else drawn_weights(model, len(trace.classes))
     return board_widget(trace_board(trace, image=image, upper=upper, more=more, dark=dark))
+
+
+def _recorded(trace: Trace, model: CapsNet | str) -> CapsNet:
+    """The network that was recorded, which may have routed with another T and λ than its config has."""
+    network, name = (zoo.load(model), model) if isinstance(model, str) else (model, "")
+    whole = trace.config
+    if (
+        not isinstance(network, CapsNet)
+        or replace(network.config, iterations=whole.iterations, inverse_temperature=whole.inverse_temperature) != whole
+        or (name and trace.name and name != trace.name)
+    ):
+        raise TraceError(
+            f"The trace is of {trace.name or 'another network'} and the model {name or 'given'} is not that one; give "
+            "the model that was recorded."
+        )
+    return network
 
 
 def perturb(

@@ -48,6 +48,17 @@ def test_every_file_that_a_page_links_to_is_there(page: Path):
     assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/library.md"])
+def test_the_lines_of_python_on_a_page_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    own = [block for block in blocks if block.startswith(("import", "from"))]  # others go on with somebody's numbers
+    names: dict[str, object] = {}
+    for block in own:
+        exec(block, names)
+    assert (tmp_path / "digits.safetensors").is_file() and len(own) > 1
+
+
 def test_sources_are_cited_by_authors_and_year_or_by_title():
     files = [path for name in ("app", "capsviz", "docs", "tests") for path in (ROOT / name).rglob("*.py")]
     number = re.compile(r"\bseed 00\d", re.IGNORECASE)

@@ -273,7 +273,8 @@ def test_images_are_converted_or_refused_in_one_sentence():
         (images[0], "these are 1 × 28 × 28"),
         (images.expand(2, 3, 28, 28), "2 × 3 × 28 × 28"),
         (images[:0], "no image in the batch"),
-        ([1, 2], "not list"),
+        ("digit", "The images are no real numbers in rows of one length"),
+        ([1, 2], "these are 2; resize or stack"),
     ):
         with pytest.raises(PixelsError, match=said) as caught:
             capsviz.trace(model, given)

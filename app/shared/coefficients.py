@@ -10,7 +10,7 @@ from app.sources import browsing
 from app.state.choices import CLIMBS
 from capsviz import data, zoo
 from capsviz.analysis import ascent
-from capsviz.tracing.coefficient_history import CoefficientHistory
+from capsviz.zoo.coefficient_history import CoefficientHistory
 
 
 @of_zoo(spinner="Looking at the batch …", most=8)

@@ -141,9 +141,11 @@ class Predictions:
         """Images of a class (row) that were taken for a class (column).
 
         An image of several counts once for each class found, and once for each pair of one missed and one wrongly
-        named.
+        named. Raises PredictionsError for fewer classes than there are.
         """
         _, shown, named = self._taken().unbind(1)
+        if (least := int(torch.cat([shown, named]).max()) + 1) > classes:
+            raise PredictionsError(f"{self.name} names {least} classes at least; give all of them, not {classes}.")
         return torch.bincount(shown * classes + named, minlength=classes * classes).reshape(classes, classes)
 
     def largest_confusions(self, classes: int, count: int) -> list[tuple[int, int, int]]:

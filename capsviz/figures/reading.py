@@ -50,10 +50,13 @@ def steps(trace: Trace, field: str, image: int) -> Float[ndarray, "T ..."]:
 def votes(trace: Trace, image: int, upper: int) -> Float[ndarray, "lower dim"]:
     """The votes of all lower capsules for one class.
 
-    Raises FigureError where the trace was recorded without votes.
+    Raises FigureError where the trace holds none.
     """
     if trace.layer.votes is None:
-        raise FigureError("The trace was recorded without votes; trace the image again with votes=True.")
+        raise FigureError(
+            "The trace holds no votes; record it with them, or have its model cast them "
+            "(`capsviz.tracing.recorder.with_votes`)."
+        )
     return numbers(trace.layer.votes[image, :, upper])
 
 

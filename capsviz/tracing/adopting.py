@@ -8,6 +8,7 @@ trace.save("mine.safetensors")                    (in traces/ the app offers it 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
@@ -18,18 +19,23 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from capsviz import device
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, line
 from capsviz.network import strongest
 from capsviz.network.config import CapsNetConfig, ConfigError, Window
 from capsviz.network.recorded import RecordedConfig
+from capsviz.reading import Name, Names, understood
 from capsviz.routing import ALGORITHMS, Algorithm, DenseVotes, LayerSizes
-from capsviz.tracing.layout import step_shapes
+from capsviz.tensors import all_finite, written
+from capsviz.tracing.layout import step_axes
+from capsviz.tracing.pixels import PixelsError, pixels, tensor_of
 
 if TYPE_CHECKING:
     from capsviz.tracing.trace import Trace
 
 ROUNDING = 1e-3
 """By how much the shares of a lower capsule may miss 1."""
+COARSE = 5e-3
+"""By how much a length or an activation in few digits may miss 0..1."""
 Draw = Callable[[Tensor], Tensor]
 
 
@@ -54,26 +60,27 @@ def record(
 ) -> Trace:
     """Route bare votes and record every iteration, as `capsviz.trace` does for a network of ours.
 
-    images: "batch channel height width" in 0..1 for the captions, or None. votes: "batch lower upper dim". routing: a
-    key of `ALGORITHMS`; weights: what that algorithm has learned beside the votes, by name ("beta_u", "coefficients",
-    …). activations of the lower capsules: 1 unless given. The rest as in `Trace.from_steps`. Raises AdoptError, in one
-    sentence, for shapes that do not fit, numbers that are not finite, weights that are missing, and images out of 0..1.
+    images: "batch channel height width" in 0..1, or bytes, for the captions, or None. votes: "batch lower upper dim".
+    routing: a key of `ALGORITHMS`; weights: what that algorithm has learned beside the votes, by name ("beta_u",
+    "coefficients", …). activations of the lower capsules: 1 unless given. The rest as in `Trace.from_steps`. Whatever
+    holds numbers may also be an array, or a list of tensors. Raises AdoptError, in one sentence, for shapes that do not
+    fit, numbers that are not finite or become so, weights that are missing, and images out of 0..1.
     """
     from capsviz.tracing.trace import stacked
 
     algorithm = _algorithm(routing)
-    votes = _numbers(votes, "votes", (None, None, None, None))
+    votes = _numbers(votes, "votes", images=None, lower=None, upper=None, dim=None)
+    _check_some(votes, "votes")
     batch, lower, upper, dim = votes.shape
-    presence = _numbers(torch.ones(batch, lower) if activations is None else activations, "activations", (batch, lower))
-    if bool(((presence < -ROUNDING) | (presence > 1 + ROUNDING)).any()):
-        raise AdoptError("The activations are not in 0..1; give how likely each lower capsule is there.")
-    _check_some(votes)
-    config = _config(algorithm, images, (batch, lower, upper, dim), lower_poses, grid, field, iterations)
-    owner = _owner(algorithm, config, lower, upper, dim, weights or {})
+    presence = _presence(activations, "activations", batch, lower)
+    shown, below = _images(images, batch), _lower_poses(lower_poses, batch, lower)
+    config = _config(algorithm, shown, (lower, upper, dim), below, grid, field, iterations)
+    owner = _owner(algorithm, config, lower, upper, dim, weights)
     with torch.no_grad():
         found = algorithm.route(owner, DenseVotes(votes), presence, config, iterations=iterations, record=True)
         steps = stacked(list(found))
-    return _trace(config, images, steps, votes, presence, lower_poses, decoder, name, classes)
+    _check_overflow(steps, votes)
+    return _trace(config, shown, steps, votes, presence, below, decoder, name, classes)
 
 
 def same_votes(trace: Trace, routing: str, *, iterations: int = 3) -> Trace:
@@ -133,26 +140,28 @@ def from_steps(
     the capsules at one position see; the whole image unless given. decoder: draws "batch channel height width" from
     "batch upper dim", all but one capsule of which are zero; called once. further: other numbers of the
     algorithm's steps by name ("activations" "T batch upper", "logits", EM's "cost", …); those that follow from the
-    others are computed. Raises AdoptError, in one sentence, for shapes that do not fit, numbers that are not finite,
-    shares that do not add up to 1, and numbers that are missing.
+    others are computed. Raises AdoptError, in one sentence, for shapes that do not fit, numbers that are not finite or
+    that no routing gives (lengths and activations beyond 0..1, shares that do not add up to 1, variances that are not
+    positive), and numbers that are missing.
     """
     algorithm = _algorithm(routing)
-    votes = None if votes is None else _numbers(votes, "votes", (None, None, None, None))
-    poses = _numbers(poses, "poses", (None, None, None, None))
-    _check_some(poses)
+    poses = _numbers(poses, algorithm.pose, iterations=None, images=None, upper=None, dim=None)
+    _check_some(poses, algorithm.pose)
     iterations, batch, upper, dim = poses.shape
     shares = _shares(algorithm, shares, (iterations, batch, upper))
     lower = shares.shape[-2]
-    if votes is not None and tuple(votes.shape) != (batch, lower, upper, dim):
-        raise AdoptError(_misfit("votes", votes.shape, (batch, lower, upper, dim)))
-    config = _config(algorithm, images, (batch, lower, upper, dim), lower_poses, grid, field, iterations)
-    ones = torch.ones(batch, lower)
-    presence = _numbers(ones if lower_activations is None else lower_activations, "lower_activations", (batch, lower))
-    given = {name: _numbers(value, name, None) for name, value in further.items()}
+    votes = None if votes is None else _numbers(votes, "votes", images=batch, lower=lower, upper=upper, dim=dim)
+    presence = _presence(lower_activations, "lower_activations", batch, lower)
+    shown, below = _images(images, batch), _lower_poses(lower_poses, batch, lower)
+    config = _config(algorithm, shown, (lower, upper, dim), below, grid, field, iterations)
+    for twice in further.keys() & {algorithm.shares, algorithm.pose}:
+        raise AdoptError(f"The {twice} are given twice; give them by their place alone, and leave out {twice}=.")
+    given = {name: _numbers(value, name) for name, value in further.items()}
     steps = algorithm.complete({algorithm.shares: shares, algorithm.pose: poses, **given}, votes, presence)
+    _check_overflow(steps, votes)
     sizes = {"batch": batch, "lower": lower, "upper": upper, "dim": dim}
     _check_steps(algorithm, steps, sizes, iterations, played=votes is not None)
-    return _trace(config, images, steps, votes, presence, lower_poses, decoder, name, classes)
+    return _trace(config, shown, steps, votes, presence, below, decoder, name, classes)
 
 
 def _trace(
@@ -168,18 +177,20 @@ def _trace(
 ) -> Trace:
     from capsviz.tracing.trace import LayerTrace, Trace
 
-    if classes is not None and len(classes) != config.classes:
-        raise AdoptError(f"There are {config.classes} upper capsules and {len(classes)} names; give one for each.")
+    name = understood(Name, name, "The name", "give it as one line of text", AdoptError)
+    if classes is not None:
+        classes = understood(Names, classes, "The classes", "give one name for each upper capsule", AdoptError)
+        if len(classes) != config.classes:
+            raise AdoptError(f"There are {config.classes} upper capsules and {len(classes)} names; give one for each.")
     poses, activations = steps[config.algorithm.pose][-1], steps["activations"][-1]
     batch = len(poses)
-    shown = torch.zeros(batch, *config.image) if images is None else images
     layer = LayerTrace(config.routing, steps, votes, config.grid, (1, 1, config.classes))
     return Trace(
         config=config,
         name=name,
         classes=classes or tuple(str(number) for number in range(config.classes)),
-        images=_numbers(shown, "images", (batch, *config.image)),
-        primary_poses=torch.zeros(batch, config.lower, 0) if lower_poses is None else _numbers(lower_poses, "", None),
+        images=torch.zeros(batch, *config.image) if images is None else images,
+        primary_poses=torch.zeros(batch, config.lower, 0) if lower_poses is None else lower_poses,
         primary_activations=presence,
         layers=(layer,),
         poses=poses,
@@ -193,11 +204,11 @@ def _drawn(decoder: Draw, poses: Tensor, activations: Tensor, image: tuple[int, 
     mask = torch.nn.functional.one_hot(strongest(activations)[:, 0], poses.shape[1]).to(poses.dtype)
     with torch.no_grad():
         drawn = decoder(poses * mask.unsqueeze(-1))
-    return _numbers(drawn, "what the decoder draws", (len(poses), *image))
+    return _numbers(drawn, "drawings", images=len(poses), channels=image[0], height=image[1], width=image[2])
 
 
 def _algorithm(routing: str) -> Algorithm:
-    if routing not in ALGORITHMS:
+    if routing not in list(ALGORITHMS):
         raise AdoptError(f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}.")
     return ALGORITHMS[routing]
 
@@ -205,26 +216,26 @@ def _algorithm(routing: str) -> Algorithm:
 def _config(
     algorithm: Algorithm,
     images: Tensor | None,
-    sizes: tuple[int, int, int, int],
+    sizes: tuple[int, int, int],
     lower_poses: Tensor | None,
     grid: tuple[int, int, int] | None,
     field: tuple[int, int] | None,
     iterations: int,
 ) -> RecordedConfig:
-    batch, lower, upper, dim = sizes
-    image = (1, 28, 28)
-    if images is not None:
-        images = _numbers(images, "images", (batch, None, None, None))
-        if images.shape[1] not in (1, 3) or float(images.min()) < 0 or float(images.max()) > 1:
-            raise AdoptError("The images are not gray or colour in 0..1; give them as the network's pixels, unscaled.")
-        image = (images.shape[1], images.shape[2], images.shape[3])
-    lattice = grid or (1, 1, lower)
-    if len(lattice) != 3 or math.prod(lattice) != lower:
-        shape = " × ".join(map(str, lattice))
-        raise AdoptError(f"The grid {shape} is not that of {lower} lower capsules; give rows, columns and types.")
-    if lower_poses is not None:
-        _numbers(lower_poses, "lower_poses", (batch, lower, None))
-    seen = None if field is None else (Window(*field), Window(*field))
+    lower, upper, dim = sizes
+    image = (1, 28, 28) if images is None else (images.shape[1], images.shape[2], images.shape[3])
+    lattice = (1, 1, lower) if grid is None else _whole(grid)
+    if len(lattice) != 3 or min(lattice) < 1 or math.prod(lattice) != lower:
+        raise AdoptError(line(f"The grid {grid} is not that of {lower} lower capsules; give rows, columns and types."))
+    seen = None
+    if field is not None:
+        side, step = found if len(found := _whole(field)) == 2 else (0, 0)
+        if not (0 < side <= max(image[1:]) and 0 < step <= max(image[1:])):
+            within = written(image[1:])
+            raise AdoptError(
+                line(f"The field {field} is no side and step within {within} pixels; give both, as (9, 2).")
+            )
+        seen = Window(side, step), Window(side, step)
     try:
         return RecordedConfig(
             image=image,
@@ -236,39 +247,88 @@ def _config(
             # Where votes of one that does not iterate are routed by one that does, it is as often as any network does.
             iterations=iterations if algorithm.iterates else CapsNetConfig.iterations,
             decoder=(),
-            lattice=lattice,
+            lattice=(lattice[0], lattice[1], lattice[2]),
             seen=seen,
         )
     except ConfigError as error:
         raise AdoptError(str(error)) from error
 
 
+def _whole(given: object) -> tuple[int, ...]:
+    """The whole numbers that are given, none where they are something else."""
+    try:
+        return tuple(map(operator.index, given))  # type: ignore[call-overload]  # what a user gives may be anything
+    except TypeError:
+        return ()
+
+
+def _images(images: Tensor | None, batch: int) -> Tensor | None:
+    """Images of any size, checked, as a tensor of its own."""
+    if images is None:
+        return None
+    given = tensor_of(images, "images", AdoptError)
+    _check_shape(given, "images", images=batch, channels=None, height=None, width=None)
+    _check_some(given, "images")
+    if given.shape[1] not in (1, 3):
+        raise AdoptError(f"The images have {given.shape[1]} channels; give one (gray) or three (colour).")
+    try:
+        shown = pixels(given, (given.shape[1], given.shape[2], given.shape[3]))
+    except PixelsError as error:
+        raise AdoptError(str(error)) from error
+    return device.results(shown).clone(memory_format=torch.contiguous_format)
+
+
+def _lower_poses(poses: Tensor | None, batch: int, lower: int) -> Tensor | None:
+    return None if poses is None else _numbers(poses, "lower_poses", images=batch, lower=lower, d=None)
+
+
+def _presence(given: Tensor | None, name: str, batch: int, lower: int) -> Tensor:
+    """The activations of the lower capsules, checked."""
+    found = torch.ones(batch, lower) if given is None else _numbers(given, name, images=batch, lower=lower)
+    _check_shown(found, name)
+    return found
+
+
 def _owner(
-    algorithm: Algorithm, config: CapsNetConfig, lower: int, upper: int, dim: int, weights: Mapping[str, Tensor]
+    algorithm: Algorithm,
+    config: CapsNetConfig,
+    lower: int,
+    upper: int,
+    dim: int,
+    weights: Mapping[str, Tensor] | None,
 ) -> SimpleNamespace:
     """What owns the weights that an algorithm has beside those of the votes: the given ones, all of them."""
     module = nn.Module()
     with torch.random.fork_rng(devices=[]):
         algorithm.add_weights(module, LayerSizes(lower, dim, upper, dim, torch.zeros(lower, 2)), config)
     saved = {name: value for name, value in module.state_dict().items() if name != "transform"}
-    if saved.keys() != set(weights):
+    given = {} if weights is None else weights
+    if not isinstance(given, Mapping) or saved.keys() != given.keys():
+        if not saved:
+            raise AdoptError(f"{algorithm.title} learns nothing beside the votes; leave out the weights.")
         wanted = ", ".join(f"{name} {tuple(value.shape)}" for name, value in saved.items())
-        what = f"weights={{…}} with {wanted}" if wanted else "no weights"
-        raise AdoptError(f"{algorithm.title} of bare votes takes {what}; give those that the network has learned.")
-    shaped = {name: _numbers(weights[name], name, tuple(value.shape)) for name, value in saved.items()}
+        raise AdoptError(
+            f"{algorithm.title} of bare votes takes weights={{…}} with {wanted}; give those that the network has "
+            "learned."
+        )
+    shaped = {name: _numbers(given[name], name) for name in saved}
+    for name, value in saved.items():
+        if shaped[name].shape != value.shape:
+            raise _misfit(name, shaped[name], written(tuple(value.shape)))
     return SimpleNamespace(**shaped)
 
 
 def _shares(algorithm: Algorithm, shares: Tensor, sizes: tuple[int, int, int]) -> Tensor:
     """The shares in the shape of a trace, checked."""
     iterations, batch, upper = sizes
-    shares = torch.as_tensor(shares)
+    shares = tensor_of(shares, algorithm.shares, AdoptError)
+    _check_some(shares, algorithm.shares)
     if algorithm.share is None:
-        found = _numbers(shares, algorithm.shares, (None, upper))
+        found = _numbers(shares, algorithm.shares, lower=None, upper=upper)
         if iterations != 1:
             raise AdoptError(f"{algorithm.title} has one iteration, and the poses are of {iterations}; give the last.")
         return found.unsqueeze(0)
-    found = _numbers(shares, algorithm.shares, (iterations, batch, None, upper))
+    found = _numbers(shares, algorithm.shares, iterations=iterations, images=batch, lower=None, upper=upper)
     if float(found.min()) < -ROUNDING:
         raise AdoptError(f"The {algorithm.shares} are negative somewhere; give shares of 0 to 1.")
     # So many numbers of few digits add up to 1 only nearly.
@@ -288,13 +348,13 @@ def _shares(algorithm: Algorithm, shares: Tensor, sizes: tuple[int, int, int]) -
 def _check_steps(
     algorithm: Algorithm, steps: dict[str, Tensor], sizes: Mapping[str, int], iterations: int, played: bool
 ) -> None:
-    """Raise AdoptError for steps of another shape, and where a board could be played and numbers for it are missing."""
-    shapes = step_shapes(algorithm, sizes, iterations)
+    """Raise AdoptError for steps of another shape or that no routing gives, and for those that a board lacks."""
+    axes = step_axes(algorithm.step)
     for name, value in steps.items():
-        if name not in shapes:
-            raise AdoptError(f"No number of {algorithm.title} is called {name!r}; choose among {', '.join(shapes)}.")
-        if tuple(value.shape) != shapes[name]:
-            raise AdoptError(_misfit(name, value.shape, shapes[name]))
+        if name not in axes:
+            raise AdoptError(f"No number of {algorithm.title} is called {name!r}; choose among {', '.join(axes)}.")
+        named = {"images" if axis == "batch" else axis: sizes[axis] for axis in axes[name]}
+        _check_shape(value, name, iterations=iterations, **named)
     if "activations" not in steps:
         raise AdoptError(f"{algorithm.title} needs the activations of every iteration; give them by name.")
     missing = [name for name in algorithm.played if name not in steps] if played else []
@@ -303,25 +363,53 @@ def _check_steps(
             f"{algorithm.title} with votes needs {' and '.join(missing)} of every iteration; give them by name, or "
             "leave out the votes."
         )
+    longest = float(steps[algorithm.pose].norm(dim=-1).max()) if algorithm.squashed else 0.0
+    if longest > 1 + COARSE:
+        raise AdoptError(f"The {algorithm.pose} are up to {longest:.4g} long; give them squashed, to at most 1.")
+    _check_shown(steps["activations"], "activations")
+    if "variances" in steps and not bool((steps["variances"] > 0).all()):
+        raise AdoptError("The variances are not all above 0; give σ² of every Gaussian, with the floor that was used.")
 
 
-def _numbers(value: Tensor, name: str, shape: tuple[int | None, ...] | None) -> Tensor:
-    """A tensor of its own on the CPU in float32, its shape and numbers checked; None in a shape: any size."""
-    found = device.results(torch.as_tensor(value)).float().clone(memory_format=torch.contiguous_format)
-    if shape is not None and not (
-        found.ndim == len(shape) and all(size in (None, own) for own, size in zip(found.shape, shape, strict=True))
-    ):
-        raise AdoptError(_misfit(name, found.shape, shape))
-    if not bool(found.isfinite().all()):
+def _numbers(value: Tensor, name: str, **axes: int | None) -> Tensor:
+    """A tensor of its own on the CPU in float32, its shape and numbers checked; None for an axis: any size.
+
+    Without axes the shape may be any.
+    """
+    found = device.results(tensor_of(value, name, AdoptError)).float().clone(memory_format=torch.contiguous_format)
+    if axes:
+        _check_shape(found, name, **axes)
+    if not all_finite(found):
         raise AdoptError(f"The {name} hold numbers that are not finite; record them where they still are.")
     return found
 
 
-def _check_some(value: Tensor) -> None:
+def _check_shape(value: Tensor, name: str, **axes: int | None) -> None:
+    sizes = axes.values()
+    if value.ndim != len(axes) or any(size not in (None, own) for own, size in zip(value.shape, sizes, strict=True)):
+        wanted = (axis if size is None else f"{axis} ({size})" for axis, size in axes.items())
+        raise _misfit(name, value, " × ".join(wanted))
+
+
+def _check_some(value: Tensor, name: str) -> None:
     if not value.numel():
-        raise AdoptError("There is nothing to record; give at least one image and one iteration.")
+        raise AdoptError(f"There is nothing in the {name}; give at least one image, one capsule and one iteration.")
 
 
-def _misfit(name: str, shape: tuple[int, ...] | torch.Size, wanted: tuple[int | None, ...]) -> str:
-    given, asked = (" × ".join("any" if size is None else str(size) for size in each) for each in (shape, wanted))
-    return f"The {name} are {given or 'a single number'} and {asked} is wanted; bring them into that form."
+def _check_overflow(steps: Mapping[str, Tensor], votes: Tensor | None) -> None:
+    """Raise AdoptError where what follows from finite numbers is not finite."""
+    for name, value in steps.items():
+        if not all_finite(value):
+            what = "poses" if votes is None else "votes"
+            raise AdoptError(f"The {what} are so large that the {name} overflow; scale them down.")
+
+
+def _check_shown(value: Tensor, name: str) -> None:
+    """Raise AdoptError for what says how likely a capsule's entity is there, and is beyond 0..1."""
+    if float(value.min()) < -COARSE or float(value.max()) > 1 + COARSE:
+        raise AdoptError(f"The {name} are not in 0..1; give how likely each capsule's part or object is there.")
+
+
+def _misfit(name: str, value: Tensor, wanted: str) -> AdoptError:
+    shape = written(tuple(value.shape)).removeprefix("of ")
+    return AdoptError(f"The {name} are {shape} and {wanted} is wanted; bring them into that form.")

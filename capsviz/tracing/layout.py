@@ -35,7 +35,7 @@ REMEDY = "record it again"
 
 
 class TraceError(CapsvizError):
-    """A trace file that cannot be opened."""
+    """A trace that cannot be recorded, or a file of one that cannot be opened."""
 
 
 @dataclass(frozen=True)

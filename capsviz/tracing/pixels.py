@@ -20,15 +20,38 @@ class PixelsError(CapsvizError):
     """Images that a network does not take."""
 
 
+def tensor_of(given: object, name: str, error: type[CapsvizError]) -> Tensor:
+    """The numbers of a tensor, of an array of any layout and order of bytes, or of lists of these, as a dense tensor.
+
+    Raises `error`, which calls them `name`, where they are no real numbers or lie in rows of unequal length.
+    """
+    try:
+        if isinstance(given, Tensor):
+            found = given.to_dense()
+        elif isinstance(given, list | tuple) and any(isinstance(each, Tensor | list | tuple) for each in given):
+            found = torch.stack([tensor_of(each, name, error) for each in given])
+        else:
+            array = np.array(given, order="C")
+            found = torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False))
+    except (TypeError, ValueError, RuntimeError) as inner:
+        raise _no_numbers(given, name, error) from inner
+    if found.is_complex():
+        raise _no_numbers(given, name, error)
+    return found
+
+
+def _no_numbers(given: object, name: str, error: type[CapsvizError]) -> CapsvizError:
+    kind = type(given).__name__
+    return error(f"The {name} are no real numbers in rows of one length ({kind}); give a tensor or an array of them.")
+
+
 def pixels(given: object, image: tuple[int, int, int]) -> Float[Tensor, "batch channel height width"]:
-    """Images in float32, 0..1, "batch channel height width", of tensors or arrays of bytes or of any floating type.
+    """Images in float32, 0..1, "batch channel height width", of bytes or of any floating type, as `tensor_of` takes.
 
     image: channels, height and width that the network takes. Raises PixelsError for other sizes, types and ranges, and
     for numbers that are not finite.
     """
-    images = torch.from_numpy(np.ascontiguousarray(given)) if isinstance(given, np.ndarray) else given
-    if not isinstance(images, Tensor):
-        raise PixelsError(f"Images are a tensor or an array, not {type(given).__name__}; convert them first.")
+    images = tensor_of(given, "images", PixelsError)
     size = f"batch × {written(image)}"
     if images.ndim != 4 or tuple(images.shape[1:]) != tuple(image):
         raise PixelsError(

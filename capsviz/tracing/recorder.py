@@ -10,9 +10,10 @@ import torch
 from jaxtyping import Num
 from torch import Tensor
 
+from capsviz import zoo
 from capsviz.device import of, or_cpu, results
-from capsviz.errors import CapsvizError
-from capsviz.network import CapsNet, CapsNetConfig, NoCapsulesError, PrimaryCapsules
+from capsviz.errors import CapsvizError, line
+from capsviz.network import CNN, CapsNet, CapsNetConfig, NoCapsulesError, PrimaryCapsules
 from capsviz.network.finite import check_finite
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import Intervention, intervene
@@ -27,7 +28,7 @@ class ModeError(CapsvizError):
 
 @or_cpu
 def trace(
-    model: CapsNet,
+    model: CapsNet | str,
     images: Num[Tensor, "batch channel height width"] | Num[np.ndarray, "batch channel height width"],
     *,
     iterations: int | None = None,
@@ -36,22 +37,50 @@ def trace(
     votes: bool | Literal["all"] = True,
     name: str = "",
     classes: tuple[str, ...] | None = None,
-    objects: int = 1,
+    objects: int | None = None,
 ) -> Trace:
     """Run a model once, on its device, and record every iteration of its routing.
 
+    model: a network, or the name of a pretrained one, of which name, classes and objects are then taken unless given.
     images: "batch channel height width" of the network's size, at least one, in 0..1, or bytes 0 to 255. iterations T
     and, for EM, the schedule of λ: the model's own unless given. intervention: primary capsules to mute, boost or
     isolate before they vote. votes: also keep the votes for the class capsules, lower × upper × dim numbers an image;
     "all": those of every routed layer (of a matrix network some ten times as many). name, classes: for captions; the
-    classes are numbered unless given. objects: how many an image shows, as `capsviz.data.describe` and `capsviz.zoo`
-    know it: so many capsules are drawn.
+    classes are numbered unless given. objects: how many an image shows, one unless given: so many of the most active
+    capsules count as named and are drawn (two of MultiMNIST).
     Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
-    network has not, PixelsError for images that it does not take, NoCapsulesError for the CNN baseline, NotFinite for
-    weights of a training that diverged, ModeError for a network with running statistics that are being trained.
+    network has not, PixelsError for images that it does not take, NoCapsulesError for the CNN baseline, TraceError for
+    what is no network of capsviz and for votes, classes and objects that it cannot have, ZooError for an unknown name,
+    NotFinite for weights of a training that diverged, ModeError for a network with running statistics that are being
+    trained.
     """
-    if not isinstance(model, CapsNet):
+    if isinstance(model, str):
+        entry = zoo.entry(model)
+        return trace(
+            zoo.load(model),
+            images,
+            iterations=iterations,
+            intervention=intervention,
+            inverse_temperature=inverse_temperature,
+            votes=votes,
+            name=name or model,
+            classes=entry.classes if classes is None else classes,
+            objects=entry.objects if objects is None else objects,
+        )
+    if isinstance(model, CNN):
         raise NoCapsulesError(name)
+    if not isinstance(model, CapsNet):
+        raise TraceError(
+            f"{type(model).__name__} is no capsule network of capsviz; give one, or the name of a pretrained model "
+            "(`capsviz.record` takes the votes of any other)."
+        )
+    objects = 1 if objects is None else objects
+    if not isinstance(objects, int) or not 1 <= objects <= model.config.classes:
+        raise TraceError(f"An image cannot show {objects} objects; give a number from 1 to {model.config.classes}.")
+    if classes is not None and not (isinstance(classes, tuple | list) and len(classes) == model.config.classes):
+        raise TraceError(line(f"The classes {classes!r} are not {model.config.classes} names; give one for each."))
+    if votes not in (True, False, "all"):
+        raise TraceError(f'There are no votes={votes!r} to keep; choose True, False or "all".')
     check_finite(model.state_dict(), name or "The network")
     if any(module.training for module in model.modules() if isinstance(module, torch.nn.BatchNorm2d)):
         raise ModeError(
@@ -82,7 +111,7 @@ def trace(
         return Trace(
             config=config,
             name=name,
-            classes=classes or tuple(str(number) for number in range(config.classes)),
+            classes=tuple(classes or map(str, range(config.classes))),
             images=results(shown).clone(),  # the caller's may change
             primary_poses=results(primary.poses),
             primary_activations=results(primary.activations),

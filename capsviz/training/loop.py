@@ -25,7 +25,6 @@ from capsviz.files import read_header, read_tensors, write_tensors
 from capsviz.network import METHODS, Network, assemble, configure
 from capsviz.routing import Ascending
 from capsviz.routing.discriminative import sparsity
-from capsviz.tracing.coefficient_history import Snapshots
 from capsviz.training import forecast, losses, schedules
 from capsviz.training.checkpoint import restore_checkpoint, save_checkpoint
 from capsviz.training.config import TrainingConfig
@@ -46,6 +45,7 @@ from capsviz.training.runs import (
     read_position,
 )
 from capsviz.training.weight_average import WeightAverage
+from capsviz.zoo.coefficient_history import Snapshots
 
 METRICS_EVERY = 50
 

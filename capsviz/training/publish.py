@@ -12,12 +12,12 @@ from capsviz.data import MultiDigits, load
 from capsviz.errors import line
 from capsviz.files import CheckpointError
 from capsviz.network import folded
-from capsviz.tracing.coefficient_history import HISTORY
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import training_sets
 from capsviz.training.journal import abridged, read_metrics
 from capsviz.training.runs import SUMMARY, open_run, read_summary
+from capsviz.zoo.coefficient_history import HISTORY
 
 EXEMPLAR_IMAGES, OF_A_CLASS = 5_000, 5 * zoo.EXEMPLARS
 """Of the training images the first so many, and so many of each class."""

@@ -10,8 +10,8 @@ from capsviz.network import CapsNet, Network, NoCapsulesError, assemble
 from capsviz.network.finite import check_finite
 from capsviz.reading import refused
 from capsviz.tensors import all_finite, tensor_file
-from capsviz.tracing.coefficient_history import CoefficientHistory, read_history
 from capsviz.zoo import checkpoints
+from capsviz.zoo.coefficient_history import CoefficientHistory, read_history
 from capsviz.zoo.manifest import AtStep, Entry, ZooError, entry, folder, verify, verify_history
 from capsviz.zoo.storage import CAPSULES, unpacked
 

@@ -194,6 +194,11 @@ def test_the_confusion_matrix_has_the_class_shown_in_rows():
     assert found.largest_confusions(3, 5) == [(2, 1, 2)]
 
 
+def test_a_table_of_fewer_classes_than_there_are_is_refused():
+    with pytest.raises(PredictionsError, match=r"^m names 3 classes at least; give all of them, not 2\.$"):
+        record().confusion(2)
+
+
 def test_the_most_confused_classes_are_found_error_by_error_over_all_records():
     found = record()  # two images of class 2 are taken for class 1
     assert most_confused([found], 3, 2) == (1, 2) and most_confused([found, found], 3, 3) == (0, 1, 2)

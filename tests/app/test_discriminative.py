@@ -12,7 +12,7 @@ from capsviz import data, zoo
 from capsviz.analysis import ascent
 from capsviz.boards.checks import is_one_of
 from capsviz.boards.message import unpack
-from capsviz.tracing.coefficient_history import CoefficientHistory
+from capsviz.zoo.coefficient_history import CoefficientHistory
 from tests.app.conftest import Visit
 from tests.app.reading import spoken
 from tests.known import first_digit

@@ -120,7 +120,7 @@ def test_its_classes_are_those_that_a_link_can_name(place: Path, visit: Visit):
 
 def test_without_votes_the_board_says_so_and_the_other_pictures_stand(place: Path, visit: Visit):
     app = visit("dynamic", source="recorded", recording="bare.safetensors", details=1)
-    assert any("without votes" in error.value for error in app.error)
+    assert any("holds no votes" in error.value for error in app.error)
     whole = visit("dynamic", source="recorded", recording="dr.safetensors", details=1)
     assert not whole.error and charts(app).keys() == charts(whole).keys() - {"flow"}
     assert any("Source" in caption.value for caption in app.caption), "the page goes on to its end"

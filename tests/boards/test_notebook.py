@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,10 @@ from capsviz import zoo
 from capsviz.analysis.perturbation import PerturbError
 from capsviz.boards.message import unpack
 from capsviz.errors import CapsvizError
+from capsviz.routing import InverseTemperature
+from capsviz.tracing.layout import TraceError
 from tests.figures.conftest import digits
+from tests.known import known
 
 
 def test_a_trace_is_shown_as_its_board_and_another_class_is_answered(dr):
@@ -33,6 +37,18 @@ def test_the_model_of_a_trace_adds_what_the_trace_does_not_hold():
     for given in (model, "digits-em"):
         assert "beta_a" in unpack(capsviz.show(trace, model=given).message).arrays
     assert "beta_a" not in unpack(capsviz.show(trace).message).arrays
+
+
+def test_a_model_that_was_not_recorded_is_refused():
+    em = capsviz.trace("digits-em", digits(), iterations=2, inverse_temperature=InverseTemperature(0.5))
+    assert "beta_a" in unpack(capsviz.show(em, model="digits-em").message).arrays
+    with pytest.raises(TraceError, match="The trace is of digits-em and the model digits-dr is not that one; give the"):
+        capsviz.show(em, model="digits-dr")
+    with pytest.raises(TraceError, match="The trace is of another network and the model given is not that one"):
+        capsviz.show(replace(em, name=""), model=capsviz.load("digits-dr"))
+    step = known(zoo.entry("digits-dr").checkpoints).steps[0]
+    with pytest.raises(TraceError, match="is of digits-dr and the model digits-dr@"):
+        capsviz.show(capsviz.trace("digits-dr", digits()), model=f"digits-dr@{step}")
 
 
 def test_a_capsule_of_a_pretrained_model_is_moved_every_way():

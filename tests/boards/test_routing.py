@@ -99,7 +99,7 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence(dr, l2):
         stage(l2, upper=0)
     with pytest.raises(FigureError, match="no class 10; choose one from 0 to 9"):
         stage(dr, upper=10)
-    with pytest.raises(FigureError, match="votes=True"):
+    with pytest.raises(FigureError, match="holds no votes"):
         stage(record("dr", votes=False), upper=0)
 
 

@@ -99,7 +99,7 @@ def test_without_votes_what_needs_none_is_there_and_the_rest_says_so(ours):
         with pytest.raises(NotRecorded, match=r"^The trace does not hold the agreement; record them as well\.$"):
             found.layer["agreement"]
     if "board" in trace.config.algorithm.pictures:
-        with pytest.raises(FigureError, match="without votes"):
+        with pytest.raises(FigureError, match="The trace holds no votes; record it with them, or have its model cast"):
             trace_board(found)
 
 
@@ -144,18 +144,46 @@ def test_unsquash_is_the_way_back():
 C, V = torch.full((2, 1, 4, 2), 0.5), torch.zeros(2, 1, 2, 3)
 STEPS_WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no routing": ({"routing": "abacus"}, r"No routing is called 'abacus'; choose one of dr, "),
+    "no word": ({"routing": ["dr"]}, r"No routing is called \['dr'\]"),
     "sums": ({"shares": C * 0.9}, "add up over the upper ones to 1 within 0.1, not 0.001; give shares"),
     "other axis": ({"shares": torch.full((2, 1, 4, 2), 0.25)}, "normalised over the last axis, the upper capsules"),
     "not finite": ({"poses": V / 0}, "The poses hold numbers that are not finite"),
-    "iterations": ({"shares": C[:1]}, "The couplings are 1 × 1 × 4 × 2 and 2 × 1 × any × 2 is wanted"),
-    "votes": ({"votes": torch.zeros(1, 4, 2, 5)}, "The votes are 1 × 4 × 2 × 5 and 1 × 4 × 2 × 3 is wanted"),
-    "images": ({"images": torch.full((1, 1, 8, 8), 7.0)}, "not gray or colour in 0..1"),
-    "grid": ({"grid": (2, 2, 2)}, "The grid 2 × 2 × 2 is not that of 4 lower capsules"),
-    "short grid": ({"grid": (2, 2)}, "The grid 2 × 2 is not that of 4 lower capsules; give rows, columns and types"),
+    "twice": ({"couplings": C * 0 + 7}, "The couplings are given twice; give them by their place alone"),
+    "iterations": (
+        {"shares": C[:1]},
+        r"The couplings are 1 × 1 × 4 × 2 and iterations \(2\) × images \(1\) × lower × upper \(2\) is wanted",
+    ),
+    "votes": (
+        {"votes": torch.zeros(1, 4, 2, 5)},
+        r"The votes are 1 × 4 × 2 × 5 and images \(1\) × lower \(4\) × upper \(2\) × dim \(3\) is wanted",
+    ),
+    "images": ({"images": torch.full((1, 1, 8, 8), 7.0)}, "The images reach from 7 to 7; divide bytes by 255"),
+    "channels": ({"images": torch.zeros(1, 2, 8, 8)}, r"The images have 2 channels; give one \(gray\) or three"),
+    "no images": ({"images": torch.zeros(1, 1, 0, 0)}, "There is nothing in the images; give at least one image"),
+    "no shares": ({"shares": C[:, :, :0]}, "There is nothing in the couplings; give"),
+    "grid": ({"grid": (2, 2, 2)}, r"The grid \(2, 2, 2\) is not that of 4 lower capsules"),
+    "short grid": ({"grid": (2, 2)}, r"The grid \(2, 2\) is not .* 4 lower capsules; give rows, columns and types"),
+    "negative grid": ({"grid": (-2, -2, 1)}, r"The grid \(-2, -2, 1\) is not that of 4 lower capsules"),
+    "no grid": ({"grid": 4}, "The grid 4 is not that of 4 lower capsules"),
+    "no field": ({"field": 17}, r"The field 17 is no side and step within 28 × 28 pixels; give both, as \(9, 2\)"),
+    "broken field": ({"field": (17.5, 2)}, r"The field \(17.5, 2\) is no side and step"),
+    "wide field": ({"field": (17, 10**9)}, r"The field \(17, 1000000000\) is no side and step"),
+    "no name": ({"name": 7}, "The name must be str and is int; give it as one line of text"),
+    "two lines": ({"name": "my\nown"}, "The name is written in a way that is not allowed here; give it as one line"),
+    "no names": ({"classes": (1, 2)}, r"The classes: \[0\] must be str and is int; give one name for each upper"),
+    "activations": ({"activations": torch.full((2, 1, 2), 7.0)}, r"The activations are not in 0\.\.1; give how likely"),
+    "presence": ({"lower_activations": torch.full((1, 4), -0.1)}, r"The lower_activations are not in 0\.\.1"),
+    "long": ({"poses": V + 3}, "The poses are up to 5.196 long; give them squashed, to at most 1"),
+    "overflow": ({"poses": V, "votes": torch.full((1, 4, 2, 3), 2e38)}, "The votes are so large that the .* overflow"),
+    "drawings": ({"decoder": lambda poses: None}, "The drawings are no real numbers in rows of one length"),
+    "drawn": (
+        {"decoder": lambda poses: poses},
+        r"The drawings are 1 × 2 × 3 and images \(1\) × channels \(1\) × height \(28\) × width \(28\) is wanted",
+    ),
     "field": ({"grid": (2, 2, 1), "field": (28, 2)}, "2 positions that see 28 pixels, 2 apart, do not fit into 28"),
     "names": ({"classes": ("one",)}, "There are 2 upper capsules and 1 names; give one for each"),
     "unknown": ({"wishes": C}, "No number of Dynamic routing is called 'wishes'; choose among logits, couplings"),
-    "further": ({"logits": torch.zeros(2, 3)}, "The logits are 2 × 3 and 2 × 1 × 4 × 2 is wanted"),
+    "further": ({"logits": torch.zeros(2, 3)}, r"The logits are 2 × 3 and iterations \(2\) × images \(1\) × lower"),
 }
 
 
@@ -171,12 +199,17 @@ def test_votes_that_make_no_trace_are_answered_in_one_sentence(unchecked_types):
     votes = torch.randn(1, 4, 2, 3)
     with pytest.raises(AdoptError, match=r"takes weights=\{…\} with beta_u \(2,\), beta_a \(2,\)"):
         capsviz.record(None, torch.randn(1, 4, 2, 16), "em")
-    with pytest.raises(AdoptError, match="takes no weights; give those"):
+    with pytest.raises(AdoptError, match=r"^Dynamic routing learns nothing beside the votes; leave out the weights\.$"):
         capsviz.record(None, votes, "dr", weights={"b": votes})
-    with pytest.raises(AdoptError, match="The votes are 4 × 2 × 3 and any × any × any × any is wanted"):
+    with pytest.raises(AdoptError, match="The votes are 4 × 2 × 3 and images × lower × upper × dim is wanted"):
         capsviz.record(None, votes[0], "dr")
     with pytest.raises(AdoptError, match="hold numbers that are not finite"):
         capsviz.record(None, votes / 0, "dr")
+    with pytest.raises(AdoptError, match="The votes are so large that the logits overflow; scale them down"):
+        capsviz.record(None, torch.randn(1, 6, 3, 4) * 1e20, "dr")
+    steps = {"activations": torch.full((1, 1, 2), 0.5), "variances": torch.zeros(1, 1, 2, 3)}
+    with pytest.raises(AdoptError, match="The variances are not all above 0; give σ² of every Gaussian"):
+        Trace.from_steps("em", C[:1], V[:1], **steps)
     steps = {"shares": C[:1], "poses": V[:1], "votes": votes, "activations": torch.full((1, 1, 2), 0.5)}
     with pytest.raises(AdoptError, match="EM routing with votes needs cost and inverse_temperature"):
         Trace.from_steps("em", **steps)
@@ -272,7 +305,49 @@ def test_steps_may_come_as_arrays_of_numpy(unchecked_types):
 
 
 def test_nothing_at_all_makes_no_trace(unchecked_types):
-    with pytest.raises(AdoptError, match="There is nothing to record; give at least one image and one iteration"):
+    with pytest.raises(AdoptError, match="There is nothing in the poses; give at least one image, one capsule and one"):
         Trace.from_steps("dr", C[:, :0], V[:, :0])
-    with pytest.raises(AdoptError, match="There is nothing to record"):
+    with pytest.raises(AdoptError, match="There is nothing in the votes"):
         capsviz.record(None, torch.zeros(0, 4, 2, 3), "dr")
+
+
+NUMBERS = torch.rand(1, 4, 2, 3)
+SAME: dict[str, Any] = {
+    "tensors in a list": [NUMBERS[0]],
+    "tensors in tuples": tuple(tuple(each) for each in NUMBERS),
+    "plain lists": NUMBERS.tolist(),
+    "learned": NUMBERS.clone().requires_grad_(),
+    "turned": NUMBERS.numpy()[:, ::-1].copy()[:, ::-1],
+    "big-endian": NUMBERS.numpy().astype(">f4"),
+    "sparse": NUMBERS.to_sparse(),
+}
+
+
+@pytest.mark.parametrize("kind", SAME)
+def test_numbers_are_taken_in_whatever_holds_them(kind, unchecked_types):
+    trace = capsviz.record(None, SAME[kind], "dr")
+    torch.testing.assert_close(trace.layer.votes, NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, "votes", [[1.0, 2.0], [3.0]], [torch.zeros(2), torch.zeros(3)], NUMBERS + 1j, NUMBERS.numpy() + 1j],
+    ids=["none", "text", "ragged lists", "ragged tensors", "complex tensor", "complex array"],
+)
+def test_what_holds_no_numbers_is_answered_in_one_sentence(given, unchecked_types):
+    with pytest.raises(
+        AdoptError, match=r"The votes are no real numbers in rows of one length .*; give a tensor or an"
+    ):
+        capsviz.record(None, given, "dr")
+
+
+def test_images_may_be_bytes_and_lie_as_a_picture_does(tmp_path):
+    images = torch.randint(256, (1, 8, 8, 3), dtype=torch.uint8).permute(0, 3, 1, 2)
+    for given in (images, images / 255):
+        trace = capsviz.record(given, NUMBERS, "dr")
+        trace.save(tmp_path / "trace.safetensors")
+        assert torch.equal(Trace.open(tmp_path / "trace.safetensors").images, images / 255)
+
+
+def test_votes_of_a_trace_without_poses_below_are_routed_again():
+    assert same_votes(capsviz.record(None, NUMBERS, "dr"), "dr").primary_poses.shape == (1, 4, 0)

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import save_file
 
 import capsviz
-from capsviz import Trace
+from capsviz import Trace, zoo
 from capsviz.network import CapsNet, preset
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.dynamic import DynamicStep
@@ -273,6 +273,37 @@ def test_a_network_whose_statistics_are_being_trained_is_not_traced():
     with pytest.raises(ModeError, match=r"call `\.eval\(\)`"):
         trace(model, torch.rand(1, 1, 28, 28))
     trace(model.eval(), torch.rand(1, 1, 28, 28))
+
+
+def test_a_pretrained_model_is_traced_by_its_name_with_its_classes_and_objects():
+    entry = zoo.entry("multi-mnist-dr-residual")
+    shown = torch.rand(1, *entry.network.image)
+    named = trace(entry.name, shown, votes=False)
+    assert (named.name, named.classes, named.objects) == (entry.name, entry.classes, 2)
+    assert torch.equal(named.poses, trace(zoo.load(entry.name), shown).poses)
+    own = trace(entry.name, shown, votes=False, name="mine", classes=tuple("abcdefghij"), objects=1)
+    assert (own.name, own.classes, own.objects) == ("mine", tuple("abcdefghij"), 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"objects": 0}, "An image cannot show 0 objects; give a number from 1 to 10."),
+        ({"objects": 11}, "An image cannot show 11 objects; give a number from 1 to 10."),
+        ({"classes": ("a", "b")}, "The classes ('a', 'b') are not 10 names; give one for each."),
+        ({"classes": 3}, "The classes 3 are not 10 names; give one for each."),
+        ({"votes": "some"}, "There are no votes='some' to keep; choose True, False or \"all\"."),
+        (
+            {"model": torch.nn.Linear(2, 2)},
+            "Linear is no capsule network of capsviz; give one, or the name of a pretrained model (`capsviz.record` "
+            "takes the votes of any other).",
+        ),
+    ],
+)
+def test_what_cannot_be_recorded_is_refused_before_anything_runs(given, says, unchecked_types):
+    with pytest.raises(TraceError) as caught:
+        trace(**{"model": network("dr"), "images": images()} | given)
+    assert str(caught.value) == says
 
 
 def test_positions_of_a_layer_are_counted_from_either_end():

@@ -13,11 +13,11 @@ from capsviz import zoo
 from capsviz.commands.main import app
 from capsviz.data import load
 from capsviz.network import CNN, NoCapsulesError
-from capsviz.tracing.coefficient_history import HISTORY
 from capsviz.training import loop
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.publish import publish
 from capsviz.training.runs import open_run
+from capsviz.zoo.coefficient_history import HISTORY
 
 pytestmark = pytest.mark.long
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from capsviz.files import read_tensors
-from capsviz.tracing.coefficient_history import HISTORY, read_history
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
+from capsviz.zoo.coefficient_history import HISTORY, read_history
 
 pytestmark = pytest.mark.long
 

@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 from capsviz import data, zoo
 from capsviz.commands.main import app
 from capsviz.experiments import seeds
-from capsviz.tracing.coefficient_history import HISTORY, read_history
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.journal import READINGS, abridged, read_metrics
 from capsviz.training.publish import publish
 from capsviz.training.runs import SUMMARY, open_run
+from capsviz.zoo.coefficient_history import HISTORY, read_history
 
 pytestmark = pytest.mark.long
 
