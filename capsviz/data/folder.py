@@ -116,6 +116,10 @@ class Folder(Dataset):
         kept[broken] = False
         return ImageSet(self.name, split, images, labels[kept], listing.classes, note)
 
+    def readable(self, split: str, root: Path) -> int:
+        """How many images of a split can be read, by reading all of them, small; raises `DatasetMissing` as `load`."""
+        return len(replace(self, image=(1, SIDES[0], SIDES[0])).load(split, root))
+
     def fetch(self, root: Path, progress: Progress | None = None) -> None:
         """Raises `DatasetMissing` unless the folder is there: nobody but its owner can fetch it."""
         if not self.available(root):

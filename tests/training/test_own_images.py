@@ -18,10 +18,10 @@ from capsviz.data import DatasetMissing
 from capsviz.errors import CapsvizError
 from capsviz.files import CheckpointError
 from capsviz.routing import parts
-from capsviz.training import forecast
+from capsviz.training import choosing, forecast
 from capsviz.training.choosing import choose
 from capsviz.training.config import SettingsError, TrainingConfig
-from capsviz.training.feed import Batch, multi_hot
+from capsviz.training.feed import Batch, Feed, multi_hot, training_sets
 from capsviz.training.loop import ForwardPass, build, take_step, train
 from capsviz.training.publish import exemplar_images
 from tests.folders import BROKEN, COUNTS, drawn
@@ -60,9 +60,9 @@ def own(place, monkeypatch) -> Path:
 
 def test_training_says_what_it_chose_what_it_left_out_and_what_it_takes(own):
     said = (own / "said").read_text()
-    # 16 + 12 + 4 images; every fifth is a test image, and of the 25 that are left one of twelve is for validation.
-    assert "my shapes: 25 images to learn from and 7 to test on, of 3 classes, as 20×20 in colour (--size)" in said
-    assert "preset residual (--preset), 12 images a step (--batch), 8 steps (--steps)." in said
+    # 16 + 12 + 4 images; every fifth is a test image. Of the 25 that are left one is broken, and 2 are for validation.
+    assert "my shapes: 24 images to learn from and 7 to test on, of 3 classes, as 20×20 in colour (--size)" in said
+    assert "preset residual (--preset), 11 images a step (--batch), 8 steps (--steps)." in said
     assert f"1 of 25 files cannot be read and are left out: {BROKEN}." in said
     assert "A step takes about " in said and " are free." in said
     assert "the 2 that are left about" in said
@@ -129,6 +129,19 @@ def test_a_run_does_not_go_on_with_other_images(tmp_path):
     picture.rename(tmp_path / "some" / "<b>cross<∕b>" / "another.png")
     with pytest.raises(CheckpointError, match="The images in the folder are not those that the run was started with"):
         training()
+
+
+def test_of_a_small_folder_with_a_broken_file_an_epoch_shows_every_image(tmp_path):
+    chosen = choose(f"folder:{drawn(tmp_path / 'some')}", "dr")
+    config = TrainingConfig(chosen.data, "dr", batch=chosen.batch)
+    feed = Feed(training_sets(config)[0], config)
+    assert feed.steps_per_epoch * chosen.batch == len(feed.data) == 22
+
+
+def test_files_of_a_large_folder_are_not_read_to_be_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(choosing, "FEW", 25)
+    chosen = choose(f"folder:{drawn(tmp_path / 'some')}", "dr")
+    assert chosen.sentence.startswith("some: 25 files to learn from and 7 to test on")
 
 
 @pytest.mark.parametrize(
