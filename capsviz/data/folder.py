@@ -86,6 +86,12 @@ class Folder(Dataset):
                 listed(place)
             except DatasetMissing as error:
                 return str(error)
+        said = self.name.removeprefix(FOLDER_PREFIX)
+        if _FORM.sub("", said) == self.path.name != said:  # the name alone, and the form: as a model's file has it
+            return line(
+                f"The images of {self.path.name} did not travel with the model; name them with --data folder:PATH, or "
+                f"put the folder {self.path.name} into {self.path.parent} or {root} (CAPSVIZ_DATA)."
+            )
         return line(
             f"There is no folder {self.path}; put it back there, or into {root} (CAPSVIZ_DATA), with a sub-folder for "
             "each class."
