@@ -13,6 +13,7 @@ import torch
 from typer.testing import CliRunner
 
 from capsviz import Trace, TraceSet, memory, zoo
+from capsviz.commands import models
 from capsviz.commands.main import app
 from capsviz.data import DatasetMissing
 from capsviz.errors import CapsvizError
@@ -74,8 +75,10 @@ def test_the_model_of_the_zoo_knows_its_images_and_its_classes(own):
     assert (entry.classes, entry.network.image, entry.test_count) == (CLASSES, (3, 20, 20), 7)
     exemplars, spread = zoo.exemplar_capsules(entry.name), zoo.capsule_spread(entry.name)
     assert exemplars.shape == (3, zoo.EXEMPLARS, 16) and bool(spread.isfinite().all())
-    said = command("evaluate", "--model", entry.name).output
-    assert f"error {entry.test_error:.2f} %" in said and "it agrees" in said
+    for words in ((), ("--data", "folder:my shapes"), ("--data", f"folder:{own}/../{own.name}/my shapes@3x20x20")):
+        said = command("evaluate", "--model", entry.name, *words).output
+        assert f"error {entry.test_error:.2f} %" in said and "it agrees" in said
+    assert models.usual_model("folder:my shapes") == entry.name
     assert entry.name in command("zoo", "measure").output
 
 
@@ -113,7 +116,12 @@ def test_classes_that_were_renamed_since_are_said_and_neither_measured_nor_publi
     assert "my-shapes-dr-residual learned <b>cross<∕b>, a *round* one, bar; they count as" in said
     (own / "my shapes" / "bar").rename(own / "my shapes" / "rod")
     try:
-        for words in (("evaluate", "--model", "my-shapes-dr-residual"), ("zoo", "add", "runs/my-shapes-dr-residual")):
+        evaluating = ("evaluate", "--model", "my-shapes-dr-residual")
+        for words in (
+            evaluating,
+            (*evaluating, "--data", "folder:my shapes"),
+            ("zoo", "add", "runs/my-shapes-dr-residual"),
+        ):
             with pytest.raises(CapsvizError, match=r"learned .*, bar; give its folders their names back"):
                 CliRunner().invoke(app, words, catch_exceptions=False)
     finally:
