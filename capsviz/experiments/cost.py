@@ -85,8 +85,8 @@ def sentences(found: list[Cost]) -> list[str]:
         verdict = "met by both" if all(met) else "met by one of the two" if any(met) else "missed"
         saved = " and ".join(f"{METHODS[name].short} {100 * cost.saved(name):.0f} %" for name in COMPARED[1:])
         said.append(
-            f"A whole step of {amid(block_of(cost.preset))} costs {saved} less than DR ({cost.device}); the paper reports at least "
-            f"{100 * PAPER_SAVES:.0f} %: {verdict}."
+            f"A whole step of {amid(block_of(cost.preset))} costs {saved} less than DR ({cost.device}); the paper "
+            f"reports at least {100 * PAPER_SAVES:.0f} %: {verdict}."
         )
         said.append(
             f"The routing alone costs L2 {cost.routing[DYNAMIC.name] / cost.routing[L2.name]:.1f} and L1 "

@@ -29,9 +29,9 @@ from capsviz.tensors import written
 class Report:
     """One experiment.
 
-    sentences: computed from what was measured, or first that it was not; markdown: its table, "" where nothing was; conditions: data, preset,
-    steps, seeds, device; command: what measures it (again); source: which figure or table of which seed it answers.
-    measured: what figures are drawn from, None where there is nothing yet.
+    sentences: computed from what was measured, or first that it was not; markdown: its table, "" where nothing was;
+    conditions: data, preset, steps, seeds, device; command: what measures it (again); source: which figure or table of
+    which seed it answers. measured: what figures are drawn from, None where there is nothing yet.
     """
 
     name: str
