@@ -1,7 +1,8 @@
-"""Where the files lie that come with capsviz and are not code of the library."""
+"""Where the files lie that come with capsviz and are not code of the library, and which version they are of."""
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -12,3 +13,11 @@ def root() -> Path:
     """The folder of `pretrained/`, `benchmarks/results/`, `app/`: a checkout, or `bundled/` in an installed capsviz."""
     bundled = _PACKAGE / "bundled"
     return bundled if bundled.is_dir() else _CHECKOUT
+
+
+def own_version() -> str:
+    """The installed version of capsviz, or "source" where it runs from a checkout."""
+    try:
+        return version("capsviz")
+    except PackageNotFoundError:
+        return "source"

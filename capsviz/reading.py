@@ -5,6 +5,7 @@ A model is a dataclass whose annotations say the bounds; msgspec checks them, of
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -106,7 +107,19 @@ def parsed(text: str | bytes, file: object, remedy: str, error: type[CapsvizErro
     except RecursionError:
         refused(file, "", "is nested too deeply", remedy, error)
     except (msgspec.MsgspecError, ValueError) as inner:
-        refused(file, "", f"is damaged ({inner})", remedy, error)
+        no_text = "is no text throughout: a name, say, that is no UTF-8 or has half a character"
+        refused(file, "", f"is damaged ({inner})" if _is_unicode(text) else no_text, remedy, error)
+
+
+def _is_unicode(text: str | bytes) -> bool:
+    """Whether what a JSON text spells could be written as UTF-8; True of what is no JSON."""
+    try:
+        json.dumps(json.loads(text), ensure_ascii=False).encode()
+    except UnicodeError:
+        return False
+    except (ValueError, RecursionError):
+        return True
+    return True
 
 
 def read_json(path: Path, remedy: str, error: type[CapsvizError]) -> Any:

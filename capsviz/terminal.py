@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,6 +33,11 @@ def duration(text: str) -> float:
     if not match or float(match[1]) == 0:
         raise CapsvizError(f"{text!r} is no length of time; write it like 90s, 9m or 1.5h.")
     return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+def stop_after(more: str = "") -> Any:
+    """The option of a time limit, in seconds; more: what its help says beside."""
+    return typer.Option(parser=duration, metavar="TIME", help=f"Stop with a checkpoint after, say, 9m{more}.")
 
 
 def say(sentence: str) -> None:

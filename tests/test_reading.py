@@ -18,7 +18,7 @@ from capsviz.data import load
 from capsviz.errors import CapsvizError
 from capsviz.files import CheckpointError, safetensors_bytes, write
 from capsviz.network import METHODS, CapsNet, CapsNetConfig, ConfigError, assemble, configure, preset
-from capsviz.reading import Inside, Name, Text
+from capsviz.reading import Inside, Name, Text, parsed
 from capsviz.routing import ALGORITHMS
 from capsviz.tensors import LENGTH
 from capsviz.tracing.layout import FORMAT, TraceError, step_axes
@@ -295,3 +295,15 @@ def test_a_name_that_is_no_text_is_refused_before_it_is_written(kind):
     assert convert("café 木", kind) == "café 木"
     with pytest.raises(ValidationError):
         convert("caf\udce9", kind)
+
+
+@pytest.mark.parametrize("text", [rb'{"classes": ["\ud800"]}', rb'["\ud800 and more"]', b'["caf\xe9"]', r'["\udce9"]'])
+def test_a_name_that_is_no_text_is_called_that_where_it_is_read(text):
+    with pytest.raises(ZooError, match=r"^x is no text throughout: a name, say, .*; write it anew"):
+        parsed(text, "x", "write it anew", ZooError)
+
+
+@pytest.mark.parametrize("text", [b"[", "[" * 10**5, rb'["\ud83d\ude00"'])
+def test_what_is_damaged_otherwise_is_called_damaged_or_nested(text):
+    with pytest.raises(ZooError, match=r"^x is (damaged|nested)"):
+        parsed(text, "x", "write it anew", ZooError)

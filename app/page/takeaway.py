@@ -103,13 +103,14 @@ def take_away(current: Scene) -> None:
 
 def _pictures(shown: Shown, current: Scene) -> None:
     key = st.selectbox("Figure", list(shown.pictures), format_func=lambda key: shown.pictures[key][0], key="taken_key")
-    offered = shown.pictures[key][1]
+    title, offered = shown.pictures[key]
     picture = offered if isinstance(offered, Figure) else offered()
     name = f"capsviz-{key}"
     if isinstance(picture, Board):
         _board(picture, name)
     else:
-        _figure(picture, name, current)
+        whose = [shown.entry.name] if shown.entry else []
+        _figure(picture, name, ", ".join([title, *whose, current.picture.title]), current)
 
 
 def _board(board: Board, name: str) -> None:
@@ -122,7 +123,7 @@ def _board(board: Board, name: str) -> None:
     _downloads(name, (middle, right), lambda: board_page(board), lambda: board_csv(board), "One row per number.")
 
 
-def _figure(figure: Figure, name: str, current: Scene) -> None:
+def _figure(figure: Figure, name: str, called: str, current: Scene) -> None:
     # On a page of its own a transparent figure would lose its ground, and light type would stand on white.
     still = Figure(figure).update_layout(paper_bgcolor=ink(current.dark).ground)
     with st.container(key="taken_preview"):
@@ -130,7 +131,8 @@ def _figure(figure: Figure, name: str, current: Scene) -> None:
     left, middle, right = st.columns([2, 1, 1], vertical_alignment="center")
     with left:
         picture_buttons(plot=_PREVIEW, name=name, key="taken_pictures")
-    _downloads(name, (middle, right), lambda: standalone_html(figure), lambda: figure_csv(figure), "One row per point.")
+    page, numbers = partial(standalone_html, figure, called), partial(figure_csv, figure)
+    _downloads(name, (middle, right), page, numbers, "One row per point.")
 
 
 def _downloads(name: str, places: tuple[DeltaGenerator, DeltaGenerator], page: Make, numbers: Make, rows: str) -> None:

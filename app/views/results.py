@@ -62,11 +62,11 @@ report = every[current.choices.experiment]
 segments("Experiment", "experiment", report.name, {name: each.title for name, each in every.items()}, bare=True)
 layout.headline(report.question, report.sentences[0] if report.measured is not None else "")
 shown = drawings(report.name, report.measured, current.dark) if report.measured is not None else []
-if not shown:
-    st.info(f"Not measured here yet: `{report.command}` does it.", icon=":material/hourglass_empty:")
+if report.measured is None:
+    st.info(report.sentences[0], icon=":material/hourglass_empty:")
 for drawing in shown[:1]:
     drawing.show()
-rest: list[Part] = [*report.sentences[bool(shown) :], *shown[1:], *filter(None, [report.markdown])]
+rest: list[Part] = [*report.sentences[1:], *shown[1:], *filter(None, [report.markdown])]
 if rest:
     details(current, *rest)
 st.caption(f"{report.conditions}. Measured by `{report.command}`.")

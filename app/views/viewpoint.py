@@ -83,7 +83,7 @@ others = [f"{other.title}: R²" for other in CHANGES.values() if other is not ch
 said = [sentence for sentence in measured.sentences if not any(words in sentence for words in others)]
 details(
     current,
-    f"**{measured.question}** " + (" ".join(said) or "Not measured here yet."),
+    f"**{measured.question}** {' '.join(said)}",
     measured.markdown,
     f"{measured.conditions}. Measured by `{measured.command}`.",
 )

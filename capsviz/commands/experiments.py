@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from capsviz.terminal import Threads, say
+from capsviz.terminal import Threads, say, stop_after
 
 app = typer.Typer(no_args_is_help=True, help="The papers' experiments: measured, written to benchmarks/results, told.")
 
 Seeds = Annotated[
     int, typer.Option(min=1, max=100, help="Trainings for each setting; those that are done are skipped.")
 ]
-Limit = Annotated[float | None, typer.Option(help="Stop with a checkpoint after so many seconds of one training.")]
+Limit = Annotated[float | None, stop_after(" of one training")]
 
 
 def tell(name: str) -> None:

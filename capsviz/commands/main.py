@@ -6,7 +6,7 @@ Beside typer nothing is imported before a command runs, so that `--help` answers
 import os
 import sys
 import warnings
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +18,7 @@ from capsviz.commands.models import evaluate, trace
 from capsviz.commands.train import TrainCommand, train
 from capsviz.commands.zoo import zoo_app
 from capsviz.errors import CapsvizError, of_system
+from capsviz.places import own_version
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,6 +26,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Capsule networks, routed in sight.",
 )
+
+
+def _version(asked: bool) -> bool:
+    if asked:
+        print(f"capsviz {own_version()}")
+        raise typer.Exit
+    return asked
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Say which capsviz this is.", is_eager=True, callback=_version)
+    ] = False,
+) -> None:
+    """What stands before a command."""
+
+
 app.command("app")(start_app)
 app.command(cls=TrainCommand)(train)
 app.command()(evaluate)

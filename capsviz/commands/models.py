@@ -55,6 +55,7 @@ def evaluate(
     threads: Threads = None,
 ) -> None:
     """Measure a model's error, and say whether it agrees with the manifest (exit code 1 when it does not)."""
+    from capsviz.data import same
     from capsviz.training.evaluate import evaluate as measure
 
     network, known = open_model(model, device)
@@ -63,7 +64,7 @@ def evaluate(
     print(f"{known['name']} on {images.name} ({split}): error {error_of(result.error, result.count)}")
     if images.note:
         say(images.note)
-    if split != "test" or images.name != known["data"] or "test_error" not in known:
+    if split != "test" or not same(images.name, known["data"]) or "test_error" not in known:
         return
     expected = error_of(known["test_error"], known["test_count"])
     if error_of(result.error, result.count) != expected:
@@ -92,9 +93,9 @@ def trace(
         bool | None, typer.Option("--votes/--no-votes", help="Keep every vote: of a picture yes, of a set no.")
     ] = None,
     data: Annotated[str | None, typer.Option(help="Record a whole data set in shards instead of a picture.")] = None,
-    split: Annotated[str, typer.Option(help="With --data: test or train.")] = "test",
+    split: Annotated[str | None, typer.Option(help="With --data: test or train; test unless given.")] = None,
     count: Annotated[int | None, typer.Option(min=1, help="With --data: only the first so many images.")] = None,
-    batch: Annotated[int, typer.Option(min=1, help="With --data: images a shard.")] = 128,
+    batch: Annotated[int | None, typer.Option(min=1, help="With --data: images a shard; 128 unless given.")] = None,
     half: Annotated[
         bool, typer.Option("--float16", help="With --data: iterations, votes and primary capsules in float16.")
     ] = False,
@@ -107,14 +108,32 @@ def trace(
     """
     if (image is None) == (data is None):
         raise CapsvizError("Give either a picture or --data NAME.")
-    if data is not None and output.suffix.lower() in PAGES:
+    is_page = output.suffix.lower() in PAGES
+    if data is not None and is_page:
         raise CapsvizError("A board shows one picture; give a picture, or a folder for the traces of a data set.")
-    if model is None:
-        model = usual_model(data)
+    if is_page and votes is False:
+        raise CapsvizError("A board is made of the votes; leave out --no-votes.")
+    of_set = {"--split": split, "--count": count, "--batch": batch, "--float16": half or None}
+    of_picture = {"--invert": invert}
+    for option, given in (of_set if data is None else of_picture).items():
+        if given is not None:
+            what = "a data set (--data)" if data is None else "a picture"
+            raise CapsvizError(f"{option} is for {what}; leave it out.")
+    opened = open_model(usual_model(data) if model is None else model, device)
+    check_iterates(*opened, iterations)
     if data is not None:
-        trace_set(open_model(model, device), data, split, output, count, batch, iterations, bool(votes), half)
+        trace_set(opened, data, split or "test", output, count, batch or 128, iterations, bool(votes), half)
     elif image is not None:
-        trace_picture(open_model(model, device), image, output, iterations, invert, votes is not False)
+        trace_picture(opened, image, output, iterations, invert, votes is not False)
+
+
+def check_iterates(network: Any, known: dict[str, Any], iterations: int | None) -> None:
+    """Raise CapsvizError where iterations are asked for of a network, as `open_model` gives it, that has none."""
+    from capsviz.network import METHODS
+    from capsviz.training.config import ITERATING
+
+    if iterations is not None and METHODS[network.config.routing] not in ITERATING.methods:
+        raise CapsvizError(f"The routing of {known['name']} does not iterate; leave out --iterations.")
 
 
 def trace_picture(
@@ -166,13 +185,15 @@ def page(recorded: Any, network: Any) -> str:
 def usual_model(data: str | None) -> str:
     """The model by dynamic routing that records a data set unless one is named: its own, or that which errs least."""
     from capsviz import zoo
-    from capsviz.data import DIGITS
+    from capsviz.data import DIGITS, same
     from capsviz.routing.dynamic import DYNAMIC
 
     kind = data or DIGITS.name
-    own = [each for each in zoo.models().values() if (each.data, each.routing) == (kind, DYNAMIC.name)]
+    dynamic = (each for each in zoo.models().values() if each.routing == DYNAMIC.name)
+    own = [each for each in dynamic if same(each.data, kind)]
     if not own:
-        raise CapsvizError(f"No model of {kind} by {DYNAMIC.title.lower()} is in pretrained/; name one with --model.")
+        by = DYNAMIC.title.lower()
+        raise CapsvizError(f"No model of {kind} by {by} is in {zoo.folder()}; name one with --model.")
     return min(own, key=lambda each: (each.name != f"{kind}-{DYNAMIC.name}", each.test_error)).name
 
 
@@ -216,7 +237,7 @@ def fitting(network: Any, known: dict[str, Any], data: str, split: str) -> Any:
 
     known: as `open_model` gives it. Of the very set that the network was trained on the classes have to be the same.
     """
-    from capsviz.data import load
+    from capsviz.data import load, same
 
     name = known["name"]
     images = load(data, split, image=network.config.image)
@@ -226,7 +247,7 @@ def fitting(network: Any, known: dict[str, Any], data: str, split: str) -> Any:
             f"classes and {images.name} has {images.image} of {len(images.classes)}; choose another --data."
         )
     if known["classes"] and tuple(known["classes"]) != tuple(images.classes):
-        if images.name == known["data"]:
+        if same(images.name, known["data"]):
             raise CapsvizError(
                 f"The classes of {images.name} are {', '.join(images.classes)} and {name} learned "
                 f"{', '.join(known['classes'])}; give its folders their names back."

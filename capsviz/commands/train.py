@@ -9,7 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from capsviz.commands.naming import NamingCommand
-from capsviz.terminal import Device, Threads, duration, error_of, say
+from capsviz.errors import CapsvizError, line
+from capsviz.terminal import Device, Threads, error_of, say, stop_after
 
 
 class TrainCommand(NamingCommand):
@@ -77,7 +78,7 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with this run where it was cut off.")] = False,
     device: Device = None,
     threads: Threads = None,
-    time_limit: Annotated[str | None, typer.Option(help="Stop with a checkpoint after, say, 9m.")] = None,
+    time_limit: Annotated[float | None, stop_after()] = None,
 ) -> None:
     """Train a network: metrics, checkpoints, final weights and a summary go to OUT/NAME.
 
@@ -89,6 +90,8 @@ def train(
     from capsviz.training.interrupt import EXIT_CODES
     from capsviz.training.loop import train as run
 
+    if name and (not Path(name).parts or ".." in Path(name).parts or Path(name).is_absolute()):
+        raise CapsvizError(line(f"--name {name} is no folder below {out}; give a plain name, and --out for the place."))
     suited = choose(
         data,
         routing,
@@ -102,9 +105,8 @@ def train(
     if suited.sentence:
         say(suited.sentence)
     config = TrainingConfig(suited.data, routing, suited.preset, epochs=suited.epochs, batch=suited.batch, **settings)
-    limit = None if time_limit is None else duration(time_limit)
     folder = out / (name or config.name)
-    outcome = run(config, folder, resume=resume, device=device, threads=threads, time_limit=limit)
+    outcome = run(config, folder, resume=resume, device=device, threads=threads, time_limit=time_limit)
     if outcome.stopped:
         say(f"Stopped at step {outcome.step} ({outcome.stopped}); repeat the command with --resume to go on.")
         raise typer.Exit(EXIT_CODES[outcome.stopped])

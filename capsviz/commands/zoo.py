@@ -11,7 +11,7 @@ import typer
 
 from capsviz.commands.naming import NamingCommand
 from capsviz.errors import CapsvizError
-from capsviz.terminal import Device, Threads, duration, error_of, say
+from capsviz.terminal import Device, Threads, error_of, say, stop_after
 
 zoo_app = typer.Typer(no_args_is_help=True, help="The pretrained models, and training all of them.")
 
@@ -60,7 +60,7 @@ def zoo_measure(
     ] = None,
     threads: Threads = None,
 ) -> None:
-    """Run models over their whole test sets and keep what they do with each image in pretrained/measured."""
+    """Run models over their whole test sets and keep what they do with each image in the zoo."""
     from functools import partial
 
     from rich.console import Console
@@ -196,9 +196,7 @@ def zoo_train(
     out: Out = Path("runs"),
     device: Device = None,
     threads: Threads = None,
-    time_limit: Annotated[
-        str | None, typer.Option(help="Stop with a checkpoint after, say, 9m, all models together.")
-    ] = None,
+    time_limit: Annotated[float | None, stop_after(", all models together")] = None,
     only_list: Annotated[
         bool, typer.Option("--list", help="Say what there is and how far it is; train nothing.")
     ] = False,
@@ -216,8 +214,7 @@ def zoo_train(
     if only_list:
         print(table(chosen, out))
         return
-    limit = None if time_limit is None else duration(time_limit)
-    series = train_series(chosen, out, device=device, threads=threads, time_limit=limit, say=say)
+    series = train_series(chosen, out, device=device, threads=threads, time_limit=time_limit, say=say)
     print(series.summary())
     if series.stopped:
         raise typer.Exit(EXIT_CODES[series.stopped])

@@ -1,7 +1,7 @@
 """Data sets, and the pictures that visitors bring."""
 
 from capsviz.data.dataset import Dataset, download_command
-from capsviz.data.datasets import DATASETS, describe, known, title_of
+from capsviz.data.datasets import DATASETS, describe, known, same, title_of
 from capsviz.data.digits import DIGITS
 from capsviz.data.errors import DatasetMissing, DownloadFailed, ImageError, UnknownDataset
 from capsviz.data.images import ImageSet, to_float
@@ -34,6 +34,7 @@ __all__ = [
     "load",
     "prepare",
     "read_image",
+    "same",
     "title_of",
     "to_float",
 ]

@@ -38,6 +38,14 @@ def known(name: str) -> Dataset | None:
         return unlisted(name)
 
 
+def same(one: str, other: str) -> bool:
+    """Whether two names are of the same images: a folder is the same wherever a name says it is, in whatever form."""
+    if one == other or not all(name.startswith(FOLDER_PREFIX) for name in (one, other)):
+        return one == other
+    first, second = (unlisted(name).found(data_root()) for name in (one, other))
+    return first is not None and second is not None and first.samefile(second)
+
+
 def title_of(name: str) -> str:
     """What a data set is called on screen and in tables; its name where nothing is known of it."""
     return info.title if (info := known(name)) else name

@@ -86,6 +86,12 @@ class Folder(Dataset):
                 listed(place)
             except DatasetMissing as error:
                 return str(error)
+        said = self.name.removeprefix(FOLDER_PREFIX)
+        if _FORM.sub("", said) == self.path.name != said:  # the name alone, and the form: as a model's file has it
+            return line(
+                f"The images of {self.path.name} did not travel with the model; name them with --data folder:PATH, or "
+                f"put the folder {self.path.name} into {self.path.parent} or {root} (CAPSVIZ_DATA)."
+            )
         return line(
             f"There is no folder {self.path}; put it back there, or into {root} (CAPSVIZ_DATA), with a sub-folder for "
             "each class."
@@ -115,6 +121,10 @@ class Folder(Dataset):
         kept = torch.ones(len(files), dtype=torch.bool)
         kept[broken] = False
         return ImageSet(self.name, split, images, labels[kept], listing.classes, note)
+
+    def readable(self, split: str, root: Path) -> int:
+        """How many images of a split can be read, by reading all of them, small; raises `DatasetMissing` as `load`."""
+        return len(replace(self, image=(1, SIDES[0], SIDES[0])).load(split, root))
 
     def fetch(self, root: Path, progress: Progress | None = None) -> None:
         """Raises `DatasetMissing` unless the folder is there: nobody but its owner can fetch it."""

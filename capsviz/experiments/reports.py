@@ -29,9 +29,9 @@ from capsviz.tensors import written
 class Report:
     """One experiment.
 
-    sentences: computed from what was measured; markdown: its table, "" where nothing was; conditions: data, preset,
-    steps, seeds, device; command: what measures it (again); source: which figure or table of which seed it answers.
-    measured: what figures are drawn from, None where there is nothing yet.
+    sentences: computed from what was measured, or first that it was not; markdown: its table, "" where nothing was;
+    conditions: data, preset, steps, seeds, device; command: what measures it (again); source: which figure or table of
+    which seed it answers. measured: what figures are drawn from, None where there is nothing yet.
     """
 
     name: str
@@ -49,7 +49,10 @@ def report(name: str) -> Report:
     """The report of an experiment by its name, from the result files as they are; raises ResultError, ZooError."""
     if name not in _REPORTS:
         raise results.ResultError(f"There is no experiment {name!r}; choose one of {', '.join(_REPORTS)}.")
-    return _REPORTS[name]()
+    found = _REPORTS[name]()
+    if found.measured is None:
+        return replace(found, sentences=(f"Not measured here yet: `{found.command}` does it.", *found.sentences))
+    return found
 
 
 def _table() -> Report:

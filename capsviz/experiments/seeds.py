@@ -93,7 +93,7 @@ def _spread_of(recipe: Recipe, out: Path, before: Spread | None) -> Spread | Non
         number = folder.name.removeprefix(recipe.name).removeprefix("-seed") or "0"
         if number.isdigit() and (folder / SUMMARY).is_file():
             summary = read_summary(folder)
-            check_same_run(replace(recipe.config, seed=int(number)), summary)
+            check_same_run(replace(recipe.config, seed=int(number)), summary, folder)
             found[int(number)] = summary
     if not found:
         return None

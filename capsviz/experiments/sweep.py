@@ -74,7 +74,7 @@ def sweep(
 def conditions(result: dict[str, Any] | None) -> str:
     """On what a sweep was run: data, preset, steps, seeds, device."""
     if not result or not result["rows"]:
-        return "Nothing trained yet"
+        return "No training of this experiment was measured yet"
     config = TrainingConfig.from_dict(result["rows"][0]["training"])
     counts = {row["training"]["seed"] for row in result["rows"]}
     unfinished = "" if result.get("complete") else ", the sweep is not finished"

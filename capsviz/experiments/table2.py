@@ -67,12 +67,22 @@ class TableRow:
     @property
     def block(self) -> str:
         """The block of the table in which it stands."""
-        return OURS if PRESETS.get(self.preset, {}).get("stages") else PAPERS
+        return block_of(self.preset)
 
     @property
     def difference(self) -> float | None:
         """Ours less the paper's, in percentage points."""
         return None if self.ours is None or self.paper is None else self.ours.mean - self.paper
+
+
+def block_of(preset: str) -> str:
+    """The block of the table in which a network of this preset stands."""
+    return OURS if PRESETS.get(preset, {}).get("stages") else PAPERS
+
+
+def amid(block: str) -> str:
+    """What a block is called amid a sentence."""
+    return f"{block[0].lower()}{block[1:]}"
 
 
 def method_of(entry: zoo.Entry) -> str:
@@ -223,9 +233,9 @@ def _markdown(table: list[TableRow]) -> str:
 def sentences(table: list[TableRow]) -> list[str]:
     """How many of the paper's figures both blocks meet, then each by itself and by how many points it is off."""
     if not any(line.difference is not None for line in table):
-        return ["No model of Table II is in pretrained/."]
-    counts = [f"{_as_good(lines)} with {block[0].lower()}{block[1:]}" for block, lines in blocks(table).items()]
-    both = f"At least as good as the paper's are {' and '.join(counts)}."
+        return ["No model of Table II is in the zoo."]
+    counts = [f"{_as_good(lines)} with {amid(block)}" for block, lines in blocks(table).items()]
+    both = f"Errors at least as low as in Table II: {', '.join(counts)}."
     return [both, *(f"{block}: {_sentence(lines)}" for block, lines in blocks(table).items())]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from torch import Tensor
 
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
+from capsviz.figures.panels import DASHES
 from capsviz.figures.picture import numbers, rounded
 from capsviz.figures.text import literal, literals, short
 from capsviz.figures.theme import TICK, Ink, ink, style
@@ -82,16 +84,18 @@ def distribution_steps(
     """The share of the test set that lies at or below each value, one curve per method; arguments as for violins."""
     sets, pen = _checked(values), ink(dark)
     shares = np.linspace(0, 1, STEPS + 1)
-    figure = Figure()
+    figure, drawn = Figure(), Counter[str]()
     for name, numbers_ in sets.items():
-        called = literal(name)
+        called, colour = literal(name), colours.get(name, pen.muted)
+        dash = DASHES[drawn[colour] % len(DASHES)]  # two models of one method have its colour
+        drawn[colour] += 1
         figure.add_trace(
             go.Scatter(
                 x=rounded(np.quantile(numbers_, shares)),
                 y=rounded(100 * shares, 2),
                 name=called,
                 mode="lines",
-                line={"color": colours.get(name, pen.muted), "width": 3},
+                line={"color": colour, "width": 3, "dash": dash},
                 hovertemplate=f"{called}<br>%{{y:.1f}} % of the images have {quantity} ≤ %{{x:.4f}}<extra></extra>",
             )
         )

@@ -10,13 +10,18 @@ from capsviz.figures.describe import describe
 from capsviz.figures.theme import ink
 
 
-def standalone_html(figure: Figure) -> str:
-    """The figure as one HTML page that needs no network: plotly inside, alt text set."""
+def standalone_html(figure: Figure, title: str = "") -> str:
+    """The figure as one HTML page that needs no network: plotly inside, alt text set.
+
+    title: of the page and above the figure, in plain text.
+    """
     pen = ink(bool((figure.layout.meta or {}).get("dark")))
     body = figure.to_html(full_html=False, include_plotlyjs=True, config={"responsive": True, "displaylogo": False})
     text = html.escape(describe(figure), quote=True)
+    called = html.escape(title)
+    heading = f'<h1 style="font:600 20px sans-serif;color:{pen.text}">{called}</h1>' if title else ""
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>capsviz</title></head>'
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{called or "capsviz"}</title></head>'
         f'<body style="margin:16px;background:{pen.ground}">'
-        f'<div role="img" aria-label="{text}">{body}</div></body></html>'
+        f'{heading}<div role="img" aria-label="{text}">{body}</div></body></html>'
     )

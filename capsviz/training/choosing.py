@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from capsviz.data import describe
-from capsviz.data.dataset import FOLDER_PREFIX
-from capsviz.data.folder import named
+from capsviz.data.dataset import FOLDER_PREFIX, SPLITS
+from capsviz.data.folder import folder, named
 from capsviz.data.torchvision_sets import data_root
 from capsviz.routing import ALGORITHMS
 from capsviz.training.config import SettingsError, TrainingConfig
+from capsviz.training.feed import split
 
 PRESET, EPOCHS, BATCH = TrainingConfig.preset, TrainingConfig.epochs, TrainingConfig.batch
 """Of every other training."""
 LIKE_DIGITS, FEW_CLASSES = range(20, 33), 20
 """Pixels of a side of grey images, and classes at most, for which the default preset's two convolutions were made."""
 FEW, SMALL_BATCH = 5_000, 32
-"""Images, fewer than which are learned in smaller batches."""
+"""Images, fewer than which are learned in smaller batches; broken files are told from them beforehand."""
 STEPS, MOST_EPOCHS = 2_000, 100
 """As many epochs as give so many steps, as long as they are no more than that."""
 
@@ -55,15 +55,18 @@ def choose(
         if size is not None:
             raise SettingsError(f"The images of {data} have a size of their own; leave out --size.")
         return Chosen(data, preset or PRESET, EPOCHS if epochs is None else epochs, BATCH if batch is None else batch)
-    whole = named(data, data_root(root), size)
-    own, images = describe(data, root=root), describe(whole, root=root)
+    place = data_root(root)
+    whole = named(data, place, size)
+    own, images = folder(data, place), folder(whole, place)
     channels, height, width = images.image
-    learned = max(1, round(images.train_count * (1 - validation_share)))
+    few = images.train_count < FEW
+    counts = [images.readable(part, place) if few else images.count(part) for part in SPLITS]
+    learned = max(1, len(split(counts[0], validation_share)[0]))
     like_digits = channels == 1 and {height, width} <= set(LIKE_DIGITS) and len(images.classes) <= FEW_CLASSES
     plain = like_digits or routing not in ALGORITHMS  # the baseline without capsules has no residual blocks
     preset = preset or (PRESET if plain else "residual")
     if batch is None:
-        batch = min(SMALL_BATCH if learned < FEW else BATCH, -(-learned // 2))  # files may be broken
+        batch = min(SMALL_BATCH if learned < FEW else BATCH, max(1, learned // 2))
     if epochs is None:
         epochs = min(max(EPOCHS, -(-STEPS * max(1, batch) // learned)), MOST_EPOCHS)
     resampled = f", resampled from {own.image[1]}×{own.image[2]}" if own.image[1:] != images.image[1:] else ""
@@ -73,7 +76,7 @@ def choose(
         preset,
         epochs,
         batch,
-        f"{images.title}: {images.train_count:,} images to learn from and {images.test_count:,} to test on, of "
+        f"{images.title}: {counts[0]:,} {'images' if few else 'files'} to learn from and {counts[1]:,} to test on, of "
         f"{len(images.classes)} classes, as {height}×{width} in {'grey' if channels == 1 else 'colour'}{resampled} "
         f"(--size); preset {preset} (--preset), {batch} images a step (--batch), {length}.",
     )

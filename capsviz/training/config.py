@@ -59,9 +59,9 @@ class Kind(NamedTuple):
         return [method for method in METHODS.values() if getattr(method, self.attribute, False)]
 
 
-ITERATING = Kind("iterates", "Only {able} iterate and the routing is {routing}; leave out {name}.")
-LEARNING = Kind("ascends", "Only {able} learn b and the routing is {routing}; leave out its {part}.")
-TEMPERED = Kind("tempered", "The warm-up belongs to {able} and the routing is {routing}; leave out its {part}.")
+ITERATING = Kind("iterates", "Only {able} iterate and the routing is {routing}; leave out {option}.")
+LEARNING = Kind("ascends", "Only {able} learn b and the routing is {routing}; leave out {option}.")
+TEMPERED = Kind("tempered", "The warm-up belongs to {able} and the routing is {routing}; leave out {option}.")
 PROXIMAL = Kind("proximal", "The proximal step belongs to {able} and the routing is {routing}; use routing {names}.")
 
 
@@ -150,10 +150,8 @@ class TrainingConfig:
             kind = each.metadata.get("kind")
             if kind and self.method not in kind.methods:
                 able, names = shorts(kind.methods), " or ".join(method.name for method in kind.methods)
-                part = each.name.split("_")[-1]
-                raise SettingsError(
-                    kind.refusal.format(able=able, names=names, routing=self.routing, name=each.name, part=part)
-                )
+                said = {"able": able, "names": names, "routing": self.routing, "option": OPTIONS[each.name]}
+                raise SettingsError(kind.refusal.format_map(said))
         if self.decoder_rate is not None and not (self.method.has_capsules and self.decoder):
             raise SettingsError("This network has no decoder; leave out its learning rate.")
         if not (self.method.has_capsules or self.decoder):

@@ -16,7 +16,7 @@ from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import training_sets
 from capsviz.training.journal import abridged, read_metrics
-from capsviz.training.runs import SUMMARY, open_run, read_summary
+from capsviz.training.runs import CHECKPOINT, SUMMARY, open_run, read_summary
 from capsviz.zoo.coefficient_history import HISTORY
 
 EXEMPLAR_IMAGES, OF_A_CLASS = 5_000, 5 * zoo.EXEMPLARS
@@ -47,7 +47,10 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
     training's model has the name.
     """
     if not (run / SUMMARY).is_file():
-        raise CheckpointError(f"{run} holds no {SUMMARY}; finish the run with --resume first.")
+        if (run / CHECKPOINT).is_file():
+            raise CheckpointError(f"The run in {run} is not finished; go on with it with --resume first.")
+        what = "holds no run" if run.is_dir() else "is no folder of a run"
+        raise CheckpointError(line(f"{run} {what}; give the folder of a finished one, or a file that was exported."))
     summary = read_summary(run)
     name = name or summary["name"]
     if name in zoo.models() and zoo.entry(name).command != summary["command"]:

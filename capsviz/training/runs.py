@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
@@ -18,6 +17,7 @@ from capsviz.device import processor
 from capsviz.files import CheckpointError, locked, read_header, read_tensors, write_json, write_tensors
 from capsviz.network import Network, NetworkConfig, assemble, config_in_file
 from capsviz.network.finite import check_finite
+from capsviz.places import own_version
 from capsviz.reading import Name, Names, Number, Percent, Text, read_json, understood
 from capsviz.training.checkpoint import restore_model, validated_tensors
 from capsviz.training.config import PRECISIONS, SettingsError, TrainingConfig
@@ -151,16 +151,19 @@ def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict
     return summary
 
 
-def check_same_run(config: TrainingConfig, saved: dict[str, Any]) -> None:
-    """Raise OtherSettings, naming the setting, when a run on disk was started with another one."""
+def check_same_run(config: TrainingConfig, saved: dict[str, Any], folder: Path | None = None) -> None:
+    """Raise OtherSettings, naming the setting, when a run on disk was started with another one.
+
+    folder: of a run that is one of several, and of which the name is given.
+    """
     started = TrainingConfig.from_dict(saved["training"])
     before, now = started.to_dict(), config.to_dict()
     for name in now:
         if before[name] != now[name]:
-            raise OtherSettings(
-                f"The run was started with {name} {before[name]} and not {now[name]}; repeat its command "
-                f"({started.command()}) or give another --name."
-            )
+            run = folder or "The run"
+            other = "--out" if folder else f"--name, or repeat its command: {started.command()}"
+            what = f"{run} was started with {name} {before[name]} and not {now[name]}"
+            raise OtherSettings(f"{what}; give another {other}.")
 
 
 def check_same_images(images: Sequence[str], saved: dict[str, Any]) -> None:
@@ -205,11 +208,3 @@ def finish(
     write_json(folder / SUMMARY, summary)
     (folder / CHECKPOINT).unlink(missing_ok=True)
     return read_summary(folder)
-
-
-def own_version() -> str:
-    """The installed version of capsviz, or "source" where it runs from a checkout."""
-    try:
-        return version("capsviz")
-    except PackageNotFoundError:
-        return "source"

@@ -66,11 +66,11 @@ def state_of(recipe: Recipe, out: Path) -> State:
     folder = out / recipe.name
     if (folder / SUMMARY).is_file():
         summary = read_summary(folder)
-        check_same_run(recipe.config, summary)
+        check_same_run(recipe.config, summary, folder)
         return State(summary["steps"], summary["test_error"], summary["test_count"])
     if (folder / CHECKPOINT).is_file():
         header = read_position(folder / CHECKPOINT)
-        check_same_run(recipe.config, header)
+        check_same_run(recipe.config, header, folder)
         return State(header["step"])
     return State()
 

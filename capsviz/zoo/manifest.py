@@ -280,8 +280,10 @@ def entry(name: str) -> Entry:
         return kept
     if name in moved:
         raise ZooError(f"{name} left the zoo; use {moved[name]}, which took its place.")
+    if not known:
+        raise ZooError(f"No model is called {name!r}: {folder()} holds none; add one with `capsviz zoo add`.")
     if name not in known:
-        raise ZooError(f"No model is called {name!r}; choose one of {', '.join(known) or '(the zoo is empty)'}.")
+        raise ZooError(f"No model is called {name!r}; choose one of {', '.join(known)}.")
     return known[name]
 
 

@@ -63,7 +63,8 @@ def test_details_are_about_the_change_that_is_played_and_stand_where_nothing_was
     assert [sentence for sentence in each if sentence in shown] == [each[3]] and each[3].startswith("Scale:")
     assert how in shown
     monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path))
-    assert "Not measured here yet." in spoken(visit("viewpoint", model="digits-dr", details=1))
+    app = visit("viewpoint", model="digits-dr", details=1)
+    assert "Not measured here yet: `capsviz experiment viewpoint` does it." in spoken(app)
 
 
 def test_details_tell_each_data_set_that_was_measured_of_the_change_that_is_played(

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from dataclasses import fields
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,26 @@ def test_more_than_a_machine_can_do_is_refused_before_anything_is_done(words):
     assert result.exit_code == 2 and "less than or equal to" in " ".join(result.output.split())
 
 
+@pytest.mark.parametrize("words", [["train"], ["zoo", "train"], ["experiment", "iterations"]])
+def test_every_time_limit_is_written_as_people_write_it(words):
+    said = CliRunner().invoke(app, [*words, "--time-limit", "soon"]).exception
+    assert isinstance(said, CapsvizError) and str(said).endswith("write it like 90s, 9m or 1.5h.")
+    assert CliRunner().invoke(app, [*words, "--time-limit", "9m", "--help"]).exit_code == 0
+
+
+def test_the_version_is_that_of_the_package():
+    done = CliRunner().invoke(app, ["--version"])
+    assert done.exit_code == 0 and done.output == f"capsviz {version('capsviz')}\n"
+
+
+@pytest.mark.parametrize("name", ["../x", ".", "a/../../x", "/tmp/x"])
+def test_a_run_is_kept_below_its_folder(tmp_path, name):
+    words = ["train", "--data", "digits", "--routing", "dr", "--out", str(tmp_path / "runs"), "--name", name]
+    said = CliRunner().invoke(app, words).exception
+    assert isinstance(said, CapsvizError) and f"--name {name} is no folder below {tmp_path}/runs; give" in str(said)
+    assert not list(tmp_path.iterdir())
+
+
 def test_help_names_every_command():
     text = CliRunner().invoke(app, ["--help"]).output
     names = ("app", "train", "evaluate", "trace", "data", "zoo", "experiment", "benchmark")
@@ -208,6 +229,24 @@ def test_trace_records_a_picture_in_one_file_that_opens_again(capsviz, tmp_path)
     assert f"sees {opened.classes[int(opened.predicted[0])]}" in result.output
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("d.png", "-o", "y.html", "--no-votes"), "A board is made of the votes; leave out --no-votes."),
+        (("d.png", "-o", "y", "--float16"), "--float16 is for a data set (--data); leave it out."),
+        (("d.png", "-o", "y", "--batch", "128"), "--batch is for a data set (--data); leave it out."),
+        (("--data", "digits", "-o", "y", "--no-invert"), "--invert is for a picture; leave it out."),
+        (
+            ("d.png", "-o", "y", "--model", "digits-l2", "--iterations", "7"),
+            "The routing of digits-l2 does not iterate; leave out --iterations.",
+        ),
+    ],
+)
+def test_trace_refuses_options_that_it_would_ignore(words, said):
+    result = CliRunner().invoke(app, ["trace", *words])
+    assert isinstance(result.exception, CapsvizError) and str(result.exception) == said
+
+
 def test_trace_of_what_is_no_picture_says_so(capsviz, tmp_path):
     (tmp_path / "words.png").write_text("no picture")
     result = capsviz("trace", tmp_path / "words.png", "-o", tmp_path / "out.safetensors", "--model", "digits-dr")
@@ -270,8 +309,17 @@ def test_zoo_measure_leaves_out_what_cannot_be_measured_here(capsviz, zoo_folder
 
 
 def test_zoo_add_wants_a_finished_run(capsviz, tmp_path):
-    result = capsviz("zoo", "add", tmp_path)
-    assert isinstance(result.exception, CapsvizError) and "--resume" in str(result.exception)
+    def said(place: Path) -> str:
+        result = capsviz("zoo", "add", place)
+        assert isinstance(result.exception, CapsvizError)
+        return str(result.exception)
+
+    assert said(tmp_path).startswith(f"{tmp_path} holds no run; give the folder of a finished one")
+    assert said(tmp_path / "nope").startswith(f"{tmp_path}/nope is no folder of a run; give")
+    (tmp_path / "00.png").touch()
+    assert said(tmp_path / "00.png").startswith(f"{tmp_path}/00.png is no folder of a run; give")
+    (tmp_path / "checkpoint.safetensors").touch()
+    assert said(tmp_path) == f"The run in {tmp_path} is not finished; go on with it with --resume first."
 
 
 def test_train_reports_the_test_error_and_refuses_to_overwrite(capsviz, tmp_path):
@@ -298,5 +346,5 @@ def test_a_data_set_is_recorded_by_its_own_model_of_dynamic_routing():
         "fashion-mnist": "fashion-mnist-dr-residual",
         "cifar10": "cifar10-dr-residual",
     }
-    with pytest.raises(CapsvizError, match="No model of folder:leaves by dynamic routing is in pretrained/; name one"):
+    with pytest.raises(CapsvizError, match=r"No model of folder:leaves by dynamic routing is in .*/pretrained; name"):
         models.usual_model("folder:leaves")

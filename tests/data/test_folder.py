@@ -160,6 +160,18 @@ def test_a_folder_that_moved_says_what_to_do_and_is_found_below_the_data(tmp_pat
     assert available(name) and len(load(name, "test")) == 2
 
 
+def test_of_a_folder_that_a_models_file_names_it_is_said_where_it_is_looked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path)
+    expected = rf"of leaves did not travel with the model; name .* into {tmp_path} or {tmp_path}/data \(CAPSVIZ_DATA\)"
+    with pytest.raises(DatasetMissing, match=expected):
+        load("folder:leaves@3x8x8", "test")
+    for place in (tmp_path, tmp_path / "data"):
+        fill(place / "leaves", ["a", "b"], 5, (8, 8))
+        assert len(load("folder:leaves@3x8x8", "test")) == 2
+        (place / "leaves").rename(tmp_path / f"not {place.name}")
+
+
 def test_a_folder_without_classes_is_answered_with_the_layout_it_needs(tmp_path):
     name = f"folder:{tmp_path}"
     for path in (name, f"{name}/nowhere"):

@@ -246,7 +246,7 @@ def test_table_ii_takes_what_is_there_and_says_what_is_not(folder, tmp_path, mon
     assert "a quarter of the convolution" in text
     said = table2.sentences(lines)
     assert said[0] == (
-        "At least as good as the paper's are 0 of 1 models with the papers' network and 0 of 0 models with our encoder."
+        "Errors at least as low as in Table II: 0 of 1 models with the papers' network, 0 of 0 models with our encoder."
     )
     assert said[1].startswith(
         "The papers' network: 0 of 1 models are at least as good as the paper's; the largest gap is"
@@ -316,6 +316,8 @@ def test_cost_is_seconds_per_hundred_and_says_when_the_papers_saving_is_missed(f
     assert found.step == {"dr": 50.0, "l2": pytest.approx(45.45, abs=0.01), "l1": 25.0}
     assert found.saved("l1") == 0.5
     assert "at least 20 %: met by one of the two." in cost.sentences([found])[0]
+    assert cost.sentences([found])[0].startswith("A whole step of the papers' network costs L2 9 % and L1 50 % less")
+    assert cost.sentences([on_gpu])[0].startswith("A whole step of our encoder costs")
     assert cost.sentences([found])[-1].startswith("No GPU was at hand")
 
 
@@ -336,9 +338,11 @@ def test_figure_4_is_measured_of_both_encoders_where_no_result_of_the_device_is_
     assert [each.device for each in cost.costs()] == ["CPU, 2 threads, x", "X", "X"]
 
 
-def test_multi_mnist_without_a_model_says_so(folder):
+def test_multi_mnist_without_a_measurement_says_so(folder):
     assert multi.rows(None) == [], "an empty folder of results holds no training"
-    assert "No MultiMNIST model" in multi.sentences([])[0]
+    first, second = reports.report("multi-mnist").sentences
+    assert first == "Not measured here yet: `capsviz experiment multi-mnist --runs runs` does it."
+    assert second.startswith("The paper has 7.54 %")
 
 
 @pytest.mark.parametrize("name", reports.NAMES)
@@ -346,12 +350,14 @@ def test_every_experiment_reports_even_where_nothing_was_measured(name, folder):
     report = reports.report(name)
     assert report.command.startswith(f"capsviz experiment {name}")
     assert report.title and report.question.endswith("?") and report.source
+    unmeasured = f"Not measured here yet: `{report.command}` does it."
+    assert (report.measured is None) == (report.sentences[:1] == (unmeasured,))
 
 
 def test_what_stands_is_shown_without_measuring_anything(folder):
     shown = CliRunner().invoke(app, ["experiment", "show"]).output
     assert all(f"## {reports.report(name).title}" in shown for name in reports.NAMES)
-    assert "| MNIST | DR | 0.34 |" in shown and "Nothing trained yet." in shown
+    assert "| MNIST | DR | 0.34 |" in shown and "No training of this experiment was measured yet." in shown
     assert not folder.exists()
     one = CliRunner().invoke(app, ["experiment", "table"]).output
     assert "| MNIST | DR | 0.34 |" in one and "## " not in one

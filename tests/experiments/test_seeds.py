@@ -69,7 +69,7 @@ def test_a_single_run_has_no_spread(tmp_path):
 
 def test_a_run_with_other_settings_is_not_averaged_in(runs):
     finished(runs / "digits-l2-seed4", 4, 9.0, shift=2)
-    with pytest.raises(CheckpointError, match="shift 2 and not 0"):
+    with pytest.raises(CheckpointError, match="seed4 was started with shift 2 and not 0; give another --out"):
         collect([RECIPE], runs)
 
 

@@ -38,6 +38,13 @@ def test_a_cumulative_curve_rises_through_the_median():
         assert np.interp(float(VALUES[name].median()), x, y) == pytest.approx(50, abs=0.5)
 
 
+def test_cumulative_curves_of_one_colour_are_told_apart_by_their_dashes():
+    values = {"DR, paper": VALUES["DR"], "L2": VALUES["L2"], "DR, residual": VALUES["DR"]}
+    colours = {"DR, paper": "#0072b2", "DR, residual": "#0072b2", "L2": "#009e73"}
+    drawn = distribution_steps(values, "MSE", colours=colours).data
+    assert [each.line.dash for each in drawn] == ["solid", "solid", "dash"]
+
+
 @pytest.mark.parametrize("picture", [distribution_violins, distribution_steps])
 def test_the_image_on_stage_is_marked_at_its_own_numbers(picture):
     figure = picture(VALUES, "MSE", colours=COLOURS, marked={"DR": 0.25, "L2": 0.9}, mark="image 7")

@@ -13,15 +13,16 @@ import torch
 from typer.testing import CliRunner
 
 from capsviz import Trace, TraceSet, memory, zoo
+from capsviz.commands import models
 from capsviz.commands.main import app
 from capsviz.data import DatasetMissing
 from capsviz.errors import CapsvizError
 from capsviz.files import CheckpointError
 from capsviz.routing import parts
-from capsviz.training import forecast
+from capsviz.training import choosing, forecast
 from capsviz.training.choosing import choose
 from capsviz.training.config import SettingsError, TrainingConfig
-from capsviz.training.feed import Batch, multi_hot
+from capsviz.training.feed import Batch, Feed, multi_hot, training_sets
 from capsviz.training.loop import ForwardPass, build, take_step, train
 from capsviz.training.publish import exemplar_images
 from tests.folders import BROKEN, COUNTS, drawn
@@ -60,9 +61,9 @@ def own(place, monkeypatch) -> Path:
 
 def test_training_says_what_it_chose_what_it_left_out_and_what_it_takes(own):
     said = (own / "said").read_text()
-    # 16 + 12 + 4 images; every fifth is a test image, and of the 25 that are left one of twelve is for validation.
-    assert "my shapes: 25 images to learn from and 7 to test on, of 3 classes, as 20×20 in colour (--size)" in said
-    assert "preset residual (--preset), 12 images a step (--batch), 8 steps (--steps)." in said
+    # 16 + 12 + 4 images; every fifth is a test image. Of the 25 that are left one is broken, and 2 are for validation.
+    assert "my shapes: 24 images to learn from and 7 to test on, of 3 classes, as 20×20 in colour (--size)" in said
+    assert "preset residual (--preset), 11 images a step (--batch), 8 steps (--steps)." in said
     assert f"1 of 25 files cannot be read and are left out: {BROKEN}." in said
     assert "A step takes about " in said and " are free." in said
     assert "the 2 that are left about" in said
@@ -74,8 +75,10 @@ def test_the_model_of_the_zoo_knows_its_images_and_its_classes(own):
     assert (entry.classes, entry.network.image, entry.test_count) == (CLASSES, (3, 20, 20), 7)
     exemplars, spread = zoo.exemplar_capsules(entry.name), zoo.capsule_spread(entry.name)
     assert exemplars.shape == (3, zoo.EXEMPLARS, 16) and bool(spread.isfinite().all())
-    said = command("evaluate", "--model", entry.name).output
-    assert f"error {entry.test_error:.2f} %" in said and "it agrees" in said
+    for words in ((), ("--data", "folder:my shapes"), ("--data", f"folder:{own}/../{own.name}/my shapes@3x20x20")):
+        said = command("evaluate", "--model", entry.name, *words).output
+        assert f"error {entry.test_error:.2f} %" in said and "it agrees" in said
+    assert models.usual_model("folder:my shapes") == entry.name
     assert entry.name in command("zoo", "measure").output
 
 
@@ -113,7 +116,12 @@ def test_classes_that_were_renamed_since_are_said_and_neither_measured_nor_publi
     assert "my-shapes-dr-residual learned <b>cross<∕b>, a *round* one, bar; they count as" in said
     (own / "my shapes" / "bar").rename(own / "my shapes" / "rod")
     try:
-        for words in (("evaluate", "--model", "my-shapes-dr-residual"), ("zoo", "add", "runs/my-shapes-dr-residual")):
+        evaluating = ("evaluate", "--model", "my-shapes-dr-residual")
+        for words in (
+            evaluating,
+            (*evaluating, "--data", "folder:my shapes"),
+            ("zoo", "add", "runs/my-shapes-dr-residual"),
+        ):
             with pytest.raises(CapsvizError, match=r"learned .*, bar; give its folders their names back"):
                 CliRunner().invoke(app, words, catch_exceptions=False)
     finally:
@@ -129,6 +137,19 @@ def test_a_run_does_not_go_on_with_other_images(tmp_path):
     picture.rename(tmp_path / "some" / "<b>cross<∕b>" / "another.png")
     with pytest.raises(CheckpointError, match="The images in the folder are not those that the run was started with"):
         training()
+
+
+def test_of_a_small_folder_with_a_broken_file_an_epoch_shows_every_image(tmp_path):
+    chosen = choose(f"folder:{drawn(tmp_path / 'some')}", "dr")
+    config = TrainingConfig(chosen.data, "dr", batch=chosen.batch)
+    feed = Feed(training_sets(config)[0], config)
+    assert feed.steps_per_epoch * chosen.batch == len(feed.data) == 22
+
+
+def test_files_of_a_large_folder_are_not_read_to_be_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(choosing, "FEW", 25)
+    chosen = choose(f"folder:{drawn(tmp_path / 'some')}", "dr")
+    assert chosen.sentence.startswith("some: 25 files to learn from and 7 to test on")
 
 
 @pytest.mark.parametrize(

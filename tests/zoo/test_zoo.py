@@ -89,6 +89,12 @@ def test_exemplars_are_drawn_as_their_class():
     assert (zoo.capsule_spread("digits-dr") > 0).all()
 
 
+def test_of_an_empty_zoo_the_folder_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    with pytest.raises(zoo.ZooError, match=f"{tmp_path} holds none; add one with `capsviz zoo add`"):
+        zoo.entry("digits-dr")
+
+
 def test_an_unknown_model_is_answered_with_the_known_ones():
     with pytest.raises(zoo.ZooError, match=r"No model is called 'nope'; choose one of .*digits-dr"):
         zoo.load("nope")

@@ -1,0 +1,14 @@
+"""A figure on a page of its own says what it is."""
+
+from __future__ import annotations
+
+from plotly.graph_objects import Figure
+
+from capsviz.figures import standalone_html
+
+
+def test_the_page_of_a_figure_has_its_title_above_it_and_in_its_tab():
+    page = standalone_html(Figure(), "Distributions, <folder>, Digits test image 7")
+    called = "Distributions, &lt;folder&gt;, Digits test image 7"
+    assert f"<title>{called}</title>" in page and f">{called}</h1>" in page
+    assert "<title>capsviz</title>" in standalone_html(Figure()) and "<h1" not in standalone_html(Figure())
