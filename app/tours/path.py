@@ -12,6 +12,7 @@ from app.state import session
 from app.state.choices import Choices
 from app.tours import links, store
 from app.tours.tour import Tour, TourStep
+from capsviz.data.viewpoint import CHANGES
 
 ARRIVALS = "tour-arrivals"
 """Key of how often a visitor was led to a step: one led to again is arrived at again."""
@@ -70,7 +71,16 @@ def target(to: Place, choices: Choices) -> tuple[str, dict[str, str]]:
 def away(at: Place, choices: Choices, page: str) -> bool:
     """Whether the visitor has left the view of the step; where a player stands does not count. Raises TourError."""
     own, wanted, _ = links.opened(at.step, scene.catalogue())
-    return (page, replace(links.alone(choices), frame=None)) != (own, replace(wanted, frame=None))
+    return (page, _unplayed(page, choices)) != (own, _unplayed(own, wanted))
+
+
+def _unplayed(page: str, choices: Choices) -> Choices:
+    """The choices of a view without where its players stand: on Viewpoint, that is the amount of the change."""
+    alone = replace(links.alone(choices), frame=None)
+    if page != "viewpoint":
+        return alone
+    change = CHANGES[choices.change]
+    return replace(alone, viewpoint=replace(alone.viewpoint, **{change.name: change.neutral}))
 
 
 def go(to: Place, choices: Choices) -> None:

@@ -7,9 +7,12 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app import scene
 from app.sources import linked_picture
+from app.state import viewpoints
 from app.tours import path, store, tour
 from app.tours.tour import Tour, TourStep
+from capsviz.data import Viewpoint
 from tests.app.conftest import Visit
 from tests.app.page.test_presenter import press
 from tests.known import known
@@ -58,6 +61,34 @@ def test_a_step_whose_view_was_left_says_how_to_come_back_and_not_what_is_no_lon
         assert "It is $7$." not in words(away) and "Off the path" in words(away)
     stepped = visit("compare", model="digits-dr", image=7, tour=name, frame=2)
     assert "It is $7$." in words(stepped), "where a player stands is no other view"
+
+
+def test_what_plays_on_viewpoint_moves_the_amount_and_leaves_no_path(visit: Visit):
+    name = store.keep(Tour("A talk", (TourStep("Turned", "viewpoint?model=digits-dr&image=7", "All the way."),)))
+    turned, shifted = (viewpoints.write(Viewpoint(**{change: 1.5})) for change in ("rotation", "brightness"))
+    query = {"model": "digits-dr", "image": 7, "tour": name}
+    assert "All the way." in words(visit("viewpoint", **query, viewpoint=turned))
+    for page, viewpoint in (("viewpoint", shifted), ("compare", turned)):
+        assert "Off the path" in words(visit(page, **query, viewpoint=viewpoint))
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_step_whose_model_is_not_here_says_so_once(visit: Visit, linked: bool):
+    name = store.keep(Tour("A talk", (TourStep("One", "dynamic?model=nomodel", "Words."),)))
+    start = scene.catalogue().start
+    app = visit("dynamic", model="nomodel" if linked else start, tour=name, present=1)
+    assert "Words." in words(app)
+    [notice] = app.warning
+    assert f"There is no model “nomodel”; showing {start} instead" in notice.value
+
+
+def test_the_last_step_says_that_the_tour_ends(visit: Visit):
+    name = store.keep(OWN)
+    said = [
+        html(visit(step.view.split("?")[0], model="digits-dr", tour=name, step=n + 1))
+        for n, step in enumerate(OWN.steps)
+    ]
+    assert ["The tour ends here." in each for each in said] == [False, True]
 
 
 @pytest.mark.parametrize(
