@@ -10,9 +10,11 @@ from streamlit.testing.v1 import AppTest
 from app import scene
 from app.sources import linked_picture
 from app.state import viewpoints
-from app.tours import path, store, tour
+from app.state.choices import EXHIBITS, SECTIONS, VIEWS
+from app.tours import path, store, talk, tour
 from app.tours.tour import Tour, TourStep
 from capsviz.data import Viewpoint
+from capsviz.experiments.reports import NAMES
 from tests.app.conftest import Visit
 from tests.app.page.test_presenter import press
 from tests.known import known
@@ -214,3 +216,40 @@ def test_a_talk_that_could_not_be_opened_again_is_not_saved_and_says_why(visit: 
 def test_a_view_with_a_large_picture_of_ones_own_is_a_step_like_any_other():
     link = "dynamic?model=digits-dr&source=upload&picture=" + "x" * linked_picture.LONGEST
     assert not list(tour.step_problems(1, TourStep("A picture", link)))
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        *(("results", {"experiment": name}) for name in NAMES),
+        *(("discriminative", {"part": part}) for part in SECTIONS),
+        *(("basics", {"exhibit": exhibit}) for exhibit in EXHIBITS),
+        *(("compare", {"view": each}) for each in VIEWS),
+        *((page, {}) for page in ("dynamic", "em", "perturb", "mixtures", "viewpoint")),
+        ("dynamic", {"lab": "toy"}),
+    ],
+)
+def test_whatever_can_be_taken_away_is_the_panel_of_a_step(visit: Visit, page: str, query: dict[str, str]):
+    app = visit(page, model="digits-dr", **query)
+    offered = list(app.session_state["shown"].pictures)
+    assert offered
+    for key in offered:
+        assert not list(
+            tour.step_problems(1, TourStep("A step", f"{page}?model=digits-dr", panel=key.removesuffix("None")))
+        ), key
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [("Über Kapseln, Straße", "uber-kapseln-strasse"), ("胶囊", "talk"), ("What is a vote?", "what-is-a-vote")],
+)
+def test_a_talk_is_saved_under_its_title_in_plain_letters(title: str, name: str):
+    assert talk._file_name(title) == name
+
+
+def test_what_was_wrong_with_a_file_is_forgotten_with_it(visit: Visit):
+    app = visit("tours", model="digits-dr")
+    app.file_uploader[0].set_value(("wrong.toml", b"title = ", "application/toml")).run()
+    assert any("wrong.toml: The file is no TOML" in error.value for error in app.error)
+    app.file_uploader[0].set_value(None).run()
+    assert not app.error
