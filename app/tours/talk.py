@@ -48,6 +48,9 @@ def opened(choices: Choices, name: str, content: bytes) -> None:
     """Open a file in the place of the talk; what is wrong with it is said on the page."""
     try:
         found = tours.read(content.decode())
+        for number, step in enumerate(found.steps, start=1):
+            for wrong in links.unknown(step):
+                raise TourError(f"Step {number}, view: {wrong}")
     except (UnicodeDecodeError, TourError) as error:
         said = str(error) if isinstance(error, TourError) else "It is no text; choose the TOML file of a tour."
         st.session_state[_SAID] = f"{name}: {said}"

@@ -251,5 +251,8 @@ def test_what_was_wrong_with_a_file_is_forgotten_with_it(visit: Visit):
     app = visit("tours", model="digits-dr")
     app.file_uploader[0].set_value(("wrong.toml", b"title = ", "application/toml")).run()
     assert any("wrong.toml: The file is no TOML" in error.value for error in app.error)
+    odd = b'title = "A"\n[[step]]\ntitle = "B"\nview = "em?model=digits-em&imge=7"'
+    app.file_uploader[0].set_value(("odd.toml", odd, "application/toml")).run()
+    assert any("odd.toml: Step 1, view: A link holds no choice “imge”" in error.value for error in app.error)
     app.file_uploader[0].set_value(None).run()
     assert not app.error

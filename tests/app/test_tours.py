@@ -98,7 +98,6 @@ def test_a_file_says_its_steps_and_leaves_out_what_is_as_it_would_be():
         (FILE + "speed = 2", "Step 1, speed: there is no such field; choose among title, view, caption, play, panel."),
         (FILE + 'panel = "a b"', "Step 1, panel: “a b” names no panel; write one like board, strip or entropy."),
         (FILE + 'panel = "nosuch"', "Step 1, panel: “nosuch” names no panel; write one like board, strip or entropy."),
-        (FILE.replace("image", "imge"), "Step 1, view: a link holds no choice “imge”; take it out, or mend its name."),
         (
             FILE + 'panel = "x],body{}"',
             "Step 1, panel: “x],body{}” names no panel; write one like board, strip or entropy.",
