@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from typing import NoReturn
 
 import streamlit as st
 
+from app.components import page_link
 from app.page.text import plain, sentence
 from app.shared import resources
 from app.shared.caching import of_zoo
@@ -25,6 +27,9 @@ from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.recorder import contains_shorter
 from capsviz.tracing.trace import Trace
 from capsviz.zoo import AtStep, Entry
+
+TOUR = "tour-fragment"
+"""Key of the fragment that shows the words of a tour's step."""
 
 
 class SceneError(CapsvizError):
@@ -187,13 +192,18 @@ class Scene:
 def keep(*fragments: str, **changes: object) -> None:
     """Write changed choices to the URL as it is now, and run the page again; to be called from a callback.
 
-    fragments: these and the links run again alone, for changes that nothing else on the page depends on. Without them
+    fragments: these run again alone, as in `draw`, for changes that nothing else on the page depends on. Without them
     the whole page does: left to itself, a callback in a fragment would have that fragment alone run again.
     """
     session.update(choices(), **changes)
     if fragments:
-        st.rerun(["links", *fragments])
+        draw(*fragments)
     st.rerun()
+
+
+def draw(*fragments: str) -> NoReturn:
+    """Run fragments again alone, and with them what tells of the choices on every page: links and the tour's words."""
+    st.rerun([page_link.WHERE, TOUR, *fragments])
 
 
 def model_changes(name: str, choices: Choices) -> dict[str, object]:

@@ -49,7 +49,7 @@ with layout.errors_as_sentences():
         notes.show(current.choices)
     else:
         with layout.errors_as_sentences():
-            stage.show(current.choices, here.named.url_path, dark=current.dark)
+            stage.show(here.named.url_path, current.notices, dark=current.dark)
         if here.named.url_path not in {navigation.START, sidebar.TRAINING, *sidebar.STILL}:
             layout.so_far(current, here.named.url_path)
         with layout.errors_as_sentences():

@@ -50,11 +50,11 @@ def show(current: Scene) -> None:
     ordered = [*strangers, *(name for name in records if name not in strangers)]
     titles = {name: f"{plain(called[name])} · {int(records[name].drawn_wrong.sum()):,}" for name in ordered}
     segments("Capsules of · classified right, drawn wrong", "method", method, titles)
-    control, said, missing = _control(records[method])
+    control, said, missing, remedy = _control(records[method])
     layout.say(f"{_sentence(records[method], called[method])} {said}")
     if missing:
         with st.container(key="missing"):
-            st.caption(sentence(missing))
+            st.caption(sentence(missing if current.choices.present else f"{missing} {remedy}"))
     right, most = int(records[method].right.sum()), EXAMPLES["first"]
     plainly = f"The first {most}, as in the paper" if right >= most else f"All {right}, in their order"
     segments("Images", "sample", current.choices.sample, {"wrong": "Drawn wrong first", "first": plainly}, bare=True)
@@ -77,10 +77,13 @@ def _sentence(record: Predictions, called: str) -> str:
     )
 
 
-def _control(record: Predictions) -> tuple[Predictions | None, str, str]:
-    """The record of a second seed of dynamic routing drawn by the same decoder, what it says, and what is missing."""
+def _control(record: Predictions) -> tuple[Predictions | None, str, str, str]:
+    """The record of a second seed of dynamic routing drawn by the same decoder, and what it says.
+
+    Where it is missing, what is missing, and what to do about it.
+    """
     if record.reconstructs:
-        return None, "", ""
+        return None, "", "", ""
     entries = resources.all_entries()
     drawer = entries[record.drawn_by]
     seeds = [entry for entry in entries.values() if control_drawer_of(entry) == drawer]
@@ -90,13 +93,15 @@ def _control(record: Predictions) -> tuple[Predictions | None, str, str]:
             "",
             f"What is missing is a control: a dynamic routing model of another seed, drawn by the decoder of "
             f"{drawer.name} as well. Without it this figure does not tell whether capsules trained without a decoder "
-            f"are harder to draw than any others that this decoder never met. `capsviz zoo train {drawer.name} "
-            f"--seeds 2`, `capsviz zoo add runs/{drawer.name}-seed1` and `capsviz zoo measure` put it here.",
+            "are harder to draw than any others that this decoder never met.",
+            f"`capsviz zoo train {drawer.name} --seeds 2`, `capsviz zoo add runs/{drawer.name}-seed1` and "
+            "`capsviz zoo measure` put it here.",
         )
     try:
         control = resources.predictions(seeds[0].name, drawer.name)
     except PredictionsError as error:
-        return None, "", f"The control, {seeds[0].name} drawn by the decoder of {drawer.name}, is missing: {error}"
+        what = f"The control, {seeds[0].name} drawn by the decoder of {drawer.name}, is missing."
+        return None, "", what, str(error)
     wrong, right = int(control.drawn_wrong.sum()), int(control.right.sum())
     share, of_these = 100 * wrong / right, 100 * int(record.drawn_wrong.sum()) / int(record.right.sum())
     said = (
@@ -104,7 +109,7 @@ def _control(record: Predictions) -> tuple[Predictions | None, str, str]:
         f"{escape(drawer.name)}, <b>{wrong:,}</b> of the {right:,} that it names rightly read as another class: "
         f"{share:.0f} %, beside {of_these:.0f} %. " + _verdict(share, of_these)
     )
-    return control, said, ""
+    return control, said, "", ""
 
 
 def _verdict(control: float, share: float) -> str:

@@ -11,7 +11,7 @@ from app.components import page_link
 from app.components.hosting import built
 
 SHEET: tuple[tuple[str, str, str], ...] = (
-    ("0 … 9", "the pages, in their order", ""),
+    ("0 … 9", "the pages, in their order", "pages"),
     ("Page Down  Page Up", "next, previous step of the tour", "step"),
     ("b  or  Backspace", "back to the tour's step, after a question", "step"),
     ("[  ]", "previous, next image", "image step"),
@@ -23,15 +23,23 @@ SHEET: tuple[tuple[str, str, str], ...] = (
     ("Home  End", "first, last step", "player"),
     ("s", "slow motion", "player"),
     ("n  arrows  a  Delete", "on the plane: next point, move it, add one, remove it", "plane"),
-    ("p", "presenter mode on, off", ""),
+    ("p", "presenter mode on, off", "present"),
     ("?", "this sheet on, off", ""),
 )
 """Keys, what they do, and what of the page they move, or with a ! what it must not have; a key that has nothing to move
 is not on the sheet, and idle.
 
 Space, arrows, Home, End and s are the players' own."""
-TOUR, IMAGES = ".st-key-tour, .st-key-notes", '[class*="st-key-image_thumbs"]'
+_HALL = ".stApp:not(:has(.st-key-notes))"
+"""Not the window of the speaker's notes."""
+TOUR, PAGES, IMAGES = (
+    ".st-key-tour, .st-key-notes",
+    f"{_HALL} .st-key-pages",
+    f'{_HALL} [class*="st-key-image_thumbs"]',
+)
 MOVED = {
+    "pages": PAGES,
+    "present": PAGES,
     "image": IMAGES,
     "step": TOUR,
     "page": f"{TOUR}, {IMAGES}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -182,7 +182,7 @@ SIDE_BY_SIDE = 32
 """Classes that are buttons beside one another; more of them are a list, in which one can type."""
 
 
-def class_picker(current: Scene, trace: Trace, what: str = "", *, then: list[str] | None = None) -> int:
+def class_picker(current: Scene, trace: Trace, what: str = "", *, then: Sequence[str] = ()) -> int:
     """The upper capsule to look at: the most active, whose class is predicted, until the visitor chooses another.
 
     what: the picker's label, "Class capsule" or "Capsule type" unless given. then: the fragments to run again, where

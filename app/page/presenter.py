@@ -65,6 +65,8 @@ def listen() -> None:
 def run_command(command: str) -> Callable[[], None] | None:
     """Do what a key stands for: change the choices, as a widget would. Returns what is to be called at the end."""
     choices = scene.choices()
+    if choices.notes and not command.startswith(("page", "step")):
+        return None
     if command.startswith("page") and not choices.tour:
         command = command.replace("page", "image")
     match command:

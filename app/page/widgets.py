@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -20,7 +20,7 @@ def chosen(
     value: Any,
     *args: Any,
     read: Callable[[Any, Choices], dict[str, Any]] | None = None,
-    then: list[str] | None = None,
+    then: Sequence[str] = (),
     leads: Callable[[Any], str | None] = lambda _: None,
     **options: Any,
 ) -> Any:
@@ -46,7 +46,7 @@ def chosen(
             follow(page, session.to_query(session.changed(choices, **changes)))
         session.update(choices, **changes)
         if then:
-            st.rerun(then)
+            scene.draw(*then)
 
     return widget(label, *args, key=key, on_change=changed, **options)
 

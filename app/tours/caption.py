@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 1500
+LONGEST = 500
+"""Characters that leave the view its room on a screen of 1280 × 720."""
 
 _REFUSED = (
     (r"<[A-Za-z/!?]", "it has HTML; write a space after each <."),

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from app.state import session
-from app.state.choices import Catalogue, Choices
+from app.state.choices import DECLARED, Catalogue, Choices
 from app.tours.tour import TourError, TourStep
 
 _VIEWS = Path(__file__).resolve().parents[1] / "views"
@@ -45,4 +45,13 @@ def opened(step: TourStep, catalogue: Catalogue) -> tuple[str, Choices, tuple[st
     if page not in pages():
         raise TourError(f"“{page[:40]}” is no page; begin the link with one of {', '.join(pages())}")
     choices, notices = session.parse(dict(parse_qsl(parts.query, keep_blank_values=True)), catalogue)
-    return page, alone(choices), notices
+    return page, alone(choices), (*notices, *unknown(step))
+
+
+def unknown(step: TourStep) -> tuple[str, ...]:
+    """A sentence for each name in the link of a step that no choice has."""
+    names = {*session.START, *(declared.key for declared in DECLARED.values())}
+    said = dict(parse_qsl(urlsplit(step.view).query, keep_blank_values=True))
+    return tuple(
+        f"A link holds no choice “{name[:40]}”; take it out, or mend its name." for name in said if name not in names
+    )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import streamlit as st
 
 from app import scene
 from app.components.page_link import follow
+from app.components.routing_board import Look
 from app.state import session
 from app.state.choices import Choices
 from app.tours import links, store
 from app.tours.tour import Tour, TourStep
+from capsviz.data.viewpoint import CHANGES
 
 ARRIVALS = "tour-arrivals"
 """Key of how often a visitor was led to a step: one led to again is arrived at again."""
@@ -68,9 +70,20 @@ def target(to: Place, choices: Choices) -> tuple[str, dict[str, str]]:
 
 
 def away(at: Place, choices: Choices, page: str) -> bool:
-    """Whether the visitor has left the view of the step; where a player stands does not count. Raises TourError."""
+    """Whether the visitor has left the view of the step; where a player stands does not count, nor how a board is
+    turned and zoomed. Raises TourError.
+    """
     own, wanted, _ = links.opened(at.step, scene.catalogue())
-    return (page, replace(links.alone(choices), frame=None)) != (own, replace(wanted, frame=None))
+    return (page, _shown(page, choices)) != (own, _shown(own, wanted))
+
+
+def _shown(page: str, choices: Choices) -> Choices:
+    """What a view shows, without how it is looked at and where its players stand: on Viewpoint, the change's amount."""
+    alone = replace(links.alone(choices), frame=None, **asdict(Look()))
+    if page != "viewpoint":
+        return alone
+    change = CHANGES[choices.change]
+    return replace(alone, viewpoint=replace(alone.viewpoint, **{change.name: change.neutral}))
 
 
 def go(to: Place, choices: Choices) -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from app import scene
 from app.components import tour as browser
+from app.page.text import sentence
 from app.state import session
 from app.state.choices import Choices
 from app.tours import links, path
@@ -24,12 +25,18 @@ MOVED = "tour-notes-moved"
 _TO = re.compile(r"step=(\d{1,3})")
 
 
-def show(choices: Choices, page: str, *, dark: bool) -> None:
-    """The words of the step that is under way, above the page; nothing where none is. Raises TourError."""
+@st.fragment(key=scene.TOUR)
+def show(page: str, said: tuple[str, ...], *, dark: bool) -> None:
+    """The words of the step that is under way, above the page; nothing where none is. Raises TourError.
+
+    said: what the page says already of its address.
+    """
+    choices = scene.choices()
     at = path.place(choices)
     if at is None:
         return
     left = path.away(at, choices, page)
+    _, wanted, notices = links.opened(at.step, scene.catalogue())
     st.html(STYLE)
     st.html(f"<style>{_marks(at, dark=dark, left=left)}</style>")
     with st.container(key="tour"):
@@ -39,6 +46,9 @@ def show(choices: Choices, page: str, *, dark: bool) -> None:
                 st.markdown("Off the path: **b** or **Backspace** leads back to this step, Page Down to the next.")
             elif at.step.caption:
                 st.markdown(at.step.caption)
+            for notice in notices if not left else ():
+                if notice not in said:
+                    st.warning(sentence(notice), icon=":material/link_off:")
         browser.step(
             at.name,
             at.number,
@@ -47,7 +57,7 @@ def show(choices: Choices, page: str, *, dark: bool) -> None:
             arrival=st.session_state.get(path.ARRIVALS, 0),
             panel=at.step.panel,
             play=at.step.play,
-            frame=links.opened(at.step, scene.catalogue())[1].frame,
+            frame=wanted.frame,
             away=left,
             notes=notes_link(choices),
         )
@@ -65,7 +75,8 @@ def _title(at: Place) -> str:
         f'<div class="tour-line" role="progressbar" aria-label="Step {at.number} of {count}" aria-valuemin="0" '
         f'aria-valuemax="{count}" aria-valuenow="{at.number}"><div style="width:{100 * at.number / count:.2f}%"></div>'
     )
-    return f'{line}</div><p class="tour-title">{escape(at.step.title)}</p>'
+    end = "" if at.next else '<p class="tour-end">The tour ends here.</p>'
+    return f'{line}</div><p class="tour-title">{escape(at.step.title)}</p>{end}'
 
 
 def _marks(at: Place, *, dark: bool, left: bool) -> str:
@@ -74,7 +85,7 @@ def _marks(at: Place, *, dark: bool, left: bool) -> str:
     if not at.step.panel or left:
         return ground
     panel = f'[class*="st-key-{at.step.panel}"]'
-    return f"{ground} .stMainBlockContainer {panel}:not({panel} *) {{ outline: var(--tour-mark); }}"
+    return f"{ground} .stMainBlockContainer {panel}:not({panel} *) {{ outline: var(--tour-mark); margin-top: 0.6rem; }}"
 
 
 def moved(choices: Choices, by: int) -> Callable[[], None] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -47,12 +48,19 @@ def opened(choices: Choices, name: str, content: bytes) -> None:
     """Open a file in the place of the talk; what is wrong with it is said on the page."""
     try:
         found = tours.read(content.decode())
+        for number, step in enumerate(found.steps, start=1):
+            for wrong in links.unknown(step):
+                raise TourError(f"Step {number}, view: {wrong}")
     except (UnicodeDecodeError, TourError) as error:
         said = str(error) if isinstance(error, TourError) else "It is no text; choose the TOML file of a tour."
         st.session_state[_SAID] = f"{name}: {said}"
         return
-    st.session_state.pop(_SAID, None)
     session.update(choices, talk=store.keep(found))
+
+
+def forget_problem() -> None:
+    """For where another file is opened, or none."""
+    st.session_state.pop(_SAID, None)
 
 
 def problem() -> str:
@@ -141,13 +149,19 @@ def _view(step: TourStep) -> None:
         st.warning(sentence(notice), icon=":material/link_off:")
 
 
+def _file_name(title: str) -> str:
+    """A title in the letters that every machine has, without what is above and below them."""
+    letters = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", letters).strip("-") or "talk"
+
+
 def take_away(choices: Choices, talk: Tour) -> None:
     """The talk as a file, and as a link where it is short enough for one."""
     problem = next(talk.problems(), "")
     st.download_button(
         "Save as a file",
         lambda: tours.write(talk),
-        f"{re.sub(r'[^a-z0-9]+', '-', talk.title.lower()).strip('-') or 'talk'}.toml",
+        f"{_file_name(talk.title)}.toml",
         "application/toml",
         icon=":material/download:",
         key="talk-file",

@@ -10,12 +10,19 @@ from typing import Any
 
 from app.tours import caption, toml
 from capsviz.errors import CapsvizError, line
+from capsviz.experiments.reports import NAMES
 
 MOST_STEPS = 100
 LONGEST_TITLE, LONGEST_LINK = 120, 26_000  # with a picture in it
 MOST_CHARACTERS = 400_000
 """Of a whole file."""
-PANEL = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+PANEL = re.compile(
+    r"(strip|board|lengths|entropy|flow|numbers|routing-toy|live|maps|histogram|objects|answers?|mixture|sweep|pooling"
+    r"|meanings|sheet|exhibit|squash|margin-loss|parse-tree|reconstructions|grid|distributions|confusions|matrix"
+    rf"|cell|wrong|convergence|multi-mnist-drawn|training|{'|'.join(f'{name}-figure' for name in NAMES)})"
+    r"(-[a-z0-9_-]{0,39})?"
+)
+"""How the keys of a page's parts begin."""
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 """Characters that control a terminal or break a line, but for tab and newline."""
 

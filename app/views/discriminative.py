@@ -52,8 +52,8 @@ def climb_title(climb: str) -> str:
 
 def agreement(upper: int) -> None:
     layout.say(
-        "<b>û · s is the very agreement that dynamic routing adds to its logits</b>, here signed by the label, "
-        "averaged over a batch and kept."
+        "<b>û · s is agreement, as is the û · v that dynamic routing adds to its logits</b>, v being its s at another "
+        "length; here it is signed by the label, averaged over a batch and kept."
     )
     truth = current.picture.labels if trace.classes == current.entry.classes else ()
     labels = truth or tuple(trace.named[0].tolist())

@@ -40,7 +40,7 @@ def mixture() -> None:
         "Hold the mixture against scikit-learn",
         "held",
         current.choices.held,
-        then=["links", "mixture"],
+        then=["mixture"],
         help="GaussianMixture from the same start, on the points as they lie now.",
     )
     if current.choices.held:

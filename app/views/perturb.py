@@ -22,7 +22,7 @@ from capsviz.figures.perturb import dimension_sheet, meaning_table
 from capsviz.zoo import Entry
 
 HANDS = {"sliders": "16 sliders", "cells": "All capsules", "walk": "Walk"}
-RERUN = ["links", "sliders", "below"]
+RERUN = ["sliders", "below"]
 
 
 def wide(choices: Choices) -> bool:
@@ -72,7 +72,7 @@ def keep_left(left: Left) -> None:
     if left.to != target(stage):
         changes["to"] = left.to
     session.update(choices, **changes)
-    st.rerun(RERUN)
+    scene.draw(*RERUN)
 
 
 def target(current: Scene) -> tuple[int, int]:
@@ -108,17 +108,17 @@ def sliders() -> None:
     with picker:
         upper = layout.class_picker(current, trace, "Class capsule to move", then=RERUN)
     with hand:
-        segments("Move it on", "hand", choices.hand, HANDS, then=["links", "sliders"])
+        segments("Move it on", "hand", choices.hand, HANDS, then=["sliders"])
     with several:
         chosen(
             st.toggle,
             "All models",
             "beside",
             choices.beside,
-            then=["links", "sliders"],
+            then=["sliders"],
             help="Every model of the data set that has a decoder, its own capsule of the same image, the same offsets.",
         )
-        chosen(st.toggle, f"Wide (±{WIDE:g})", "wide", wide(choices), read=narrowed, then=["links", "sliders"])
+        chosen(st.toggle, f"Wide (±{WIDE:g})", "wide", wide(choices), read=narrowed, then=["sliders"])
     live_decoder(
         {title: resources.decoder(entry.name) for title, entry in shown.items()},
         {title: current.trace(entry).poses[0] for title, entry in shown.items()},

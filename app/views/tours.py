@@ -21,7 +21,8 @@ FILE = "talk-opened"
 
 
 def opened() -> None:
-    """Open the file that the visitor gave; taking it back changes nothing."""
+    """Open the file that the visitor gave; taking it back changes nothing but what was said of it."""
+    talk.forget_problem()
     sent = st.session_state[FILE]
     if sent is not None:
         talk.opened(scene.choices(), sent.name, sent.getvalue())

@@ -21,7 +21,16 @@ from capsviz.experiments.cost import Cost
 from capsviz.experiments.parts import parts
 from capsviz.experiments.seed_means import SeedMean
 from capsviz.figures.errors import FigureError
-from capsviz.figures.panels import DASHES, averaged, colour_of, finished, line_through, logarithmic, side_by_side
+from capsviz.figures.panels import (
+    DASHES,
+    SYMBOLS,
+    averaged,
+    colour_of,
+    finished,
+    line_through,
+    logarithmic,
+    side_by_side,
+)
 from capsviz.figures.theme import TEXT, ink
 from capsviz.network import METHODS
 from capsviz.routing.discriminative import L2
@@ -149,16 +158,18 @@ def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
 def iterations(result: dict[str, Any], shipped: dict[str, Any] | None, *, dark: bool = False) -> Figure:
     """Loss and error by the T that was trained with, range over seeds; and of shipped models asked with another T."""
     figure = side_by_side(["trained with T: loss", "trained with T: error, %", "shipped, asked with T: error, %"], dark)
+    rows = (shipped or {"rows": []})["rows"]
+    for place, name in enumerate(dict.fromkeys(row["model"] for row in rows)):
+        points = [(row["iterations"], row["error"]) for row in rows if row["model"] == name]
+        line = {"color": colour_of(DYNAMIC.name, dark), "width": 2, "dash": DASHES[place % len(DASHES)]}
+        marker = {"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 11}
+        figure.add_trace(line_through(points, name, line, markers=True).update(marker=marker, legendrank=1001), 1, 3)
+    logarithmic(figure)  # of these alone: some err forty times as often as others
     for column, measure in ((1, "loss"), (2, "error")):
         for place, part in enumerate(("test", "train")):
             colour = (ink(dark).accent, ink(dark).muted)[place]
             found = counts.means_of(result, part, measure)
             figure.add_trace(averaged(found, part, colour, DASHES[place], showlegend=column == 1), 1, column)
-    rows = (shipped or {"rows": []})["rows"]
-    for place, name in enumerate(dict.fromkeys(row["model"] for row in rows)):
-        points = [(row["iterations"], row["error"]) for row in rows if row["model"] == name]
-        line = {"color": colour_of(DYNAMIC.name, dark), "width": 3, "dash": DASHES[place % len(DASHES)]}
-        figure.add_trace(line_through(points, name, line, markers=True), 1, 3)
     figure.update_xaxes(title_text="iterations T", dtick=1)
     figure.update_yaxes(rangemode="tozero")
     test = counts.means_of(result, "test", "error")

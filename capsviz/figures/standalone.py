@@ -21,7 +21,7 @@ def standalone_html(figure: Figure, title: str = "") -> str:
     called = html.escape(title)
     heading = f'<h1 style="font:600 20px sans-serif;color:{pen.text}">{called}</h1>' if title else ""
     return (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{called or "capsviz"}</title></head>'
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{called or "capsviz"}</title></head>'
         f'<body style="margin:16px;background:{pen.ground}">'
         f'{heading}<div role="img" aria-label="{text}">{body}</div></body></html>'
     )

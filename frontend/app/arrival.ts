@@ -14,34 +14,60 @@ export interface Arrival {
 }
 
 const SETTLING = 2500; // milliseconds from when the page stands in which pictures that come late may move the panel
+const FRAME = 4; // pixels of the mark around a panel, as tour.css draws it
+const ROOM = "--tour-room"; // below the page, as tour.css gives it
 const HANDS = ["wheel", "pointerdown", "touchstart", "keydown"] as const; // of a visitor, who then goes where they like
 
 let last = "";
-let stop = new AbortController();
+let way = new AbortController(); // until the step stands, or a hand moves it
+let until = 0;
+let width = window.innerWidth;
 
 export function arrive({ arrival, panel, play, frame }: Arrival, signal: AbortSignal): void {
   if (arrival === last) return;
-  stop.abort();
-  const way = (stop = new AbortController());
+  way.abort();
+  const mine = (way = new AbortController());
   const placed = new Set<PlayerControls>();
-  let stood: number | undefined;
-  const look = (now: number): void => {
-    if (way.signal.aborted || (signal.aborted && stood === undefined)) return;
-    if (stood === undefined && stands()) {
-      [stood, last] = [now, arrival];
-      for (const hand of HANDS) window.addEventListener(hand, () => way.abort(), { signal: way.signal, capture: true });
-    }
-    if (stood !== undefined) {
-      bring(panel);
-      const come = players().filter((player) => !placed.has(player));
-      if (play && come.length && !placed.size) begin(panel, come);
-      else for (const player of come) player.reset(frame);
-      for (const player of come) placed.add(player);
-    }
-    if (stood === undefined || now - stood < SETTLING) requestAnimationFrame(look);
-    else way.abort();
+  const stand = (): void => {
+    bring(panel);
+    const come = players().filter((player) => !placed.has(player));
+    if (play && come.length && !placed.size) begin(panel, come);
+    else for (const player of come) player.reset(frame);
+    for (const player of come) placed.add(player);
   };
-  requestAnimationFrame(look);
+  const wait = (): void => {
+    if (mine.signal.aborted || signal.aborted) return;
+    if (!stands()) return void requestAnimationFrame(wait);
+    last = arrival;
+    settle(mine, stand);
+  };
+  requestAnimationFrame(wait);
+}
+
+/** Bring the panel up again wherever the window gets another width: a phone changes its height while it scrolls. */
+export function keepUp(panel: string, signal: AbortSignal): void {
+  const resized = (): void => {
+    if (!panel || window.innerWidth === width) return;
+    width = window.innerWidth;
+    until = performance.now() + SETTLING;
+    if (way.signal.aborted) settle((way = new AbortController()), () => bring(panel));
+  };
+  window.addEventListener("resize", resized, { signal });
+}
+
+/** Do something with each frame while pictures come, until a visitor's hand ends it. */
+function settle(mine: AbortController, act: () => void): void {
+  const { signal } = mine;
+  for (const hand of HANDS) window.addEventListener(hand, () => mine.abort(), { signal, capture: true });
+  scroller()?.style.removeProperty(ROOM);
+  until = performance.now() + SETTLING;
+  const look = (): void => {
+    if (signal.aborted) return;
+    act();
+    if (performance.now() < until) requestAnimationFrame(look);
+    else mine.abort();
+  };
+  look();
 }
 
 /** The players that the page shows. */
@@ -58,14 +84,30 @@ function stands(): boolean {
   return settled() && !document.querySelector('[data-stale="true"]');
 }
 
-/** Scroll so that a panel stands below the words of the step, or the page at its top. */
+function scroller(): HTMLElement | null {
+  return document.querySelector('[data-testid="stMain"]');
+}
+
+/**
+ * Scroll so that a panel stands right below the words of the step, with nothing half hidden between, or the page at its
+ * top. A page that ends too soon for that gets more room.
+ */
 function bring(panel: string): void {
-  const main = document.querySelector('[data-testid="stMain"]'),
-    words = document.querySelector(".st-key-tour");
+  const main = scroller(),
+    words = document.querySelector(".st-key-tour"),
+    at = panelOf(panel);
   if (!main || !words) return;
-  const at = panelOf(panel);
-  const wanted = at ? at.getBoundingClientRect().top - words.getBoundingClientRect().bottom - 8 : -main.scrollTop;
-  if (Math.abs(wanted) > 1) main.scrollTop += wanted;
+  const gap = (): number =>
+    at ? at.getBoundingClientRect().top - FRAME - words.getBoundingClientRect().bottom : -main.scrollTop;
+  const scroll = (): void => {
+    if (Math.abs(gap()) > 1) main.scrollTop += gap();
+  };
+  scroll();
+  const stuck = Math.abs(words.getBoundingClientRect().top - main.getBoundingClientRect().top) < 2;
+  if (!stuck || gap() <= 1) return;
+  const room = Number.parseFloat(main.style.getPropertyValue(ROOM)) || 0;
+  main.style.setProperty(ROOM, `${room + gap()}px`);
+  scroll();
 }
 
 /** Have the player of the panel play from its start, else the first one. */

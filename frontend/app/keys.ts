@@ -93,7 +93,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     } else if (sheet.open || document.querySelector('[role="dialog"]')) {
       return;
     } else if (/^[0-9]$/.test(event.key)) {
-      linkOf(event.key)?.click();
+      linkOf(event.key, data.moved.pages)?.click();
     } else if (command?.startsWith("T") && turns(Number(command.slice(1)))) {
       // a board has gone there at once, and tells where it is left
     } else if (command && moves(command.replace(/[+-]1$/, ""))) {
@@ -124,9 +124,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
 }
 
-/** The link to the page that says a digit before its name. */
-function linkOf(digit: string): HTMLElement | undefined {
-  const links = [...document.querySelectorAll<HTMLElement>(".st-key-pages a")];
+/** The link to the page that says a digit before its name; pages: where the links are, as a CSS selector. */
+function linkOf(digit: string, pages: string): HTMLElement | undefined {
+  const links = [...document.querySelectorAll<HTMLElement>(`${pages} a`)];
   return links.find((link) => link.querySelector("p")?.textContent.startsWith(`${digit} `));
 }
 

@@ -2,7 +2,7 @@
 // comes up to the step's words, and its player starts. The speaker's notes, in another window, hear where it is.
 
 import { button, element } from "../core/dom";
-import { arrive, type Arrival } from "./arrival";
+import { arrive, type Arrival, keepUp } from "./arrival";
 import { type Component, found } from "./component";
 import { hall } from "./hall";
 import "./buttons.css";
@@ -28,7 +28,7 @@ export default function ({ data, parentElement }: Component<Data>): () => void {
   const { tour, step, steps, away } = data;
   const say = hall(signal, (said) => {
     if (said.kind === "where") say({ kind: "at", tour, step, away });
-    else if (said.kind === "go" && said.tour === tour && said.step !== step) command(`step=${said.step}`);
+    else if (said.kind === "go" && said.tour === tour && (said.step !== step || away)) command(`step=${said.step}`);
   });
   say({ kind: "at", tour, step, away });
 
@@ -51,6 +51,7 @@ export default function ({ data, parentElement }: Component<Data>): () => void {
     button("End", "End the tour and stay here", () => command("end")),
   );
   arrive(data, signal);
+  if (!away) keepUp(data.panel, signal);
   return () => listening.abort();
 }
 

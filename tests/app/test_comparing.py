@@ -253,6 +253,8 @@ def test_drawn_wrong_says_that_its_control_is_missing_and_how_to_make_it(visit: 
     assert "What is missing is a control: a dynamic routing model of another seed" in said
     assert "`capsviz zoo train digits-dr --seeds 2`" in said and "`capsviz zoo measure`" in said
     assert "right without being drawable" not in said
+    presented = spoken(visit("compare", model="digits-dr", view="wrong", method="digits-l2-fc", present=1))
+    assert "What is missing is a control" in presented and "`capsviz zoo train" not in presented
 
 
 def test_drawn_wrong_stands_beside_its_control(visit: Visit, tmp_path, monkeypatch):

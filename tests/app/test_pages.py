@@ -218,7 +218,7 @@ def test_one_model_that_draws_is_compared_though_dynamic_routing_is_missing(
 
 def test_the_sentence_on_agreement_is_on_screen(visit: Visit):
     text = spoken(visit("discriminative", model="digits-l2"))
-    assert "û · s is the very agreement that dynamic routing adds to its logits" in text
+    assert "the û · v that dynamic routing adds to its logits</b>, v being its s at another length" in text
     assert "signed by the label, averaged over a batch and kept" in text
 
 

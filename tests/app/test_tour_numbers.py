@@ -18,7 +18,7 @@ from capsviz.analysis.viewpoint import amounts, lost
 from capsviz.boards.mixture import FRAMES, ROUNDS, Laid
 from capsviz.data import load, to_float
 from capsviz.data.viewpoint import CHANGES, Viewpoint
-from capsviz.experiments import iterations, results, robustness
+from capsviz.experiments import convergence, iterations, results, robustness, table2
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.recorder import trace as record
@@ -73,19 +73,29 @@ def agreement() -> dict[str, list[str]]:
         ],
         "Mute the key voter": two(nine[-1], muted[9]),
         "T: how many rounds?": two(ten[7], ten[4]),
-        "More rounds overfit": overfitting(),
+        "Do more rounds overfit?": overfitting(),
     }
 
 
 def overfitting() -> list[str]:
-    """What more rounds than in training do to the errors of the networks that ship."""
+    """What more rounds do: trained with, to the digits, and asked for, to the errors of the networks that ship."""
+    trained = known(results.read(iterations.NAME))
+    test, train = (iterations.means_of(trained, part, "loss") for part in ("test", "train"))
+    assert list(test) == [1, 2, 3, 4, 5]
+    for more, fewer in zip((2, 3, 4, 5), test, strict=False):
+        assert test[more].mean < test[fewer].mean and train[more].mean < train[fewer].mean, "both losses fall"
+    gaps = {rounds: test[rounds].mean - train[rounds].mean for rounds in test}
+    assert sorted(gaps, key=lambda rounds: gaps[rounds]) == list(gaps), "the gap grows"
+    errors = [each.mean for each in iterations.means_of(trained, "test", "error").values()]
+    assert max(errors) - min(errors) < 100 / 360, "less than one image"
     rows = known(results.read(iterations.SHIPPED))["rows"]
     error = {(row["model"], row["iterations"]): row["error"] for row in rows}
     models = {row["model"] for row in rows}
     assert {row["trained_with"] for row in rows} == {3}
     worse = [model for model in models if error[model, 10] > error[model, 3]]
     here = [f"{error['mnist-dr-paper', rounds]:.2f} %" for rounds in (10, 3)]
-    return [f"{len(worse)} of {len(models)} shipped networks, trained with 3,", " instead of ".join(here)]
+    between = f"the test errors, {min(errors):.2f} to {max(errors):.2f} %"
+    return [between, f"{len(worse)} of {len(models)} shipped networks, trained with 3,", " instead of ".join(here)]
 
 
 def moved() -> list[str]:
@@ -164,7 +174,32 @@ def loop() -> dict[str, list[str]]:
         "Early on, the winner is often wrong": [*two(*early[[0, 2]][:, [9, 5]].flatten()), *strengthened()],
         "One coefficient for each pair": [f"{int((b[:, 9] < 0).sum())} of {len(b):,}"],
         "How b was learned": [f"{100 * (b < 0).float().mean():.0f} %"],
+        "Figure 2: read right, drawn wrong": drawn_wrong("mnist-l2-fc-residual"),
+        "So, do we need it?": with_and_without(),
     }
+
+
+def drawn_wrong(name: str) -> list[str]:
+    """What the network of the decoder that draws a model's capsules misreads, of them and of its own."""
+    strangers = resources.predictions(name)
+    own = resources.predictions(strangers.drawn_by)
+    return [
+        f"{int(strangers.drawn_wrong.sum()):,} of {int(strangers.right.sum()):,}",
+        f"it misreads {int(own.drawn_wrong.sum()):,}",
+    ]
+
+
+def with_and_without() -> list[str]:
+    """Errors on MNIST with the loop, then with L2 and L1."""
+    last = {curve.routing: curve.validation[-1][1] for curve in convergence.curves() if curve.data == "mnist"}
+    assert last["l2"] == last["l1"]
+    test = {(line.method, line.preset): known(line.ours) for line in table2.lines() if line.data == "mnist"}
+    assert {test[method, "residual"].count for method in ("DR", "L2", "L1")} == {3}, "three seeds"
+    said = [
+        "{:.2f} %, {:.2f} % and {:.2f} %".format(*(test[method, preset].mean for method in ("DR", "L2", "L1")))
+        for preset in ("paper", "residual")
+    ]
+    return [f"at the end {last['dr']:.2f} %", f"with L2 and L1 {last['l2']:.2f} %", *said]
 
 
 def strengthened() -> list[str]:

@@ -7,9 +7,14 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app import scene
 from app.sources import linked_picture
-from app.tours import path, store, tour
+from app.state import viewpoints
+from app.state.choices import EXHIBITS, SECTIONS, VIEWS
+from app.tours import path, store, talk, tour
 from app.tours.tour import Tour, TourStep
+from capsviz.data import Viewpoint
+from capsviz.experiments.reports import NAMES
 from tests.app.conftest import Visit
 from tests.app.page.test_presenter import press
 from tests.known import known
@@ -56,8 +61,37 @@ def test_a_step_whose_view_was_left_says_how_to_come_back_and_not_what_is_no_lon
     for page, query in (("compare", {"model": "digits-dr", "image": 8}), ("em", {"model": "digits-dr", "image": 7})):
         away = visit(page, **query, tour=name)
         assert "It is $7$." not in words(away) and "Off the path" in words(away)
-    stepped = visit("compare", model="digits-dr", image=7, tour=name, frame=2)
-    assert "It is $7$." in words(stepped), "where a player stands is no other view"
+    for look in ({"frame": 2}, {"zoom": 1, "3d": "30,20", "heat": "off"}):
+        looked = visit("compare", model="digits-dr", image=7, tour=name, **look)
+        assert "It is $7$." in words(looked), "where a player stands and how a board is turned is no other view"
+
+
+def test_what_plays_on_viewpoint_moves_the_amount_and_leaves_no_path(visit: Visit):
+    name = store.keep(Tour("A talk", (TourStep("Turned", "viewpoint?model=digits-dr&image=7", "All the way."),)))
+    turned, shifted = (viewpoints.write(Viewpoint(**{change: 1.5})) for change in ("rotation", "brightness"))
+    query = {"model": "digits-dr", "image": 7, "tour": name}
+    assert "All the way." in words(visit("viewpoint", **query, viewpoint=turned))
+    for page, viewpoint in (("viewpoint", shifted), ("compare", turned)):
+        assert "Off the path" in words(visit(page, **query, viewpoint=viewpoint))
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_step_whose_model_is_not_here_says_so_once(visit: Visit, linked: bool):
+    name = store.keep(Tour("A talk", (TourStep("One", "dynamic?model=nomodel", "Words."),)))
+    start = scene.catalogue().start
+    app = visit("dynamic", model="nomodel" if linked else start, tour=name, present=1)
+    assert "Words." in words(app)
+    [notice] = app.warning
+    assert f"There is no model “nomodel”; showing {start} instead" in notice.value
+
+
+def test_the_last_step_says_that_the_tour_ends(visit: Visit):
+    name = store.keep(OWN)
+    said = [
+        html(visit(step.view.split("?")[0], model="digits-dr", tour=name, step=n + 1))
+        for n, step in enumerate(OWN.steps)
+    ]
+    assert ["The tour ends here." in each for each in said] == [False, True]
 
 
 @pytest.mark.parametrize(
@@ -183,3 +217,43 @@ def test_a_talk_that_could_not_be_opened_again_is_not_saved_and_says_why(visit: 
 def test_a_view_with_a_large_picture_of_ones_own_is_a_step_like_any_other():
     link = "dynamic?model=digits-dr&source=upload&picture=" + "x" * linked_picture.LONGEST
     assert not list(tour.step_problems(1, TourStep("A picture", link)))
+
+
+@pytest.mark.parametrize(
+    ("page", "query"),
+    [
+        *(("results", {"experiment": name}) for name in NAMES),
+        *(("discriminative", {"part": part}) for part in SECTIONS),
+        *(("basics", {"exhibit": exhibit}) for exhibit in EXHIBITS),
+        *(("compare", {"view": each}) for each in VIEWS),
+        *((page, {}) for page in ("dynamic", "em", "perturb", "mixtures", "viewpoint")),
+        ("dynamic", {"lab": "toy"}),
+    ],
+)
+def test_whatever_can_be_taken_away_is_the_panel_of_a_step(visit: Visit, page: str, query: dict[str, str]):
+    app = visit(page, model="digits-dr", **query)
+    offered = list(app.session_state["shown"].pictures)
+    assert offered
+    for key in offered:
+        assert not list(
+            tour.step_problems(1, TourStep("A step", f"{page}?model=digits-dr", panel=key.removesuffix("None")))
+        ), key
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [("Über Kapseln, Straße", "uber-kapseln-strasse"), ("胶囊", "talk"), ("What is a vote?", "what-is-a-vote")],
+)
+def test_a_talk_is_saved_under_its_title_in_plain_letters(title: str, name: str):
+    assert talk._file_name(title) == name
+
+
+def test_what_was_wrong_with_a_file_is_forgotten_with_it(visit: Visit):
+    app = visit("tours", model="digits-dr")
+    app.file_uploader[0].set_value(("wrong.toml", b"title = ", "application/toml")).run()
+    assert any("wrong.toml: The file is no TOML" in error.value for error in app.error)
+    odd = b'title = "A"\n[[step]]\ntitle = "B"\nview = "em?model=digits-em&imge=7"'
+    app.file_uploader[0].set_value(("odd.toml", odd, "application/toml")).run()
+    assert any("odd.toml: Step 1, view: A link holds no choice “imge”" in error.value for error in app.error)
+    app.file_uploader[0].set_value(None).run()
+    assert not app.error

@@ -16,7 +16,8 @@ from tests.browser.test_words import LEAST, QUESTIONS, asked
 from tests.browser.visitor import SCREEN, Visitor, visits
 from tests.known import known
 
-HALL = {"width": 1920, "height": 1080}
+HALL: sync_api.ViewportSize = {"width": 1920, "height": 1080}
+NARROWER: sync_api.ViewportSize = {"width": 1024, "height": 768}
 CUT_OFF = """() => {
   const box = (node) => node.getBoundingClientRect(), found = [];
   const tour = document.querySelector(".st-key-tour"), within = box(tour);
@@ -202,6 +203,21 @@ def test_notes_follow_the_hall_and_lead_it(listener: Callable[..., Listener], li
     sync_api.expect(heading).to_have_text(tour.steps[2].title)
     hall.arrives(tour, 3)
     sync_api.expect(notes.window.get_by_role("status")).to_have_text("")
+    hall.window.keyboard.press(".")
+    hall.eventually(lambda: "class" in hall.choices(), "another class")
+    sync_api.expect(notes.window.get_by_role("status")).to_contain_text("The hall sees another view")
+    notes.window.keyboard.press("b")
+    sync_api.expect(notes.window.get_by_role("status")).to_have_text("")
+    hall.eventually(lambda: "class" not in hall.choices(), "the hall back at the step")
+    notes.window.keyboard.press("?")
+    sheet = notes.window.get_by_role("dialog", name="Keys")
+    sync_api.expect(sheet.get_by_text("next, previous step of the tour")).to_be_visible()
+    assert sheet.locator("dt:visible").all_inner_texts() == ["Page Down  Page Up", "b  or  Backspace", "?"]
+    notes.window.keyboard.press("?")
+    for key in ("p", "6", "]"):
+        notes.window.keyboard.press(key)
+    notes.window.wait_for_timeout(1000)
+    assert "present" not in notes.query() and "image" not in notes.choices() and "/dynamic" in notes.window.url
     clock = notes.window.get_by_role("timer")
     assert clock.inner_text() == "0:00"
     notes.window.get_by_role("button", name="Start").click()
@@ -212,6 +228,32 @@ def test_notes_follow_the_hall_and_lead_it(listener: Callable[..., Listener], li
     notes.settle()
     notes.window.wait_for_timeout(1200)
     assert clock.inner_text() == stood
+
+
+def test_a_moved_number_leaves_the_path_at_once(listener: Callable[..., Listener]):
+    guest = listener("gaussians-that-compete", 2)
+    words = guest.window.locator(".st-key-tour-words")
+    sync_api.expect(words).not_to_contain_text("Off the path")
+    guest.window.get_by_role("slider").first.press("ArrowRight")
+    sync_api.expect(words).to_contain_text("Off the path")
+    guest.window.get_by_role("button", name="Back").click()
+    sync_api.expect(words).not_to_contain_text("Off the path")
+
+
+BETWEEN = """() => {
+  const words = document.querySelector(".st-key-tour").getBoundingClientRect();
+  const panel = document.querySelector(`.stMainBlockContainer [class*="st-key-maps-history"]`).getBoundingClientRect();
+  return panel.top - words.bottom;
+}"""
+
+
+def test_a_panel_stands_right_below_its_words_also_when_the_window_is_resized(listener: Callable[..., Listener]):
+    guest = listener("do-we-need-the-loop", 7, viewport=HALL)
+    for size in (SCREEN, NARROWER, HALL):
+        guest.eventually(lambda: 3 <= guest.window.evaluate(BETWEEN) <= 5.5, "nothing between words and panel")
+        guest.window.wait_for_timeout(3000)  # until nothing brings it up any more
+        guest.window.set_viewport_size(size)
+    guest.eventually(lambda: 3 <= guest.window.evaluate(BETWEEN) <= 5.5, "nothing between words and panel")
 
 
 def test_the_sheet_of_keys_says_what_leads_through_a_tour(listener: Callable[..., Listener]):

@@ -73,11 +73,14 @@ def test_robustness_shades_what_training_had_seen():
 
 def test_iterations_draws_means_with_the_range_of_the_seeds():
     rows = [row({"iterations": 1}, 2.0), row({"iterations": 1}, 4.0), row({"iterations": 2}, 1.0)]
-    shipped = {"rows": [{"model": "m", "iterations": 1, "error": 7.0}]}
+    shipped = {"rows": [{"model": name, "iterations": 1, "error": 7.0} for name in "mnopq"]}
     figure = figures.iterations({"rows": rows}, shipped)
     error = next(trace for trace in figure.data if trace.name == "test" and trace.xaxis == "x2")
     assert list(error.y) == [3.0, 1.0] and error.error_y.array[0] == 1.0
-    assert list(figure.data[-1].y) == [7.0]
+    asked = [trace for trace in figure.data if trace.xaxis == "x3"]
+    assert [list(trace.y) for trace in asked] == [[7.0]] * 5
+    assert len({trace.marker.symbol for trace in asked}) == 5, "told apart though they share a colour"
+    assert figure.layout.yaxis3.type == "log" and figure.layout.yaxis2.type != "log"
 
 
 def test_sparsity_and_ascent_draw_what_was_averaged():

@@ -5,10 +5,12 @@ from __future__ import annotations
 from plotly.graph_objects import Figure
 
 from capsviz.figures import standalone_html
+from capsviz.figures.describe import remember
 
 
 def test_the_page_of_a_figure_has_its_title_above_it_and_in_its_tab():
-    page = standalone_html(Figure(), "Distributions, <folder>, Digits test image 7")
+    figure = remember(Figure(), "Nothing.")
+    page = standalone_html(figure, "Distributions, <folder>, Digits test image 7")
     called = "Distributions, &lt;folder&gt;, Digits test image 7"
     assert f"<title>{called}</title>" in page and f">{called}</h1>" in page
-    assert "<title>capsviz</title>" in standalone_html(Figure()) and "<h1" not in standalone_html(Figure())
+    assert "<title>capsviz</title>" in standalone_html(figure) and "<h1" not in standalone_html(figure)
