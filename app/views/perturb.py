@@ -16,7 +16,7 @@ from app.state.choices import Choices
 from capsviz.analysis import perturbation
 from capsviz.analysis.dimensions import CLEAR, LEAD, QUALITIES
 from capsviz.analysis.metrics import summarise
-from capsviz.boards import Left
+from capsviz.boards import Left, decoder_board
 from capsviz.boards.decoder import NARROW, WIDE
 from capsviz.figures.perturb import dimension_sheet, meaning_table
 from capsviz.zoo import Entry
@@ -119,10 +119,24 @@ def sliders() -> None:
             help="Every model of the data set that has a decoder, its own capsule of the same image, the same offsets.",
         )
         chosen(st.toggle, f"Wide (±{WIDE:g})", "wide", wide(choices), read=narrowed, then=["sliders"])
+    offsets = offsets_of(choices, trace.poses.shape[-1])
+    layout.offer(
+        "live",
+        lambda: decoder_board(
+            trace,
+            resources.decoder(entry.name),
+            upper=upper,
+            offsets=offsets,
+            hand=choices.hand,
+            wide=wide(choices),
+            dark=current.dark,
+        ),
+        f"A class capsule of {entry.name}, moved",
+    )
     live_decoder(
         {title: resources.decoder(entry.name) for title, entry in shown.items()},
         {title: current.trace(entry).poses[0] for title, entry in shown.items()},
-        Left(upper, offsets_of(choices, trace.poses.shape[-1]), target(current), choices.share, choices.sphere),
+        Left(upper, offsets, target(current), choices.share, choices.sphere),
         wide=wide(choices),
         dark=current.dark,
         key="live",

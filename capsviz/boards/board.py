@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
 from capsviz.boards.capsule_maps import CapsuleMaps
@@ -111,19 +112,23 @@ def decoder_board(
     weights: bytes,
     *,
     upper: int | None = None,
+    offsets: Sequence[float] | None = None,
     hand: str = "sliders",
     wide: bool = False,
     dark: bool = False,
 ) -> Board:
     """The class capsules of the first image of a trace, to be moved by hand, and what the decoder draws of them.
 
-    weights: of `pack_weights`; upper: the class capsule to move, the most active one unless given; hand, wide: as in
-    `decoder_message`. A walk ends at the surest exemplar of the class that is second likely.
+    weights: of `pack_weights`; upper: the class capsule to move, the most active one unless given; offsets: by how much
+    each of its numbers is moved already, in the decoder's unit; hand, wide: as in `decoder_message`. A walk ends at the
+    surest exemplar of the class that is second likely. Its numbers are the class capsules and the offsets.
     Raises PerturbError as `decoder_message` does.
     """
     likely = trace.activations[0].argsort(descending=True).tolist()
     left = Left(
-        likely[0] if upper is None else upper, (0.0,) * header(weights)["dim"], (likely[min(1, len(likely) - 1)], 0)
+        likely[0] if upper is None else upper,
+        tuple(offsets or (0.0,) * header(weights)["dim"]),
+        (likely[min(1, len(likely) - 1)], 0),
     )
     message = decoder_message(
         {trace.name: weights},
@@ -135,4 +140,6 @@ def decoder_board(
         present={trace.name: trace.named[0].tolist()} if trace.objects > 1 else None,
         dark=dark,
     )
-    return Board("live-decoder", f"A class capsule of {trace.name}, moved", lambda _: message, first=(weights,))
+    numbers = {"capsules": trace.poses[0].float().numpy(), "offsets": np.array(left.offsets)}
+    shown = Message(message.fields, numbers)
+    return Board("live-decoder", f"A class capsule of {trace.name}, moved", lambda _: shown, first=(weights,))

@@ -21,6 +21,8 @@ from capsviz.figures.text import literal
 from capsviz.figures.theme import TICK, caption, class_colour, colourbar_below, ink, style
 from capsviz.tracing.trace import Trace
 
+LABELLED = 6
+"""Numbers side by side that do not run into one another."""
 LINES = 12
 """Classes of many that have a line."""
 HEAT: list[list[Any]] = [[0, "rgba(70,160,255,0.85)"], [0.5, "rgba(127,127,127,0)"], [1, "rgba(255,150,40,0.85)"]]
@@ -76,7 +78,7 @@ def coupling_entropy_figure(trace: Trace, image: int = 0, dark: bool = False) ->
     entropy = metrics.coupling_entropy(torch.from_numpy(steps(trace, "couplings", image))).numpy()
     mean, (low, high) = entropy.mean(axis=1), np.quantile(entropy, [0.1, 0.9], axis=1)
     count = list(range(1, len(mean) + 1))
-    pen = ink(dark)
+    pen, few = ink(dark), len(mean) <= LABELLED
     figure = Figure(
         [
             go.Scatter(
@@ -99,7 +101,8 @@ def coupling_entropy_figure(trace: Trace, image: int = 0, dark: bool = False) ->
                 name="mean",
                 line={"color": pen.accent, "width": 3},
                 marker={"size": 9},
-                text=[f"{value:.4f}" for value in mean],
+                # Of many iterations the first and the last say it: more numbers would run into one another.
+                text=[f"{value:.4f}" if few or n in (1, len(mean)) else "" for n, value in enumerate(mean, start=1)],
                 textposition="bottom center",
                 textfont={"size": TICK, "color": pen.text},
                 cliponaxis=False,

@@ -12,11 +12,13 @@ from app.shared import resources
 from capsviz import zoo
 from capsviz.analysis.perturbation import PerturbError, unit
 from capsviz.analysis.predictions import recorded
-from capsviz.boards import Left, decoder_message, pack_weights
+from capsviz.boards import Left, board_csv, decoder_board, decoder_message, pack_weights
 from capsviz.boards.decoder import header, received
 from capsviz.boards.message import unpack
+from capsviz.data import to_float
 from capsviz.network import CapsNet, preset
-from tests.known import known
+from capsviz.tracing.recorder import trace
+from tests.known import known, single_digits
 
 
 def numbers(packed: bytes) -> np.ndarray:
@@ -161,3 +163,15 @@ def test_what_does_not_fit_the_decoder_says_so(poses, left: Left, hand: str, sen
     packed = pack_weights(CapsNet(preset("tiny", "digits", "dr")))
     with pytest.raises(PerturbError, match=sentence):
         decoder_message({"DR": packed}, poses, left, wide=False, hand=hand)
+
+
+def test_a_board_of_the_decoder_stands_where_the_capsule_was_moved_to_and_its_table_has_the_numbers():
+    network, images = zoo.load("digits-dr"), to_float(single_digits().images[:1])
+    seen = trace(network, images, name="digits-dr")
+    offsets = (0.1, *(0.0,) * 15)
+    board = decoder_board(seen, pack_weights(network, zoo.exemplar_capsules("digits-dr")), upper=3, offsets=offsets)
+    assert unpack(board.packed(3)).fields["state"]["offsets"] == list(offsets)
+    rows = [line.split(",") for line in board_csv(board).splitlines()[1:]]
+    assert [float(value) for name, _, value in rows if name == "offsets"] == pytest.approx(list(offsets))
+    capsules = [float(value) for name, _, value in rows if name == "capsules"]
+    torch.testing.assert_close(torch.tensor(capsules), seen.poses[0].flatten(), rtol=1e-5, atol=1e-6)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import capsviz
+from capsviz.data import to_float
 from capsviz.figures import FigureError, coupling_entropy_figure, coupling_geometry, lengths_over_iterations
+from tests.known import single_digits
 
 IMAGE, UPPER = 1, 4
 
@@ -27,6 +30,14 @@ def test_entropy_starts_at_its_maximum(dr):
     assert mean[-1] == pytest.approx(float(expected), abs=1e-5)
     low, high = figure.data[1].y[-1], figure.data[0].y[-1]
     assert low <= high <= 1 + 1e-6
+
+
+def test_of_many_iterations_the_first_and_the_last_entropy_are_written():
+    image = to_float(single_digits().images[:1])
+    for count, written in ((3, 3), (10, 2)):
+        figure = coupling_entropy_figure(capsviz.trace("digits-dr", image, iterations=count))
+        [text] = [trace.text for trace in figure.data if trace.text]
+        assert len(text) == count and text[0] and text[-1] and sum(map(bool, text)) == written
 
 
 def test_the_axis_of_entropy_runs_from_decided_to_maximum_confusion_however_little_it_moves(dr):
