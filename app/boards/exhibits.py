@@ -105,9 +105,7 @@ def loss(current: Scene) -> None:
     actions = {"margins": moved_margins, "lengths": lambda said: moved_lengths(said, count)}
     _shown("margin-loss", "Margin loss", message, actions)
     which = "as it is labelled" if known else "as the network reads it: the image has no label here"
-    st.caption(
-        f"{plain(current.picture.title)} shows {plain(images.names(labels, trace.classes))}, {which}. {OTHERWISE}"
-    )
+    st.caption(f"The image on stage shows {plain(images.names(labels, trace.classes))}, {which}. {OTHERWISE}")
 
 
 def parts(current: Scene) -> None:

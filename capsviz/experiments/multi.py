@@ -78,6 +78,6 @@ def sentences(measured: list[dict[str, Any]]) -> list[str]:
         return [f"The paper has {_SAID}."]
     best = min(measured, key=lambda row: row["error"])
     return [
-        f"{METHODS[best['routing']].short} errs least, {best['error']:.2f} % of {best['count']} images after "
-        f"{best['steps']} steps; the paper has {_SAID}."
+        f"{METHODS[best['routing']].short} errs least, {best['error']:.2f} % of {best['count']:,} images after "
+        f"{best['steps']:,} steps; the paper has {_SAID}."
     ]
