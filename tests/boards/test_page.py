@@ -127,5 +127,5 @@ def test_a_page_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path):
     result = run("trace", "--data", "digits", "-o", tmp_path / "board.html")
     assert "A board shows one picture" in str(result.exception)
     words = ("trace", tmp_path / "digit.png", "-o", tmp_path / "none.html", "--model", "digits-dr", "--no-votes")
-    assert "holds no votes" in str(run(*words).exception)
+    assert "leave out --no-votes" in str(run(*words).exception)
     assert not (tmp_path / "none.html").exists()
