@@ -107,7 +107,10 @@ def test_the_board_that_is_taken_along_plays_without_network(board: sync_api.Pag
     board.get_by_role("button", name="Play").click()
     sync_api.expect(frame).to_have_text("iteration 3 of 3 · line 4 of 4", timeout=60_000)
     root = board.locator("section.routing").element_handle()
-    shown = "root => [root.capsvizBoard.run.upper, ...root.capsvizBoard.run.data.lengths.slice(-10)]"
+    shown = """root => {
+        const { run } = root.capsvizBoard;
+        return [run.upper, ...run.data.lengths.slice(10 * run.iterations - 10, 10 * run.iterations)];
+    }"""
     expected = resources.trace("digits-dr", browsing.image_set("digits", "test").images[3].numpy().tobytes(), 3)
     upper, *lengths = root.evaluate(shown)
     assert upper == int(expected.predicted[0])
@@ -127,6 +130,12 @@ def test_the_board_that_is_taken_along_plays_without_network(board: sync_api.Pag
     board.set_viewport_size({"width": 1400, "height": 600})
     board.wait_for_timeout(300)
     assert root.evaluate(tall) < before
+    # It may be given more iterations there.
+    board.get_by_role("slider", name="Iterations T").press("ArrowRight")
+    sync_api.expect(frame).to_have_text("iteration 4 of 4 · line 4 of 4")
+    _, *lengths = root.evaluate(shown)
+    more = resources.trace("digits-dr", browsing.image_set("digits", "test").images[3].numpy().tobytes(), 4)
+    assert lengths == pytest.approx(more.activations[0].tolist(), rel=1e-4)
 
 
 @pytest.mark.parametrize("exhibit", ["squash", "loss"])
