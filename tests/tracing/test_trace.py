@@ -99,7 +99,7 @@ def test_a_trace_of_two_objects_names_and_draws_two_and_so_does_its_file(tmp_pat
     ("given", "says"),
     [
         ({"name": "two\nlines"}, "The trace: name is written in a way that is not allowed here"),
-        ({"classes": ("caf\udce9", *"bcdefghij")}, "The trace is damaged"),
+        ({"classes": ("caf\udce9", *"bcdefghij")}, "The trace is no text throughout"),
     ],
 )
 def test_what_could_not_be_opened_again_is_not_written(given, says, tmp_path):
