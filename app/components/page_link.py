@@ -15,6 +15,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from app.components.hosting import built
 
+COMPONENT = "page-link"
 WHERE = "links"
 """Key of the fragment that calls `show`."""
 _ASKED, ONWARDS = "page-link", "Onwards"
@@ -34,7 +35,7 @@ def show(pages: Mapping[str, StreamlitPage]) -> None:
         token, page, query, _ = st.session_state[_ASKED]
         with st.container(key="page-link"):
             st.page_link(pages[page], label=ONWARDS, query_params=query)
-            built("page-link")(key="page-link-followed", data=token)
+            built(COMPONENT)(key="page-link-followed", data=token)
 
 
 def leaving() -> bool:

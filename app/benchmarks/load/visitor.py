@@ -16,6 +16,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app.benchmarks.load.page import DONE, Node, Page
+from app.components import page_link
 from capsviz.boards.message import unpack
 
 PATIENCE = 120.0
@@ -233,7 +234,7 @@ class Visitor:
             await self._flush()
         elif node.kind == "bidi_component" and node.proto.component_name.endswith("capsviz_routing-board"):
             self._start(self._drawn(unpack(node.proto.bytes).fields["drawn"]))
-        elif node.kind == "bidi_component" and node.proto.component_name.endswith("capsviz_lead"):
+        elif node.kind == "bidi_component" and node.proto.component_name.endswith(f"capsviz_{page_link.COMPONENT}"):
             await self._lead(node, tuple(message.metadata.delta_path))
         elif node.kind == "bidi_component" and node.proto.component_name.endswith("capsviz_address"):
             if self._mending:

@@ -37,6 +37,20 @@ def test_visitors_who_act_at_random_meet_no_exception_and_lose_nothing(tmp_path)
     assert len(seen.answers) == 30 and all(seen.times[how] for how in HOWS)
 
 
+def test_a_button_that_leads_to_another_page_is_followed_there(tmp_path):
+    async def visit(address: str) -> str:
+        visitor = await measure.arrive(address, ("tours", "model=digits-dr"))
+        [first, *_] = [node for node in visitor.page.all("button") if key_of(node.proto.id).startswith("begin-")]
+        since = time.perf_counter()
+        await visitor.click(first)
+        await visitor.until(lambda: "tour" in visitor.page.choices, since)
+        await visitor.leave()
+        return visitor.page.choices.get("tour", "")
+
+    with serving("app/main.py", tmp_path, CAPSVIZ_DATA=str(tmp_path)) as server:
+        assert asyncio.run(visit(server.address))
+
+
 def element(place: list[int], **of: object) -> ForwardMsg:
     message = ForwardMsg()
     message.metadata.delta_path[:] = place
