@@ -102,6 +102,8 @@ LIST: tuple[Row, ...] = (
     # An hour on two cores for the three. Eleven epochs in batches of 64 of images that were also turned, scaled and
     # sheared, as the residual encoder learns them in nine, left DR 0.58 %.
     Row("mnist", "paper", ("dr", "l2", "l1"), {"epochs": 20, "shift": 2, **MODERN, "learning_rate": 0.002}),
+    # An hour and a half on one core: 8.12 %, and 7.94 % of the validation images, of which 9.1 % after 20 epochs.
+    Row("fashion-mnist", "paper", ("dr",), {"epochs": 36, "shift": 1, **CLOTHES, **SMALL_BATCHES}),
     # Yang, Li & Yu 2021, section IV.B, for a GPU: their learning rates, batches and, for MultiMNIST, 200 000 steps.
     # Where they give no length or, as for CIFAR-10 and for EM, no settings, these are ours, and so are mirrors; MNIST
     # is shifted as Sabour, Frosst & Hinton 2017 did. Of Fashion-MNIST three epochs left 12.6 % of the validation
@@ -113,7 +115,7 @@ LIST: tuple[Row, ...] = (
         ("l2-fc", "l1-fc"),
         {"epochs": 10, "shift": 2, "batch": 32, "schedule": "paper-mnist-fc"},
     ),
-    Row("fashion-mnist", "paper", (*ALL, "em", "cnn"), {"epochs": 50, **CLOTHES}),
+    Row("fashion-mnist", "paper", ("l2", "l1", "l2-fc", "l1-fc", "em", "cnn"), {"epochs": 50, **CLOTHES}),
     Row("cifar10", "paper", ("dr", "l2-fc", "l1-fc"), {"epochs": 50, "shift": 2, "mirror": True}),
     Row("multi-mnist", "paper", ("dr", "l2", "l1"), {"steps": 200_000, "schedule": "paper-multi-mnist"}),
 )
