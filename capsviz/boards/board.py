@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -141,5 +141,5 @@ def decoder_board(
         dark=dark,
     )
     numbers = {"capsules": trace.poses[0].float().numpy(), "offsets": np.array(left.offsets)}
-    shown = Message(message.fields, numbers)
+    shown = replace(message, arrays=numbers)
     return Board("live-decoder", f"A class capsule of {trace.name}, moved", lambda _: shown, first=(weights,))
