@@ -8,8 +8,10 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
+from capsviz import trace, zoo
+from capsviz.boards import board_page, decoder_board, pack_weights
 from capsviz.commands.main import app
-from capsviz.data import load
+from capsviz.data import load, to_float
 from tests.browser.api import sync_api
 
 
@@ -38,4 +40,24 @@ def test_a_board_from_the_command_line_plays_from_disk(chromium: sync_api.Browse
         window.keyboard.press(" ")
         sync_api.expect(frame).to_have_text("iteration 3 of 3 · line 3 of 3", timeout=60_000)
     assert complaints == []
+    context.close()
+
+
+@pytest.mark.parametrize("wide", [676, 1100])
+def test_a_hand_can_drag_the_sliders_of_a_decoder_in_a_narrow_cell_of_a_notebook(
+    chromium: sync_api.Browser, tmp_path: Path, wide: int
+):
+    network = zoo.load("digits-dr")
+    recorded = trace(network, to_float(load("digits", "test").images[3:4]), votes=False)
+    (tmp_path / "decoder.html").write_text(board_page(decoder_board(recorded, pack_weights(network))), "utf-8")
+    context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 900})
+    window = context.new_page()
+    window.goto((tmp_path / "decoder.html").as_uri())
+    window.locator("body").evaluate("(body, wide) => (body.style.width = `${wide}px`)", wide)
+    sliders = window.locator("section.live-decoder input[type=range]")
+    sync_api.expect(sliders).to_have_count(16)
+    boxes = [box for slider in sliders.all() if (box := slider.bounding_box())]
+    assert len(boxes) == 16 and min(box["width"] for box in boxes) >= 80
+    edge = window.locator("body").bounding_box()
+    assert edge and max(box["x"] + box["width"] for box in boxes) <= edge["x"] + edge["width"]
     context.close()
