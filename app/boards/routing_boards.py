@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from functools import partial
 from typing import Any
 
@@ -13,13 +12,13 @@ from app import scene
 from app.boards import second_board
 from app.boards.second_board import Routed
 from app.components.capsule_maps import capsule_maps
-from app.components.routing_board import Look, routing_board
+from app.components.routing_board import routing_board
 from app.page import layout
 from app.page.widgets import chosen
 from app.scene import Scene
 from app.shared import resources
 from app.state import session
-from app.state.choices import ANOTHER_IMAGE, MAX_ITERATIONS
+from app.state.choices import ANOTHER_IMAGE, LOOK, MAX_ITERATIONS
 from capsviz.boards import CapsuleMaps, describe_routing, routing_message, trace_board
 from capsviz.boards.mixture import TEMPERATURES
 from capsviz.figures.compare import error_map
@@ -28,7 +27,7 @@ from capsviz.figures.perturb import reconstruction_figure
 from capsviz.tracing.trace import Trace
 from capsviz.zoo import Entry
 
-CHOSEN_FIRST = {"tour", "upper", "capsule", "touched", "iterations", "frame", *(field.name for field in fields(Look))}
+CHOSEN_FIRST = {"tour", "upper", "capsule", "touched", "iterations", "frame", *LOOK}
 """Choices, any of which says how a routing board is to stand: it does not play by itself then."""
 
 
@@ -39,7 +38,7 @@ def acted(entries: Sequence[Entry], changes: dict[str, Any]) -> None:
     """
     if "iterations" in changes:
         changes = {"iterations": scene.own_or(changes["iterations"], *entries)}
-    looks = changes.keys() <= {"capsule", "frame", *(field.name for field in fields(Look))}
+    looks = changes.keys() <= {"capsule", "frame", *LOOK}
     scene.keep(*(["boards"] if looks else []), **changes)
 
 
@@ -93,7 +92,7 @@ def _board(
         trained=entry.config.iterations,
         capsule=current.capsule(entry),
         frame=_as_far(current.choices.frame, first, own),
-        look=Look(*(getattr(current.choices, field.name) for field in fields(Look))),
+        look=session.look(current.choices),
         introducing=not group and not session.chosen(current.choices) & CHOSEN_FIRST,
         key=f"{key}-{shown.algorithm.name}",
         alt=describe_routing(trace, upper=upper),

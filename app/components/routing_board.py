@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from app.components.hosting import board
 from app.state import capsule_sets
-from app.state.choices import CLOSEST, FARTHEST_TURN, LISTED, MAX_ITERATIONS
+from app.state.choices import CLOSEST, FARTHEST_TURN, LISTED, LOOK, MAX_ITERATIONS
 from capsviz.boards import Message
 from capsviz.boards.checks import is_index, is_one_of
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
@@ -20,17 +19,6 @@ ACTIONS = ("capsule", "upper", "frame", "rounds", "look", "untouched", *capsule_
 """What a board tells."""
 
 
-@dataclass(frozen=True)
-class Look:
-    """How a board is looked at; the fields are those of `Choices`."""
-
-    turned: tuple[float, float] | None = None
-    zoom: int = 0
-    bare: bool = False
-    absolute: bool = False
-    listed: str = LISTED[0]
-
-
 def routing_board(
     message: Message,
     *,
@@ -39,7 +27,7 @@ def routing_board(
     trained: int,
     capsule: int | None,
     frame: int | None,
-    look: Look = Look(),
+    look: Mapping[str, Any],
     introducing: bool = False,
     key: str,
     alt: str,
@@ -53,17 +41,17 @@ def routing_board(
     message: of `routing_message`; rounds: T, of the message's iterations the first so many, most: what it may rise to,
     trained: with what the model was trained; capsule: the selected primary capsule, the strongest unless given; frame:
     the line at which to stand, counted from 0 over all iterations, the last unless given or where there are fewer;
-    look: how it is looked at; introducing: it plays once by itself, the first time in a window; alt: the picture in
-    words; group: boards of the same group play in step; touched: the visitor's intervention, to which
-    an action adds; capsules: how many primary capsules the network has, which alone are counted of it.
+    look: how it is looked at, of `LOOK`; introducing: it plays once by itself, the first time in a window; alt: the
+    picture in words; group: boards of the same group play in step; touched: the visitor's intervention, to which an
+    action adds; capsules: how many primary capsules the network has, which alone are counted of it.
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
-    `capsule`, `upper`, `frame`, `iterations`, `touched`, or all fields of `Look`.
+    `capsule`, `upper`, `frame`, `iterations`, `touched`, or all of `LOOK`.
     """
     lower, upper = message.arrays["presence"].size, len(message.fields["classes"])
     chosen: dict[str, Any] = {"capsule": capsule, "frame": frame, "group": group, "alt": alt}
     chosen |= {"rounds": rounds, "most": most, "trained": trained}
     here = touched.without(range(capsules, capsule_sets.MOST))
-    chosen |= {"touched": _summary(here), "looked": asdict(look), "introducing": introducing}
+    chosen |= {"touched": _summary(here), "looked": dict(look), "introducing": introducing}
 
     def acted(what: str, value: Any) -> None:
         action = changes({what: value}, lower, upper, touched)
@@ -101,7 +89,7 @@ def changes(action: object, lower: int, upper: int, touched: Intervention) -> di
 
 def _look(said: dict[str, Any]) -> dict[str, Any]:
     """A look that the browser sent, field by field; empty where it is none."""
-    turned, zoom, bare, absolute, listed = (said.get(field.name) for field in fields(Look))
+    turned, zoom, bare, absolute, listed = (said.get(name) for name in LOOK)
     if turned is not None:
         if not isinstance(turned, list) or len(turned) != 2:
             return {}
@@ -113,7 +101,7 @@ def _look(said: dict[str, Any]) -> dict[str, Any]:
         return {}
     if not isinstance(bare, bool) or not isinstance(absolute, bool) or listed not in LISTED:
         return {}
-    return asdict(Look(turned, zoom, bare, absolute, listed))
+    return dict(zip(LOOK, (turned, zoom, bare, absolute, listed), strict=True))
 
 
 def _summary(touched: Intervention) -> str:

@@ -93,6 +93,8 @@ MAX_DRAW = 9999
 TOY_CAPSULES, TOY_REACH = (2, 6), 1.2
 """Fewest and most lower capsules of the toy, and how far the coordinates of their votes go."""
 LISTED = ("share", "agreement", "presence", "length")
+LOOK = ("turned", "zoom", "bare", "absolute", "listed")
+"""The choices of how a routing board is looked at, not of what it shows."""
 FARTHEST_TURN = 3.15
 """Radians from 0 that a yaw or pitch goes: half around."""
 CLOSEST = 6

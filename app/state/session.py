@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from app.state.choices import DECLARED, Catalogue, Choices
+from app.state.choices import DECLARED, LOOK, Catalogue, Choices
 from app.state.codecs import Replaced
 
 START = {"page": "start"}
@@ -96,6 +96,11 @@ def followed(left: list[dict[str, str]], sent: dict[str, str]) -> list[dict[str,
     callback has left already, when it has not been told of the newer one yet.
     """
     return list(left) if sent in left[:-1] and sent != left[-1] else [sent]
+
+
+def look(choices: Choices) -> dict[str, Any]:
+    """How routing boards are looked at, by the names of `LOOK`."""
+    return {name: getattr(choices, name) for name in LOOK}
 
 
 def update(choices: Choices, **changes: Any) -> None:

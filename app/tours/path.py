@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from app import scene
 from app.components.page_link import follow
-from app.components.routing_board import Look
 from app.state import session
 from app.state.choices import Choices
 from app.tours import links, store
@@ -79,7 +78,7 @@ def away(at: Place, choices: Choices, page: str) -> bool:
 
 def _shown(page: str, choices: Choices) -> Choices:
     """What a view shows, without how it is looked at and where its players stand: on Viewpoint, the change's amount."""
-    alone = replace(links.alone(choices), frame=None, **asdict(Look()))
+    alone = replace(links.alone(choices), frame=None, **session.look(Choices(choices.model)))
     if page != "viewpoint":
         return alone
     change = CHANGES[choices.change]
