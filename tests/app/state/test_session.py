@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from random import Random
 
 import pytest
 import torch
@@ -29,7 +28,7 @@ CATALOGUE = Catalogue(
 @st.composite
 def choices(draw: st.DrawFn) -> Choices:
     """Any choices that a link can say: each is left at its default or takes a value that it may have."""
-    random = Random(draw(st.integers(0, 2**32)))
+    random = draw(st.randoms(use_true_random=True))
     found = Choices(random.choice(["mnist-dr", "mnist-em"]))
     for name, declared in list(DECLARED.items())[1:]:
         if draw(st.booleans()):
