@@ -74,7 +74,7 @@ class Scene:
             wanted = "takes these images and has a decoder" if decoder else "takes these images"
             trainable = not decoder or preset("compact", base.data, routing, image=base.config.image).decoder
             remedy = f"{command} trains one" if trainable else f"choose a model of another data set than {own}"
-            raise SceneError(f"No {title} model that {wanted} is in pretrained/; {remedy}.")
+            raise SceneError(f"No {title} model that {wanted} is here; {remedy}.")
         near = (base.data, DIGITS.name)
         # Of the same preset it has the same grid of capsules, without which no map compares them.
         entry = min(
@@ -82,7 +82,7 @@ class Scene:
             key=lambda each: (*(each.data != name for name in near), not each.has_decoder, each.preset != base.preset),
         )
         if entry.data != base.data and resources.has_network(base):
-            missing = f"There is no {title} model of {plain(own)} in pretrained/ yet"
+            missing = f"There is no {title} model of {plain(own)} here yet"
             return entry, f"{missing}, so **{plain(entry.name)}** runs on the same image ({command} trains one)."
         instead = f"here **{plain(entry.name)}** runs on the same image"
         if not resources.has_network(base):
@@ -238,7 +238,7 @@ def catalogue() -> Catalogue:
     entries = resources.entries()
     if not entries:
         raise SceneError(
-            "There is no model in pretrained/; get the repository whole, or train one with `capsviz train`."
+            f"There is no model in {zoo.folder()}; get the repository whole, or train one with `capsviz train`."
         )
     wanted = ["mnist-dr-paper", "digits-dr"] if browsing.here(MNIST.name) else ["digits-dr"]
     start = next((name for name in wanted if name in entries), next(iter(entries)))

@@ -125,8 +125,8 @@ def test_images(current: Scene, records: Iterable[Predictions]) -> TestImages | 
     else:
         absent = f"{called} is not on this machine, so its images cannot be shown"
     st.caption(
-        f":material/image_not_supported: {absent}; figures come from the files of pretrained/measured, drawings from "
-        "the capsules kept there."
+        f":material/image_not_supported: {absent}; figures and drawings come from what was recorded when "
+        "the models were measured."
     )
     return None
 

@@ -52,7 +52,7 @@ def show(current: Scene) -> None:
     )
     table(names, comparison, classes, current.picture.labels if classes == current.entry.classes else ())
     if missing := [ALGORITHMS[routing].title for routing in ALGORITHMS if routing not in names]:
-        st.caption(f"Not in pretrained/ for {plain(images.title_of(first.data))} yet: {', '.join(missing)}.")
+        st.caption(f"No model of {plain(images.title_of(first.data))} is here yet by {', '.join(missing)}.")
 
 
 def methods(current: Scene) -> dict[str, Entry]:

@@ -58,7 +58,7 @@ sentences = [
     f"grey: **{label}** is lost{f', none of the {len(swing.labels)} most active' * bool(beside)}.",
     "Rows of colours: numbers along the change, each picture on its own scale, the strongest colour its largest "
     "number.",
-    "" if swing.pooled else "No CNN with max pooling in pretrained/ reads these images.",
+    "" if swing.pooled else "No CNN with max pooling here reads these images.",
 ]
 st.caption(" ".join(filter(None, sentences)))
 if swing.pooled:

@@ -62,7 +62,7 @@ def test_a_penalty_without_a_model_gives_way_to_the_other(visit: Visit, show_onl
     app = visit("discriminative", model=model, **({"penalty": penalty} if penalty else {}))
     missing, there = ("L1", "digits-l2") if penalty else ("L2", "digits-l1")
     assert not app.error
-    assert f"No {missing} model that takes these images is in pretrained/; `capsviz train" in spoken(app)
+    assert f"No {missing} model that takes these images is here; `capsviz train" in spoken(app)
     assert f"Here it is {there[-2:].upper()}." in spoken(app)
     assert there in spoken(app)
 

@@ -200,7 +200,7 @@ def test_a_model_without_decoder_is_perturbed_through_its_sibling(visit: Visit):
 
 def test_where_no_decoder_draws_such_images_the_sentence_says_what_to_do(visit: Visit, show_only: Callable[..., None]):
     show_only(["digits-l2-fc"], "mnist")
-    wanted = "that takes these images and has a decoder is in pretrained/; "
+    wanted = "that takes these images and has a decoder is here; "
     [error] = visit("perturb", model="digits-l2-fc").error
     assert error.value == f"No L2 model {wanted}`capsviz train --data mnist --routing l2` trains one."
     show_only(["digits-l2-fc"], "cifar10")  # whose presets have no decoder to train

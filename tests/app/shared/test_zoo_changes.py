@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import torch
 
+from app.page.text import sentence
 from app.shared import resources
 from capsviz import zoo
 from capsviz.data import load
@@ -104,3 +105,9 @@ def test_a_model_that_is_withdrawn_is_said_to_be_gone(visit: Visit, place: Path)
     app.run()
     assert [warning.value for warning in app.warning] == ["There is no model “digits-l2”; showing digits-dr instead."]
     assert not app.error and len(labels(app)) == 1
+
+
+def test_a_zoo_without_a_model_is_called_by_its_folder(visit: Visit, place: Path):
+    (place / "manifest.json").write_text(json.dumps({"models": []}))
+    [error] = visit().error
+    assert error.value.startswith(sentence(f"There is no model in {place}; "))
