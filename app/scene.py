@@ -36,6 +36,14 @@ class SceneError(CapsvizError):
     """A page cannot be shown with what is on this machine."""
 
 
+class NoModel(SceneError):
+    """No model here takes the image on stage; instead: the first one of other images that would do, if any."""
+
+    def __init__(self, said: str, instead: Entry | None) -> None:
+        super().__init__(said)
+        self.instead = instead
+
+
 @dataclass(frozen=True)
 class Scene:
     """The choices, resolved."""
@@ -51,30 +59,31 @@ class Scene:
         """The model to run on a page about `routing`, and a sentence where it is not the chosen one.
 
         The chosen model itself (or `of`), else one of the same data set, else one of another set that takes the same
-        images. decoder: it has to reconstruct. Raises SceneError where there is none.
+        images. decoder: it has to reconstruct. Raises NoModel where there is none.
         """
         base = of or self.entry
         if base.routing == routing and (base.has_decoder or not decoder):
             return base, ""
-        able = [
+        suited = [
             entry
             for entry in resources.peers(base).values()
-            if entry.routing == routing
-            and (entry.has_decoder or not decoder)
-            and entry.config.image == base.config.image
+            if entry.routing == routing and (entry.has_decoder or not decoder)
         ]
+        able = [entry for entry in suited if entry.config.image == base.config.image]
+        instead = next(iter(suited), None)
         title, own = ALGORITHMS[routing].title, images.title_of(base.data)
         if not able and not resources.has_network(base):
-            raise SceneError(
+            raise NoModel(
                 f"{resources.ABSENT.format(name=base.name)}, and no {title} model here takes its images; see the page "
-                f"about {base.method.title}."
+                f"about {base.method.title}.",
+                instead,
             )
         command = f"`capsviz train --data {shlex.quote(base.data)} --routing {routing}`"
         if not able:
             wanted = "takes these images and has a decoder" if decoder else "takes these images"
             trainable = not decoder or preset("compact", base.data, routing, image=base.config.image).decoder
             remedy = f"{command} trains one" if trainable else f"choose a model of another data set than {own}"
-            raise SceneError(f"No {title} model that {wanted} is here; {remedy}.")
+            raise NoModel(f"No {title} model that {wanted} is here; {remedy}.", instead)
         near = (base.data, DIGITS.name)
         # Of the same preset it has the same grid of capsules, without which no map compares them.
         entry = min(
@@ -84,11 +93,11 @@ class Scene:
         if entry.data != base.data and resources.has_network(base):
             missing = f"There is no {title} model of {plain(own)} here yet"
             return entry, f"{missing}, so **{plain(entry.name)}** runs on the same image ({command} trains one)."
-        instead = f"here **{plain(entry.name)}** runs on the same image"
+        runs = f"here **{plain(entry.name)}** runs on the same image"
         if not resources.has_network(base):
-            return entry, f"{resources.ABSENT.format(name=plain(base.name))}; {instead}."
+            return entry, f"{resources.ABSENT.format(name=plain(base.name))}; {runs}."
         why = "has no decoder" if base.routing == routing else f"is {base.method.title}"
-        return entry, f"{plain(base.name)} {why}; {instead}."
+        return entry, f"{plain(base.name)} {why}; {runs}."
 
     def has(self, routing: str) -> bool:
         """Whether a model here takes the image on stage under a routing."""

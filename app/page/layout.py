@@ -12,7 +12,7 @@ import streamlit as st
 from plotly.graph_objects import Figure
 
 from app import scene
-from app.page import presenter, takeaway, text
+from app.page import presenter, takeaway, text, ways
 from app.page.widgets import chosen, segments
 from app.scene import Scene
 from app.server import drawing_order, failures
@@ -37,6 +37,8 @@ def errors_as_sentences() -> Iterator[None]:
         yield
     except (CapsvizError, OSError) as error:
         failures.answer(error)
+        if isinstance(error, scene.NoModel):
+            ways.offer(error)
 
 
 def headline(title: str, sentence: str) -> None:

@@ -208,6 +208,19 @@ def test_where_no_decoder_draws_such_images_the_sentence_says_what_to_do(visit: 
     assert error.value == f"No Dynamic routing model {wanted}choose a model of another data set than CIFAR-10."
 
 
+def test_where_no_model_takes_the_image_links_lead_to_pages_that_show_it_and_a_button_to_another_model(visit: Visit):
+    app = visit("em", model="multi-mnist-l1-residual", image=7)
+    [error] = app.error
+    assert "`capsviz train --data multi-mnist --routing em` trains one." in error.value
+    ways = [link.proto for link in app.get("page_link") if "MultiMNIST test image 7," in link.proto.label]
+    assert [way.page for way in ways] == ["dynamic", "discriminative"]
+    assert {way.query_string for way in ways} == {"model=multi-mnist-l1-residual&image=7"}
+    [way] = [button for button in app.main.button if button.label == "EM routing of MNIST"]
+    way.click().run()
+    assert not app.error and zoo.entry(app.query_params["model"]).routing == "em"
+    assert app.header[0].value == "EM routing" and "strip" in charts(app)
+
+
 def test_one_model_that_draws_is_compared_though_dynamic_routing_is_missing(
     visit: Visit, show_only: Callable[..., None]
 ):
