@@ -161,7 +161,7 @@ def ascent(
         for number in range(steps + 1):
             routed = next(discriminative_routing(votes, coefficients))
             if not bool(routed.sums.square().sum().isfinite()):
-                raise AscentError(f"b has outgrown the numbers of float32 after {number} steps; choose a smaller γ.")
+                raise AscentError(f"b has outgrown the numbers of float32 in step {number}; choose a smaller γ.")
             # λ counts once for every image of the batch, so that the mean is taken of the data term alone.
             value = algorithm.objective(routed.sums, fixed.signs, coefficients, regularisation * count) / count
             gradient = ascent_gradient(fixed.poses, fixed.weight, routed.sums, fixed.signs) / count

@@ -84,7 +84,7 @@ def trace_board(
     Raises FigureError where the trace holds no votes, or lacks the image or the class.
     """
     if not 0 <= image < len(trace.images):
-        raise FigureError(f"The trace has {len(trace.images)} images; choose one from 0 to {len(trace.images) - 1}.")
+        raise FigureError(f"The trace has no image {image}; choose one from 0 to {len(trace.images) - 1}.")
     chosen = int(trace.predicted[image]) if upper is None else upper
     title, last = f"The routing of {trace.name}", trace.at(-1)
     if "board" not in trace.config.algorithm.pictures:

@@ -195,8 +195,8 @@ def ascent_maps(record: Ascent, grid: Geometry, *, upper: int, classes: Sequence
         (Map(f"b of class {name}", "the weights stand still, b climbs", "b", b, True),),
         tuple(f"step {step} of {record.steps}" for step in range(record.steps + 1)),
         tuple(float(step) for step in range(record.steps + 1)),
-        f"{record.steps} steps of ascent: the mean length of the labels' class capsules goes from "
-        f"{float(record.true_length[0]):.2f} to {float(record.true_length[-1]):.2f}, that of the others from "
+        f"{record.steps} step{'s' * (record.steps != 1)} of ascent: the mean length of the labels' class capsules goes "
+        f"from {float(record.true_length[0]):.2f} to {float(record.true_length[-1]):.2f}, that of the others from "
         f"{float(record.other_length[0]):.2f} to {float(record.other_length[-1]):.2f}, the error on the batch from "
         f"{float(record.error[0]):.1%} to {float(record.error[-1]):.1%}.",
         curves=(

@@ -226,9 +226,11 @@ def trace_set(
         say=say,
     )
     size = sum(shard.bytes for shard in recorded.shards)
+    traces, shards = len(recorded), len(recorded.shards)
     if os.environ.get("RANK", "0") == "0":
         print(
-            f"{output}: {len(recorded)} traces of {known['name']} in {len(recorded.shards)} shards, {size / 1e6:.1f} MB"
+            f"{output}: {traces} trace{'s' * (traces != 1)} of {known['name']} in {shards} shard{'s' * (shards != 1)}, "
+            f"{size / 1e6:.1f} MB"
         )
 
 

@@ -202,9 +202,9 @@ def _in_words(matrix: ndarray, classes: Sequence[str], wrong: int | None) -> str
     if not _wrong(matrix):
         return f"all {matrix.sum():,} images named rightly" if wrong is None else "all images named rightly"
     off = matrix - np.diag(matrix.diagonal())
-    row, column = divmod(int(off.argmax()), len(off))
+    (row, column), most = divmod(int(off.argmax()), len(off)), int(off.max())
     of_all = f"{_wrong(matrix):,} of {matrix.sum():,}" if wrong is None else f"{wrong:,}"
     return (
         f"{of_all} images named wrongly, most often {classes[row]} taken for {classes[column]} "
-        f"({off[row, column]} times)"
+        f"({most} time{'s' * (most != 1)})"
     )

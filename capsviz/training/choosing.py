@@ -70,7 +70,8 @@ def choose(
     if epochs is None:
         epochs = min(max(EPOCHS, -(-STEPS * max(1, batch) // learned)), MOST_EPOCHS)
     resampled = f", resampled from {own.image[1]}×{own.image[2]}" if own.image[1:] != images.image[1:] else ""
-    length = f"{epochs} epochs (--epochs)" if steps is None else f"{steps:,} step{'s' * (steps > 1)} (--steps)"
+    count, unit = (epochs, "epoch") if steps is None else (steps, "step")
+    length = f"{count:,} {unit}{'s' * (count != 1)} (--{unit}s)"
     return Chosen(
         whole,
         preset,
@@ -78,5 +79,5 @@ def choose(
         batch,
         f"{images.title}: {counts[0]:,} {'images' if few else 'files'} to learn from and {counts[1]:,} to test on, of "
         f"{len(images.classes)} classes, as {height}×{width} in {'grey' if channels == 1 else 'colour'}{resampled} "
-        f"(--size); preset {preset} (--preset), {batch} images a step (--batch), {length}.",
+        f"(--size); preset {preset} (--preset), {batch} image{'s' * (batch != 1)} a step (--batch), {length}.",
     )

@@ -125,10 +125,10 @@ class Pace:
 
 def told(seconds: float, steps: int) -> str:
     """How long a training will take, by the seconds of one step."""
-    units = ((86_400, "days"), (3_600, "hours"), (60, "minutes"))
-    size, unit = next((each for each in units if seconds * steps >= 2 * each[0]), (1, "seconds"))
+    units = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+    size, unit = next((each for each in units if seconds * steps >= 2 * each[0]), (1, "second"))
     whole = math.ceil(seconds * steps / size)
-    return f"A step takes {seconds:.2g} s, the {steps:,} that are left about {whole:,} {unit}."
+    return f"A step takes {seconds:.2g} s, the {steps:,} that are left about {whole:,} {unit}{'s' * (whole != 1)}."
 
 
 def _size(count: int) -> str:

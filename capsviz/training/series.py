@@ -47,7 +47,7 @@ class Series:
     def summary(self) -> str:
         """What is done, under way and not begun, and what to do about the rest."""
         waiting = {name: state for name, state in self.states.items() if not state.done and name not in self.failed}
-        lines = [f"{sum(state.done for state in self.states.values())} of {len(self.states)} models are done."]
+        lines = [f"Done: {sum(state.done for state in self.states.values())} of {len(self.states)}."]
         if begun := [f"{name} (step {state.step})" for name, state in waiting.items() if state.step]:
             lines.append(f"Cut off: {', '.join(begun)}.")
         if not_begun := [name for name, state in waiting.items() if not state.step]:

@@ -148,7 +148,7 @@ def test_what_cannot_be_climbed_is_said_in_a_sentence(model, batch, fixed):
 
 
 def test_an_ascent_that_outgrows_float32_says_after_how_many_steps(model, fixed):
-    with pytest.raises(AscentError, match=r"outgrown the numbers of float32 after \d+ steps; choose a smaller γ"):
+    with pytest.raises(AscentError, match=r"outgrown the numbers of float32 in step \d+; choose a smaller γ"):
         climb(fixed, starting_point(model, "trained"), step=1000.0, regularisation=0.0, penalty="l2")
 
 

@@ -90,7 +90,7 @@ def test_what_a_model_adds_is_drawn_too(em):
 
 
 def test_what_cannot_be_shown_is_said_at_once(dr):
-    with pytest.raises(FigureError, match="has 3 images; choose one from 0 to 2"):
+    with pytest.raises(FigureError, match="no image 3; choose one from 0 to 2"):
         trace_board(dr, image=3)
     with pytest.raises(FigureError, match="no class 10"):
         trace_board(dr, upper=10)

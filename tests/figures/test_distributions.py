@@ -67,6 +67,8 @@ def test_errors_are_coloured_and_right_answers_are_not():
     assert list(errors.z[0]) == [None, None, pytest.approx(np.log1p(3), abs=1e-3)]
     assert errors.zmax == pytest.approx(np.log1p(3))
     assert "4 of 244 images named wrongly, most often a taken for c (3 times)" in describe(figure)
+    once = confusion_matrix(torch.tensor([[9, 1], [0, 9]]), ("a", "b"))
+    assert describe(once).endswith("1 of 19 images named wrongly, most often a taken for b (1 time).")
 
 
 def test_a_long_title_of_the_image_on_stage_is_cut_in_the_legend_and_whole_at_the_pointer():

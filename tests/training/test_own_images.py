@@ -177,6 +177,8 @@ def test_what_is_asked_for_is_taken_and_resampling_is_said(tmp_path):
     said = [choose(f"folder:{tmp_path}/some", "dr", steps=steps).sentence for steps in (1, 2000)]
     assert said[0].endswith("(--batch), 1 step (--steps).") and said[1].endswith("(--batch), 2,000 steps (--steps).")
     assert not any("epochs" in each for each in said)
+    once = choose(f"folder:{tmp_path}/some", "dr", epochs=1, batch=1).sentence
+    assert once.endswith("1 image a step (--batch), 1 epoch (--epochs).")
     assert choose("mnist", "dr").sentence == "" and choose("mnist", "dr").batch == 128
     with pytest.raises(SettingsError, match="size of their own; leave out --size"):
         choose("mnist", "dr", size=48)
@@ -242,7 +244,12 @@ def test_images_that_do_not_fit_are_refused_before_they_are_read(tmp_path, monke
 
 @pytest.mark.parametrize(
     ("seconds", "steps", "said"),
-    [(0.25, 144, "about 36 seconds"), (1.3, 2000, "about 44 minutes"), (9.0, 2000, "about 5 hours")],
+    [
+        (0.02, 50, "about 1 second."),
+        (0.25, 144, "about 36 seconds"),
+        (1.3, 2000, "about 44 minutes"),
+        (9.0, 2000, "about 5 hours"),
+    ],
 )
 def test_time_is_told_in_units_of_people(seconds, steps, said):
     assert said in forecast.told(seconds, steps)

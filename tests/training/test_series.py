@@ -34,7 +34,7 @@ def test_a_series_trains_every_recipe_and_a_second_one_nothing(tmp_path):
     said: list[str] = []
     series = train_series([DR, CNN], tmp_path, device="cpu", quiet=True, say=said.append)
     assert series.stopped == "" and all(state.done for state in series.states.values())
-    assert series.summary() == "2 of 2 models are done."
+    assert series.summary() == "Done: 2 of 2."
     assert "2 of 2: digits-cnn is done, test error" in said[-1]
 
     written = (tmp_path / "digits-dr" / "model.safetensors").stat().st_mtime_ns
@@ -75,7 +75,7 @@ def test_a_time_limit_holds_for_the_whole_list_and_what_is_left_is_said(tmp_path
     step = series.states["digits-l2"].step
     assert step == 8 and not series.states["digits-l2"].done, "3.6 s, and the step that was under way"
     assert series.summary().splitlines() == [
-        "1 of 3 models are done.",
+        "Done: 1 of 3.",
         f"Cut off: digits-l2 (step {step}).",
         "Not begun: digits-cnn.",
         "Stopped (time limit); repeat the command to go on.",
@@ -128,7 +128,7 @@ def test_the_command_lists_trains_and_measures_the_spread(short_list, tmp_path, 
 
     trained = zoo("train", "--seeds", 2, "--device", "cpu", *runs)
     assert trained.exit_code == 0, trained.output
-    assert "4 of 4 models are done." in trained.output
+    assert "Done: 4 of 4." in trained.output
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == [
         "digits-cnn", "digits-cnn-seed1", "digits-l1-fc", "digits-l1-fc-seed1",
     ]  # fmt: skip
