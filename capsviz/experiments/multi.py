@@ -51,13 +51,13 @@ def run(*, data_root: Path | None = None, say: Callable[[str], None] = lambda _:
 
 
 def rows(result: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """A row for each model that was evaluated, and for each that was trained here and does not ship."""
-    found = list(result["rows"]) if result else []
+    """A row for each model that was evaluated, then for each that was trained here and does not ship, by algorithm."""
+    found, order = list(result["rows"]) if result else [], list(METHODS)
     for spread in seeds.unshipped():
         if spread.data == NAME:
             row = {"model": f"{spread.name}, {UNSHIPPED}", "routing": spread.routing, "preset": spread.preset}
             found.append(row | {"error": spread.mean, "count": spread.test_count, "steps": spread.steps})
-    return found
+    return sorted(found, key=lambda row: (row["model"].endswith(UNSHIPPED), order.index(row["routing"])))
 
 
 def markdown(measured: list[dict[str, Any]]) -> str:

@@ -21,7 +21,7 @@ from capsviz.experiments import results, seeds
 from capsviz.experiments.multi import NAME
 from capsviz.experiments.seeds import steps_of
 from capsviz.files import CheckpointError, make_folder, read_tensors, write_tensors
-from capsviz.network import CapsNet
+from capsviz.network import METHODS, CapsNet
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import most_active
 from capsviz.training.feed import multi_hot
@@ -86,8 +86,9 @@ def read() -> Pairs | None:
 
 
 def shipping(found: Pairs) -> Pairs:
-    """What the models that ship drew; of all of them where none does."""
-    return replace(found, drawn=tuple(one for one in found.drawn if one.by.name in zoo.models()) or found.drawn)
+    """What the models that ship drew, by algorithm; of all of them where none does."""
+    drawn, order = [one for one in found.drawn if one.by.name in zoo.models()] or found.drawn, list(METHODS)
+    return replace(found, drawn=tuple(sorted(drawn, key=lambda one: order.index(one.by.routing))))
 
 
 def run(

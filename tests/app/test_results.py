@@ -84,5 +84,7 @@ def test_multi_mnist_shows_what_the_models_of_its_table_drew(visit: Visit):
     measured = reports.report("multi-mnist").measured
     steps = {row["model"].split(",")[0]: row["steps"] for row in measured["rows"]}
     assert {one.by.name: one.by.steps for one in measured["drawn"].drawn} == steps
+    assert [row["routing"] for row in measured["rows"]] == ["dr", "l2", "l1"] * 2
     charts = visit("results", experiment="multi-mnist", details=1).get("plotly_chart")
+    assert "Image, Dynamic routing, L2, L1." in charts[0].proto.alt
     assert "in rows: Image, Dynamic routing" in charts[0].proto.alt and "error" in charts[1].proto.alt
