@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Float16, Int64, Integer
 from torch import Tensor
 
 from capsviz import device, zoo
+from capsviz.analysis import confusion
 from capsviz.errors import CapsvizError
 from capsviz.files import make_folder, safetensors_bytes, write
 from capsviz.network import CapsNet
@@ -143,10 +144,10 @@ class Predictions:
         An image of several counts once for each class found, and once for each pair of one missed and one wrongly
         named. Raises PredictionsError for fewer classes than there are.
         """
-        _, shown, named = self._taken().unbind(1)
+        shown, named = self.shown(), self.named()
         if (least := int(torch.cat([shown, named]).max()) + 1) > classes:
             raise PredictionsError(f"{self.name} names {least} classes at least; give all of them, not {classes}.")
-        return torch.bincount(shown * classes + named, minlength=classes * classes).reshape(classes, classes)
+        return confusion.matrix(shown, named, classes)
 
     def largest_confusions(self, classes: int, count: int) -> list[tuple[int, int, int]]:
         """The commonest errors: class shown, class named, number of images, in falling order; only those that occur."""
@@ -156,16 +157,9 @@ class Predictions:
 
     def taken(self, label: int, predicted: int) -> Int64[Tensor, " found"]:
         """Which images of class `label` were taken for class `predicted`."""
-        image, shown, named = self._taken().unbind(1)
-        return image[(shown == label) & (named == predicted)]
-
-    def _taken(self) -> Int64[Tensor, "pair 3"]:
-        """Every image, class shown and class named that count as a pair, in the order of the images."""
-        shown, named = self.shown()[:, :, None], self.named()[:, None, :]
-        same = shown == named
-        missed, invented = ~same.any(2, keepdim=True), ~same.any(1, keepdim=True)
-        image, row, column = torch.nonzero(same | (missed & invented)).unbind(1)
-        return torch.stack([image, shown[image, row, 0], named[image, 0, column]], dim=1)
+        shown, named = self.shown(), self.named()
+        here = (shown == label)[:, :, None] & (named == predicted)[:, None, :]
+        return (here & confusion.taken(shown, named)).any((1, 2)).nonzero().flatten()
 
     def save(self, path: str | Path) -> None:
         """Write the record as one safetensors file whose header is JSON; it opens again with `Predictions.open`."""

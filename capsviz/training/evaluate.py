@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from capsviz import device
+from capsviz.analysis.confusion import matrix
 from capsviz.data import ImageSet, MultiDigits, to_float
 from capsviz.network import METHODS, Network
 from capsviz.training.feed import multi_hot
@@ -58,11 +59,13 @@ def evaluate(model: Network, data: ImageSet | MultiDigits, batch: int = BATCH) -
 def _part(model: Network, images: Tensor, labels: Tensor) -> tuple[int, int, float, Tensor]:
     """Of a batch: images answered wrongly, images, summed loss, confusion."""
     output = model(images, reconstruct=False)
-    targets = multi_hot(labels.unsqueeze(1) if labels.ndim == 1 else labels, model.config.classes)
+    shown = labels.reshape(len(labels), -1)
+    targets = multi_hot(shown, model.config.classes)
     found = most_active(output.activations.float(), targets)
     wrong = int((found != targets).any(dim=1).sum())
     mean = METHODS[model.config.routing].loss(output.scores.float(), targets)
-    return wrong, len(targets), float(mean) * len(targets), confusions(found, targets).cpu()
+    counts = matrix(shown, found.long().topk(shown.shape[1]).indices, model.config.classes)
+    return wrong, len(targets), float(mean) * len(targets), counts.cpu()
 
 
 def batches(
@@ -88,12 +91,3 @@ def most_active(
     """The classes a network names: as many of the most active capsules as the image has labels."""
     ranks = activations.argsort(dim=1, descending=True, stable=True).argsort(dim=1, stable=True)
     return ranks < targets.sum(dim=1, keepdim=True)
-
-
-def confusions(
-    found: Bool[Tensor, "batch upper"], targets: Bool[Tensor, "batch upper"]
-) -> Int64[Tensor, "upper upper"]:
-    """Counts of (class shown, class named) over a batch."""
-    right = (found & targets).sum(dim=0).diag()
-    missed, invented = (targets & ~found).double(), (found & ~targets).double()
-    return (right.double() + missed.T @ invented).round().long()
