@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 
 import streamlit as st
@@ -32,6 +33,19 @@ ALIKE = 5.0
 """Shares that differ by fewer percentage points tell no difference between capsules."""
 
 
+@dataclass(frozen=True)
+class Control:
+    """The record of a second seed of dynamic routing drawn by the same decoder, and what it says.
+
+    Where there is none, what is missing, and what to do about it.
+    """
+
+    record: Predictions | None = None
+    said: str = ""
+    missing: str = ""
+    remedy: str = ""
+
+
 def show(current: Scene) -> None:
     """What is looked at, its count, and the figure."""
     records = {name: record for name, record in methods.records(current).items() if record.reread is not None}
@@ -50,15 +64,15 @@ def show(current: Scene) -> None:
     ordered = [*strangers, *(name for name in records if name not in strangers)]
     titles = {name: f"{plain(called[name])} · {int(records[name].drawn_wrong.sum()):,}" for name in ordered}
     segments("Capsules of · classified right, drawn wrong", "method", method, titles)
-    control, said, missing, remedy = _control(records[method])
-    layout.say(f"{_sentence(records[method], called[method])} {said}")
-    if missing:
+    control = _control(records[method])
+    layout.say(f"{_sentence(records[method], called[method])} {control.said}")
+    if control.missing:
         with st.container(key="missing"):
-            st.caption(sentence(missing if current.choices.present else f"{missing} {remedy}"))
+            st.caption(sentence(control.missing + f" {control.remedy}" * (not current.choices.present)))
     right, most = int(records[method].right.sum()), EXAMPLES["first"]
     plainly = f"The first {most}, as in the paper" if right >= most else f"All {right}, in their order"
     segments("Images", "sample", current.choices.sample, {"wrong": "Drawn wrong first", "first": plainly}, bare=True)
-    _figure(current, records, method, called[method], methods.test_images(current, records.values()), control)
+    _figure(current, records, method, called[method], methods.test_images(current, records.values()), control.record)
 
 
 def _sentence(record: Predictions, called: str) -> str:
@@ -77,31 +91,25 @@ def _sentence(record: Predictions, called: str) -> str:
     )
 
 
-def _control(record: Predictions) -> tuple[Predictions | None, str, str, str]:
-    """The record of a second seed of dynamic routing drawn by the same decoder, and what it says.
-
-    Where it is missing, what is missing, and what to do about it.
-    """
+def _control(record: Predictions) -> Control:
     if record.reconstructs:
-        return None, "", "", ""
+        return Control()
     entries = resources.all_entries()
     drawer = entries[record.drawn_by]
     seeds = [entry for entry in entries.values() if control_drawer_of(entry) == drawer]
     if not seeds:
-        return (
-            None,
-            "",
-            f"What is missing is a control: a dynamic routing model of another seed, drawn by the decoder of "
+        return Control(
+            missing="What is missing is a control: a dynamic routing model of another seed, drawn by the decoder of "
             f"{drawer.name} as well. Without it this figure does not tell whether capsules trained without a decoder "
             "are harder to draw than any others that this decoder never met.",
-            f"`capsviz zoo train {drawer.name} --seeds 2`, `capsviz zoo add runs/{drawer.name}-seed1` and "
+            remedy=f"`capsviz zoo train {drawer.name} --seeds 2`, `capsviz zoo add runs/{drawer.name}-seed1` and "
             "`capsviz zoo measure` put it here.",
         )
     try:
         control = resources.predictions(seeds[0].name, drawer.name)
     except PredictionsError as error:
         what = f"The control, {seeds[0].name} drawn by the decoder of {drawer.name}, is missing."
-        return None, "", what, str(error)
+        return Control(missing=what, remedy=str(error))
     wrong, right = int(control.drawn_wrong.sum()), int(control.right.sum())
     share, of_these = 100 * wrong / right, 100 * int(record.drawn_wrong.sum()) / int(record.right.sum())
     said = (
@@ -109,7 +117,7 @@ def _control(record: Predictions) -> tuple[Predictions | None, str, str, str]:
         f"{escape(drawer.name)}, <b>{wrong:,}</b> of the {right:,} that it names rightly read as another class: "
         f"{share:.0f} %, beside {of_these:.0f} %. " + _verdict(share, of_these)
     )
-    return control, said, "", ""
+    return Control(control, said)
 
 
 def _verdict(control: float, share: float) -> str:
