@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,8 +67,8 @@ Levels = Mapping[str, tuple[float, float]]
 
 
 def levels_of(source: str | Path) -> Levels:
-    """The levels of a file, empty for one of 8 bits or of colour; nothing is decoded of such. Raises `ImageError`."""
-    with _open(_bytes_of(source)) as picture:
+    """The levels of a file, empty for one of 8 bits or of colour, of which the header is read. Raises `ImageError`."""
+    with _file(source) as file, _open(file) as picture:
         if not _deep(picture):
             return {}
         _check_size(picture)
@@ -90,7 +91,7 @@ def read_image(source: bytes | bytearray | memoryview | str | Path, *, levels: L
     data = _bytes_of(source)
     if not data:
         raise ImageError("The file is empty (0 bytes): choose another one.")
-    with _open(data) as picture:
+    with _open(io.BytesIO(data)) as picture:
         _check_size(picture)
         try:
             # MPO is a JPEG that carries further views of the same photo
@@ -158,21 +159,29 @@ def prepare(
 def _bytes_of(source: bytes | bytearray | memoryview | str | Path) -> bytes:
     if not isinstance(source, (str, Path)):
         return bytes(source)
+    with _file(source) as file:
+        return file.read()
+
+
+@contextmanager
+def _file(source: str | Path) -> Iterator[io.BufferedReader]:
     try:
-        return Path(source).expanduser().read_bytes()
+        with Path(source).expanduser().open("rb") as file:
+            yield file
     except OSError as error:
         raise ImageError(f"{source} cannot be opened ({error.strerror}): check the path.") from error
 
 
-def _open(data: bytes) -> Image.Image:
+def _open(file: io.BytesIO | io.BufferedReader) -> Image.Image:
     """The picture with its header read and nothing decoded."""
     formats: list[str] = [*_FORMATS, *(["AVIF"] if features.check("avif") else [])]
     try:
-        return Image.open(io.BytesIO(data), formats=formats)
+        return Image.open(file, formats=formats)
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
         raise ImageError(_TOO_LARGE) from error
     except Exception as error:  # headers of foreign files make the format plugins raise all sorts of things
-        if data[4:12] in (b"ftypheic", b"ftypheix", b"ftypmif1"):
+        file.seek(0)
+        if file.read(12)[4:12] in (b"ftypheic", b"ftypheix", b"ftypmif1"):
             raise ImageError("HEIC photos cannot be read: save the photo as JPEG or PNG and upload that.") from error
         raise ImageError(f"This is not a picture that can be read: choose a file in {_NAMES} format.") from error
 

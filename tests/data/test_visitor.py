@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw
 
 from capsviz.data import ImageError, load, prepare, read_image
+from capsviz.data.visitor import levels_of
 
 Ink = int | tuple[int, ...]
 
@@ -330,3 +331,25 @@ def test_a_picture_of_any_kind_and_proportion_becomes_the_shape_asked_for(mode, 
 def test_a_shape_or_layout_that_there_is_not_is_refused(shape, layout):
     with pytest.raises(ImageError):
         prepare(_seven(), shape, layout=layout)
+
+
+@pytest.mark.parametrize(("depth", "levels"), [(np.uint8, {}), (np.uint16, {"I": (0.0, 255.0)})])
+def test_of_a_picture_of_8_bits_no_more_than_the_header_is_read_for_its_levels(tmp_path, monkeypatch, depth, levels):
+    grey = np.random.default_rng(0).permutation(256 * 1000).reshape(1000, 256) % 256
+    Image.fromarray(grey.astype(depth)).save(tmp_path / "grey.png")
+    read = 0
+
+    class Counting(io.FileIO):
+        def readinto(self, buffer):
+            nonlocal read
+            read += (count := super().readinto(buffer))
+            return count
+
+        def readall(self):
+            nonlocal read
+            read += len(rest := super().readall())
+            return rest
+
+    monkeypatch.setattr(io, "open", lambda path, *_: io.BufferedReader(Counting(path)))
+    assert levels_of(tmp_path / "grey.png") == levels
+    assert (read < 20_000) == (depth is np.uint8)
