@@ -138,17 +138,21 @@ def train_series(
 
 
 def table(chosen: Sequence[Recipe], out: Path) -> str:
-    """One line for each recipe: its name, how far its run in OUT is, and the command that trains it alone."""
-    lines = []
+    """One line for each recipe: its name, how far its run in OUT is, and the command that trains it alone.
+
+    Below them a sentence on each run that cannot be read.
+    """
+    lines, sentences = [], []
     for recipe in chosen:
         try:
             state = state_of(recipe, out)
         except OtherSettings:
             state_now = "other settings"
-        except (CheckpointError, SettingsError):
-            state_now = "damaged"
+        except CheckpointError as error:
+            state_now = "other version" if isinstance(error.__cause__, SettingsError) else "damaged"
+            sentences.append(str(error))
         else:
             state_now = f"{state.test_error:.2f} %" if state.test_error is not None else f"step {state.step}"
             state_now = state_now if state.done or state.step else "not begun"
         lines.append(f"{recipe.name:26} {state_now:14} {recipe.config.command()}")
-    return "\n".join(lines)
+    return "\n".join(lines + sentences)

@@ -16,7 +16,7 @@ from capsviz.errors import CapsvizError
 from capsviz.training import loop, recipes
 from capsviz.training.config import TrainingConfig
 from capsviz.training.recipes import Recipe
-from capsviz.training.runs import CHECKPOINT, open_run
+from capsviz.training.runs import CHECKPOINT, SUMMARY, open_run
 from capsviz.training.series import State, state_of, table, train_series
 
 pytestmark = pytest.mark.long
@@ -101,7 +101,18 @@ def test_a_run_with_other_settings_is_left_alone_and_named(tmp_path):
 def test_a_run_whose_checkpoint_is_damaged_is_called_so(tmp_path):
     loop.train(CNN.config, tmp_path / CNN.name, device="cpu", quiet=True, time_limit=1e-6)
     (tmp_path / CNN.name / CHECKPOINT).write_bytes(b"no tensors at all")
-    assert "damaged" in table([CNN], tmp_path) and "other settings" not in table([CNN], tmp_path)
+    listed, said = table([CNN], tmp_path).splitlines()
+    assert listed.startswith("digits-cnn                 damaged  ") and CHECKPOINT in said
+
+
+def test_a_run_with_a_setting_that_this_version_does_not_know_is_called_so(tmp_path):
+    loop.train(CNN.config, tmp_path / CNN.name, device="cpu", quiet=True)
+    summary = json.loads((tmp_path / CNN.name / SUMMARY).read_text())
+    summary["training"]["colour"] = "blue"
+    (tmp_path / CNN.name / SUMMARY).write_text(json.dumps(summary))
+    listed, said = table([CNN], tmp_path).splitlines()
+    assert listed.startswith("digits-cnn                 other version  ")
+    assert "made by another version of capsviz (unknown setting 'colour'); train again" in said
 
 
 def test_a_missing_device_stops_the_whole_list(tmp_path):
