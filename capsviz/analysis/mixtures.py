@@ -1,7 +1,6 @@
-"""A mixture of Gaussians fitted to points by expectation-maximisation, half step by half step, and the same points as
-votes under EM routing.
+"""A mixture of Gaussians fitted to points by expectation-maximisation, half step by half step.
 
-Source: *Encapsulating Capsule Networks*, eq. 12-19; EM routing: Hinton, Sabour & Frosst 2018.
+Source: *Encapsulating Capsule Networks*, eq. 12-19.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from torch import Tensor
 from torch.distributions import MultivariateNormal
 
 from capsviz.errors import CapsvizError
-from capsviz.routing import DenseVotes, EMStep, InverseTemperature, em_routing
 
 Covariance = Literal["full", "diag"]
 FLOOR = 1e-4
@@ -192,36 +190,3 @@ def _difference(points: Tensor, step: HalfStep, theirs: GaussianMixture) -> floa
     ]
     likelihood = abs(step.log_likelihood / len(points) - float(theirs.score(points.numpy())))
     return max(likelihood, *(float((ours - other).abs().max()) for ours, other in pairs))
-
-
-def as_votes(
-    points: Float[Tensor, "point dim"],
-    activations: Float[Tensor, " point"],
-    responsibilities: Float[Tensor, "point gaussian"] | None,
-    gaussians: int,
-    rounds: int,
-    *,
-    beta_u: float,
-    beta_a: float,
-    inverse_temperature: InverseTemperature,
-    floor: float = FLOOR,
-) -> tuple[EMStep, ...]:
-    """The points as votes of lower capsules, the same for every parent, under EM routing.
-
-    activations: a_i. responsibilities: R of the first M-step; None: 1 / J. floor: the least variance. In a network
-    every parent gets its own vote, through its own matrix; votes that all parents share are told apart by R alone.
-    """
-    votes = points[None, :, None].expand(1, len(points), gaussians, points.shape[1])
-    return tuple(
-        em_routing(
-            DenseVotes(votes),
-            activations[None],
-            torch.full((gaussians,), beta_u, dtype=points.dtype),
-            torch.full((gaussians,), beta_a, dtype=points.dtype),
-            rounds,
-            inverse_temperature=inverse_temperature,
-            responsibilities=None if responsibilities is None else responsibilities[None],
-            variance_floor=floor,
-            final_posteriors=True,
-        )
-    )

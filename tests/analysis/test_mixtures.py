@@ -17,7 +17,6 @@ from capsviz.analysis.mixtures import (
     Covariance,
     Gaussians,
     MixtureError,
-    as_votes,
     begin,
     expectation,
     floor_cost,
@@ -27,6 +26,7 @@ from capsviz.analysis.mixtures import (
 )
 from capsviz.data.points import COUNT, EXTENT, PRESETS
 from capsviz.routing import InverseTemperature
+from tests.as_votes import as_votes
 from tests.known import known
 
 ROUNDS = 15

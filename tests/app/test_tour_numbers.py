@@ -13,7 +13,7 @@ from app.shared import resources
 from app.sources import images
 from app.tours import store
 from capsviz.analysis.metrics import contributions
-from capsviz.analysis.mixtures import as_votes, begin, expectation, half_steps
+from capsviz.analysis.mixtures import begin, expectation, half_steps
 from capsviz.analysis.viewpoint import amounts, lost
 from capsviz.boards.mixture import FRAMES, ROUNDS, Laid
 from capsviz.data import load, to_float
@@ -24,6 +24,7 @@ from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.recorder import trace as record
 from capsviz.tracing.trace import Trace
 from capsviz.zoo import AtStep
+from tests.as_votes import as_votes
 from tests.known import known
 
 AGREEMENT, GAUSSIANS, LOOP = store.SHIPPED

@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import nn
 
-from capsviz.analysis.mixtures import FLOOR, Covariance, as_votes, begin, half_steps
+from capsviz.analysis.mixtures import FLOOR, Covariance, begin, half_steps
 from capsviz.analysis.perturbation import lerp, masked, slerp
 from capsviz.boards import pack_weights
 from capsviz.boards.basics import MARGINS
@@ -22,6 +22,7 @@ from capsviz.boards.message import pack
 from capsviz.network import CapsNet
 from capsviz.routing import DenseVotes, InverseTemperature, dynamic_routing, squash
 from capsviz.routing.losses import margin_losses
+from tests.as_votes import as_votes
 
 FOLDER = Path(__file__).parents[2] / "frontend" / "fixtures"
 CLASSES, DIM, EXEMPLARS, IMAGE = 3, 4, 2, (3, 3, 2)
