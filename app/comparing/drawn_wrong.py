@@ -140,11 +140,11 @@ def _figure(
     if not len(which):
         return
     pictures: dict[str, torch.Tensor] = {} if test is None else {"input": methods.pixels(test, which)}
-    drawer = methods.title(resources.all_entries()[record.drawn_by])
+    drawer = resources.kind(resources.all_entries()[record.drawn_by])
     if not record.reconstructs:
         pictures[f"{drawer}, reconstructed"] = resources.drawn(record.drawn_by, which)
     if control is not None:
-        other = methods.title(resources.all_entries()[control.name])
+        other = resources.kind(resources.all_entries()[control.name])
         drawing = resources.drawn(control.name, which, control.drawn_by)
         pictures[f"control: {other}, drawn by {drawer}"] = drawing
     decoder = "its own decoder" if record.reconstructs else drawer

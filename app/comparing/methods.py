@@ -27,20 +27,13 @@ class NothingMeasured(CapsvizError):
     """No model of the data set has a record that suits the view."""
 
 
-def title(entry: Entry) -> str:
-    """What a method is called on screen: "L2", and "L2/FC" where it had no decoder (Yang, Li & Yu 2021)."""
-    without = entry.has_capsules and not entry.has_decoder
-    return resources.kind(entry) + ("/FC" if without else "")
-
-
 def short(entry: Entry) -> str:
     """A method's name where it has little room: "DR", "L2/FC", "EM matrix", "DR 1" for another seed."""
     matrix = " matrix" if entry.has_capsules and entry.config.capsule_layers else ""
-    without = "/FC" if entry.has_capsules and not entry.has_decoder else ""
-    return f"{entry.method.short}{without}{matrix}{f' {entry.seed}' if entry.seed else ''}"
+    return f"{entry.method.short}{'/FC' * entry.classifies_alone}{matrix}{f' {entry.seed}' if entry.seed else ''}"
 
 
-def titles(names: Iterable[str], form: Callable[[Entry], str] = title) -> dict[str, str]:
+def titles(names: Iterable[str], form: Callable[[Entry], str] = resources.kind) -> dict[str, str]:
     """Titles by the models' names; the preset, or else the name, is said where two would be called alike."""
     entries = [resources.all_entries()[name] for name in names]
     plain = [form(entry) for entry in entries]

@@ -81,12 +81,14 @@ def steps(entry: zoo.Entry) -> dict[str, int]:
 
 
 def kind(entry: zoo.Entry) -> str:
-    """What a model's algorithm is called on screen; EM in several layers goes by a name of its own, as does a seed.
+    """What a model's algorithm is called on screen: "L2", and "L2/FC" without a decoder (Yang, Li & Yu 2021); EM in
+    several layers goes by a name of its own, as does a seed.
 
     A model that the visitor dropped is "yours", and one whose training has not ended is at its step.
     """
     matrix = entry.has_capsules and entry.config.capsule_layers
-    called = "EM, matrix capsules" if matrix else entry.method.title
+    called = (entry.method.short if matrix else entry.method.title) + "/FC" * entry.classifies_alone
+    called += ", matrix capsules" if matrix else ""
     called += ", yours" if entry.name in own_models.models() else ""
     called += f", step {entry.step:,}" if isinstance(entry, zoo.AtStep) else ""
     return f"{called}, seed {entry.seed}" if entry.seed else called

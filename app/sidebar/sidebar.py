@@ -154,7 +154,7 @@ def _models(scene: Scene, here: str) -> None:
 
 
 def _kind(entry: Entry) -> str:
-    return resources.kind(entry) + ("" if entry.has_decoder else " without decoder")
+    return resources.kind(entry) + ", no decoder" * entry.classifies_alone
 
 
 def _label(entry: Entry, *, twin: bool) -> str:

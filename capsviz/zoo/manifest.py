@@ -130,6 +130,11 @@ class Entry:
         return self.has_capsules and bool(self.config.decoder)
 
     @property
+    def classifies_alone(self) -> bool:
+        """Whether it has capsules that no decoder draws, for which Yang, Li & Yu 2021 write /FC."""
+        return self.has_capsules and not self.has_decoder
+
+    @property
     def seed(self) -> int:
         """The seed of its training, by its command; 0 where that names none."""
         found = re.search(r"(?:^|\s)--seed[ =](\d{1,19})(?:\s|$)", self.command)
@@ -327,8 +332,7 @@ def markdown() -> str:
     ]
     for model in models().values():
         wrong = round(model.test_error * model.test_count / 100)
-        bare = model.has_capsules and not model.has_decoder
-        routing = model.method.title + (", no decoder" if bare else "")
+        routing = model.method.title + "/FC, no decoder" * model.classifies_alone
         size = f"{model.bytes / 1e6:.1f} MB" + (", 8 bits" if model.bits == 8 else "")
         lines.append(
             f"| `{model.name}` | {model.data} | {routing} | {model.preset} | {model.parameters / 1e6:.2f} M "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -186,6 +187,15 @@ def test_a_chosen_class_goes_to_the_url_and_back_to_the_predicted_one_with_anoth
     app.button(key="random").click().run()
     assert "class" not in app.query_params
     assert not app.exception
+
+
+def test_a_model_without_decoder_has_one_name_wherever_it_is_offered_or_compared(visit: Visit):
+    app = visit("compare", model="digits-l2-fc", view="confusions")
+    assert "L2/FC, no decoder · 0.28 %" in app.radio(key="model").options
+    titles = [note["text"] for note in charts(app)["confusions"]["layout"]["annotations"]]
+    assert "<b>L2/FC</b><br>1 wrong" in titles
+    entry = zoo.entry("digits-l2-fc")
+    assert resources.kind(replace(entry, command=f"{entry.command} --seed 1")) == "L2/FC, seed 1"
 
 
 def test_a_page_about_another_algorithm_runs_the_sibling_and_says_so(visit: Visit):
