@@ -291,7 +291,9 @@ def test_all_models_stand_side_by_side_each_with_its_own_capsules_of_the_same_im
 
 
 def test_a_link_to_a_walk_is_a_walk(visit: Visit):
-    sent = live(visit("perturb", model="digits-dr", hand="walk", to="8.3", walk="0.4", path="sphere"))
+    app = visit("perturb", model="digits-dr", hand="walk", to="8.3", walk="0.4", path="sphere")
+    assert "offsets can make it longer, also where a walk begins" in spoken(app)
+    sent = live(app)
     assert sent["hand"] == "walk"
     assert (sent["state"]["to"], sent["state"]["share"], sent["state"]["sphere"]) == ([8, 2], 0.4, True)
     app = visit("perturb", model="digits-dr")
