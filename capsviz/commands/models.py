@@ -152,7 +152,8 @@ def trace_picture(
 
     network, known = model
     info = data.known(known["data"])
-    prepared = prepare(read_image(image), network.config.image, layout=info.layout if info else None, invert=invert)
+    layout, levels = (info.layout, info.levels(data.data_root())) if info else (None, None)
+    prepared = prepare(read_image(image), network.config.image, layout=layout, invert=invert, levels=levels)
     for note in prepared.notes:
         say(note)
     recorded = record(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from capsviz.data.errors import UnknownDataset
 from capsviz.data.images import ImageSet
+from capsviz.data.visitor import Levels
 
 if TYPE_CHECKING:
     from capsviz.data.fetching import Progress
@@ -59,6 +60,10 @@ class Dataset(ABC):
     def missing(self, root: Path) -> str:
         """The sentence on a data set that is not below `root`."""
         return f"{self.title} is not on this machine."
+
+    def levels(self, root: Path) -> Levels:
+        """The levels of its images of more than 8 bits of grey, as `prepare` takes them, where they are here."""
+        return {}
 
     @abstractmethod
     def available(self, root: Path) -> bool:

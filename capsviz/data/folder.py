@@ -114,13 +114,18 @@ class Folder(Dataset):
             raise DatasetMissing(
                 f"{place} has no images left for {split}: add more, or make folders train and test in it."
             )
-        images, broken = _read_all(files, self.image, _levels(place, *_state(place)))
+        images, broken = _read_all(files, self.image, self.levels(root))
         if not len(images):
             raise DatasetMissing(line(f"None of the {len(files)} files in {place} can be read; replace them."))
         note = _left_out([str(files[each].relative_to(place)) for each in broken], len(files))
         kept = torch.ones(len(files), dtype=torch.bool)
         kept[broken] = False
         return ImageSet(self.name, split, images, labels[kept], listing.classes, note)
+
+    def levels(self, root: Path) -> Levels:
+        """See `Dataset`: of all its pictures, so that they are scaled alike; empty where it is not to be used."""
+        place = self.found(root)
+        return _levels(place, *_state(place)) if place is not None and self.available(root) else {}
 
     def readable(self, split: str, root: Path) -> int:
         """How many images of a split can be read, by reading all of them, small; raises `DatasetMissing` as `load`."""
@@ -334,8 +339,8 @@ def _read_all(
 
     def read(number: int) -> bool:
         try:
-            picture = read_image(files[number], levels=levels)
-            images[number] = prepare(picture, form, layout="photo", invert=False).pixels
+            picture = read_image(files[number])
+            images[number] = prepare(picture, form, layout="photo", invert=False, levels=levels).pixels
         except ImageError:
             return False
         return True

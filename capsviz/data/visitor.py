@@ -43,14 +43,24 @@ _TOO_LARGE = (
 
 
 @dataclass(frozen=True)
+class Grey:
+    """Which of the levels of a picture of more than 8 bits became black and white; kind: as in `Levels`."""
+
+    kind: str
+    black: float
+    white: float
+
+
+@dataclass(frozen=True)
 class VisitorImage:
     """A picture as it should be seen, upright, opaque, 8-bit grey ("L") or colour ("RGB"), at most 1024 pixels a side.
 
-    `notes` are sentences on what had to be done to it.
+    `notes` are sentences on what had to be done to it. grey: of one that had more than 8 bits of grey.
     """
 
     image: Image.Image
     notes: tuple[str, ...] = ()
+    grey: Grey | None = None
 
 
 @dataclass(frozen=True)
@@ -80,13 +90,12 @@ def levels_of(source: str | Path) -> Levels:
         return {picture.mode[0]: (low, high)} if math.isfinite(low + high) else {}
 
 
-def read_image(source: bytes | bytearray | memoryview | str | Path, *, levels: Levels | None = None) -> VisitorImage:
+def read_image(source: bytes | bytearray | memoryview | str | Path) -> VisitorImage:
     """Read a picture from bytes or a path.
 
-    The first frame of an animation, turned as EXIF says, 16-bit grey scaled, transparency filled with whichever of
-    black and white shows what is drawn. levels: of all pictures that are to be scaled alike, its own unless given.
-    Raises `ImageError` with one sentence for what is empty, no picture, too large, truncated or damaged; the size is
-    checked before anything is decoded.
+    The first frame of an animation, turned as EXIF says, 16-bit grey scaled by its own levels, transparency filled with
+    whichever of black and white shows what is drawn. Raises `ImageError` with one sentence for what is empty, no
+    picture, too large, truncated or damaged; the size is checked before anything is decoded.
     """
     data = _bytes_of(source)
     if not data:
@@ -99,7 +108,7 @@ def read_image(source: bytes | bytearray | memoryview | str | Path, *, levels: L
             picture.draft(picture.mode, (WORKING_SIDE, WORKING_SIDE))  # JPEG decodes at a fraction; others ignore it
             picture.load()
             orientation = picture.getexif().get(_ORIENTATION)
-            upright, notes = _opaque(picture, levels)
+            upright, notes, grey = _opaque(picture)
         except ImageError:
             raise
         except MemoryError as error:
@@ -111,7 +120,7 @@ def read_image(source: bytes | bytearray | memoryview | str | Path, *, levels: L
     if orientation in _TURNS:
         upright = upright.transpose(_TURNS[orientation])
         notes.append("The picture was turned as its camera recorded.")
-    return VisitorImage(upright, tuple(notes))
+    return VisitorImage(upright, tuple(notes), grey)
 
 
 def prepare(
@@ -120,6 +129,7 @@ def prepare(
     *,
     layout: str | None = None,
     invert: bool | None = None,
+    levels: Levels | None = None,
 ) -> Prepared:
     """Bring a picture into the form of a model's training images, bytes of `shape` (channels, height, width).
 
@@ -127,7 +137,8 @@ def prepare(
     side, its centre of mass put at the centre), "article" as Fashion-MNIST's (fitted into the whole side, its box
     centred), "photo" the middle of the picture. Default: "digit" for one channel, "photo" for three;
     `DATASETS[name].layout` knows better. `invert` turns dark on bright into bright on dark; None decides by the
-    median of the border (never for "photo"). Raises `ImageError` for a shape or layout that there is not.
+    median of the border (never for "photo"). levels: of the training images, as which a picture of more than 8 bits of
+    grey is then scaled, and not by its own. Raises `ImageError` for a shape or layout that there is not.
     """
     channels, height, width = shape
     if channels not in (1, 3) or height < 1 or width < 1:
@@ -135,7 +146,13 @@ def prepare(
     layout = layout or ("digit" if channels == 1 else "photo")
     if layout not in LAYOUTS:
         raise ImageError(f"There is no layout {layout!r}: choose one of {', '.join(LAYOUTS)}.")
-    picture, notes = (image.image, list(image.notes)) if isinstance(image, VisitorImage) else _opaque(image)
+    if not isinstance(image, VisitorImage):
+        upright, said, own = _opaque(image)
+        image = VisitorImage(upright, tuple(said), own)
+    picture, notes = image.image, list(image.notes)
+    if image.grey and levels and image.grey.kind in levels:
+        picture, white = _rescaled(picture, image.grey, levels[image.grey.kind])
+        notes.append(f"White is the level {white:,.6g}, as in the images of the model.")
     if layout == "photo":
         return _photo(picture, shape, bool(invert), notes)
     grey = np.asarray(picture.convert("L"), dtype=np.float32)
@@ -197,11 +214,12 @@ def _deep(picture: Image.Image) -> bool:
     return picture.mode.startswith("I") or picture.mode == "F"
 
 
-def _opaque(picture: Image.Image, levels: Levels | None = None) -> tuple[Image.Image, list[str]]:
-    """The picture as "L" or "RGB", reduced to the working size, and notes."""
+def _opaque(picture: Image.Image) -> tuple[Image.Image, list[str], Grey | None]:
+    """The picture as "L" or "RGB", reduced to the working size, notes, and the levels of deep grey."""
     notes: list[str] = []
+    grey = None
     if _deep(picture):
-        picture = _eight_bits(picture, (levels or {}).get(picture.mode[0]))
+        picture, grey = _eight_bits(picture)
         notes.append("The grey levels were scaled to 8 bits.")
     if picture.has_transparency_data:
         picture = picture.convert("RGBA")
@@ -216,23 +234,37 @@ def _opaque(picture: Image.Image, levels: Levels | None = None) -> tuple[Image.I
         picture, note = _fill(picture)
         if note:
             notes.append(note)
-    return picture, notes
+    return picture, notes, grey
 
 
-def _eight_bits(picture: Image.Image, levels: tuple[float, float] | None = None) -> Image.Image:
-    """Grey as bytes: by the smallest depth (8, 10, 12, 16 bits) that holds it, else from end to end.
-
-    levels: the lowest and the highest of all pictures that are scaled alike.
-    """
+def _eight_bits(picture: Image.Image) -> tuple[Image.Image, Grey]:
+    """Grey as bytes, by its own levels."""
     values = np.asarray(picture).astype(np.float64)
     if not np.isfinite(values).all():
         raise ImageError("The picture holds values that are not numbers: save it as an ordinary PNG and upload that.")
-    low, high = levels or (float(values.min()), float(values.max()))
-    depths = (1.0,) if picture.mode == "F" and high <= 1 else (255.0, 1023.0, 4095.0, 65535.0)
+    grey = _ends(picture.mode[0], float(values.min()), float(values.max()))
+    scaled = (values - grey.black) * (255 / (grey.white - grey.black))
+    return Image.fromarray(np.rint(scaled).astype(np.uint8)), grey
+
+
+def _ends(kind: str, low: float, high: float) -> Grey:
+    """Black and white of levels from low to high: 0 and the smallest depth (8, 10, 12, 16 bits) that holds them, of
+    fractions 1, else the lowest and the highest.
+    """
+    depths: tuple[float, ...] = (255.0, 1023.0, 4095.0, 65535.0)
+    if kind == "F" and high < 128:  # fractions, some a little above 1 where they were resampled
+        depths = (1.0, high)
     depth = next((top for top in depths if low >= 0 and high <= top), None)
-    if depth is None:
-        values, depth = values - low, (high - low) or 1.0  # one level only, such as -3 everywhere, becomes black
-    return Image.fromarray(np.rint(values * (255 / depth)).astype(np.uint8))
+    # One level only, such as -3 everywhere, becomes black.
+    return Grey(kind, 0.0, depth) if depth else Grey(kind, low, high if high > low else low + 1.0)
+
+
+def _rescaled(picture: Image.Image, grey: Grey, levels: tuple[float, float]) -> tuple[Image.Image, float]:
+    """A picture of bytes as it is with black and white of other levels, and the level that is white then."""
+    ends = _ends(grey.kind, *levels)
+    values = grey.black + np.arange(256) * ((grey.white - grey.black) / 255)
+    scaled = np.rint((values - ends.black) * (255 / (ends.white - ends.black)))
+    return picture.point(np.clip(scaled, 0, 255).astype(int).tolist()), ends.white
 
 
 def _fill(picture: Image.Image) -> tuple[Image.Image, str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from app.comparing import methods
 from app.page import layout
@@ -18,6 +21,7 @@ from capsviz import data, zoo
 from capsviz.analysis import ascent, measuring, predictions
 from capsviz.analysis.predictions import Predictions
 from capsviz.boards.decoder import header
+from capsviz.data.folder import Folder
 from capsviz.tracing.trace import Trace
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
@@ -296,3 +300,13 @@ def test_a_picture_for_large_images_is_whole_here_and_coarser_from_the_link(own,
     assert linked_picture.read(link).shape == (3, 16, 16)
     there = visit("dynamic", model="shapes-dr", source="upload", picture=link)
     assert not there.error and images.COARSE in spoken(there)
+
+
+def test_a_deep_picture_is_as_dark_as_it_is_among_the_images_of_the_model(own, visit, monkeypatch):
+    """White in the folder is the level 65,535: a picture of at most 3,000 is a dark one there."""
+    monkeypatch.setattr(Folder, "levels", lambda *_: {"I": (0.0, 50_000.0)})
+    app, picture = visit("dynamic", model="shapes-dr", source="upload"), io.BytesIO()
+    Image.fromarray(np.full((24, 24), 3000, np.uint16)).save(picture, "PNG")
+    app.file_uploader(key="file").upload("mine.png", picture.getvalue(), "image/png").run()
+    assert not app.exception and "White is the level 65,535, as in the images of the model." in spoken(app)
+    assert linked_picture.read(app.query_params["picture"]).unique().tolist() == [12]

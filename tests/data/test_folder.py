@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 from capsviz.data import (
@@ -18,6 +19,8 @@ from capsviz.data import (
     download,
     known,
     load,
+    prepare,
+    read_image,
     title_of,
 )
 from capsviz.data.folder import named
@@ -212,6 +215,23 @@ def test_pictures_of_sixteen_bits_are_scaled_alike(tmp_path):
         dark = images.images[images.labels == images.classes.index("dark")].float()
         bright = images.images[images.labels == images.classes.index("bright")].float()
         assert dark.max() < 21 and bright.min() > 180, "4095 is white, in every picture"
+    levels = describe(f"folder:{tmp_path}").levels(data_root())
+    alone = prepare(read_image(tmp_path / "dark" / "4.png"), (1, 16, 16), layout="photo", levels=levels)
+    seen = torch.cat([load(f"folder:{tmp_path}", split).images for split in ("train", "test")])
+    assert (seen == alone.pixels).flatten(1).all(dim=1).any(), "alone it is what it is among the others"
+    assert alone.notes[-1] == "White is the level 4,095, as in the images of the model."
+
+
+@pytest.mark.parametrize("highest", [0.99, 1.05, 3.0])
+def test_fractions_keep_their_shades_where_one_is_above_1(tmp_path, highest):
+    for name in ("elm", "oak"):
+        (tmp_path / name).mkdir()
+        for number in range(5):
+            shades = np.linspace(0, 0.9, 256, dtype=np.float32).reshape(16, 16)
+            shades[0, 1] = highest if number == 3 else 0.5
+            Image.fromarray(shades).save(tmp_path / name / f"{number}.tiff")
+    images = load(f"folder:{tmp_path}", "train").images
+    assert images.unique().numel() > 70 and images.max() == (252 if highest < 1 else 255)
 
 
 @pytest.mark.parametrize("name", [b"caf\xe9", b"a\tb"], ids=["latin-1", "tab"])
