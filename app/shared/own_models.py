@@ -97,9 +97,19 @@ def receive(file: str, content: bytes, on_stage: str) -> str:
     others = {key: each for key, each in models().items() if key != name}
     while len(others) >= MOST:
         del others[next(key for key in others if key != on_stage)]
-    digest = hashlib.sha256(content).hexdigest()
-    st.session_state[_PLACE] = others | {name: OwnModel(digest, replace(found, entry=entry, record=record), network)}
+    own = OwnModel(_digest(content), replace(found, entry=entry, record=record), network)
+    st.session_state[_PLACE] = others | {name: own}
     return name
+
+
+def holds(name: str, content: bytes) -> bool:
+    """Whether the visitor's model of this name is still the one of this file."""
+    own = models().get(name)
+    return own is not None and own.digest == _digest(content)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _renamed(record: Predictions, entry: Entry) -> Predictions:

@@ -18,7 +18,7 @@ from app.training.trainings import CONFIGS, Training, TrainingError
 from capsviz.routing import ALGORITHMS
 from capsviz.training.losses import RECONSTRUCTION_WEIGHT
 
-PLACE, PROBLEM = "training", "training-problem"
+PLACE, PROBLEM, TAKEN = "training", "training-problem", "training-taken"
 EVERY = 2.0  # seconds after which the page looks again
 
 
@@ -72,9 +72,10 @@ def under_way(training: Training) -> None:
 
 
 def arrived(training: Training) -> None:
-    """Make a model that is ready one of the visitor's own."""
-    if training.content and training.file not in own_models.models():
+    """Make a model that is ready one of the visitor's own, once: they may remove it."""
+    if training.content and st.session_state.get(TAKEN) is not training:
         own_models.receive(training.file, training.content, scene.choices().model)
+        st.session_state[TAKEN] = training
 
 
 def ended(training: Training) -> None:
@@ -83,7 +84,7 @@ def ended(training: Training) -> None:
     name = training.file
     if training.said:
         st.warning(training.said, icon=":material/info:")
-    elif name not in own_models.models():
+    elif not own_models.holds(name, training.content):
         st.info(f"{plain(name)} was removed from this session; train again to have it back.", icon=":material/info:")
     else:
         entry = resources.entries()[name]

@@ -55,6 +55,17 @@ def test_a_dropped_model_is_on_stage_with_its_own_numbers(visit: Visit, content:
     assert shown.name == "mine.capsviz" and torch.equal(shown.activations, now.activations)
 
 
+def test_two_models_of_one_label_are_told_apart_and_both_can_be_chosen(visit: Visit, content: bytes):
+    app = drop(drop(visit(model="digits-l2", image=3), content, "a.capsviz"), content, "b.capsviz")
+    offered = [label for label in labels(app) if "yours" in label]
+    assert [label.replace("\\", "") for label in offered] == [
+        f"Dynamic routing, yours, tiny · 0.28 % ({name}.capsviz)" for name in "ab"
+    ]
+    [radio] = [each for each in app.radio if each.label == "Algorithm"]
+    radio.set_value("a.capsviz").run()
+    assert "a.capsviz" in app.query_params["model"] and not app.exception
+
+
 def _other() -> bytes:
     """digits-dr whose weights of votes are half as large, and no record, which would be of other errors."""
     whole = exchange.export("digits-dr")

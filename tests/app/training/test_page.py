@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,12 +13,14 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app import scene
+from app.page.text import plain
 from app.scene import Scene
 from app.sources import images, linked_picture, trace_sets
 from app.state.choices import Choices
 from app.training import display, trainings
 from app.training.trainings import CONFIGS, STOPPED, Trainings
 from capsviz import record, zoo
+from capsviz.analysis import exchange
 from capsviz.data import DIGITS
 from capsviz.data.viewpoint import Viewpoint
 from capsviz.routing import ALGORITHMS
@@ -102,6 +105,25 @@ def test_the_model_is_the_visitors_own_on_every_page(visit: Visit, serve: Serve)
     app.run()
     assert not app.exception and not app.error and board(app)
     assert "digits-dr.capsviz: tiny" in spoken(app)
+
+
+def test_a_model_that_the_visitor_removed_stays_away(visit: Visit):
+    app = visit("training", model="digits-dr")
+    app.session_state["training"] = SimpleNamespace(
+        file="digits-dr.capsviz",
+        content=exchange.export("digits-dr"),
+        over=True,
+        said="",
+        config=trainings.CONFIGS[FIRST],
+        progress=lambda: trainings.Progress(1, 1, None, []),
+    )
+    app.run()
+    assert app.success[0].value.startswith("The model is yours")
+    app.button(key="remove-digits-dr.capsviz").click().run()
+    assert not app.exception and not app.success
+    assert [said.value for said in app.info] == [
+        f"{plain('digits-dr.capsviz')} was removed from this session; train again to have it back."
+    ]
 
 
 DRAWN = linked_picture.written((torch.arange(784) % 251).to(torch.uint8).reshape(1, 28, 28))
