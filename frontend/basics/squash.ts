@@ -2,7 +2,7 @@
 
 import { Board, type Acknowledged, type Host } from "../core/board";
 import type { Theme } from "../core/colours";
-import { element, pointed, topOf } from "../core/dom";
+import { element, heldByFinger, isTap, pointed, topOf } from "../core/dom";
 import { indices, shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import { squashed } from "../core/vectors";
@@ -13,6 +13,7 @@ import { SquashCurve, VectorPlane, type SquashState } from "./squash-panels";
 const GAP = 25; // CSS pixels between the pictures, and one that widths are rounded by
 const SMALLEST = 260; // CSS pixels of the plane
 const DEGREES = 180 / Math.PI;
+const NEAR = 40; // CSS pixels from the tip of s at which a finger holds it
 
 interface Message {
   /** Length of s, and its angle in degrees. */
@@ -45,12 +46,19 @@ export class SquashBoard extends Board<Message> {
     super(host, "basics squash");
     const { canvas } = this.plane;
     canvas.onpointerdown = (event) => {
+      if (event.pointerType === "touch" && !this.near(event)) return; // it may move the page
       canvas.setPointerCapture(event.pointerId);
       event.preventDefault();
       this.held = true;
       this.drag(event);
     };
     canvas.onpointermove = (event) => this.held && this.drag(event);
+    canvas.onclick = (event) => {
+      if (!isTap(event)) return;
+      this.drag(event);
+      this.later.now();
+    };
+    heldByFinger(canvas, () => this.held);
     canvas.onpointerup = canvas.onpointercancel = () => {
       this.held = false;
       this.layout();
@@ -87,7 +95,15 @@ export class SquashBoard extends Board<Message> {
     this.sliderRow.replaceChildren(...this.sliders.map(({ root }) => root));
   }
 
-  private drag(event: PointerEvent): void {
+  /** Whether an event is at the tip of s. */
+  private near(event: PointerEvent): boolean {
+    const angle = this.angle / DEGREES;
+    const { x, y } = this.plane.place([this.length * Math.cos(angle), this.length * Math.sin(angle)]);
+    const [left, top] = pointed(this.plane.canvas, event);
+    return Math.hypot(left - x, top - y) < NEAR * this.look.scale;
+  }
+
+  private drag(event: MouseEvent): void {
     if (!this.message) return;
     const [length, angle] = this.plane.polar(...pointed(this.plane.canvas, event), this.message.longest);
     this.take(Math.round(100 * length) / 100, Math.round(angle * DEGREES));

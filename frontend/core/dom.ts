@@ -61,6 +61,19 @@ export function pointed(canvas: HTMLElement, event: MouseEvent): [number, number
   return [(event.clientX - box.left) / larger, (event.clientY - box.top) / larger];
 }
 
+/** A finger on a canvas moves the page, as its style allows, unless it holds something there. */
+export function heldByFinger(canvas: HTMLElement, holds: () => boolean): void {
+  const moved = (event: TouchEvent): void => {
+    if (holds()) event.preventDefault();
+  };
+  canvas.addEventListener("touchmove", moved, { passive: false });
+}
+
+/** Whether an event is of a finger that came down and left at one place. */
+export function isTap(event: MouseEvent): boolean {
+  return event instanceof PointerEvent && event.type === "click" && event.pointerType === "touch";
+}
+
 /** Scroll a list, and nothing else, to one of its entries, where that is out of sight; once both have their places. */
 export function reveal(list: HTMLElement, entry: HTMLElement): void {
   requestAnimationFrame(() => {

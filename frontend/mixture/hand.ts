@@ -2,7 +2,7 @@
 
 import { minIndex } from "d3-array";
 
-import { pointed } from "../core/dom";
+import { heldByFinger, isTap, pointed } from "../core/dom";
 import type { Point } from "./em";
 import type { Plane } from "./plane";
 
@@ -37,6 +37,8 @@ export class Hand {
     canvas.onpointerdown = (event) => this.grab(event);
     canvas.onpointermove = (event) => this.drag(event);
     canvas.onpointerup = canvas.onpointercancel = () => this.drop();
+    canvas.onclick = (event) => isTap(event) && this.near(event) === null && this.add(this.at(event), true);
+    heldByFinger(canvas, () => this.busy);
     canvas.onpointerleave = () => this.holder.point(null);
     canvas.ondblclick = (event) => this.remove(this.near(event));
     canvas.onkeydown = (event) => {
@@ -70,7 +72,7 @@ export class Hand {
     if (event.button !== 0) return;
     const { canvas } = this.plane;
     const near = this.near(event);
-    if (near === null && !this.add(this.at(event), false)) return;
+    if (near === null && (event.pointerType === "touch" || !this.add(this.at(event), false))) return;
     this.held = near ?? this.holder.points.length - 1;
     canvas.setPointerCapture(event.pointerId);
     canvas.focus({ preventScroll: true });

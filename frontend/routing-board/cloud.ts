@@ -5,7 +5,7 @@ import { polygonContains } from "d3-polygon";
 import { scaleLinear } from "d3-scale";
 
 import { Panel, type Pen } from "../core/canvas";
-import { pointed } from "../core/dom";
+import { heldByFinger, pointed } from "../core/dom";
 import type { Look } from "../core/look";
 import { counted, indices, shown } from "../core/numbers";
 import { arrowhead, bubble, fitted, haloed, line, type Place, ring, scaleBar, strokeIn, within } from "../core/shapes";
@@ -62,7 +62,9 @@ export class Cloud extends Panel<DrawState> {
     this.canvas.addEventListener("pointerdown", (event) => this.press(event));
     this.canvas.addEventListener("pointermove", (event) => this.drag(event));
     this.canvas.addEventListener("pointerup", (event) => this.release(event));
+    this.canvas.addEventListener("pointercancel", () => this.letGo());
     this.canvas.addEventListener("pointerleave", () => this.point(-1));
+    heldByFinger(this.canvas, () => this.pressed?.turning ?? false);
   }
 
   load(run: Run): void {
@@ -391,6 +393,13 @@ export class Cloud extends Panel<DrawState> {
       this.path.push(place);
       this.looping = true;
     }
+    this.redraw();
+  }
+
+  /** A finger moves the page: what began is none of the board's. */
+  private letGo(): void {
+    this.pressed = null;
+    this.looping = false;
     this.redraw();
   }
 

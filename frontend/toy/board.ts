@@ -5,7 +5,7 @@ import { interpolateNumberArray } from "d3-interpolate";
 
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
-import { element, topOf } from "../core/dom";
+import { element, heldByFinger, topOf } from "../core/dom";
 import { calm } from "../core/motion";
 import { indices, shown } from "../core/numbers";
 import { IterationsSlider } from "../core/iterations-slider";
@@ -149,6 +149,7 @@ export class Toy extends Board<Message> {
     canvas.onpointerdown = (event) => this.grab(j, event);
     canvas.onpointermove = (event) => this.drag(j, event);
     canvas.onpointerup = canvas.onpointercancel = () => this.drop();
+    heldByFinger(canvas, () => this.held !== null);
     const title = element("h4");
     return { plane, title, root: element("figure", {}, title, canvas) };
   }

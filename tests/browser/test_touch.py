@@ -1,0 +1,69 @@
+"""A finger on a telephone: a swipe over a picture moves the page, a tap and a drag are the picture's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.browser.api import sync_api
+from tests.browser.test_narrow import TELEPHONE
+from tests.browser.visitor import Visitor
+
+SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop"
+
+
+class Finger:
+    """One finger over a canvas, its places in CSS pixels from the canvas's upper left corner."""
+
+    def __init__(self, visitor: Visitor, canvas: str) -> None:
+        self.visitor, self.canvas = visitor, visitor.window.locator(canvas).first
+        self.canvas.wait_for()
+        self.canvas.evaluate("(canvas) => canvas.scrollIntoView({ block: 'center' })")
+        self.wires = visitor.window.context.new_cdp_session(visitor.window)
+
+    def touch(self, kind: str, *places: tuple[float, float]) -> None:
+        points = [{"x": x, "y": y} for x, y in places]
+        self.wires.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    def stroke(self, x: float, y: float, up: float) -> float:
+        """Down at a place, so far up, and away; by how much the page went."""
+        box, before = self.canvas.bounding_box(), self.visitor.window.evaluate(SCROLLED)
+        assert box is not None
+        self.touch("touchStart", (box["x"] + x, box["y"] + y))
+        for step in range(1, 9) if up else ():
+            self.touch("touchMove", (box["x"] + x, box["y"] + y - up * step / 8))
+        self.touch("touchEnd")
+        self.visitor.window.wait_for_timeout(900)
+        return self.visitor.window.evaluate(SCROLLED) - before
+
+
+@pytest.fixture
+def caller(open_window: Callable[..., sync_api.Page], address: str):
+    visitor = Visitor(open_window(viewport=TELEPHONE, has_touch=True, is_mobile=True), address)
+    yield visitor
+    visitor.leave()
+
+
+def test_points_are_added_by_a_tap_and_moved_by_a_drag_and_a_swipe_scrolls(caller: Visitor):
+    caller.open("mixtures?model=digits-dr")
+    finger, before = Finger(caller, ".mixture .plane canvas"), caller.window.url
+    assert finger.stroke(290, 280, 150) > 60
+    assert caller.window.url == before
+    finger = Finger(caller, ".mixture .plane canvas")
+    assert finger.stroke(40, 40, 0) == pytest.approx(0, abs=1)
+    caller.window.wait_for_function("() => new URLSearchParams(location.search).has('points')")
+    tapped = caller.window.url
+    assert finger.stroke(40, 44, -60) == pytest.approx(0, abs=1)
+    caller.window.wait_for_function("(before) => location.href !== before", arg=tapped)
+
+
+@pytest.mark.parametrize(
+    ("page", "canvas"),
+    [("basics?model=digits-dr", ".basics canvas.held"), ("dynamic?model=digits-dr", ".routing .cloud canvas")],
+)
+def test_a_swipe_over_a_picture_moves_the_page_and_nothing_else(caller: Visitor, page: str, canvas: str):
+    caller.open(page)
+    finger, before = Finger(caller, canvas), caller.window.url
+    assert finger.stroke(40, 200, 150) > 60
+    assert caller.window.url == before
