@@ -130,7 +130,8 @@ export class RoutingBoard extends Board<Message> {
     this.gaussians.hidden = !hasGaussians(run);
     this.logistic.canvas.hidden = thresholds(run) === null;
     this.root.setAttribute("aria-label", alt);
-    for (const { canvas } of this.panels) canvas.setAttribute("aria-label", alt);
+    for (const { canvas } of this.panels)
+      if (!canvas.hasAttribute("aria-label")) canvas.setAttribute("aria-label", alt);
     const controls = this.controlsFor(run);
     controls.group = group;
     const { length } = data.lines;

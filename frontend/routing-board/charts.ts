@@ -59,9 +59,7 @@ export class Bars extends BoardPanel {
     pen.font = look.type(14, "bold");
     const room = Math.max(46, 8 + Math.max(...listed.map((j) => pen.measureText(said(j)).width)));
     const x = scaleLinear([0, run.top], [left, this.width - room]);
-    pen.font = look.type(15, "600");
-    pen.fillStyle = theme.text;
-    pen.fillText(fitted(pen, bars.titles, this.width), 0, headings(look).heading);
+    this.heading(pen, look, bars.titles);
     listed.forEach((j, line) => {
       const y = this.under + line * row;
       const chosen = j === run.upper;
@@ -117,10 +115,8 @@ export class ShareLines extends BoardPanel {
     const left = Math.max(46, 8 + Math.max(0, ...ticks.map((tick) => pen.measureText(written(tick)).width)));
     const across = scaleLinear([0, iterations - 1], [left, right]);
     const x = (t: number): number => (iterations === 1 ? (left + right) / 2 : across(t));
-    pen.font = look.type(15, "600");
-    pen.fillStyle = theme.text;
     const title = `${symbol} of capsule ${capsule}`;
-    pen.fillText(fitted(pen, [`${title} to each ${kind}`, title, symbol], this.width), 0, headings(look).heading);
+    this.heading(pen, look, [`${title} to each ${kind}`, title, symbol]);
     pen.font = look.type(13);
     strokeIn(pen, theme.grid, 1);
     pen.fillStyle = theme.muted;
@@ -175,7 +171,7 @@ export class VoteBars extends BoardPanel {
     const pose = answered < 0 ? null : run.part(poses, answered, dim);
     const deviation = variances && run.part(variances, view.t, dim).map(Math.sqrt);
     const reach = 1.08 * Math.max(1e-6, ...vote.map(Math.abs), ...poses.map(Math.abs));
-    const { heading, under, foot } = headings(look);
+    const { under, foot } = headings(look);
     const side = Math.max(12, 9 * look.scale); // of a square in the key
     const [top, bottom] = [under + side + 10, this.height - foot - 2];
     const y = scaleLinear([-reach, reach], [bottom, top]).clamp(true); // a σ that is wider than the frame ends at it
@@ -185,11 +181,9 @@ export class VoteBars extends BoardPanel {
     const left = Math.max(40, 10 + Math.max(...ticks.map((tick) => pen.measureText(written(tick)).width)));
     const wide = (this.width - left) / dim;
     const name = tips[tips.length - 1].name;
-    pen.font = look.type(15, "600");
-    pen.fillStyle = theme.text;
     const title = `Vote û of capsule ${capsule}`;
     const titles = [`${title} for ${classes[run.upper]}, and ${name}`, `${title}, and ${name}`, `û and ${name}`];
-    pen.fillText(fitted(pen, titles, this.width), 0, heading);
+    this.heading(pen, look, titles);
     pen.font = look.type(13);
     const key = (x: number, colour: string, text: string): void => {
       pen.fillStyle = colour;

@@ -304,7 +304,9 @@ export class Cloud extends Panel<DrawState> {
     pen.font = large;
     pen.fillStyle = look.theme.text;
     // A long name of a class gives way to what area and colour are.
-    const title = fitted(pen, `Votes û for ${classes[run.upper]}`, Math.max(room - beside, room / 2));
+    const whole = `Votes û for ${classes[run.upper]}`;
+    this.canvas.setAttribute("aria-label", `${whole}, ${note}`);
+    const title = fitted(pen, whole, Math.max(room - beside, room / 2));
     pen.fillText(title, this.frame.left, baseline);
     const wide = pen.measureText(title).width + 12;
     pen.font = small;

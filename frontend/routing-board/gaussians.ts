@@ -7,7 +7,7 @@ import { line as path } from "d3-shape";
 
 import type { Pen } from "../core/canvas";
 import { indices, shown } from "../core/numbers";
-import { disc, fitted, haloed, line, strokeIn } from "../core/shapes";
+import { disc, haloed, line, strokeIn } from "../core/shapes";
 import type { Run } from "./run";
 import { headings, type DrawState, BoardPanel } from "./panel";
 
@@ -83,15 +83,13 @@ export class Curves extends BoardPanel {
     const head = 10 + headings(look).heading;
     const wide = this.width / across;
     const high = (this.height - head) / Math.ceil(dim / across);
-    pen.font = look.type(15, "600");
-    pen.fillStyle = theme.text;
     const title = `Gaussian of ${data.classes[run.upper]}`;
     const titles = [
       `${title} in its ${dim} pose numbers, over the votes weighted by R a`,
       `${title}, votes weighted by R a`,
       title,
     ];
-    pen.fillText(fitted(pen, titles, this.width), 0, headings(look).heading);
+    this.heading(pen, look, titles);
     for (let h = 0; h < dim; h++) {
       const left = (h % across) * wide;
       const top = head + Math.floor(h / across) * high;
@@ -163,11 +161,8 @@ export class Logistic extends BoardPanel {
     const reach = this.reaches[run.iterations - 1];
     const x = scaleLinear([-reach, reach], [frame.left, frame.right]);
     const y = scaleLinear([0, 1], [frame.bottom, frame.top]);
-    pen.font = look.type(15, "600");
-    pen.fillStyle = theme.text;
     const lambda = `λ = ${shown(strict, 2)}`;
-    const titles = [`Cost switches capsules off, ${lambda}`, `Activation by cost, ${lambda}`, lambda];
-    pen.fillText(fitted(pen, titles, this.width), 0, headings(look).heading);
+    this.heading(pen, look, [`Cost switches capsules off, ${lambda}`, `Activation by cost, ${lambda}`, lambda]);
     pen.font = look.type(13);
     pen.strokeStyle = theme.grid;
     pen.fillStyle = theme.muted;

@@ -90,15 +90,13 @@ export class ShareMap extends BoardPanel {
     const { reach } = run;
     const { share_names: names } = run.data;
     const base = compared(state);
-    pen.fillStyle = look.theme.text;
-    pen.font = look.type(15, "600");
     const name = names[view.shareStep];
     const whole = base
       ? [`${name}: difference to the untouched run`]
       : [`${name} of all ${counted(run.lower)} capsules`];
-    const { heading, under } = headings(look);
+    const { under } = headings(look);
     const own = this.top > under; // a line of its own for the scale
-    pen.fillText(fitted(pen, [...whole, name], this.width - this.left - (own ? 0 : 270)), this.left, heading);
+    this.heading(pen, look, [...whole, name], this.left, this.width - this.left - (own ? 0 : 270));
     const middle = base ? 0 : run.even;
     // A share is never below 0: the bar begins there, at the colour that a share of 0 has.
     const least = base ? -reach : Math.max(-reach, -middle);
@@ -171,12 +169,9 @@ export class Tiles extends BoardPanel {
     strokeIn(pen, look.theme.accent, 3);
     const [x, y] = this.spot(run, capsule);
     pen.strokeRect(x - 1.5, y - 1.5, cell + 2.5, cell + 2.5);
-    pen.font = look.type(15, "600");
-    pen.fillStyle = look.theme.text;
     const [rows, columns, types] = grid;
     const title = `${symbol} to ${classes[run.upper]}`;
-    const titles = [`${title}, ${rows} × ${columns} × ${types} types`, title, symbol];
-    pen.fillText(fitted(pen, titles, this.width), 0, headings(look).heading);
+    this.heading(pen, look, [`${title}, ${rows} × ${columns} × ${types} types`, title, symbol]);
   }
 
   private spot(run: Run, i: number): [number, number] {
@@ -236,13 +231,11 @@ export class Retina extends BoardPanel {
     const mass = options.mass && field !== null;
     pen.imageSmoothingEnabled = false;
     pen.drawImage(this.picture, 0, this.top, this.width, this.height - this.top - this.foot);
-    pen.font = look.type(15, "600");
-    pen.fillStyle = look.theme.text;
     const mean = `Mean ${symbol}`;
     const titles = mass
       ? [`${mean} to ${classes[run.upper]}, by place`, `${mean}, by place`, `${mean} to ${classes[run.upper]}`, mean]
       : ["The image"];
-    pen.fillText(fitted(pen, titles, this.width), 0, headings(look).heading);
+    this.heading(pen, look, titles);
     if (!field) return;
     if (mass) this.heat(pen, state, field, unit);
     const [row, column] = run.place(capsule);

@@ -1,7 +1,8 @@
 // What the panels of the board are shown at once.
 
-import { Panel } from "../core/canvas";
+import { Panel, type Pen } from "../core/canvas";
 import type { Look } from "../core/look";
+import { fitted } from "../core/shapes";
 import type { Run, View } from "./run";
 
 /** How things are looked at, by the visitor's buttons. */
@@ -30,6 +31,14 @@ export function headings({ scale }: Look): { heading: number; under: number; foo
 export abstract class BoardPanel extends Panel<DrawState> {
   /** The numbers of another run. */
   load?(run: Run): void;
+
+  /** What is seen, in the longest of some words that have room; the picture is called by the longest of all. */
+  protected heading(pen: Pen, look: Look, titles: readonly string[], left = 0, room = this.width): void {
+    pen.font = look.type(15, "600");
+    pen.fillStyle = look.theme.text;
+    pen.fillText(fitted(pen, titles, room), left, headings(look).heading);
+    this.canvas.setAttribute("aria-label", titles[0]);
+  }
 }
 
 /** Hears which capsule is chosen; more: added to those that are picked, or taken from them. */

@@ -227,6 +227,16 @@ def test_muted_capsules_route_again_show_the_difference_and_are_undone(visitor: 
     visitor.eventually(lambda: at(visitor, "[...board.run.data.lengths]") == before, "the first routing again")
 
 
+def test_each_picture_of_the_board_is_called_by_what_it_shows(visitor: Visitor):
+    visitor.open("dynamic?model=digits-dr&image=3&capsule=14&class=4")
+    pictures = visitor.window.locator("section.routing canvas:visible")
+    names = [picture.get_attribute("aria-label") or "" for picture in pictures.all()]
+    assert {"Votes û for 4, area = c, colour = û·v", "c of capsule 14 to each class", "Mean c to 4, by place"} <= {
+        *names
+    }
+    assert len({*names}) == len(names) and max(map(len, names)) < 80
+
+
 def test_a_class_is_chosen_by_its_bar(visitor: Visitor):
     visitor.open("?model=digits-dr&class=3")
     at(visitor, "board.bars.canvas.scrollIntoView()")
