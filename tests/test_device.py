@@ -17,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 import capsviz
 from capsviz import device, memory, zoo
-from capsviz.analysis import ascent, comparison, perturbation
+from capsviz.analysis import ascent, comparison, perturbation, viewpoint
 from capsviz.analysis.measuring import columns
 from capsviz.commands.main import app
 from capsviz.network import METHODS, CapsNet, CapsNetConfig, configure, preset
@@ -71,8 +71,12 @@ def test_forward_passes_and_drawings_mix_no_devices(config, monkeypatch):
         output = network(images.to("cuda"))
         assert output.poses.device == output.activations.device == GPU
         assert config.decoder and output.reconstruction.device == GPU
-        answer = comparison.compare({"one": network}, images).answers["one"]
+        images = torch.empty(3, *config.image, dtype=torch.uint8, device="cuda")
+        compared = comparison.compare({"one": network}, images)
+        answer = compared.answers["one"]
+        assert on_cpu(compared.images)
         assert on_cpu(answer.named, answer.activations, answer.drawing.reconstruction, answer.drawing.ssim)
+        assert on_cpu(viewpoint.numbers(network, images, torch.zeros(3, dtype=torch.long, device="cuda")))
         again = comparison.redraw(network, network, images)
         assert on_cpu(*(getattr(again, field.name) for field in fields(again)))
         pose = torch.rand(config.class_dim)
@@ -91,7 +95,7 @@ def test_a_measure_of_a_whole_set_runs_on_the_gpu_and_is_told_on_the_cpu(name, m
         assert (found.count, found.error, found.loss) == (8, 100 * 2 / 8, 0.5)
         assert on_cpu(found.confusion)
         artist = network if isinstance(network, CapsNet) else None
-        assert on_cpu(*columns(network, artist, empty.images).values())
+        assert on_cpu(*columns(network, artist, empty.images.to("cuda")).values())
 
 
 @pytest.mark.parametrize("name", ASCENDING)

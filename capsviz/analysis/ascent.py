@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 from torch import Tensor
 
 from capsviz import device
@@ -22,6 +22,7 @@ from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet
 from capsviz.routing import ASCENDING, LinearVotes, discriminative_routing
 from capsviz.routing.discriminative import ascent_gradient, initial_coefficients, signs, sparsity
+from capsviz.tracing.pixels import taken
 
 Start = Literal["trained", "fresh"]
 
@@ -100,12 +101,11 @@ class Ascent:
 
 
 @device.or_cpu
-def fix(
-    model: CapsNet, images: Float[Tensor, "batch channel height width"], labels: Int[Tensor, "batch"]
-) -> FixedVotes:
-    """Fix the primary capsules of labelled images, images in 0..1, and the weights of an L2 or L1 network.
+def fix(model: CapsNet, images: Num[Tensor, "batch channel height width"], labels: Int[Tensor, "batch"]) -> FixedVotes:
+    """Fix the primary capsules of labelled images, images in 0..1 or bytes, and the weights of an L2 or L1 network.
 
-    Raises AscentError for a network without coefficients, for images of another size, for labels that do not fit.
+    Raises AscentError for a network without coefficients, for images of another size, for labels that do not fit,
+    PixelsError as `capsviz.trace`.
     """
     _of_coefficients(model)
     if tuple(images.shape[1:]) != tuple(model.config.image):
@@ -117,9 +117,8 @@ def fix(
         raise AscentError(f"A label is outside 0 to {model.config.classes - 1}; give labels of the model's classes.")
     targets = torch.nn.functional.one_hot(labels.long(), model.config.classes).bool()
     with torch.inference_mode():
-        place = device.of(model)
-        poses = model.encode(images.to(place)).poses
-        return FixedVotes(poses, model.weight.detach(), signs(targets).to(place))
+        poses = model.encode(taken(images, model)).poses
+        return FixedVotes(poses, model.weight.detach(), signs(targets).to(poses.device))
 
 
 def starting_point(model: CapsNet, start: Start, seed: int = 0) -> Float[Tensor, "lower upper"]:

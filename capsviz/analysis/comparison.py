@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 from torch import Tensor
 
 from capsviz import device
 from capsviz.analysis.metrics import mean_squared_error, structural_similarity
 from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet, strongest
+from capsviz.tracing.pixels import pixels, taken
 
 
 class CompareError(CapsvizError):
@@ -63,27 +64,29 @@ class Comparison:
 @torch.inference_mode()
 def compare(
     models: Mapping[str, CapsNet],
-    images: Float[Tensor, "batch channel height width"],
+    images: Num[Tensor, "batch channel height width"],
     objects: int = 1,
 ) -> Comparison:
-    """Classify and reconstruct the images (float, in [0, 1]) with every model, each decoding its own longest capsules.
+    """Classify and reconstruct images with every model, each decoding its own longest capsules.
 
-    objects: how many an image shows, and capsules are decoded. Raises CompareError where a model takes images of
-    another shape.
+    images: in 0..1, or bytes 0 to 255. objects: how many an image shows, and capsules are decoded. Raises CompareError
+    where a model takes images of another shape, PixelsError as `capsviz.trace`.
     """
-    return Comparison(images, {name: _answer(name, model, images, objects) for name, model in models.items()})
+    answers = {name: _answer(name, model, images, objects) for name, model in models.items()}
+    return Comparison(device.results(pixels(images, tuple(images.shape[1:]))), answers)
 
 
 def _answer(name: str, model: CapsNet, images: Tensor, objects: int) -> Answer:
     _check_shape(name, model, images)
-    output = model(images.to(device.of(model)), reconstruct=False)
+    shown = taken(images, model)
+    output = model(shown, reconstruct=False)
     activations = device.results(output.activations)
     named = strongest(activations, objects)
     if model.decoder is None:
         return Answer(named, activations, None)
     each = device.results(model.drawings(output.poses, output.activations, objects))
-    drawn = each.amax(1)
-    mse, ssim = mean_squared_error(drawn, images), structural_similarity(drawn, images)
+    drawn, shown = each.amax(1), device.results(shown)
+    mse, ssim = mean_squared_error(drawn, shown), structural_similarity(drawn, shown)
     return Answer(named, activations, Drawing(drawn, mse, ssim, each))
 
 
@@ -104,17 +107,18 @@ class Redrawing:
 @device.or_cpu
 @torch.inference_mode()
 def redraw(
-    encoder: CapsNet, decoder: CapsNet, images: Float[Tensor, "batch channel height width"], objects: int = 1
+    encoder: CapsNet, decoder: CapsNet, images: Num[Tensor, "batch channel height width"], objects: int = 1
 ) -> Redrawing:
     """Give the longest class capsules of `encoder` to the decoder of `decoder`, which then classifies its own drawing.
 
-    objects: how many an image shows, and capsules are drawn.
+    images: as for `compare`. objects: how many an image shows, and capsules are drawn.
 
     Yang, Li & Yu 2021, section IV-B: the encoder was trained without a decoder, the decoder with dynamic routing, so
     nothing ever asked the former's capsules to be drawable by the latter. Both may be the same model: then it reads its
     own reconstructions.
 
-    Raises CompareError where the second model has no decoder or the two do not fit each other or the images.
+    Raises CompareError where the second model has no decoder or the two do not fit each other or the images,
+    PixelsError as `capsviz.trace`.
     """
     _check_shape("The classifying model", encoder, images)
     _check_shape("The drawing model", decoder, images)
@@ -126,7 +130,7 @@ def redraw(
         raise CompareError(
             "The class capsules of the two models differ in number or size; choose models of one data set."
         )
-    output = encoder(images.to(device.of(encoder)), reconstruct=False)
+    output = encoder(taken(images, encoder), reconstruct=False)
     poses, activations = device.results(output.poses), device.results(output.activations)
     predicted, place = strongest(activations, objects), device.of(decoder)
     drawn = decoder.reconstruct(poses.to(place), activations.to(place), objects)

@@ -86,7 +86,7 @@ def columns(
 
     objects: how many each image shows; where it shows one, no column has an axis for them.
     """
-    pixels, classes = to_float(images), model.config.classes
+    pixels, classes = to_float(images.cpu()), model.config.classes
 
     def of_objects(values: Tensor) -> Tensor:
         return values.squeeze(1) if objects == 1 else values

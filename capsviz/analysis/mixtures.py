@@ -88,7 +88,7 @@ def maximisation(
 
     covariance: "full", or "diag", whose axes stay those of the plane. floor: added to every variance.
     """
-    amount = owned.sum(0) + NOTHING
+    amount, points = owned.sum(0) + NOTHING, points.to(owned.dtype)
     means = owned.T @ points / amount.unsqueeze(-1)
     offsets = points - means.unsqueeze(1)
     covariances = (owned.T.unsqueeze(-1) * offsets).mT @ offsets / amount[:, None, None]

@@ -60,9 +60,8 @@ def draw(model: CapsNet, poses: Float[Tensor, "batch dim"], label: int) -> Float
         raise PerturbError(NO_DECODER)
     if not 0 <= label < model.config.classes:
         raise PerturbError(f"The model has no class {label}; choose one from 0 to {model.config.classes - 1}.")
-    place = device.of(model)
-    capsules = masked(poses.to(place), label, model.config.classes)
-    return device.results(model.decode(capsules, torch.full((len(poses),), label, device=place)))
+    capsules = masked(poses.to(next(model.parameters())), label, model.config.classes)
+    return device.results(model.decode(capsules, torch.full((len(poses),), label, device=capsules.device)))
 
 
 def masked(poses: Float[Tensor, "batch dim"], label: int, classes: int) -> Float[Tensor, "batch upper dim"]:

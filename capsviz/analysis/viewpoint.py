@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int, UInt8
+from jaxtyping import Bool, Float, Int, Num, UInt8
 from sklearn.decomposition import PCA
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import r2_score
@@ -18,6 +18,7 @@ from capsviz import device
 from capsviz.data.images import to_float
 from capsviz.data.viewpoint import CHANGES, Change, Viewpoint, transformed
 from capsviz.network import CNN, Network
+from capsviz.tracing.pixels import taken
 
 MOST = 31
 """Amounts of a sweep."""
@@ -116,13 +117,13 @@ def most_moved(values: Float[Tensor, "amount number"], count: int) -> Int[Tensor
 @device.or_cpu
 @torch.inference_mode()
 def numbers(
-    network: Network, images: Float[Tensor, "batch channel height width"], labels: Int[Tensor, " batch"]
+    network: Network, images: Num[Tensor, "batch channel height width"], labels: Int[Tensor, " batch"]
 ) -> Float[Tensor, "batch number"]:
     """The class capsule of each image's class (v or μ), or of a network without capsules what its last pooling keeps.
 
-    images: in [0, 1].
+    images: in 0..1, or bytes 0 to 255. Raises PixelsError as `capsviz.trace`.
     """
-    there = images.to(device.of(network))
+    there = taken(images, network)
     if isinstance(network, CNN):
         return device.results(network.convolutions(there).flatten(1))
     poses = network(there, reconstruct=False).poses

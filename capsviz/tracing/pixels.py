@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from capsviz.errors import CapsvizError
+from capsviz.network import Network
 from capsviz.tensors import written
 
 ROUNDING = 1e-3
@@ -45,7 +46,19 @@ def _no_numbers(given: object, name: str, error: type[CapsvizError]) -> CapsvizE
     return error(f"The {name} are no real numbers in rows of one length ({kind}); give a tensor or an array of them.")
 
 
-def pixels(given: object, image: tuple[int, int, int]) -> Float[Tensor, "batch channel height width"]:
+def taken(given: object, network: Network) -> Float[Tensor, "batch channel height width"]:
+    """Images as `pixels` gives them, of the size that a network takes, on its device.
+
+    Raises PixelsError as `pixels`, and for a network that does not compute in float32.
+    """
+    weights = next(network.parameters())
+    if weights.dtype != torch.float32:
+        kind = str(weights.dtype).removeprefix("torch.")
+        raise PixelsError(f"The network is in {kind} and takes images in float32; call `.float()` on it first.")
+    return pixels(given, network.config.image).to(weights.device)
+
+
+def pixels(given: object, image: tuple[int, ...]) -> Float[Tensor, "batch channel height width"]:
     """Images in float32, 0..1, "batch channel height width", of bytes or of any floating type, as `tensor_of` takes.
 
     image: channels, height and width that the network takes. Raises PixelsError for other sizes, types and ranges, and

@@ -18,7 +18,7 @@ from capsviz.network.finite import check_finite
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import Intervention, intervene
 from capsviz.tracing.layout import TraceError, geometry
-from capsviz.tracing.pixels import pixels
+from capsviz.tracing.pixels import taken
 from capsviz.tracing.trace import LayerTrace, Trace, stacked
 
 
@@ -49,10 +49,10 @@ def trace(
     classes are numbered unless given. objects: how many an image shows, one unless given: so many of the most active
     capsules count as named and are drawn (two of MultiMNIST).
     Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
-    network has not, PixelsError for images that it does not take, NoCapsulesError for the CNN baseline, TraceError for
-    what is no network of capsviz and for votes, classes and objects that it cannot have, ZooError for an unknown name,
-    NotFinite for weights of a training that diverged, ModeError for a network with running statistics that are being
-    trained.
+    network has not, PixelsError for images that it does not take and for weights that are not float32, NoCapsulesError
+    for the CNN baseline, TraceError for what is no network of capsviz and for votes, classes and objects that it cannot
+    have, ZooError for an unknown name, NotFinite for weights of a training that diverged, ModeError for a network with
+    running statistics that are being trained.
     """
     if isinstance(model, str):
         entry = zoo.entry(model)
@@ -91,9 +91,8 @@ def trace(
     if inverse_temperature is not None:
         config = replace(config, inverse_temperature=inverse_temperature)
     gains = intervention.gains(config.lower) if intervention else None
-    device = of(model)
     with torch.no_grad():
-        shown = pixels(images, config.image).to(device)
+        shown = taken(images, model)
         primary = model.encode(shown)
         if gains is not None:
             primary = intervene(primary, gains, matrix=config.algorithm.matrix)

@@ -147,6 +147,12 @@ def test_what_cannot_be_climbed_is_said_in_a_sentence(model, batch, fixed):
             climb(fixed, start, **{**PLAIN, **wrong})
 
 
+@pytest.mark.parametrize("given", [torch.Tensor.double, lambda images: (images * 255).round().byte()])
+def test_images_of_any_type_are_fixed_alike(model, batch, fixed, given):
+    images, labels = batch
+    torch.testing.assert_close(fix(model, given(images), labels).poses, fixed.poses)
+
+
 def test_an_ascent_that_outgrows_float32_says_after_how_many_steps(model, fixed):
     with pytest.raises(AscentError, match=r"outgrown the numbers of float32 in step \d+; choose a smaller γ"):
         climb(fixed, starting_point(model, "trained"), step=1000.0, regularisation=0.0, penalty="l2")

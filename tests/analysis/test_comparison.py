@@ -7,6 +7,7 @@ import torch
 
 from capsviz.analysis.comparison import CompareError, compare, redraw
 from capsviz.network import CapsNet, preset
+from capsviz.tracing.pixels import PixelsError
 
 
 def tiny(routing: str, *, decoder: bool = True, data: str = "digits") -> CapsNet:
@@ -44,6 +45,28 @@ def test_a_model_without_decoder_classifies_and_draws_nothing(images: torch.Tens
     comparison = compare({"fc": tiny("l1", decoder=False)}, images)
     assert comparison.answers["fc"].predicted.shape == (3,)
     assert comparison.drawings == {}
+
+
+@pytest.mark.parametrize("given", [torch.Tensor.double, lambda images: (images * 255).round().byte()])
+def test_images_of_any_type_are_compared_as_they_are_traced(given):
+    whole, model = torch.randint(0, 256, (3, 1, 28, 28)) / 255, tiny("dr")
+    one, other = compare({"dr": model}, whole), compare({"dr": model}, given(whole))
+    torch.testing.assert_close(other.images, one.images)
+    assert torch.equal(other.answers["dr"].named, one.answers["dr"].named)
+    assert torch.equal(redraw(model, model, given(whole)).predicted, one.answers["dr"].named)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (torch.rand(3, 1, 28, 28)[:0], "There is no image in the batch; give batch × 1 × 28 × 28 with at least one."),
+        (torch.rand(3, 1, 28, 28) * 255, "divide bytes by 255"),
+    ],
+)
+def test_images_that_no_network_takes_are_refused(given, says):
+    for call in (lambda: compare({"dr": tiny("dr")}, given), lambda: redraw(tiny("dr"), tiny("dr"), given)):
+        with pytest.raises(PixelsError, match=says):
+            call()
 
 
 def test_images_of_another_shape_are_refused_by_name(images: torch.Tensor):

@@ -69,6 +69,14 @@ def test_all_rounds_one_after_the_other_are_those_of_scikit_learn(preset, covari
     assert len(differences) == ROUNDS and max(differences) < 1e-9
 
 
+def test_points_in_float32_are_fitted_too():
+    points = torch.rand(30, 2, dtype=torch.float64).round(decimals=2)
+    assert max(off_scikit_learn(points.float(), begin(3), 5)) < 1e-5
+    *_, one = islice(half_steps(points, begin(3)), 9)
+    *_, other = islice(half_steps(points.float(), begin(3)), 9)
+    torch.testing.assert_close(other.gaussians.means, one.gaussians.means, atol=1e-6, rtol=0)
+
+
 def test_a_difference_would_be_seen():
     points = torch.tensor(PRESETS["clusters"].points(0), dtype=torch.float64)
     elsewhere = begin(2)

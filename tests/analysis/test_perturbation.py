@@ -60,6 +60,11 @@ def test_drawing_the_predicted_capsule_is_the_models_own_reconstruction(model: C
     torch.testing.assert_close(draw(model, output.poses[:, label], label), output.reconstruction)
 
 
+def test_poses_of_any_type_are_drawn_alike(model: CapsNet):
+    poses = torch.randn(2, model.config.class_dim)
+    torch.testing.assert_close(draw(model, poses.double(), 3), draw(model, poses, 3))
+
+
 def test_the_sheet_has_a_row_per_dimension_and_the_plain_drawing_in_its_middle(model: CapsNet):
     pose = torch.randn(16) * 0.2
     images = sheet(model, pose, 7)

@@ -38,6 +38,8 @@ def test_the_numbers_are_the_class_capsule_or_what_the_last_pooling_keeps():
     images, labels = to_float(digits.images[:6]), digits.labels[:6]
     model = capsviz.load("digits-dr")
     read = numbers(model, images, labels)
+    assert torch.equal(numbers(model, images.double(), labels), read)
+    assert torch.equal(numbers(model, digits.images[:6], labels), read)
     assert torch.equal(read[3], model(images, reconstruct=False).poses[3, labels[3]])
     cnn = zoo.load_network("mnist-cnn")
     assert isinstance(cnn, CNN)

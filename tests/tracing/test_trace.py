@@ -15,6 +15,7 @@ from capsviz.network import CapsNet, preset
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.dynamic import DynamicStep
 from capsviz.tracing.layout import TraceError
+from capsviz.tracing.pixels import PixelsError
 from capsviz.tracing.recorder import ModeError, contains_shorter, shorter, trace
 from tests.known import known
 
@@ -304,6 +305,13 @@ def test_what_cannot_be_recorded_is_refused_before_anything_runs(given, says, un
     with pytest.raises(TraceError) as caught:
         trace(**{"model": network("dr"), "images": images()} | given)
     assert str(caught.value) == says
+
+
+@pytest.mark.parametrize("kind", [torch.float64, torch.float16, torch.bfloat16])
+def test_a_network_in_other_numbers_is_told_what_to_call(kind):
+    said = str(kind).removeprefix("torch.")
+    with pytest.raises(PixelsError, match=rf"^The network is in {said} and takes images in float32; call `\.float"):
+        trace(network("dr").to(kind), images())
 
 
 def test_positions_of_a_layer_are_counted_from_either_end():
