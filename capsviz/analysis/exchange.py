@@ -25,7 +25,7 @@ from capsviz.analysis.predictions import Facts, Predictions, PredictionsError, c
 from capsviz.data import DATASETS
 from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.data.folder import parted
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, line
 from capsviz.files import safetensors_bytes
 from capsviz.network import CapsNet, CapsNetConfig, Network, NetworkConfig, config_in_file
 from capsviz.reading import parsed, understood
@@ -215,7 +215,14 @@ def _measured(file: TensorFile, entry: Entry, tensors: Mapping[str, Tensor]) -> 
 
 def load(path: str | Path) -> Network:
     """The network in a file NAME.capsviz, in float32 and in evaluation mode. Raises ZooError."""
-    return read(Path(path).read_bytes(), Path(path).name).network()
+    return _opened(Path(path)).network()
+
+
+def _opened(path: Path) -> ModelFile:
+    """As `read`; raises ZooError also where there is no such file."""
+    if not path.is_file():
+        raise ZooError(line(f"There is no file {path}; give one that `capsviz zoo export` wrote."))
+    return read(path.read_bytes(), path.name)
 
 
 def check_small(found: ModelFile) -> None:
@@ -269,9 +276,7 @@ def add(path: Path, name: str | None = None) -> Entry:
 
     Raises ZooError for a file that is none, and for a name that is taken or no plain word.
     """
-    if not path.is_file():
-        raise ZooError(f"There is no file {path}; give one that `capsviz zoo export` wrote.")
-    found = read(path.read_bytes(), path.name)
+    found = _opened(path)
     name = name or found.entry.name
     if name in zoo.models() or not _WORD.fullmatch(name):
         raise ZooError(f"A model cannot be called {name!r}, which is taken or no plain word; give another --name.")

@@ -17,6 +17,7 @@ from torch import Tensor
 from capsviz import device
 from capsviz.data.images import to_float
 from capsviz.data.viewpoint import CHANGES, Change, Viewpoint, transformed
+from capsviz.errors import CapsvizError
 from capsviz.network import CNN, Network
 from capsviz.tracing.pixels import taken
 
@@ -24,6 +25,10 @@ MOST = 31
 """Amounts of a sweep."""
 STRENGTHS = tuple(10.0**power for power in range(-5, 6))
 """Of the ridge, from which one is chosen for each map."""
+
+
+class ViewpointError(CapsvizError):
+    """What no linear map was fitted to."""
 
 
 @dataclass(frozen=True)
@@ -135,11 +140,14 @@ def recovered(fitted: Seen, held: Seen, components: int | None = None) -> float:
 
     1: every amount is told; 0: no better than always the mean. The map is a ridge regression, its strength that of
     `STRENGTHS` with the smallest leave-one-out error among the fitted. components: of the numbers
-    only so many principal components, by the fitted images of the class.
+    only so many principal components, by the fitted images of the class. Raises ViewpointError for a class of which no
+    image was fitted.
     """
     guessed = np.empty(len(held.amounts))
     for label in held.labels.unique():
         mine, theirs = fitted.labels == label, held.labels == label
+        if not mine.any():
+            raise ViewpointError(f"Of class {int(label)} nothing was fitted; fit images of every class that is held.")
         ridge = make_pipeline(*([PCA(components, svd_solver="full")] if components else []), RidgeCV(STRENGTHS))
         ridge.fit(fitted.numbers[mine].double().numpy(), fitted.amounts[mine].double().numpy())
         guessed[theirs.numpy()] = ridge.predict(held.numbers[theirs].double().numpy())

@@ -190,6 +190,8 @@ def _per_image(move: int | Tensor, batch: int, device: torch.device) -> Tensor:
 
 def _resample(images: Tensor, linear: tuple[Tensor, ...], move: tuple[Tensor, Tensor]) -> Tensor:
     """Images read where a linear map (from output to input, one per image) sends each pixel after its move back."""
+    if not len(images):
+        return images
     (xx, xy, yx, yy), (x, y) = linear, move
     maps = torch.stack([torch.stack([xx, xy, -xx * x - xy * y], 1), torch.stack([yx, yy, -yx * x - yy * y], 1)], 1)
     working = images if images.is_floating_point() else images.to(torch.float32)

@@ -120,6 +120,12 @@ def test_what_is_no_model_is_said_so(content: bytes):
         exchange.read(content, "mine.capsviz")
 
 
+def test_a_file_that_is_not_there_is_said_so(tmp_path):
+    for call in (exchange.load, exchange.add):
+        with pytest.raises(zoo.ZooError, match=r"^There is no file .*nope\.capsviz; give one that `capsviz zoo"):
+            call(tmp_path / "nope.capsviz")
+
+
 def test_a_trace_is_no_model(tmp_path):
     import capsviz
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
 import capsviz
 from capsviz import zoo
-from capsviz.analysis.viewpoint import Seen, numbers, recovered
+from capsviz.analysis.viewpoint import Seen, ViewpointError, numbers, recovered
 from capsviz.data import to_float
 from capsviz.network import CNN
 from tests.known import single_digits
@@ -25,6 +27,12 @@ def drawn(count: int, seed: int, tell: float) -> Seen:
 def test_a_map_for_each_class_recovers_what_is_there_and_nothing_where_nothing_is():
     assert recovered(drawn(200, 0, 1.0), drawn(100, 1, 1.0)) > 0.999
     assert recovered(drawn(200, 0, 0.0), drawn(100, 1, 0.0)) == pytest.approx(0, abs=0.1)
+
+
+def test_a_class_of_which_nothing_was_fitted_is_named():
+    fitted, held = drawn(200, 0, 1.0), drawn(100, 1, 1.0)
+    with pytest.raises(ViewpointError, match=r"^Of class 7 nothing was fitted; fit images of every class that is held"):
+        recovered(fitted, replace(held, labels=torch.full((100,), 7)))
 
 
 def test_components_are_those_of_the_fitted_images():

@@ -63,6 +63,10 @@ def test_a_rotation_of_an_oblong_image_keeps_its_proportions():
     assert float(turned[0, 0, 2, 20]) == pytest.approx(1, abs=1e-4)  # … is eight pixels above it
 
 
+def test_no_images_are_none_turned_either():
+    assert rotate(_images()[:0], 10.0).shape == (0, 2, 7, 9)
+
+
 @pytest.mark.parametrize("change", [lambda images: rotate(images, 0.0), lambda images: scale(images, 1.0)])
 def test_no_change_changes_nothing(change):
     assert torch.equal(change(_images()), _images())
