@@ -194,7 +194,8 @@ def _resample(images: Tensor, linear: tuple[Tensor, ...], move: tuple[Tensor, Te
         return images
     (xx, xy, yx, yy), (x, y) = linear, move
     maps = torch.stack([torch.stack([xx, xy, -xx * x - xy * y], 1), torch.stack([yx, yy, -yx * x - yy * y], 1)], 1)
-    working = images if images.is_floating_point() else images.to(torch.float32)
+    # In half precision the grid would be off by parts of a pixel, and some pixels NaN.
+    working = images.to(torch.promote_types(images.dtype, torch.float32))
     grid = functional.affine_grid(maps, list(images.shape), align_corners=False).to(working.dtype)
     moved = functional.grid_sample(working, grid, mode="bilinear", padding_mode="zeros", align_corners=False)
-    return moved if images.is_floating_point() else moved.round().clamp(0, 255).to(images.dtype)
+    return (moved if images.is_floating_point() else moved.round().clamp(0, 255)).to(images.dtype)

@@ -63,6 +63,14 @@ def test_a_rotation_of_an_oblong_image_keeps_its_proportions():
     assert float(turned[0, 0, 2, 20]) == pytest.approx(1, abs=1e-4)  # … is eight pixels above it
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_in_half_precision_only_the_result_is_rounded(dtype):
+    images = (torch.rand(1, 1, 224, 224) > 0.5).to(dtype)
+    turned = rotate(images, 20.0)
+    assert turned.dtype == dtype
+    assert torch.equal(turned, rotate(images.float(), 20.0).to(dtype))
+
+
 def test_no_images_are_none_turned_either():
     assert rotate(_images()[:0], 10.0).shape == (0, 2, 7, 9)
 
