@@ -53,6 +53,7 @@ def adopt(
             f"The network gets {result.error:.1f} % of {data} wrong, hardly less than by guessing; name the data set "
             "and the iterations of its training."
         )
+    command = ["capsviz", "zoo", "adopt", path.name, "--layout", layout, "--data", data]
     images, labels = exemplar_images(TrainingConfig(data, network.config.routing), data_root)
     return zoo.save(
         network,
@@ -62,7 +63,7 @@ def adopt(
         preset=layout,
         test_error=result.error,
         test_count=result.count,
-        command=shlex.join(["capsviz", "zoo", "adopt", path.name, "--layout", layout, "--data", data]),
+        command=shlex.join([*command, "--iterations", str(iterations)]),
         curves="",
         images=images,
         labels=labels,

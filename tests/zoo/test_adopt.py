@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import shlex
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,8 @@ def test_a_state_dict_becomes_a_model_of_the_zoo(own, weights):
     assert found.layer["couplings"].shape == (3, 2, 288, 10)
     assert zoo.exemplar_capsules("theirs").shape == (10, 8, 16)
 
+    words = ["capsviz", "zoo", "adopt", "theirs.pth.tar", "--layout", "laubonghaudoi", "--data", "digits"]
+    assert shlex.split(entry.command) == [*words, "--iterations", "3"]
     again = command(own / "theirs.pth.tar", "--layout", "laubonghaudoi", "--data", "digits")
     assert again.exit_code == 1 and "'theirs', which is taken" in str(again.exception)
 
