@@ -10,7 +10,7 @@ import pytest
 from capsviz import zoo
 from capsviz.experiments.convergence import curves
 from capsviz.experiments.results import ResultError
-from capsviz.experiments.seeds import SpreadError, collect, keep_curves, record, recorded
+from capsviz.experiments.seeds import SpreadError, collect, keep_curves, keep_record, record, recorded
 from capsviz.files import CheckpointError
 from capsviz.network import preset
 from capsviz.training.config import TrainingConfig
@@ -134,6 +134,13 @@ def test_the_curves_of_what_does_not_ship_are_kept_and_drawn(runs, results_folde
     assert (drawn.validation, drawn.loss) == (((90, 7.5),), ((50, 0.25),))
     record([spread, replace(other, command=f"{command} --mirror")])
     assert not [curve for curve in curves() if curve.model == "digits-l2-other"], "trained otherwise, it compares not"
+
+
+def test_a_model_that_leaves_is_kept_under_the_seed_of_its_training():
+    entry = zoo.entry("digits-l2")
+    for name, more, seed in (("one", "", 0), ("other", " --seed 7", 7)):
+        keep_record(replace(entry, name=name, command=entry.command + more, curves=""))
+        assert (recorded()[name].seeds, recorded()[name].errors) == ((seed,), (entry.test_error,))
 
 
 def test_no_runs_and_a_damaged_result_get_one_sentence_each(tmp_path, results_folder):
