@@ -70,7 +70,9 @@ def test_half_precision_halves_the_iterations_and_keeps_what_was_decided(tmp_pat
     assert sum(shard.bytes for shard in half.shards) < 0.6 * sum(shard.bytes for shard in whole.shards)
     assert torch.equal(half[:].activations, whole[:].activations)
     assert half[3].layer["couplings"].dtype == torch.float32
-    torch.testing.assert_close(half[:].layer["couplings"], whole[:].layer["couplings"], rtol=1e-3, atol=1e-4)
+    for name, values in half[:].layer.items():
+        exact = whole[:].layer[name]
+        assert bool(((values - exact).abs() <= (exact.abs() * 5e-4).clamp_min(3e-8)).all()), name
     assert not torch.equal(half[:].layer["couplings"], whole[:].layer["couplings"])
 
 
