@@ -6,6 +6,7 @@ Beside typer nothing is imported before a command runs, so that `--help` answers
 import os
 import sys
 import warnings
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -55,8 +56,11 @@ app.add_typer(experiment_app, name="experiment")
 
 
 def main() -> None:
-    """Run the command line; an error that a user can meet is one sentence on stderr and an exit code."""
+    """Run the command line, in UTF-8; an error that a user can meet is one sentence on stderr and an exit code."""
     warnings.showwarning = _shown
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=stream.errors)  # many systems have another for files and pipes
     try:
         app()
     except CapsvizError as error:

@@ -1,6 +1,7 @@
 """The command line, as a person meets it."""
 
 import json
+import os
 import shlex
 import subprocess
 import sys
@@ -77,6 +78,19 @@ def test_an_error_is_one_sentence_on_stderr_and_no_traceback(tmp_path):
     assert finished.returncode == 1
     assert finished.stdout == ""
     assert len(finished.stderr.strip().splitlines()) == 1 and "There is no file" in finished.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "words", "settings"),
+    [
+        ("γ", ["experiment", "show", "ascent"], {"PYTHONIOENCODING": "cp1252"}),
+        ("1×28×28", ["data", "list"], {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}),
+    ],
+)
+def test_what_is_said_is_utf8_whatever_the_system_writes(said, words, settings):
+    command = [sys.executable, "-m", "capsviz", *words]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | settings, capture_output=True, timeout=300)
+    assert said.encode() in done.stdout and done.stderr == b""
 
 
 def test_main_turns_an_error_into_its_sentence(monkeypatch, capsys):
