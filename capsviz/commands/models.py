@@ -120,20 +120,10 @@ def trace(
             what = "a data set (--data)" if data is None else "a picture"
             raise CapsvizError(f"{option} is for {what}; leave it out.")
     opened = open_model(usual_model(data) if model is None else model, device)
-    check_iterates(*opened, iterations)
     if data is not None:
         trace_set(opened, data, split or "test", output, count, batch or 128, iterations, bool(votes), half)
     elif image is not None:
         trace_picture(opened, image, output, iterations, invert, votes is not False)
-
-
-def check_iterates(network: Any, known: dict[str, Any], iterations: int | None) -> None:
-    """Raise CapsvizError where iterations are asked for of a network, as `open_model` gives it, that has none."""
-    from capsviz.network import METHODS
-    from capsviz.training.config import ITERATING
-
-    if iterations is not None and METHODS[network.config.routing] not in ITERATING.methods:
-        raise CapsvizError(f"The routing of {known['name']} does not iterate; leave out --iterations.")
 
 
 def trace_picture(

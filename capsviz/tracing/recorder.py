@@ -50,9 +50,9 @@ def trace(
     capsules count as named and are drawn (two of MultiMNIST).
     Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
     network has not, PixelsError for images that it does not take and for weights that are not float32, NoCapsulesError
-    for the CNN baseline, TraceError for what is no network of capsviz and for votes, classes and objects that it cannot
-    have, ZooError for an unknown name, NotFinite for weights of a training that diverged, ModeError for a network with
-    running statistics that are being trained.
+    for the CNN baseline, TraceError for what is no network of capsviz, for votes, classes and objects that it cannot
+    have and for iterations and λ where its routing has none, ZooError for an unknown name, NotFinite for weights of a
+    training that diverged, ModeError for a network with running statistics that are being trained.
     """
     if isinstance(model, str):
         entry = zoo.entry(model)
@@ -67,13 +67,7 @@ def trace(
             classes=entry.classes if classes is None else classes,
             objects=entry.objects if objects is None else objects,
         )
-    if isinstance(model, CNN):
-        raise NoCapsulesError(name)
-    if not isinstance(model, CapsNet):
-        raise TraceError(
-            f"{type(model).__name__} is no capsule network of capsviz; give one, or the name of a pretrained model "
-            "(`capsviz.record` takes the votes of any other)."
-        )
+    check_asked(model, name, iterations, inverse_temperature)
     objects = 1 if objects is None else objects
     if not isinstance(objects, int) or not 1 <= objects <= model.config.classes:
         raise TraceError(f"An image cannot show {objects} objects; give a number from 1 to {model.config.classes}.")
@@ -122,6 +116,27 @@ def trace(
             objects=objects,
             drawings=drawings,
         )
+
+
+def check_asked(
+    model: object, name: str, iterations: int | None, inverse_temperature: InverseTemperature | None = None
+) -> None:
+    """Raise NoCapsulesError or TraceError for what does not route, or not with iterations or λ where these are asked.
+
+    name: the network's.
+    """
+    if isinstance(model, CNN):
+        raise NoCapsulesError(name)
+    if not isinstance(model, CapsNet):
+        raise TraceError(
+            f"{type(model).__name__} is no capsule network of capsviz; give one, or the name of a pretrained model "
+            "(`capsviz.record` takes the votes of any other)."
+        )
+    algorithm, whose = model.config.algorithm, name or "the network"
+    if iterations is not None and not algorithm.iterates:
+        raise TraceError(f"The routing of {whose} does not iterate; leave out the iterations.")
+    if inverse_temperature is not None and not algorithm.tempered:
+        raise TraceError(f"The routing of {whose} has no inverse temperature; leave it out.")
 
 
 def _drawn(model: CapsNet, poses: Tensor, activations: Tensor, objects: int) -> tuple[Tensor | None, Tensor | None]:

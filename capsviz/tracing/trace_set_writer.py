@@ -29,7 +29,7 @@ from capsviz.reading import parsed, understood
 from capsviz.tensors import tensor_file
 from capsviz.tracing.layout import FORMAT as TRACE_FORMAT
 from capsviz.tracing.layout import LABELS, TraceError
-from capsviz.tracing.recorder import trace
+from capsviz.tracing.recorder import check_asked, trace
 from capsviz.tracing.trace_set import FORMAT, INDEX, Recording, Shard, TraceSet
 
 LARGE = ("primary_poses", "primary_activations")
@@ -54,9 +54,11 @@ def record(
     model: in eval mode, on the device where it is to run. float16: keep iterations, votes and primary capsules in half
     precision, which halves the files: numbers of 6e-5 and more to 0.05 % of themselves, smaller ones to 3e-8, so that
     what is below that becomes 0, as many of EM's responsibilities do. Under torchrun every rank writes its own shards.
-    Shards that are there already are kept. Raises TraceError where they belong to another recording, Busy where another
-    process records in the folder, WriteError where it cannot be written to.
+    Shards that are there already are kept. Raises TraceError where they belong to another recording and for iterations
+    of a routing that has none, Busy where another process records in the folder, WriteError where it cannot be written
+    to.
     """
+    check_asked(model, name, iterations)
     available = len(data.base) if isinstance(data, MultiDigits) else len(data)
     count = available if count is None else count
     if not 0 < count <= available or shard_size < 1:

@@ -251,14 +251,16 @@ def test_trace_records_a_picture_in_one_file_that_opens_again(capsviz, tmp_path)
         (("d.png", "-o", "y", "--batch", "128"), "--batch is for a data set (--data); leave it out."),
         (("--data", "digits", "-o", "y", "--no-invert"), "--invert is for a picture; leave it out."),
         (
-            ("d.png", "-o", "y", "--model", "digits-l2", "--iterations", "7"),
-            "The routing of digits-l2 does not iterate; leave out --iterations.",
+            ("--data", "digits", "-o", "y", "--model", "digits-l2", "--iterations", "7"),
+            "The routing of digits-l2 does not iterate; leave out the iterations.",
         ),
     ],
 )
-def test_trace_refuses_options_that_it_would_ignore(words, said):
+def test_trace_refuses_options_that_it_would_ignore(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["trace", *words])
     assert isinstance(result.exception, CapsvizError) and str(result.exception) == said
+    assert not list(tmp_path.iterdir())
 
 
 def test_trace_of_what_is_no_picture_says_so(capsviz, tmp_path):

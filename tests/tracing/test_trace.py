@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 import capsviz
 from capsviz import Trace, zoo
 from capsviz.network import CapsNet, preset
-from capsviz.routing import ALGORITHMS
+from capsviz.routing import ALGORITHMS, InverseTemperature
 from capsviz.routing.dynamic import DynamicStep
 from capsviz.tracing.layout import TraceError
 from capsviz.tracing.pixels import PixelsError
@@ -293,6 +293,14 @@ def test_a_pretrained_model_is_traced_by_its_name_with_its_classes_and_objects()
         ({"objects": 11}, "An image cannot show 11 objects; give a number from 1 to 10."),
         ({"classes": ("a", "b")}, "The classes ('a', 'b') are not 10 names; give one for each."),
         ({"classes": 3}, "The classes 3 are not 10 names; give one for each."),
+        (
+            {"model": "digits-l2", "iterations": 5},
+            "The routing of digits-l2 does not iterate; leave out the iterations.",
+        ),
+        (
+            {"inverse_temperature": InverseTemperature(final=0.1)},
+            "The routing of the network has no inverse temperature; leave it out.",
+        ),
         ({"votes": "some"}, "There are no votes='some' to keep; choose True, False or \"all\"."),
         (
             {"model": torch.nn.Linear(2, 2)},
