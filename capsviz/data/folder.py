@@ -11,6 +11,7 @@ import os
 import re
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -219,9 +220,23 @@ def listed(place: Path) -> Listing:
 
 
 def _state(place: Path) -> tuple[int, ...]:
-    """What is another as soon as a file comes or goes in the folder or in a class of it."""
+    """What is another as soon as a file comes or goes in the folder or anywhere below a class of it."""
     inner = [each for part in SPLITS if (place / part).is_dir() for each in _directories(place / part)]
-    return tuple(os.stat(each).st_mtime_ns for each in (str(place), *_directories(place), *inner))
+    times, waiting = dict[str, int](), [str(place), *_directories(place), *inner]
+    while waiting:
+        if (each := waiting.pop()) not in times:
+            with suppress(FileNotFoundError):  # it went after the folder above it was listed
+                times[each] = os.stat(each).st_mtime_ns
+                waiting += _below(each, times[each])
+    return tuple(times.values())
+
+
+@lru_cache(maxsize=4096)
+def _below(place: str, time: int) -> tuple[str, ...]:
+    """The paths of the sub-folders in which `_files` looks, listed anew where the folder's time is another."""
+    _, names, _ = next(os.walk(place), ("", [], []))
+    paths = (os.path.join(place, each) for each in names if not each.startswith("."))
+    return tuple(each for each in paths if not os.path.islink(each))
 
 
 def _directories(place: Path) -> list[str]:

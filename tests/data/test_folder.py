@@ -145,6 +145,20 @@ def test_a_new_image_is_met(tmp_path):
     assert after.train_count == 9 and after.state != before.state
 
 
+def test_a_new_image_is_met_anywhere_below_a_class(tmp_path):
+    fill(tmp_path, ["a", "b"], 5, (8, 8))
+    fill(tmp_path / "a", ["more"], 1, (8, 8))
+    elsewhere = tmp_path / "b" / "elsewhere"
+    elsewhere.symlink_to(tmp_path)  # where no pictures are looked for, or there would be no end
+    name = f"folder:{tmp_path}"
+    counts = [describe(name).train_count + describe(name).test_count]
+    for folder in ("more", "more/still", "more/still/more"):
+        (tmp_path / "a" / folder).mkdir(exist_ok=True)
+        Image.new("RGB", (8, 8)).save(tmp_path / "a" / folder / "new.png")
+        counts.append(describe(name).train_count + describe(name).test_count)
+    assert counts == [11, 12, 13, 14]
+
+
 def test_a_folder_that_cannot_be_looked_at_is_one_that_is_not_there(tmp_path):
     name = f"folder:{tmp_path}/{'long' * 100}@3x8x8"
     assert describe(name).image == (3, 8, 8) and not available(name)
