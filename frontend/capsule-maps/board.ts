@@ -32,7 +32,7 @@ export class CapsuleMaps extends Board<Message> {
   private parts: Part[] = [];
   private lines: Lines | null = null;
   private readonly player = element("div", { className: "player" });
-  private readonly readout = element("p", { className: "readout" });
+  private readonly readout = element("p", { className: "readout", "aria-live": "polite" });
 
   constructor(host: Host) {
     super(host, "capsule-maps");
@@ -67,7 +67,8 @@ export class CapsuleMaps extends Board<Message> {
       return new CapsuleMap(
         number,
         (capsule) => this.point(capsule),
-        (capsule) => this.choose(capsule),
+        (capsule) => this.choose(capsule === this.chosen ? null : capsule),
+        (right, down) => this.step(right, down),
       );
     });
     const beside: Part[] = [
@@ -149,9 +150,15 @@ export class CapsuleMaps extends Board<Message> {
     if (!this.controls?.timer) this.redraw(); // while it plays, the next frame does
   }
 
-  /** Select a capsule, or none where it was selected already. */
-  private choose(capsule: number): void {
-    this.chosen = capsule === this.chosen ? null : capsule;
+  /** Select the capsule next to the selected one, or to the strongest. */
+  private step(right: number, down: number): void {
+    this.pointed = null; // the hand is at the keys
+    if (this.data) this.choose(this.data.beside(this.chosen ?? this.best, right, down));
+  }
+
+  /** Select a capsule, or none. */
+  private choose(capsule: number | null): void {
+    this.chosen = capsule;
     this.redraw();
     this.tell("capsule", this.chosen);
   }

@@ -27,6 +27,8 @@ const maps = new MapsData({
   "line1.0": Float32Array.of(NaN, NaN, 10, 11, 20, 21),
   "line1.1": Float32Array.of(100, 200, 300),
   steps: Float32Array.of(0, 10, 40),
+  cells: Int32Array.of(0, -1, 1),
+  shape: [1, 3],
 } as unknown as MapsFields);
 
 test("between two frames the numbers glide, and a still map stands", () => {
@@ -53,6 +55,13 @@ test("a line's number is the map's of some frames ago, or the one sent for the r
 
 test("the strongest capsule is the one whose last number is farthest from zero", () => {
   assert.equal(maps.strongest(), 1);
+});
+
+test("beside a capsule is the next one over the gap, and at the border none", () => {
+  assert.equal(maps.beside(0, 1, 0), 1);
+  assert.equal(maps.beside(1, -1, 0), 0);
+  assert.equal(maps.beside(1, 1, 0), 1);
+  assert.equal(maps.beside(1, 0, 1), 1);
 });
 
 test("a position between two frames runs the lines of the later one's round", () => {

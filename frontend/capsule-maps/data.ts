@@ -107,6 +107,17 @@ export class MapsData {
     return [Math.floor(position / columns), position % columns, capsule % types];
   }
 
+  /** The capsule drawn next to one, over the gap between two tiles; at the border the same one. */
+  beside(capsule: number, right: number, down: number): number {
+    const { cells, shape } = this.fields;
+    const [rows, columns] = shape;
+    const at = cells.indexOf(capsule);
+    let [x, y] = [at % columns, Math.floor(at / columns)];
+    do [x, y] = [x + right, y + down];
+    while (x >= 0 && x < columns && y >= 0 && y < rows && cells[y * columns + x] < 0);
+    return x >= 0 && x < columns && y >= 0 && y < rows ? cells[y * columns + x] : capsule;
+  }
+
   /** The capsule whose number on the first map ends up largest. */
   strongest(): number {
     const last = this.map(0).subarray(-this.lower);

@@ -14,6 +14,13 @@ import type { Part, DrawState } from "./part";
 
 const LABEL = 20; // CSS pixels above and below the tiles in ordinary type, for the names of the first and the last type
 
+const WAYS: Readonly<Record<string, readonly [right: number, down: number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+
 class Tiles extends Panel<DrawState> {
   left = 0;
   cell = 3;
@@ -104,6 +111,7 @@ export class CapsuleMap implements Part {
     private readonly number: number,
     onPoint: (capsule: number | null) => void,
     onChoose: (capsule: number) => void,
+    onStep: (right: number, down: number) => void,
   ) {
     const { canvas } = (this.tiles = new Tiles(number));
     const key = element("div", { className: "key" }, this.low, this.bar, this.high);
@@ -115,6 +123,13 @@ export class CapsuleMap implements Part {
       const chosen = capsule(event);
       if (chosen !== null) onChoose(chosen);
     });
+    canvas.tabIndex = number ? -1 : 0; // maps beside one another choose the same capsule
+    canvas.addEventListener("keydown", (event) => {
+      if (!Object.hasOwn(WAYS, event.key) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+      event.preventDefault();
+      event.stopPropagation(); // an arrow moves the choice, not the player
+      onStep(...WAYS[event.key]);
+    });
   }
 
   update(data: MapsData, look: Look): void {
@@ -122,7 +137,7 @@ export class CapsuleMap implements Part {
     const { title, note, reach, low, high } = data.fields.maps[this.number];
     this.title.textContent = title;
     this.note.textContent = note;
-    this.tiles.canvas.setAttribute("aria-label", data.fields.alt);
+    this.tiles.canvas.setAttribute("aria-label", `${title}. ${data.fields.alt} Arrow keys choose a capsule.`);
     const decimals = reach >= 0.01 ? 2 : 4;
     this.low.textContent = (low < -reach ? "≤ " : "") + shown(-reach, decimals);
     this.high.textContent = (high > reach ? "≥ " : "") + shown(reach, decimals);

@@ -170,3 +170,16 @@ def test_a_click_selects_a_capsule_and_a_second_one_lets_it_go(visit):
     visitor.click(101)
     visitor.window.get_by_text("heard None").wait_for()
     assert visitor.ask("board.chosen") is None
+
+
+def test_arrow_keys_select_a_capsule_and_leave_the_player_alone(visit):
+    visitor = visit()
+    visitor.click(101)
+    frame = visitor.board.locator("output.frame").inner_text()
+    for key, down, across in (("ArrowRight", 0, 1), ("ArrowDown", 1, 0), ("ArrowLeft", 0, -1), ("ArrowUp", -1, 0)):
+        row, column, kind = visitor.ask("board.data.place(board.chosen)")
+        visitor.board.locator(".map canvas").first.press(key)
+        said = visitor.board.locator(".readout").inner_text()
+        assert f"row {row + down} column {column + across} type {kind}," in said
+    assert "capsule 101: " in said and visitor.board.locator("output.frame").inner_text() == frame
+    visitor.window.get_by_text("heard 101").wait_for()
