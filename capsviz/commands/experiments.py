@@ -68,7 +68,7 @@ def cost(
 @app.command()
 def robustness(
     data: Annotated[str, typer.Option(help="The data set whose models are compared.")] = "mnist",
-    count: Annotated[int, typer.Option(min=1, help="The first so many test images.")] = 2000,
+    count: Annotated[int, typer.Option(min=1, help="Test images: the first, of a folder evenly spread.")] = 2000,
     model: Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")] = None,
     threads: Threads = None,
 ) -> None:
@@ -82,8 +82,8 @@ def robustness(
 @app.command()
 def viewpoint(
     data: Annotated[str, typer.Option(help="The data set whose models are compared.")] = "mnist",
-    fitted: Annotated[int, typer.Option(min=20, help="The first so many training images, to fit on.")] = 2000,
-    held: Annotated[int, typer.Option(min=20, help="The first so many test images, to judge by.")] = 1000,
+    fitted: Annotated[int, typer.Option(min=20, help="Training images to fit on, taken as by robustness.")] = 2000,
+    held: Annotated[int, typer.Option(min=20, help="Test images to judge by, taken likewise.")] = 1000,
     model: Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")] = None,
     threads: Threads = None,
 ) -> None:

@@ -94,7 +94,9 @@ def trace(
     ] = None,
     data: Annotated[str | None, typer.Option(help="Record a whole data set in shards instead of a picture.")] = None,
     split: Annotated[str | None, typer.Option(help="With --data: test or train; test unless given.")] = None,
-    count: Annotated[int | None, typer.Option(min=1, help="With --data: only the first so many images.")] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="With --data: only so many: the first, of a folder evenly spread.")
+    ] = None,
     batch: Annotated[int | None, typer.Option(min=1, help="With --data: images a shard; 128 unless given.")] = None,
     half: Annotated[
         bool, typer.Option("--float16", help="With --data: iterations, votes and primary capsules in float16.")

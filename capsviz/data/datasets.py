@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import torch
+from jaxtyping import Int64
+from torch import Tensor
+
 from capsviz.data.dataset import FOLDER_PREFIX, Dataset
 from capsviz.data.digits import DIGITS
 from capsviz.data.errors import DatasetMissing, UnknownDataset
@@ -44,6 +48,17 @@ def same(one: str, other: str) -> bool:
         return one == other
     first, second = (unlisted(name).found(data_root()) for name in (one, other))
     return first is not None and second is not None and first.samefile(second)
+
+
+def in_class_order(name: str) -> bool:
+    """Whether the images of a set lie class after class, as those of a folder do."""
+    return name.startswith(FOLDER_PREFIX)
+
+
+def sample(name: str, available: int, count: int) -> Int64[Tensor, " count"]:
+    """The places of so many of a set's images: the first, or evenly spread ones where it lies in class order."""
+    number = torch.arange(count)
+    return (2 * number + 1) * available // (2 * count) if in_class_order(name) else number
 
 
 def title_of(name: str) -> str:

@@ -12,16 +12,23 @@ from typing import Any
 
 from capsviz import zoo
 from capsviz.data import ImageSet, MultiDigits, load, title_of
+from capsviz.data.datasets import in_class_order, sample
 from capsviz.errors import CapsvizError
 from capsviz.network import METHODS
 
 
-def first(data: str, split: str, count: int, root: Path | None) -> ImageSet:
-    """The first so many images of a split; raises CapsvizError for a set of several objects an image."""
+def taken(data: str, split: str, count: int, root: Path | None) -> ImageSet:
+    """So many images of a split, by `sample`; raises CapsvizError for a set of several objects an image."""
     images = load(data, split, root=root)
     if isinstance(images, MultiDigits):
         raise CapsvizError(f"The images of {data} show two objects each; choose a data set of one object with --data.")
-    return replace(images, images=images.images[:count], labels=images.labels[:count])
+    pixels, labels = images.batch(sample(data, len(images), min(count, len(images))))
+    return replace(images, images=pixels, labels=labels)
+
+
+def which(data: str, numbers: str) -> str:
+    """How images were taken: "first 2,000", or "40 evenly spread" of a set in class order."""
+    return f"{numbers} evenly spread" if in_class_order(data) else f"first {numbers}"
 
 
 def compared(result: dict[str, Any], images: ImageSet, models: Sequence[str] | None) -> list[zoo.Entry]:
@@ -72,7 +79,8 @@ def parts(result: dict[str, Any], *counts: str) -> list[dict[str, Any]]:
 def called(part: dict[str, Any], *counts: str) -> str:
     """What a part was measured on: "MNIST, first 2,000 images"."""
     row = part["rows"][0]
-    return f"{title_of(row['data'])}, first {' and '.join(f'{row[name]:,}' for name in counts or ('count',))} images"
+    numbers = " and ".join(f"{row[name]:,}" for name in counts or ("count",))
+    return f"{title_of(row['data'])}, {which(row['data'], numbers)} images"
 
 
 def tables(result: dict[str, Any], table: Callable[[dict[str, Any]], str], *counts: str) -> str:

@@ -23,7 +23,7 @@ from capsviz import zoo
 from capsviz.data import ImageSet
 from capsviz.data.viewpoint import rotate, shift
 from capsviz.experiments import parts, results
-from capsviz.experiments.parts import compared, first, measured, tables
+from capsviz.experiments.parts import compared, measured, tables, taken, which
 from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
 
@@ -46,10 +46,10 @@ def run(
 ) -> dict[str, Any]:
     """Measure every model (`capsviz.experiments.parts.candidates`, unless given) under every setting.
 
-    count: the first so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
+    count: so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
     whose weights changed is measured again.
     """
-    images = first(data, "test", count, data_root)
+    images = taken(data, "test", count, data_root)
     result = results.read(NAME) or {"experiment": NAME, "rows": []}
     for entry in compared(result, images, models):
         done = measured(result, entry.name, data, "kind", "amount", *COUNTS)
@@ -156,8 +156,9 @@ def _sentences(result: dict[str, Any]) -> list[str]:
                 f"{standard_error(best):.1f} %, {worst['model']} most, {worst['error']:.1f} ± "
                 f"{standard_error(worst):.1f} %."
             )
-    count = result["rows"][0]["count"]
-    said.append(f"{_trained(result)} First {count} test images, one model each, ± binomial standard error.")
+    data, count = (result["rows"][0][name] for name in ("data", "count"))
+    images = which(data, str(count)).capitalize()
+    said.append(f"{_trained(result)} {images} test images, one model each, ± binomial standard error.")
     return said
 
 

@@ -22,7 +22,7 @@ from capsviz.data import ImageSet, to_float
 from capsviz.data.viewpoint import CHANGES, Change, transformed
 from capsviz.errors import CapsvizError
 from capsviz.experiments import parts, results
-from capsviz.experiments.parts import compared, first, measured, tables
+from capsviz.experiments.parts import compared, measured, tables, taken, which
 from capsviz.network import METHODS, Network
 
 NAME = "viewpoint"
@@ -44,12 +44,12 @@ def run(
 ) -> dict[str, Any]:
     """Measure every model (those of `robustness`, unless given) under every change of viewpoint.
 
-    fitted, held: the first so many training images, on which the maps are fitted, and test images, on which R² is
+    fitted, held: so many training images, on which the maps are fitted, and test images, on which R² is
     measured. A row is added as soon as it is measured, and what stands is skipped; a model whose weights changed is
     measured again.
     """
     both = [
-        (first(data, split, count, data_root), seed) for split, count, seed in (("train", fitted, 0), ("test", held, 1))
+        (taken(data, split, count, data_root), seed) for split, count, seed in (("train", fitted, 0), ("test", held, 1))
     ]
     result = results.read(NAME) or {"experiment": NAME, "rows": []}
     entries = compared(result, both[0][0], models)
@@ -57,8 +57,8 @@ def run(
     for label, name in enumerate(both[0][0].classes):
         if (few := int((both[0][0].labels == label).sum())) < least:
             raise CapsvizError(
-                f"Of class {name} there are {few} among the first {fitted:,} training images of {data} and {least} are "
-                "needed to fit on; give more with --fitted."
+                f"Of class {name} there are {few} among the {which(data, f'{fitted:,}')} training images of {data} and "
+                f"{least} are needed to fit on; give more with --fitted."
             )
     for entry in entries:
         done = measured(result, entry.name, data, "change", *COUNTS)

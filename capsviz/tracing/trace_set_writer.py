@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, distributed
 
 from capsviz.data import ImageSet, MultiDigits, to_float
+from capsviz.data.datasets import sample
 from capsviz.errors import line
 from capsviz.files import json_text, locked, safetensors_bytes, write
 from capsviz.network import CapsNet
@@ -49,7 +50,7 @@ def record(
     float16: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> TraceSet:
-    """Trace the first `count` images of a set (all unless given) to shards in `folder`, and open them as one.
+    """Trace `count` images of a set (by `sample`; all unless given) to shards in `folder`, and open them as one.
 
     model: in eval mode, on the device where it is to run. float16: keep iterations, votes and primary capsules in half
     precision, which halves the files: numbers of 6e-5 and more to 0.05 % of themselves, smaller ones to 3e-8, so that
@@ -64,15 +65,14 @@ def record(
     if not 0 < count <= available or shard_size < 1:
         raise TraceError(f"{data.name} has {available} images in {data.split}; give a count from 1 to {available}.")
     plan = Recording(name, fingerprint(model), data.name, data.split, count, shard_size, iterations, votes, float16)
-    shards = range(0, count, shard_size)
+    shards, places = range(0, count, shard_size), sample(data.name, available, count)
     with together() as (rank, ranks), locked(folder, "records", wait=False) if rank == 0 else nullcontext():
         check_same(plan, folder)
         missing = [first for first in shards if not path_of(folder, first, shard_size).is_file()]
         barrier(ranks)  # all have looked before the first of them writes
         (folder / INDEX).unlink(missing_ok=True)
         for number, first in enumerate(missing[rank::ranks], start=1):
-            indices = torch.arange(first, min(first + shard_size, count))
-            write_shard(model, data, indices, path_of(folder, first, shard_size), plan)
+            write_shard(model, data, places[first : first + shard_size], path_of(folder, first, shard_size), plan)
             if rank == 0:
                 say(
                     f"shard {number} of {len(missing[rank::ranks])}" + (f", in each of {ranks} processes" * (ranks > 1))

@@ -23,7 +23,9 @@ from capsviz.data import (
     read_image,
     title_of,
 )
+from capsviz.data.datasets import sample
 from capsviz.data.folder import named
+from tests.folders import drawn
 
 
 def fill(folder: Path, classes: list[str], each: int, size: tuple[int, int] = (40, 30), mode: str = "RGB") -> None:
@@ -261,3 +263,10 @@ def test_a_class_whose_name_no_file_can_hold_is_refused_before_anything_is_read(
 def test_names_in_other_scripts_and_with_joined_signs_are_classes(tmp_path):
     fill(tmp_path, ["naïve café", "葉", "👩\u200d🔬", "a\u00a0b"], 5)
     assert set(load(f"folder:{tmp_path}", "test").classes) == {"naïve café", "葉", "👩\u200d🔬", "a\u00a0b"}
+
+
+def test_a_sample_of_what_lies_in_class_order_is_spread_over_all_classes(tmp_path):
+    labels = load(f"folder:{drawn(tmp_path)}", "train").labels
+    places = sample("folder:x", len(labels), 8)
+    assert labels.tolist() == sorted(labels.tolist()) and labels[places].unique().tolist() == [0, 1, 2]
+    assert sample("folder:x", 5, 5).tolist() == sample("mnist", 10_000, 5).tolist() == [0, 1, 2, 3, 4]

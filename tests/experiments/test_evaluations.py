@@ -33,6 +33,7 @@ from capsviz.experiments.convergence import TrainingCurve
 from capsviz.experiments.seed_means import SeedMean
 from capsviz.experiments.seeds import Spread
 from capsviz.training.evaluate import evaluate
+from tests.folders import drawn
 from tests.known import known, single_digits
 
 
@@ -119,6 +120,16 @@ def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mn
     assert report.markdown.count("**Digits, first 100") == report.markdown.count("| mnist-dr") - 2 == 1
     assert all(sentence.startswith(("Digits, first", "MNIST, first")) for sentence in report.sentences)
     assert report.conditions.startswith("Digits and MNIST")
+
+
+def test_of_a_folder_images_of_all_classes_are_measured_and_said_to_be_spread(tmp_path):
+    data = f"folder:{drawn(tmp_path)}"
+    assert parts.taken(data, "train", 8, None).labels.unique().tolist() == [0, 1, 2]
+    row = {"model": "m", "data": data, "count": 8, "seen_shift": 0.0, "seen_rotation": 0.0}
+    assert robustness.sentences({"rows": [row | {"kind": "shift", "amount": 0}]})[-1].startswith(
+        "In training the models saw shifts of up to 0 pixels and no turns (m). 8 evenly spread test images, one model"
+    )
+    assert parts.called({"rows": [row]}).endswith(", 8 evenly spread images")
 
 
 def test_what_a_turn_adds_in_rounding_leaves_a_result_that_can_be_read(folder, mnist_root):

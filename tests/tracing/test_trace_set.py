@@ -20,6 +20,7 @@ from capsviz.network import CapsNet, preset
 from capsviz.tracing import trace_set_writer
 from capsviz.tracing.layout import TraceError
 from capsviz.tracing.trace_set_writer import record
+from tests.folders import drawn
 
 ROOT = Path(__file__).resolve().parents[2]
 COUNT, SHARD = 10, 4
@@ -74,6 +75,13 @@ def test_half_precision_halves_the_iterations_and_keeps_what_was_decided(tmp_pat
         exact = whole[:].layer[name]
         assert bool(((values - exact).abs() <= (exact.abs() * 5e-4).clamp_min(3e-8)).all()), name
     assert not torch.equal(half[:].layer["couplings"], whole[:].layer["couplings"])
+
+
+def test_of_a_folder_traces_are_taken_from_all_classes(tmp_path):
+    images = load(f"folder:{drawn(tmp_path / 'images', 28, 'L')}", "train")
+    config = replace(network().config, classes=len(images.classes))
+    made = record(CapsNet(config).eval(), images, tmp_path / "set", name="mine", count=8, shard_size=3)
+    assert made.labels.unique().tolist() == [0, 1, 2]
 
 
 def test_votes_are_left_out_unless_asked_for(tmp_path):
