@@ -202,9 +202,14 @@ def named(name: str, root: Path, size: int | None = None) -> str:
     if not channels:
         folder(name, root).load("train", root)  # says what is wrong with it
     height, width = (size, size) if size else sides
-    whole = f"{FOLDER_PREFIX}{path}@{channels}x{height}x{width}"
+    whole = called(path, (channels, height, width))
     parted(whole)
     return whole
+
+
+def called(path: Path, form: Form) -> str:
+    """The name of a folder by its path and the form of its images."""
+    return f"{FOLDER_PREFIX}{path}@{'x'.join(map(str, form))}"
 
 
 def listed(place: Path) -> Listing:

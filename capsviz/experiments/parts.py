@@ -11,19 +11,26 @@ from pathlib import Path
 from typing import Any
 
 from capsviz import zoo
-from capsviz.data import ImageSet, MultiDigits, load, title_of
+from capsviz.data import ImageSet, MultiDigits, load, same, title_of
 from capsviz.data.datasets import in_class_order, sample
+from capsviz.data.folder import called as full_name
+from capsviz.data.folder import parted
 from capsviz.errors import CapsvizError
 from capsviz.network import METHODS
 
 
-def taken(data: str, split: str, count: int, root: Path | None) -> ImageSet:
-    """So many images of a split, by `sample`; raises CapsvizError for a set of several objects an image."""
-    images = load(data, split, root=root)
+def taken(data: str, split: str, count: int, models: Sequence[str] | None, root: Path | None) -> ImageSet:
+    """So many images of a split, by `sample`; a folder's in the form that the models to measure take, and named by it.
+
+    Raises CapsvizError for a set of several objects an image.
+    """
+    chosen = models or candidates(data)
+    images = load(data, split, root=root, image=zoo.entry(chosen[0]).network.image if chosen else None)
     if isinstance(images, MultiDigits):
         raise CapsvizError(f"The images of {data} show two objects each; choose a data set of one object with --data.")
     pixels, labels = images.batch(sample(data, len(images), min(count, len(images))))
-    return replace(images, images=pixels, labels=labels)
+    name = full_name(parted(data)[0], images.image) if in_class_order(data) else data
+    return replace(images, name=name, images=pixels, labels=labels)
 
 
 def which(data: str, numbers: str) -> str:
@@ -35,10 +42,12 @@ def compared(result: dict[str, Any], images: ImageSet, models: Sequence[str] | N
     """The models to measure on images, the `candidates` of their data set unless given.
 
     Rows of other weights than those that ship leave the result, and, unless models are given, those of other models.
-    Raises CapsvizError for a model that takes other images, or knows another number of classes.
+    Raises CapsvizError where there is none, and for one that takes other images or knows another number of classes.
     """
     data = images.name
     entries = [zoo.entry(name) for name in models or candidates(data)]
+    if not entries:
+        raise CapsvizError(f"No model of {data} is in {zoo.folder()}; name one with --model.")
     for entry in entries:
         if (tuple(entry.network.image), entry.network.classes) != (images.image, len(images.classes)):
             raise CapsvizError(
@@ -54,11 +63,17 @@ def compared(result: dict[str, Any], images: ImageSet, models: Sequence[str] | N
 
 
 def candidates(data: str) -> list[str]:
-    """The models to compare: of each routing that with a decoder which errs least, and the CNN, as far as they ship."""
+    """The models to compare: of each routing that with a decoder which errs least, and the CNN, as far as they ship.
+
+    Of a folder those of one form: of its name's, or else of that of the model which errs least.
+    """
     chosen: dict[str, zoo.Entry] = {}
+    form = parted(data)[1] if in_class_order(data) else None
     for entry in sorted(zoo.models().values(), key=lambda entry: entry.test_error):
-        if entry.data == data and (not entry.has_capsules or entry.has_decoder):
-            chosen.setdefault(entry.routing, entry)
+        if same(entry.data, data) and (not entry.has_capsules or entry.has_decoder):
+            form = form or entry.network.image
+            if entry.network.image == form:
+                chosen.setdefault(entry.routing, entry)
     return [chosen[routing].name for routing in METHODS if routing in chosen]
 
 

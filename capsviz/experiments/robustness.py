@@ -49,10 +49,10 @@ def run(
     count: so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
     whose weights changed is measured again.
     """
-    images = taken(data, "test", count, data_root)
+    images = taken(data, "test", count, models, data_root)
     result = results.read(NAME) or {"experiment": NAME, "rows": []}
     for entry in compared(result, images, models):
-        done = measured(result, entry.name, data, "kind", "amount", *COUNTS)
+        done = measured(result, entry.name, images.name, "kind", "amount", *COUNTS)
         wanted = [setting for setting in settings if (*setting, len(images)) not in done]
         network = zoo.load_network(entry.name) if wanted else None
         for kind, amount in wanted:
@@ -63,7 +63,7 @@ def run(
             result["rows"].append(
                 {
                     "model": entry.name,
-                    "data": data,
+                    "data": images.name,
                     "routing": entry.routing,
                     "sha256": entry.sha256,
                     "seen_shift": seen(entry.command, "--shift"),

@@ -49,8 +49,10 @@ def run(
     measured again.
     """
     both = [
-        (taken(data, split, count, data_root), seed) for split, count, seed in (("train", fitted, 0), ("test", held, 1))
+        (taken(data, split, count, models, data_root), seed)
+        for split, count, seed in (("train", fitted, 0), ("test", held, 1))
     ]
+    data = both[0][0].name
     result = results.read(NAME) or {"experiment": NAME, "rows": []}
     entries = compared(result, both[0][0], models)
     least = 2 if all(entry.has_capsules for entry in entries) else COMPONENTS

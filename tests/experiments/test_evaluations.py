@@ -13,7 +13,7 @@ import capsviz
 from capsviz import device, zoo
 from capsviz.benchmarks import speed
 from capsviz.commands.main import app
-from capsviz.data import to_float
+from capsviz.data import load, to_float
 from capsviz.data.torchvision_sets import JPEG_NOTE
 from capsviz.data.viewpoint import CHANGES
 from capsviz.errors import CapsvizError
@@ -32,7 +32,9 @@ from capsviz.experiments import (
 from capsviz.experiments.convergence import TrainingCurve
 from capsviz.experiments.seed_means import SeedMean
 from capsviz.experiments.seeds import Spread
+from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
+from capsviz.training.loop import build
 from tests.folders import drawn
 from tests.known import known, single_digits
 
@@ -124,12 +126,39 @@ def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mn
 
 def test_of_a_folder_images_of_all_classes_are_measured_and_said_to_be_spread(tmp_path):
     data = f"folder:{drawn(tmp_path)}"
-    assert parts.taken(data, "train", 8, None).labels.unique().tolist() == [0, 1, 2]
+    assert parts.taken(data, "train", 8, None, None).labels.unique().tolist() == [0, 1, 2]
     row = {"model": "m", "data": data, "count": 8, "seen_shift": 0.0, "seen_rotation": 0.0}
     assert robustness.sentences({"rows": [row | {"kind": "shift", "amount": 0}]})[-1].startswith(
         "In training the models saw shifts of up to 0 pixels and no turns (m). 8 evenly spread test images, one model"
     )
     assert parts.called({"rows": [row]}).endswith(", 8 evenly spread images")
+
+
+def untrained(data: str, routing: str) -> str:
+    """An untrained model of a folder in the zoo; its name."""
+    config, test = TrainingConfig(data, routing, "tiny"), load(data, "test")
+    name = f"{config.name}-{test.images.shape[3]}"
+    zoo.save(
+        build(config, test.image, len(test.classes)).eval(), name=name, data=data, classes=test.classes, preset="tiny",
+        test_error=50.0, test_count=len(test), command=config.command(), curves="", images=test.images,
+        labels=test.labels,
+    )  # fmt: skip
+    return name
+
+
+def test_a_folders_models_are_found_by_its_ordinary_name_and_none_is_said(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+    monkeypatch.chdir(tmp_path)
+    place = drawn(tmp_path / "leaves")
+    said = rf"^No model of folder:{place}@3x20x20 is in {tmp_path}/zoo; name one with --model\.$"
+    with pytest.raises(CapsvizError, match=said):
+        robustness.run("folder:leaves", None, 4, settings=[("shift", 0)])
+    models = [untrained(f"folder:{place}@3x{side}x{side}", routing) for routing, side in (("dr", 24), ("l2", 24))]
+    other = untrained(f"folder:{place}@3x28x28", "l1")
+    rows = robustness.run("folder:leaves", None, 4, settings=[("shift", 0)])["rows"]
+    assert [(row["model"], row["data"]) for row in rows] == [(name, f"folder:{place}@3x24x24") for name in models]
+    rows = viewpoint.run(f"folder:{place}@3x28x28", None, 24, 4, changes=["right"])["rows"]
+    assert [row["model"] for row in rows] == [other]
 
 
 def test_what_a_turn_adds_in_rounding_leaves_a_result_that_can_be_read(folder, mnist_root):
