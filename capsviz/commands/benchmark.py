@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated
@@ -41,6 +42,7 @@ def benchmark(
     ] = None,
 ) -> None:
     """Measure step, pass, routing and trace against a plain formulation, in one process on one device; or the app."""
+    from capsviz.experiments import results
     from capsviz.files import make_folder, write_json
 
     if what not in ("speed", "memory", "app", "load"):
@@ -53,17 +55,12 @@ def benchmark(
         result = of_app("app.benchmarks.load.measure").measure(visitors, actions, hours, seed, say)
         report = of_app("app.benchmarks.load.report")
         print(report.table(result), report.failures(result), sep="\n\n")
-        from capsviz.experiments import results
-
         output = output or results.folder() / "load.json"
     elif what == "memory":
         from capsviz.benchmarks import peak
-        from capsviz.experiments import results
 
         result = peak.measure(preset, routing, image, classes, batch, threads)
         print(peak.sentence(result))
-        kept = results.read_file(output, "memory") if output else None
-        result = {**results.machine(), "rows": peak.beside(result, kept)}
     else:
         from capsviz.benchmarks.speed import measure, table
 
@@ -71,7 +68,11 @@ def benchmark(
         print(table(result))
     if output:
         make_folder(output.parent)
-        write_json(output, result, indent=1)
+        with results.held() if output.parent.resolve() == results.folder().resolve() else nullcontext():
+            if what == "memory":
+                kept = results.read_file(output, "memory")
+                result = {**results.machine(), "rows": peak.beside(result, kept)}
+            write_json(output, result, indent=1)
 
 
 def of_app(name: str) -> ModuleType:

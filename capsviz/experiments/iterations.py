@@ -57,24 +57,25 @@ def ask_shipped(
 
     count: only the first so many test images. Models whose rows stand, with the weights they have now, are skipped.
     """
-    result = results.read(SHIPPED) or {"experiment": SHIPPED, "rows": []}
-    result["rows"] = [row for row in result["rows"] if row["model"] in zoo.models()]
+    shipping = zoo.models()
+    results.drop(SHIPPED, lambda row: row["model"] in shipping)
+    done = {(row["model"], row["sha256"], row["count"]) for row in results.begun(SHIPPED)["rows"]}
     for name in models:
         entry = zoo.entry(name)
         test = load(entry.data, "test", root=data_root)
         assert isinstance(test, ImageSet)
         wanted = min(count or len(test), len(test))
-        if any((row["model"], row["sha256"], row["count"]) == (name, entry.sha256, wanted) for row in result["rows"]):
+        if (name, entry.sha256, wanted) in done:
             continue
-        result["rows"] = [row for row in result["rows"] if row["model"] != name]
+        rows = []
         measured = by_iterations(zoo.load(name), test, wanted)
         for iterations, (error, loss) in enumerate(measured, start=1):
             row = {"model": name, "sha256": entry.sha256, "count": wanted, "trained_with": entry.config.iterations}
-            result["rows"].append({**row, "iterations": iterations, "error": error, "loss": loss})
+            rows.append({**row, "iterations": iterations, "error": error, "loss": loss})
             say(f"{name}, T = {iterations}: {error:.2f} %, loss {loss:.4f}")
-        result |= results.machine()
-        results.write(SHIPPED, result)
-    return result
+        with results.changing(SHIPPED) as result:
+            results.put(result, rows, "model")
+    return results.begun(SHIPPED)
 
 
 @device.or_cpu

@@ -30,12 +30,11 @@ _SAID = f"{PAPER[L2.short]:.2f} % for its own routing and {PAPER[DYNAMIC.short]:
 
 def run(*, data_root: Path | None = None, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """Evaluate every MultiMNIST model of pretrained/ that has no row with its present weights yet."""
-    result = results.read(NAME) or {"experiment": NAME, "rows": []}
+    done = {row["sha256"] for row in results.begun(NAME)["rows"]}
     for entry in zoo.models().values():
-        if entry.data != NAME or any(row["sha256"] == entry.sha256 for row in result["rows"]):
+        if entry.data != NAME or entry.sha256 in done:
             continue
         measured = evaluate(zoo.load(entry.name), load(NAME, "test", root=data_root))
-        result["rows"] = [row for row in result["rows"] if row["model"] != entry.name]
         row: dict[str, Any] = {
             "model": entry.name,
             "routing": entry.routing,
@@ -43,11 +42,10 @@ def run(*, data_root: Path | None = None, say: Callable[[str], None] = lambda _:
             "sha256": entry.sha256,
         }
         row |= {"error": measured.error, "count": measured.count, "steps": steps_of(entry)}
-        result["rows"].append(row)
-        result |= results.machine()
-        results.write(NAME, result)
+        with results.changing(NAME) as result:
+            results.put(result, [row], "model")
         say(f"{entry.name}: {measured.error:.2f} % of {measured.count}")
-    return result
+    return results.begun(NAME)
 
 
 def rows(result: dict[str, Any] | None) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from capsviz.data import load, to_float
 from capsviz.experiments import results, seeds
 from capsviz.experiments.multi import NAME
 from capsviz.experiments.seeds import steps_of
-from capsviz.files import CheckpointError, make_folder, read_tensors, write_tensors
+from capsviz.files import CheckpointError, read_tensors, write_tensors
 from capsviz.network import METHODS, CapsNet
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import most_active
@@ -103,16 +103,17 @@ def run(
     if not networks:
         return
     pixels, labels = load(NAME, "test", root=data_root).batch(torch.arange(COUNT))
-    before = read()
-    kept = {one.by.name: one for one in before.drawn} if before else {}
+    drawn = {}
     for by, network in networks:
-        kept[by.name] = Drawn(by, *draw(network, to_float(pixels), labels))
+        drawn[by.name] = Drawn(by, *draw(network, to_float(pixels), labels))
         say(f"{by.name}: {COUNT} images drawn")
     tensors = {"images": pixels, "labels": labels}
-    for name, one in kept.items():
-        tensors |= {f"{name}.classes": one.classes, f"{name}.drawings": one.drawings}
-    make_folder(path().parent)
-    write_tensors(path(), tensors, {"models": [asdict(one.by) for one in kept.values()]})
+    with results.held():
+        before = read()
+        kept = ({one.by.name: one for one in before.drawn} if before else {}) | drawn
+        for name, one in kept.items():
+            tensors |= {f"{name}.classes": one.classes, f"{name}.drawings": one.drawings}
+        write_tensors(path(), tensors, {"models": [asdict(one.by) for one in kept.values()]})
 
 
 @device.or_cpu

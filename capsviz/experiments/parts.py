@@ -16,6 +16,7 @@ from capsviz.data.datasets import in_class_order, sample
 from capsviz.data.folder import called as full_name
 from capsviz.data.folder import parted
 from capsviz.errors import CapsvizError
+from capsviz.experiments import results
 from capsviz.network import METHODS
 
 
@@ -38,10 +39,11 @@ def which(data: str, numbers: str) -> str:
     return f"{numbers} evenly spread" if in_class_order(data) else f"first {numbers}"
 
 
-def compared(result: dict[str, Any], images: ImageSet, models: Sequence[str] | None) -> list[zoo.Entry]:
+def compared(name: str, images: ImageSet, models: Sequence[str] | None) -> list[zoo.Entry]:
     """The models to measure on images, the `candidates` of their data set unless given.
 
-    Rows of other weights than those that ship leave the result, and, unless models are given, those of other models.
+    Rows of other weights than those that ship leave the result of that name, those of other models too unless models
+    are given.
     Raises CapsvizError where there is none, and for one that takes other images or knows another number of classes.
     """
     data = images.name
@@ -54,11 +56,10 @@ def compared(result: dict[str, Any], images: ImageSet, models: Sequence[str] | N
                 f"{entry.name} takes other images than those of {data}; choose another --model or --data."
             )
     stays = zoo.models() if models else {entry.name: entry for entry in entries}
-    result["rows"] = [
-        row
-        for row in result["rows"]
-        if row["data"] != data or (row["model"] in stays and row["sha256"] == stays[row["model"]].sha256)
-    ]
+    results.drop(
+        name,
+        lambda row: row["data"] != data or (row["model"] in stays and row["sha256"] == stays[row["model"]].sha256),
+    )
     return entries
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from capsviz import places
 from capsviz.device import processor
 from capsviz.errors import CapsvizError
 from capsviz.experiments.result_files import KINDS
-from capsviz.files import UNFINISHED, make_folder, write_json
+from capsviz.files import UNFINISHED, locked, write_json
 from capsviz.reading import read_json, understood
 
 REMEDY = "restore it with git, or delete it and run the experiment again"
@@ -59,12 +61,50 @@ def read_file(path: Path, name: str) -> dict[str, Any] | None:
     return found
 
 
+def begun(name: str) -> dict[str, Any]:
+    """As `read`, and a result without rows where the experiment was not run here."""
+    return read(name) or {"experiment": name, "rows": []}
+
+
+def held() -> AbstractContextManager[None]:
+    """Hold the folder against others who write results, who are waited for; raises WriteError."""
+    return locked(folder(), "writes results", wait=True)
+
+
 def write(name: str, result: Mapping[str, Any]) -> Path:
     """Write a result file whole or not at all, and say where it is; raises WriteError."""
-    make_folder(folder())
-    path = folder() / f"{name}.json"
-    write_json(path, dict(result))
+    with held():
+        write_json(path := folder() / f"{name}.json", dict(result))
     return path
+
+
+@contextmanager
+def changing(name: str) -> Iterator[dict[str, Any]]:
+    """A result as it is now, to be changed in place; it is written where the block changes it and raises nothing.
+
+    Another process that writes results is waited for, so that none loses the rows of another. Raises ResultError as
+    `read` does, WriteError.
+    """
+    with held():
+        result = begun(name)
+        before = deepcopy(result)
+        yield result
+        if result != before:
+            write_json(folder() / f"{name}.json", result)
+
+
+def put(result: dict[str, Any], rows: Sequence[dict[str, Any]], *fields: str) -> None:
+    """Add rows that were measured here to a result, in place of those whose fields are the same."""
+    new = {tuple(row[field] for field in fields) for row in rows}
+    kept = [row for row in result["rows"] if tuple(row[field] for field in fields) not in new]
+    result |= machine() | {"rows": [*kept, *rows]}
+
+
+def drop(name: str, stays: Callable[[dict[str, Any]], bool]) -> None:
+    """Take the rows that do not stay out of a result."""
+    if not all(map(stays, begun(name)["rows"])):
+        with changing(name) as result:
+            result["rows"] = [row for row in result["rows"] if stays(row)]
 
 
 def machine() -> dict[str, Any]:

@@ -50,34 +50,31 @@ def run(
     whose weights changed is measured again.
     """
     images = taken(data, "test", count, models, data_root)
-    result = results.read(NAME) or {"experiment": NAME, "rows": []}
-    for entry in compared(result, images, models):
-        done = measured(result, entry.name, images.name, "kind", "amount", *COUNTS)
+    for entry in compared(NAME, images, models):
+        done = measured(results.begun(NAME), entry.name, images.name, "kind", "amount", *COUNTS)
         wanted = [setting for setting in settings if (*setting, len(images)) not in done]
         network = zoo.load_network(entry.name) if wanted else None
         for kind, amount in wanted:
             assert network is not None
             moved = moved_images(images, kind, amount)
             found = evaluate(network, moved)
-            result |= results.machine()
-            result["rows"].append(
-                {
-                    "model": entry.name,
-                    "data": images.name,
-                    "routing": entry.routing,
-                    "sha256": entry.sha256,
-                    "seen_shift": seen(entry.command, "--shift"),
-                    "seen_rotation": seen(entry.command, "--rotate"),
-                    "kind": kind,
-                    "amount": amount,
-                    "count": found.count,
-                    "error": found.error,
-                    "ink": ink_left(images, moved),
-                }
-            )
-            results.write(NAME, result)
+            row = {
+                "model": entry.name,
+                "data": images.name,
+                "routing": entry.routing,
+                "sha256": entry.sha256,
+                "seen_shift": seen(entry.command, "--shift"),
+                "seen_rotation": seen(entry.command, "--rotate"),
+                "kind": kind,
+                "amount": amount,
+                "count": found.count,
+                "error": found.error,
+                "ink": ink_left(images, moved),
+            }
+            with results.changing(NAME) as result:
+                results.put(result, [row], "model", "data", "kind", "amount", *COUNTS)
             say(f"{entry.name}, {kind} {amount}: {found.error:.2f} % of {found.count}")
-    return result
+    return results.begun(NAME)
 
 
 def moved_images(images: ImageSet, kind: str, amount: int) -> ImageSet:

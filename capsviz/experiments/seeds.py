@@ -205,5 +205,7 @@ def recorded() -> dict[str, Spread]:
 
 def record(spreads: Sequence[Spread]) -> Path:
     """Put spreads into the result file and say where it is; lines of the same names are replaced, the others stay."""
-    rows = recorded() | {spread.name: spread for spread in spreads}
-    return results.write(RESULT, {"experiment": RESULT, "rows": [asdict(rows[name]) for name in sorted(rows)]})
+    with results.changing(RESULT) as result:
+        rows = recorded() | {spread.name: spread for spread in spreads}
+        result["rows"] = [asdict(rows[name]) for name in sorted(rows)]
+    return results.folder() / f"{RESULT}.json"

@@ -44,8 +44,7 @@ def sweep(
     Returns the result: "rows", one for each config that is done, and "complete". Ctrl-C or the time limit (seconds,
     for each run) stop the sweep with a checkpoint; the same call goes on. The runs' folders go when their row stands.
     """
-    result = results.read(name) or {"experiment": name, "rows": []}
-    done = {row["command"] for row in result["rows"]}
+    done = {row["command"] for row in results.begun(name)["rows"]}
     wanted = [config for config in configs if config.command() not in done]
     for number, config in enumerate(wanted, start=1):
         say(f"{number} of {len(wanted)}: {config.command()}")
@@ -63,12 +62,12 @@ def sweep(
         if outcome.stopped:
             say(f"Stopped ({outcome.stopped}); the same command goes on from here.")
             break
-        result |= results.machine()
-        result["rows"].append(row_of(config, folder, outcome.summary or {}, data_root))
-        result["complete"] = {config.command() for config in configs} <= {row["command"] for row in result["rows"]}
-        results.write(name, result)
+        row = row_of(config, folder, outcome.summary or {}, data_root)
+        with results.changing(name) as result:
+            results.put(result, [row], "command")
+            result["complete"] = {config.command() for config in configs} <= {row["command"] for row in result["rows"]}
         shutil.rmtree(folder)
-    return result
+    return results.begun(name)
 
 
 def conditions(result: dict[str, Any] | None) -> str:

@@ -53,8 +53,7 @@ def run(
         for split, count, seed in (("train", fitted, 0), ("test", held, 1))
     ]
     data = both[0][0].name
-    result = results.read(NAME) or {"experiment": NAME, "rows": []}
-    entries = compared(result, both[0][0], models)
+    entries = compared(NAME, both[0][0], models)
     least = 2 if all(entry.has_capsules for entry in entries) else COMPONENTS
     for label, name in enumerate(both[0][0].classes):
         if (few := int((both[0][0].labels == label).sum())) < least:
@@ -63,13 +62,13 @@ def run(
                 f"{least} are needed to fit on; give more with --fitted."
             )
     for entry in entries:
-        done = measured(result, entry.name, data, "change", *COUNTS)
+        done = measured(results.begun(NAME), entry.name, data, "change", *COUNTS)
         sizes = tuple(len(images) for images, _ in both)
         for change in (CHANGES[change] for change in changes if (change, *sizes) not in done):
             network = zoo.load_network(entry.name)
             fit, test = (seen(network, images, change, seed) for images, seed in both)
             count = fit.numbers.shape[1]
-            result |= results.machine()
+            rows = []
             for components in (None, COMPONENTS) if not entry.has_capsules else (None,):
                 row = {
                     "model": entry.name,
@@ -83,10 +82,11 @@ def run(
                     "of": count,
                     "r2": recovered(fit, test, components),
                 }
-                result["rows"].append(row)
+                rows.append(row)
                 say(f"{called(row)}, {change.title.lower()}: R² {row['r2']:.3f}")
-            results.write(NAME, result)
-    return result
+            with results.changing(NAME) as result:
+                results.put(result, rows, "model", "data", "change", *COUNTS)
+    return results.begun(NAME)
 
 
 def seen(network: Network, images: ImageSet, change: Change, seed: int) -> Seen:

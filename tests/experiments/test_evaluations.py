@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, replace
+from typing import Any
 
 import pytest
 import torch
@@ -78,6 +80,25 @@ def test_robustness_skips_what_stands_and_measures_new_weights_again(folder, mon
     path.write_text(path.read_text().replace(zoo.entry("digits-l2").sha256, "0" * 64))
     robustness.run("digits", ["digits-l2"], 20, settings=settings, say=said.append)
     assert len(said) == 3 and len(known(results.read("robustness"))["rows"]) == 2
+
+
+def test_what_another_command_measures_meanwhile_stays(folder):
+    def once(other: Callable[[], object]) -> Callable[[str], Any]:
+        waiting = [other]
+        return lambda _: waiting.pop()() if waiting else None
+
+    def asked() -> None:
+        row = {"model": "mnist-dr-residual", "sha256": "0" * 64, "count": 2, "trained_with": 3, "iterations": 1}
+        with results.changing("iterations-shipped") as result:
+            results.put(result, [row | {"error": 0.0, "loss": 0.0}], "model")
+
+    other = once(lambda: robustness.run("digits", ["digits-l1"], 20, settings=[("shift", 0)]))
+    robustness.run("digits", ["digits-l2"], 20, settings=[("shift", 0), ("shift", 1)], say=other)
+    other = once(lambda: viewpoint.run("digits", ["digits-l1"], 60, 20, changes=["right"]))
+    viewpoint.run("digits", ["digits-l2"], 60, 20, changes=["right", "down"], say=other)
+    iterations.ask_shipped(["digits-dr"], count=2, say=once(asked))
+    found = [known(results.read(name))["rows"] for name in ("robustness", "viewpoint", "iterations-shipped")]
+    assert [len(rows) for rows in found] == [3, 3, 11]
 
 
 def test_a_model_that_left_the_comparison_leaves_its_result_and_one_asked_for_stays(folder, monkeypatch):

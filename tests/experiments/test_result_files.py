@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
 import shutil
 from pathlib import Path
 
@@ -70,6 +72,29 @@ def test_a_model_that_was_asked_with_some_iterations_only_is_left_out_of_the_sen
     path.write_text(json.dumps(said))
     model = json.loads(path.read_text())["rows"][0]["model"]
     assert not any(sentence.startswith(f"{model}, trained") for sentence in reports.report("iterations").sentences)
+
+
+def test_rows_that_several_processes_add_at_once_all_arrive(folder: Path):
+    fork = multiprocessing.get_context("fork")
+    together = fork.Barrier(4)
+
+    def add(number: int) -> None:
+        together.wait(60)
+        for place in range(10):
+            with results.changing("mine") as result:
+                results.put(result, [{"by": number, "place": place}], "by", "place")
+        os._exit(0)
+
+    writers = [fork.Process(target=add, args=(number,)) for number in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(120)
+    found = known(results.read("mine"))["rows"]
+    assert len(found) == 40 and {row["by"] for row in found} == set(range(4))
+    with results.changing("mine") as result:
+        results.put(result, [{"by": 0, "place": 0}], "by", "place")
+    assert len(known(results.read("mine"))["rows"]) == 40, "measured again, a row takes its own place"
 
 
 def test_the_version_is_another_with_each_file_that_is_written_and_not_with_one_that_is_being_written(copies: Path):

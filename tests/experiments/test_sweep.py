@@ -38,6 +38,16 @@ def test_a_sweep_goes_on_where_it_was_cut_off_and_trains_nothing_twice(folder, t
     assert not list((tmp_path / "mine").iterdir()), "the runs' folders go when their row stands"
 
 
+@pytest.mark.long
+def test_a_row_that_another_sweep_adds_meanwhile_stays(folder, tmp_path):
+    def meanwhile(_: str) -> None:
+        with results.changing("mine") as result:
+            results.put(result, [{"command": "another"}], "command")
+
+    found = sweep("mine", [short()], runs=tmp_path, say=meanwhile)["rows"]
+    assert [row["command"] for row in found] == ["another", short().command()]
+
+
 @pytest.mark.parametrize(("experiment", "settings"), [(iterations, 5), (sparsity, 9), (ascent, 6)])
 def test_a_sweep_has_every_setting_once_for_each_seed(experiment, settings):
     configs = experiment.configs(2)
