@@ -146,8 +146,15 @@ def _sentences(result: dict[str, Any]) -> list[str]:
     said = []
     for kind, amount, unit in (("shift", 4, "pixels"), ("rotation", 40, "degrees")):
         rows = [row for row in result["rows"] if (row["kind"], row["amount"]) == (kind, amount)]
-        if len(rows) > 1:
-            best, worst = (pick(rows, key=lambda row: row["error"]) for pick in (min, max))
+        if len(rows) < 2:
+            continue
+        best, worst = (pick(rows, key=lambda row: row["error"]) for pick in (min, max))
+        if best["error"] == worst["error"]:
+            said.append(
+                f"At a {kind} of {amount} {unit} all models err alike, {best['error']:.1f} ± "
+                f"{standard_error(best):.1f} %."
+            )
+        else:
             said.append(
                 f"At a {kind} of {amount} {unit} {best['model']} errs least, {best['error']:.1f} ± "
                 f"{standard_error(best):.1f} %, {worst['model']} most, {worst['error']:.1f} ± "

@@ -141,7 +141,7 @@ def sentences(result: dict[str, Any]) -> list[str]:
 
 
 def _sentences(result: dict[str, Any]) -> list[str]:
-    said = [_pooled_or_not(result)]
+    said = _pooled_or_not(result)
     for change in CHANGES.values():
         rows = [row for row in result["rows"] if row["change"] == change.name]
         if len(rows) > 1:
@@ -159,8 +159,11 @@ def _sentences(result: dict[str, Any]) -> list[str]:
     return said
 
 
-def _pooled_or_not(result: dict[str, Any]) -> str:
-    """In how many changes the pooled features tell more than every class capsule, all of them and cut to as many."""
+def _pooled_or_not(result: dict[str, Any]) -> list[str]:
+    """In how many changes the pooled features tell more than every class capsule, all of them and cut to as many.
+
+    Nothing where no change has both.
+    """
     whole = reduced = count = 0
     for change in CHANGES:
         rows = [row for row in result["rows"] if row["change"] == change]
@@ -170,7 +173,8 @@ def _pooled_or_not(result: dict[str, Any]) -> str:
             count += 1
             whole += pooled[False] > max(capsules)
             reduced += pooled[True] > max(capsules)
-    return (
+    said = (
         f"In {whole} of {count} changes the CNN's pooled features recover the viewpoint better than any class capsule; "
         f"cut to {COMPONENTS} principal components, in {reduced}."
     )
+    return [said] if count else []

@@ -127,6 +127,18 @@ def test_what_models_saw_in_training_is_said_of_each():
     )
 
 
+def test_models_that_err_alike_are_told_as_such():
+    row = {"routing": "dr", "data": "mnist", "count": 100, "kind": "shift", "amount": 4, "error": 5.0}
+    rows = [row | {"model": model, "seen_shift": 2.0, "seen_rotation": 0.0} for model in ("a", "b")]
+    assert robustness.sentences({"rows": rows})[0] == "At a shift of 4 pixels all models err alike, 5.0 ± 2.2 %."
+
+
+def test_without_a_network_that_pools_nothing_is_said_of_pooled_features():
+    row = {"model": "m", "data": "digits", "routing": "dr", "change": "right", "fitted": 9, "held": 9, "r2": 0.5}
+    [said] = viewpoint.sentences({"rows": [row | {"numbers": 16, "of": 16}]})
+    assert said.startswith("A ridge regression")
+
+
 @pytest.mark.parametrize("experiment", [robustness, viewpoint], ids=["robustness", "viewpoint"])
 def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mnist_root, experiment):
     def run(data: str, count: int) -> dict:
