@@ -79,15 +79,15 @@ def _reconstructed(data: str) -> bool:
 
 
 def _alike(found: Sequence[TrainingCurve], data: str) -> list[TrainingCurve]:
-    """The curves of a data set that differ in the routing alone: the largest such group, only those compare."""
+    """The curves of a data set that differ in the routing alone: the largest such group with DR, only those compare."""
     groups: dict[str, list[TrainingCurve]] = {}
     for curve in found:
         if curve.data == data:
-            groups.setdefault(_settings(curve.command), []).append(curve)
-    return max(groups.values(), key=len)
+            groups.setdefault(settings(curve.command), []).append(curve)
+    return max(groups.values(), key=lambda group: (bool(data_sets(group)), len(group)))
 
 
-def _settings(command: str) -> str:
+def settings(command: str) -> str:
     """A training's command without what it says of the routing and the decoder."""
     return re.sub(r" --routing \S+| --no-decoder", "", command)
 
@@ -120,7 +120,7 @@ def crossings(curves: Sequence[TrainingCurve]) -> list[Crossing]:
     """
     found = []
     for data in data_sets(curves):
-        mine = {curve.routing: curve for curve in curves if curve.data == data}
+        mine = _one_each([curve for curve in curves if curve.data == data])
         for measure, ladder in (("validation error", ERROR_LEVELS), ("margin loss", LOSS_LEVELS)):
             points = {
                 name: curve.validation if measure == "validation error" else curve.loss for name, curve in mine.items()
@@ -132,6 +132,16 @@ def crossings(curves: Sequence[TrainingCurve]) -> list[Crossing]:
                     reached[level] = {name: step for name, step in steps.items() if step is not None}
             ends = dict.fromkeys((max(reached), min(reached))) if reached else ()
             found += [Crossing(data, measure, level, reached[level]) for level in ends]
+    return found
+
+
+def _one_each(curves: Sequence[TrainingCurve]) -> dict[str, TrainingCurve]:
+    """Of each method the first curve, one with a decoder before the others where DR has one, and the reverse."""
+    dynamic = next(curve for curve in curves if curve.routing == DYNAMIC.name)
+    bare = "--no-decoder" in dynamic.command
+    found: dict[str, TrainingCurve] = {}
+    for curve in sorted(curves, key=lambda curve: ("--no-decoder" in curve.command) != bare):
+        found.setdefault(curve.routing, curve)
     return found
 
 
@@ -156,7 +166,7 @@ def markdown(found: Sequence[Crossing]) -> str:
 def sentences(found: Sequence[Crossing]) -> list[str]:
     """Whether L1 and L2 converge faster, as counted, over all data sets and for each."""
     if not found:
-        return ["No data set has curves of DR and of L2 or L1."]
+        return ["No data set has curves of DR and of L2 or L1 that came to a level in common."]
     before, same, after = compared(found)
     said = [
         f"In {before} of {before + same + after} comparisons L2 or L1 reached the level before DR, in {same} at the "

@@ -82,15 +82,18 @@ def _convergence() -> Report:
     compared = [curve for curve in curves if curve.data in names]
     presets = ", ".join(sorted({f"{title_of(curve.data)} {curve.preset}" for curve in compared}))
     cycle = sum("one-cycle" in curve.command for curve in compared)
+    trained = (
+        f"{data}: one training, one seed for each curve (presets: {presets}). Error on validation images held out of "
+        f"the training set, where the paper draws test error; read after each epoch. {cycle} of {len(compared)} under "
+        "a one-cycle learning rate, which settles all of them towards the end"
+    )
     return Report(
         "convergence",
         "Figure 3",
         "Do L1 and L2 converge faster than dynamic routing?",
         tuple(convergence.sentences(found)),
-        convergence.markdown(found),
-        f"{data}: one training, one seed for each curve (presets: {presets}). Error on validation images held out of "
-        f"the training set, where the paper draws test error; read after each epoch. {cycle} of {len(compared)} under "
-        "a one-cycle learning rate, which settles all of them towards the end",
+        convergence.markdown(found) if found else "",
+        trained if names else "No trainings of DR and of L2 or L1 that differ in nothing else are here yet",
         "capsviz experiment convergence",
         "Yang, Li & Yu 2021, Figure 3",
         curves or None,

@@ -341,11 +341,11 @@ def test_our_encoder_is_counted_by_itself():
     assert "2 of 2 models" in second and "the smallest lead is 1.35 points (DR on Fashion-MNIST)" in second
 
 
-def curve(routing: str, errors: list[float], loss: list[float]) -> TrainingCurve:
+def curve(routing: str, errors: list[float], loss: list[float], command: str = "") -> TrainingCurve:
     validation, margin = (
         tuple((100 * (step + 1), value) for step, value in enumerate(each)) for each in (errors, loss)
     )
-    return TrainingCurve(f"mnist-{routing}", "mnist", routing, validation, margin, "")
+    return TrainingCurve(f"mnist-{routing}", "mnist", routing, validation, margin, command)
 
 
 def test_who_converges_first_is_counted_at_levels_that_all_reached():
@@ -363,6 +363,21 @@ def test_who_converges_first_is_counted_at_levels_that_all_reached():
     everywhere, on_mnist = convergence.sentences(found)
     assert everywhere.startswith("In 2 of 4 comparisons L2 or L1 reached the level before DR, in 1 at the same reading")
     assert on_mnist == "MNIST: before DR 2, at the same reading 1, after it 1."
+
+
+def test_other_trainings_of_ones_own_leave_those_that_compare_to_it(folder, tmp_path, monkeypatch):
+    command = "capsviz train --data digits --routing {} --preset tiny"
+    pair = [curve(name, [9.0, 4.0], [], command.format(name)) for name in ("dr", "l2")]
+    others = [curve("l2", [9.0, 8.0], [], command.format("l2") + " --lr 0.01") for _ in range(3)]
+    assert convergence._alike([*others, *pair], "mnist") == pair
+    again = curve("l2", [9.0, 9.0], [], command.format("l2"))
+    bare = curve("l2", [9.0, 9.0], [], command.format("l2") + " --no-decoder")
+    assert convergence.crossings([bare, *pair, again]) == convergence.crossings(pair) != []
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    report = reports.report("convergence")
+    assert report.markdown == "" and report.conditions == (
+        "No trainings of DR and of L2 or L1 that differ in nothing else are here yet"
+    )
 
 
 def test_cost_is_seconds_per_hundred_and_says_when_the_papers_saving_is_missed(folder):
