@@ -83,15 +83,29 @@ def sentences(found: list[Cost]) -> list[str]:
     for cost in found:
         met = [cost.saved(name) >= PAPER_SAVES for name in COMPARED[1:]]
         verdict = "met by both" if all(met) else "met by one of the two" if any(met) else "missed"
-        saved = " and ".join(f"{METHODS[name].short} {100 * cost.saved(name):.0f} %" for name in COMPARED[1:])
+        saved: dict[str, float] = {name: 100 * cost.saved(name) for name in COMPARED[1:]}
         said.append(
-            f"A whole step of {amid(block_of(cost.preset))} costs {saved} less than DR ({cost.device}); the paper "
-            f"reports at least {100 * PAPER_SAVES:.0f} %: {verdict}."
+            f"A whole step of {amid(block_of(cost.preset))} costs {_less(saved, '{:.0f} %')} than DR ({cost.device}); "
+            f"the paper reports at least {100 * PAPER_SAVES:.0f} %: {verdict}."
         )
-        said.append(
-            f"The routing alone costs L2 {cost.routing[DYNAMIC.name] / cost.routing[L2.name]:.1f} and L1 "
-            f"{cost.routing[DYNAMIC.name] / cost.routing[L1.name]:.1f} times less: DR itself stores no votes here."
-        )
+        times: dict[str, float] = {
+            name: cost.routing[DYNAMIC.name] / cost.routing[name]
+            if cost.routing[name] <= cost.routing[DYNAMIC.name]
+            else -cost.routing[name] / cost.routing[DYNAMIC.name]
+            for name in COMPARED[1:]
+        }
+        said.append(f"The routing alone costs {_less(times, '{:.1f}', 'times ')}: DR itself stores no votes here.")
     if found and not any(not cost.device.startswith("CPU") for cost in found):
         said.append("No GPU was at hand: nothing was measured on one.")
     return said
+
+
+def _less(amounts: dict[str, float], written: str, unit: str = "") -> str:
+    """Who costs how much less, or more where the amount is negative: "L2 14 % and L1 13 % less"."""
+    said = [
+        (f"{METHODS[name].short} {written.format(abs(each))}", f"{unit}{'less' if each >= 0 else 'more'}")
+        for name, each in amounts.items()
+    ]
+    if len({way for _, way in said}) == 1:
+        return f"{' and '.join(amount for amount, _ in said)} {said[0][1]}"
+    return " and ".join(map(" ".join, said))

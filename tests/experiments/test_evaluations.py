@@ -409,6 +409,13 @@ def test_cost_is_seconds_per_hundred_and_says_when_the_papers_saving_is_missed(f
     assert cost.sentences([found])[-1].startswith("No GPU was at hand")
 
 
+def test_who_takes_longer_than_dynamic_routing_is_said_to_cost_more():
+    step, routing = {"dr": 1.0, "l2": 1.05, "l1": 0.7}, {"dr": 1.0, "l2": 1.5, "l1": 0.5}
+    first, second, _ = cost.sentences([cost.Cost("CPU, 2 threads, x", "paper", 128, step, routing)])
+    assert first.startswith("A whole step of the papers' network costs L2 5 % more and L1 30 % less than DR (CPU")
+    assert second.startswith("The routing alone costs L2 1.5 times more and L1 2.0 times less: DR itself")
+
+
 def test_figure_4_is_measured_of_both_encoders_where_no_result_of_the_device_is_there(folder, monkeypatch):
     speeds = {f"{name} {what}": 10.0 for name in cost.COMPARED for what in ("step", "routing")}
     asked = []
