@@ -433,6 +433,14 @@ def test_figure_4_is_measured_of_both_encoders_where_no_result_of_the_device_is_
     assert [each.device for each in cost.costs()] == ["CPU, 2 threads, x", "X", "X"]
 
 
+def test_a_model_that_left_the_zoo_leaves_multi_mnist(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    row = {"model": "old", "routing": "dr", "preset": "paper", "sha256": "0" * 64, "error": 9.9, "count": 9, "steps": 9}
+    with results.changing(multi.NAME) as result:
+        results.put(result, [row], "model")
+    assert multi.run()["rows"] == known(results.read(multi.NAME))["rows"] == []
+
+
 def test_multi_mnist_without_a_measurement_says_so(folder):
     assert multi.rows(None) == [], "an empty folder of results holds no training"
     first, second = reports.report("multi-mnist").sentences
