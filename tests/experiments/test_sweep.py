@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -94,11 +95,38 @@ def test_the_sentence_on_sparsity_is_what_was_counted():
     first, last = sparsity.sentences({"rows": rows})
     assert "subgradient leaves 0.00 % of b at exactly zero and the soft threshold 0.0 % (" in first
     assert "40" not in first, "zeros of a network that errs are no headline"
-    assert "At λ = 0.1 the soft threshold zeroes 40.0 %, and the network errs on 40.00 %: it no longer reads" in last
+    assert "At λ = 0.1 the soft threshold zeroes 40.0 %, and the network errs on 40.00 %, 40.0 points more than" in last
     rows.append(made({"regularisation": 0.01, "proximal": True}, 0.5))
     assert "the soft threshold 0.5 %, at λ = 0.01 with 0.50 % error" in sparsity.sentences({"rows": rows})[0]
     assert sparsity.working({"rows": rows}, True) == [0.0, 0.01]
     assert len(sparsity.sentences({"rows": rows[:1] + rows[3:]})) == 1
+
+
+def test_of_a_sweep_that_was_cut_off_the_step_that_was_measured_is_told():
+    rows = [made({"regularisation": strength, "proximal": False}, 0.0) for strength in (0.0, 0.001)]
+    assert sparsity.sentences({"rows": rows[:1]}) == ["Only λ = 0 was measured so far."]
+    [said] = sparsity.sentences({"rows": rows})
+    assert said.endswith("the paper's subgradient leaves 0.00 % of b at exactly zero (1 seed, digits).")
+
+
+def test_models_that_learned_b_are_told_beside_those_trained_alike(monkeypatch):
+    def owned(name: str, routing: str, more: str = "") -> zoo.Entry:
+        entry = zoo.entry(f"digits-{routing}")
+        return replace(entry, name=name, command=entry.command + more)
+
+    own = [
+        owned("l2", "l2"), owned("l1", "l1"), owned("l1-soft", "l1", " --proximal"),
+        owned("l2-seed1", "l2", " --seed 1"), owned("l1-seed1", "l1", " --seed 1"),
+    ]  # fmt: skip
+    monkeypatch.setattr(zoo, "models", lambda: {entry.name: entry for entry in own})
+    rows = [
+        {"model": entry.name, "data": "digits", "routing": entry.routing, "exact": share, "near": share}
+        for entry, share in zip(own, (0.0, 0.01, 0.9, 0.02, 0.03), strict=True)
+    ]
+    [said] = sparsity.of_shipped({"rows": rows[:3]})
+    assert "L1 leaves at most 1.00 %" in said and said.endswith("of L2 and L1: Digits 0.0 % and 1.0 %.")
+    [said] = sparsity.of_shipped({"rows": rows})
+    assert said.endswith("of L2 and L1: Digits (l1) 0.0 % and 1.0 %, Digits (l1-seed1) 2.0 % and 3.0 %.")
 
 
 def test_the_sentence_on_iterations_names_the_t_with_the_lowest_loss():
