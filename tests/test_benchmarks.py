@@ -165,3 +165,16 @@ def test_without_playwright_the_benchmark_of_the_app_says_what_to_install(monkey
 
 def test_there_is_no_benchmark_of_anything_else():
     assert isinstance(CliRunner().invoke(app, ["benchmark", "colour"]).exception, CapsvizError)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("memory", "--device", "cuda:7"), "--device is for the benchmark of speed; leave it out."),
+        (("memory", "--seed", "0"), "--seed is for the benchmark of load; leave it out."),
+        (("app", "--batch", "4"), "--batch is for the benchmark of speed and memory; leave it out."),
+    ],
+)
+def test_a_benchmark_refuses_options_that_it_would_ignore(words, said):
+    result = CliRunner().invoke(app, ["benchmark", *words])
+    assert isinstance(result.exception, CapsvizError) and str(result.exception) == said
