@@ -51,4 +51,4 @@ def test_what_must_not_happen_is_found():
 def test_numbers_larger_than_a_float_are_no_votes_and_no_look():
     assert received_votes([[[10**400, 0], [0, 0]]] * 2) is None
     look = {"turned": [10**400, 0], "zoom": 0, "bare": False, "absolute": False, "listed": None}
-    assert changes({"look": look}, 1152, 10, Intervention()) == {}
+    assert changes({"look": look}, range(1152), 10, Intervention()) == {}

@@ -73,6 +73,7 @@ def _board(
     """
     entry, whole, touched = shown.entry, shown.traced(True, False), current.intervention(shown.entry)
     layer, position = layout.layer_of(current.choices, whole)
+    routed = whole.layers[layer]
     trace = whole.at(layer, position)
     longest = shown.traced(True, True).at(layer, position)
     longest_base = shown.traced(False, True).at(layer, position) if touched else None
@@ -90,7 +91,7 @@ def _board(
         rounds=trace.layer.iterations,
         most=MAX_ITERATIONS,
         trained=entry.config.iterations,
-        capsule=current.capsule(entry),
+        capsule=current.choices.capsule,
         frame=_as_far(current.choices.frame, first, own),
         look=session.look(current.choices),
         introducing=not group and not session.chosen(current.choices) & CHOSEN_FIRST,
@@ -99,6 +100,8 @@ def _board(
         group=group,
         touched=current.choices.touched,
         capsules=entry.config.lower,
+        below=routed.observed(position * routed.upper_grid[2]).tolist(),
+        able=layer == 0,
         on_action=lambda changes: on_action(
             changes | {"frame": _as_far(changes["frame"], own, first)} if "frame" in changes else changes
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -34,27 +34,31 @@ def routing_board(
     group: str = "",
     touched: Intervention = UNTOUCHED,
     capsules: int = capsule_sets.MOST,
+    below: Sequence[int],
+    able: bool = True,
     on_action: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> None:
     """Draw one routing, every line of every iteration of it.
 
     message: of `routing_message`; rounds: T, of the message's iterations the first so many, most: what it may rise to,
-    trained: with what the model was trained; capsule: the selected primary capsule, the strongest unless given; frame:
-    the line at which to stand, counted from 0 over all iterations, the last unless given or where there are fewer;
-    look: how it is looked at, of `LOOK`; introducing: it plays once by itself, the first time in a window; alt: the
-    picture in words; group: boards of the same group play in step; touched: the visitor's intervention, to which an
-    action adds; capsules: how many primary capsules the network has, which alone are counted of it.
+    trained: with what the model was trained; capsule: the selected capsule, the strongest unless given or where it is
+    not on the board; frame: the line at which to stand, counted from 0 over all iterations, the last unless given or
+    where there are fewer; look: how it is looked at, of `LOOK`; introducing: it plays once by itself, the first time in
+    a window; alt: the picture in words; group: boards of the same group play in step; touched: the visitor's
+    intervention, to which an action adds; capsules: how many primary capsules the network has, which alone are counted
+    of it; below: what number each capsule on the board has in the network; able: whether they are primary ones, which
+    an intervention is about.
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
     `capsule`, `upper`, `frame`, `iterations`, `touched`, or all of `LOOK`.
     """
-    lower, upper = message.arrays["presence"].size, len(message.fields["classes"])
-    chosen: dict[str, Any] = {"capsule": capsule, "frame": frame, "group": group, "alt": alt}
+    upper, shown = len(message.fields["classes"]), below.index(capsule) if capsule in below else None
+    chosen: dict[str, Any] = {"capsule": shown, "able": able, "frame": frame, "group": group, "alt": alt}
     chosen |= {"rounds": rounds, "most": most, "trained": trained}
     here = touched.without(range(capsules, capsule_sets.MOST))
     chosen |= {"touched": _summary(here), "looked": dict(look), "introducing": introducing}
 
     def acted(what: str, value: Any) -> None:
-        action = changes({what: value}, lower, upper, touched)
+        action = changes({what: value}, below, upper, touched, able=able)
         if action:
             on_action(action)
 
@@ -63,15 +67,20 @@ def routing_board(
     board("routing-board", whole, key=key, actions=actions, first=True)
 
 
-def changes(action: object, lower: int, upper: int, touched: Intervention) -> dict[str, Any]:
-    """What the browser asked for as changes to the choices; empty where it makes no sense here."""
+def changes(
+    action: object, below: Sequence[int], upper: int, touched: Intervention, *, able: bool = True
+) -> dict[str, Any]:
+    """What the browser asked for as changes to the choices; empty where it makes no sense here.
+
+    below, able: as in `routing_board`.
+    """
     if not isinstance(action, dict) or len(action) != 1:
         return {}
     [(name, value)] = action.items()
     if name == "untouched":
         return {"touched": Intervention()}
-    if name == "capsule" and is_index(value, lower):
-        return {"capsule": value}
+    if name == "capsule" and is_index(value, len(below)):
+        return {"capsule": below[value]}
     if name == "upper" and is_index(value, upper):
         return {"upper": value}
     if name == "frame" and is_one_of(value, MOST_FRAMES):
@@ -80,10 +89,13 @@ def changes(action: object, lower: int, upper: int, touched: Intervention) -> di
         return {"iterations": value}
     if name == "look" and isinstance(value, dict):
         return _look(value)
-    if name in capsule_sets.KINDS and isinstance(value, list) and value and all(is_index(i, lower) for i in value):
+    if able and name in capsule_sets.KINDS and isinstance(value, list) and value:
+        if not all(is_index(i, len(below)) for i in value):
+            return {}
+        named = [below[i] for i in value]
         # A capsule is one thing at a time: what is boosted now is no longer muted.
-        looked_at = {"capsule": value[0]} if len(value) == 1 else {}  # also where it no longer is the strongest
-        return {"touched": touched.without(value).with_(capsule_sets.KINDS[name], value), **looked_at}
+        looked_at = {"capsule": named[0]} if len(named) == 1 else {}  # also where it no longer is the strongest
+        return {"touched": touched.without(named).with_(capsule_sets.KINDS[name], named), **looked_at}
     return {}
 
 

@@ -231,7 +231,8 @@ class Choices:
     capsule: int | None = choice(
         whole(0, capsule_sets.MOST - 1, "There is no primary capsule “{text}”"), None, "no capsule"
     )
-    """Primary capsule to look at, the same on every page; None: none, or where a page needs one, its strongest."""
+    """Capsule to look at, of those below the chosen `layer`: a primary one, the same on every page, where there is but
+    one layer. None: none, or where a page needs one, its strongest."""
     touched: Intervention = choice(INTERVENTION, Intervention(), "the network untouched", key="touch")
     """Primary capsules that are muted, boosted or isolated before they vote."""
     temperature: float | None = choice(

@@ -26,6 +26,7 @@ UNTOLD: dict[str, Any] = {
     "trained": None,
     "group": "",
     "touched": None,
+    "able": False,
     "looked": {"turned": None, "zoom": 0, "bare": False, "absolute": False, "listed": "share"},
     "introducing": False,
 }

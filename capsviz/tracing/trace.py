@@ -135,8 +135,9 @@ class Trace:
 
         position: row · columns + column, in the layer's upper grid, of the upper capsules to look at; those of a
         convolutional layer are named by their type and see the capsules in their window. layer: from 0, or from the
-        end. Whatever draws a network of one routed layer draws this; the reconstruction and the gains are left out, and
-        `config` and `images` stay those of the network. Raises IndexError for a layer or position that is not there.
+        end. Whatever draws a network of one routed layer draws this; the reconstruction is left out, above the first
+        layer also the gains, and `config` and `images` stay those of the network. Raises IndexError for a layer or
+        position that is not there.
         """
         number = range(len(self.layers))[layer]
         if len(self.layers) == 1:
@@ -163,7 +164,7 @@ class Trace:
             activations=steps["activations"][-1],
             reconstruction=None,
             drawings=None,
-            gains=None,
+            gains=None if number or self.gains is None else self.gains[seen],
             kind="type" if whole.window else "class",
             objects=1 if whole.window else self.objects,
         )

@@ -57,6 +57,8 @@ interface Message extends Routing {
   readonly alt: string;
   /** The intervention in words, "" for none; null where the host cannot route again. */
   readonly touched: string | null;
+  /** Whether it can be told what to do to the capsules here: they are the primary ones. */
+  readonly able: boolean;
 }
 
 export class RoutingBoard extends Board<Message> {
@@ -122,7 +124,7 @@ export class RoutingBoard extends Board<Message> {
     if (this.sharedRounds.takes(wanted, acknowledged.rounds, this.rounds.moving)) this.rounds.value = wanted;
     if (data.shorter) run.iterations = this.rounds.value;
     this.rounds.offer(data.shorter || data.most !== null ? (data.most ?? data.iterations) : 1, data.trained, group);
-    this.capsule = data.capsule ?? run.strongest();
+    this.capsule = run.selected(data.capsule);
     for (const i of [...this.picked]) if (i >= run.lower) this.picked.delete(i);
     if (this.sharedLook.takes(looked, acknowledged.look)) this.take(looked);
     for (const panel of this.panels) panel.load?.(run);
@@ -222,7 +224,7 @@ export class RoutingBoard extends Board<Message> {
     const hint = "Click a capsule; draw a loop around votes, double-click a tile for its type; shift adds.";
     parts.push(element("span", { className: "picked", textContent: count, title: hint }));
     const chosen = this.picked.size ? [...this.picked].sort((a, b) => a - b) : [this.capsule];
-    if (message.touched !== null) {
+    if (message.touched !== null && message.able) {
       const act = (what: string, label: string, title: string): void => {
         parts.push(button(label, title, () => this.tell(what, chosen)));
       };

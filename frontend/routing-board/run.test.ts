@@ -101,6 +101,10 @@ test("a frame is called by its iteration and its line", () => {
 
 test("the strongest capsule gives the chosen class most of what it says", () => {
   assert.equal(run.strongest(), 1); // 0.75 of 0.5, against 0.1 of 1
+  assert.deepEqual(
+    [null, 0, run.lower].map((chosen) => run.selected(chosen)),
+    [1, 0, 1],
+  );
 });
 
 test("a capsule's place and those of its type", () => {

@@ -284,4 +284,9 @@ export class Run {
     const gives = (i: number): number => this.share(last, i, this.upper) * this.data.presence[i];
     return indices(this.lower).reduce((best, i) => (gives(i) > gives(best) ? i : best), 0);
   }
+
+  /** The capsule to look at: the chosen one, the strongest where it is none of these. */
+  selected(chosen: number | null): number {
+    return chosen !== null && chosen < this.lower ? chosen : this.strongest();
+  }
 }

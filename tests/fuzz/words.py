@@ -103,7 +103,7 @@ def messages(folder: Path) -> tuple[st.SearchStrategy[object], Callable[[object]
     )
 
     def read(given: object) -> None:
-        changes = routing_board.changes(given, 1152, 10, Intervention())
+        changes = routing_board.changes(given, range(1152), 10, Intervention())
         if changes:
             choices = session.changed(Choices("digits-dr"), **changes)
             assert session.parse(session.to_query(choices), CATALOGUE) == (choices, ())

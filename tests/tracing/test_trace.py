@@ -223,6 +223,8 @@ def test_a_layer_by_itself_holds_the_capsules_of_one_position_and_what_they_see(
     assert classes.classes == whole.classes and classes.layer.lower_grid == (3, 3, 4)
     assert torch.equal(classes.primary_activations, whole.layers[1]["activations"][-1])
     assert torch.equal(classes.primary_poses, whole.layers[1]["means"][-1])
+    muted = capsviz.trace(matrix_network(), images(), intervention=capsviz.Intervention(muted=(int(seen[3]),)))
+    assert (muted.at(0, position).gains == 0).nonzero().tolist() == [[3]] and muted.at(1).gains is None
     dense = capsviz.trace(network("em"), images())
     assert dense.at(-1) is dense
     with pytest.raises(IndexError):

@@ -46,7 +46,7 @@ def _routing(random: Random, given: Message) -> Told:
         case 2:
             rounds = random.choice([at for at in range(1, told["most"] + 1) if at != told["rounds"]])
             return "rounds", rounds, _says("rounds", rounds)
-        case 3:
+        case 3 if told["able"]:
             capsules = random.sample(range(lower), 5)
             kind = random.choice(("mute", "boost", "only"))
             return kind, capsules, lambda fields: fields["touched"] != told["touched"]

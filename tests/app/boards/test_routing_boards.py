@@ -8,31 +8,32 @@ from app import scene
 from app.components.routing_board import changes
 from capsviz.tracing.intervention import Intervention
 from tests.app.conftest import Visit
+from tests.app.reading import board
 
 UNTOUCHED = Intervention()
 
 
 def test_a_capsule_and_a_class_are_chosen():
-    assert changes({"capsule": 17}, 288, 10, UNTOUCHED) == {"capsule": 17}
-    assert changes({"upper": 9}, 288, 10, UNTOUCHED) == {"upper": 9}
-    assert changes({"frame": 4}, 288, 10, UNTOUCHED) == {"frame": 4}
-    assert changes({"frame": None}, 288, 10, UNTOUCHED) == {"frame": None}
-    assert changes({"rounds": 10}, 288, 10, UNTOUCHED) == {"iterations": 10}
+    assert changes({"capsule": 17}, range(288), 10, UNTOUCHED) == {"capsule": 17}
+    assert changes({"upper": 9}, range(288), 10, UNTOUCHED) == {"upper": 9}
+    assert changes({"frame": 4}, range(288), 10, UNTOUCHED) == {"frame": 4}
+    assert changes({"frame": None}, range(288), 10, UNTOUCHED) == {"frame": None}
+    assert changes({"rounds": 10}, range(288), 10, UNTOUCHED) == {"iterations": 10}
 
 
 def test_capsules_are_muted_boosted_and_isolated_and_everything_is_undone():
-    muted = changes({"mute": [3, 1]}, 288, 10, UNTOUCHED)["touched"]
+    muted = changes({"mute": [3, 1]}, range(288), 10, UNTOUCHED)["touched"]
     assert muted == Intervention(muted=(1, 3))
-    boosted = changes({"boost": [3]}, 288, 10, muted)["touched"]
+    boosted = changes({"boost": [3]}, range(288), 10, muted)["touched"]
     assert boosted == Intervention(muted=(1,), boosted=(3,))
-    assert changes({"only": [5]}, 288, 10, boosted)["touched"] == Intervention((1,), (3,), (5,))
-    assert changes({"untouched": True}, 288, 10, boosted) == {"touched": UNTOUCHED}
+    assert changes({"only": [5]}, range(288), 10, boosted)["touched"] == Intervention((1,), (3,), (5,))
+    assert changes({"untouched": True}, range(288), 10, boosted) == {"touched": UNTOUCHED}
 
 
 def test_how_the_board_is_looked_at_is_taken_over_whole():
     look = {"turned": [0.6, -1], "zoom": -2, "bare": True, "absolute": False, "listed": "agreement"}
-    assert changes({"look": look}, 288, 10, UNTOUCHED) == look | {"turned": (0.6, -1.0)}
-    assert changes({"look": look | {"turned": None}}, 288, 10, UNTOUCHED) == look | {"turned": None}
+    assert changes({"look": look}, range(288), 10, UNTOUCHED) == look | {"turned": (0.6, -1.0)}
+    assert changes({"look": look | {"turned": None}}, range(288), 10, UNTOUCHED) == look | {"turned": None}
 
 
 @pytest.fixture
@@ -64,6 +65,27 @@ def test_iterations_picked_on_the_second_board_are_chosen_where_the_trained_ones
     assert kept[-1] == {"iterations": None}
 
 
+def test_in_a_window_of_a_layer_capsules_go_by_their_numbers_in_the_network(visit: Visit, acts):
+    actions, kept = acts
+    visit("em", model="digits-matrix", layer=0, position=24)
+    actions[-1]["mute"]([13])
+    actions[-1]["capsule"](5)
+    lower = 4 * (12 * 9 + 8) + 1  # the window begins in row 8 and column 8 of 12, in each place 4 types
+    assert kept == [{"touched": Intervention(muted=(lower,)), "capsule": lower}, {"capsule": 4 * (12 * 8 + 9) + 1}]
+
+
+def test_what_is_muted_is_seen_in_the_window_and_can_be_taken_back_above_it(visit: Visit):
+    inside = board(visit("em", model="digits-matrix", layer=0, position=0, touch="mute:49", capsule=49))
+    assert inside.fields["able"] and inside.fields["capsule"] == 13, "row 1, column 0, type 1"
+    assert [at for at, gain in enumerate(inside.arrays["gains"]) if gain == 0] == [13]
+    above = board(visit("em", model="digits-matrix", touch="mute:49", capsule=300))
+    assert (above.fields["able"], above.fields["touched"], above.fields["capsule"]) == (False, "1 muted", None)
+
+
+def test_capsules_that_are_not_primary_ones_are_not_muted():
+    assert changes({"mute": [3]}, range(36), 10, UNTOUCHED, able=False) == {}
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"turned": [4, 0]}, {"turned": [0.6]}, {"turned": ["0", "0"]}, {"turned": 1}, {"zoom": 7},
@@ -72,7 +94,7 @@ def test_iterations_picked_on_the_second_board_are_chosen_where_the_trained_ones
 )  # fmt: skip
 def test_a_look_that_cannot_be_is_ignored(wrong):
     look = {"turned": None, "zoom": 0, "bare": False, "absolute": False, "listed": "share"}
-    assert changes({"look": look | wrong}, 288, 10, UNTOUCHED) == {}
+    assert changes({"look": look | wrong}, range(288), 10, UNTOUCHED) == {}
 
 
 @pytest.mark.parametrize(
@@ -82,4 +104,4 @@ def test_a_look_that_cannot_be_is_ignored(wrong):
      {"rounds": 11}, {"rounds": True}, {"rounds": 2.5}, {"capsule": 1, "upper": 2}],
 )  # fmt: skip
 def test_what_makes_no_sense_changes_nothing(action):
-    assert changes(action, 288, 10, UNTOUCHED) == {}
+    assert changes(action, range(288), 10, UNTOUCHED) == {}
