@@ -30,6 +30,8 @@ from capsviz.zoo import AtStep, Entry
 
 TOUR = "tour-fragment"
 """Key of the fragment that shows the words of a tour's step."""
+AS_TRAINED = ("perturb", "compare", "basics", "viewpoint")
+"""The pages that say nothing of T and λ, and on which every model therefore runs with its own."""
 
 
 class SceneError(CapsvizError):
@@ -54,6 +56,8 @@ class Scene:
     notices: tuple[str, ...]
     """Sentences on what in the link could not be met."""
     dark: bool
+    as_trained: bool = False
+    """Whether T and λ are the models' own, whatever is chosen."""
 
     def sibling(self, routing: str, *, of: Entry | None = None, decoder: bool = False) -> tuple[Entry, str]:
         """The model to run on a page about `routing`, and a sentence where it is not the chosen one.
@@ -150,8 +154,7 @@ class Scene:
             return trace_sets.trace(*picture.recording, iterations)
         if not resources.has_network(entry):
             raise SceneError(f"{resources.ABSENT.format(name=entry.name)}; take back the viewpoint.")
-        temperature = self.choices.temperature if entry.config.algorithm.tempered else None
-        return resources.trace(entry.name, picture.key, iterations, intervention, temperature)
+        return resources.trace(entry.name, picture.key, iterations, intervention, self._temperature(entry))
 
     def same_votes(self, entry: Entry, routing: str, *, touched: bool = False, longest: bool = False) -> Trace:
         """The votes of a model for the image on stage, routed by another algorithm; touched, longest: as in `trace_of`.
@@ -167,19 +170,24 @@ class Scene:
     def replays(self, entry: Entry, picture: Picture | None = None) -> bool:
         """Whether the trace of a model, untouched, is read from a recording; of the picture on stage unless given."""
         shown = picture or self.picture
-        tempered = entry.config.algorithm.tempered and self.choices.temperature is not None
+        tempered = self._temperature(entry) is not None
         if shown.recording is None or (tempered and resources.has_network(entry)):
             return False
         return trace_sets.holds(shown.recording[0], entry, self._iterations(entry))
 
     def rounds(self, entry: Entry) -> int:
-        """T: the chosen one, else what the model was trained with; at most what was recorded where it is not here."""
-        wanted = self.choices.iterations or entry.config.iterations
+        """T: the chosen one where it counts, else what the model was trained with; at most what was recorded where the
+        model is not here.
+        """
+        wanted = (not self.as_trained and self.choices.iterations) or entry.config.iterations
         recorded = not resources.has_network(entry) and entry.method.iterates
         return min(wanted, entry.config.iterations) if recorded else wanted
 
     def _iterations(self, entry: Entry) -> int | None:
         return self.rounds(entry) if entry.method.iterates else None
+
+    def _temperature(self, entry: Entry) -> float | None:
+        return self.choices.temperature if entry.config.algorithm.tempered and not self.as_trained else None
 
     def intervention(self, entry: Entry) -> Intervention:
         """The visitor's intervention as far as the model has the capsules; none in a network that is not here."""
@@ -278,7 +286,7 @@ def current() -> Scene:
     entry = recorded_network(wanted) or resources.entries()[wanted.model]
     picture, more = images.resolve(wanted, entry)
     notices = (*notices, *more, *_left_out(wanted, entry))
-    return Scene(wanted, entry, picture, notices, st.context.theme.type == "dark")
+    return Scene(wanted, entry, picture, notices, st.context.theme.type == "dark", session.page() in AS_TRAINED)
 
 
 def _left_out(choices: Choices, entry: Entry) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from app.server import drawing_order, presence  # noqa: E402
 from app.shared import caching  # noqa: E402
 from app.sidebar import sidebar  # noqa: E402
 from app.state import session  # noqa: E402
-from app.tours import notes, path, stage  # noqa: E402
+from app.tours import notes, stage  # noqa: E402
 from capsviz import zoo  # noqa: E402
 
 session.arrive()  # before anything at which a newer message may end this run
@@ -35,7 +35,7 @@ here = navigation.open_page(PAGES)
 drawing_order.begin()
 
 with layout.errors_as_sentences():
-    path.remember(here.named.url_path)
+    session.remember_page(here.named.url_path)
     presenter.listen()
     navigation.links(here, PAGES)
     current = scene.current()  # where this fails, keys and links lead on

@@ -15,7 +15,7 @@ from app.shared import resources
 from app.sources import images
 from app.state import session
 from app.state.choices import MAX_ITERATIONS, Choices
-from app.tours import path, stage
+from app.tours import stage
 from capsviz.figures.enlarge import enlarge
 
 KEYS = "keys"
@@ -85,7 +85,7 @@ def run_command(command: str) -> Callable[[], None] | None:
         case "T-1" | "T+1":
             if widgets.shown("iterations") is not None:
                 current = scene.current()
-                entry, _ = current.on_page(path.here())
+                entry, _ = current.on_page(session.page())
                 within = max(1, min(MAX_ITERATIONS, current.rounds(entry) + int(command[-2:])))
                 session.update(choices, iterations=scene.own_or(within, entry))
     return None

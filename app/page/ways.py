@@ -12,7 +12,6 @@ from app.page.text import plain
 from app.scene import NoModel
 from app.sources import images
 from app.state import session
-from app.tours import path
 from capsviz.routing import ALGORITHMS
 
 
@@ -21,7 +20,7 @@ def offer(missing: NoModel) -> None:
     current, instead = scene.current(), missing.instead
     about = dict.fromkeys(each.page for each in ALGORITHMS.values() if current.has(each.name))
     with st.container(horizontal=True, vertical_alignment="center"):
-        for page in (page for page in about if page != path.here()):
+        for page in (page for page in about if page != session.page()):
             title, icon = navigation.PAGES[page]
             label, query = f"{title}: {plain(current.picture.title)}", session.to_query(current.choices)
             st.page_link(navigation.named()[page], label=label, icon=f":material/{icon}:", query_params=query)

@@ -247,7 +247,7 @@ class Choices:
         "the model's own λ",
         key="lambda",
     )
-    """EM: what λ rises to; None: what the model was trained with."""
+    """EM, on its page: what λ rises to; None: what the model was trained with."""
     frame: int | None = choice(place("image"), None, "the last frame")
     """Frame at which the players stand, counted from 0: a line of the algorithm, a snapshot, a step; None: the last."""
     turned: tuple[float, float] | None = choice(
@@ -282,7 +282,7 @@ class Choices:
         key="T",
         resets=("frame",),
     )
-    """T of DR and EM; None: what the model was trained with."""
+    """T of DR and EM, on the pages that are about them; None: what the model was trained with."""
     penalty: str = choice(one_of(PENALTIES, "penalty"), "", "L2")
     """`l2` or `l1` on the discriminative page; empty: the model's own, else `l2`."""
     section: str = choice(one_of(SECTIONS, "part of the page"), "agreement", "agreement", key="part", resets=("frame",))

@@ -15,6 +15,7 @@ START = {"page": "start"}
 """What a query holds beside the choices where they were made on the start page at the address without a name."""
 _MARK = "mark-of-the-page"
 _TRAIL = "trail"
+_PAGE = "page-here"
 LONGEST_TRAIL = 50
 """Addresses of which a browser may not have heard yet."""
 
@@ -52,6 +53,17 @@ def chosen(choices: Choices) -> set[str]:
 def opens_start(query: Mapping[str, str]) -> bool:
     """Whether a query at the address without a name is the start page's: no choices, or those made there."""
     return query.items() >= START.items() or not any(declared.key in query for declared in DECLARED.values())
+
+
+def remember_page(page: str) -> None:
+    """The page that this visitor is on, by its name in a link, for what happens before the next one is drawn."""
+    st.session_state[_PAGE] = page
+
+
+def page() -> str:
+    """That page; "" before any has been drawn."""
+    page: str = st.session_state.get(_PAGE, "")
+    return page
 
 
 def mark(query: Mapping[str, str]) -> None:

@@ -16,7 +16,6 @@ from capsviz.data.viewpoint import CHANGES
 
 ARRIVALS = "tour-arrivals"
 """Key of how often a visitor was led to a step: one led to again is arrived at again."""
-_HERE = "tour-here"
 
 
 @dataclass(frozen=True)
@@ -50,17 +49,6 @@ def place(choices: Choices) -> Place | None:
     return Place(choices.tour, tour, min(choices.step, len(tour.steps)))
 
 
-def remember(page: str) -> None:
-    """The page that this visitor is on, by its name in a link, for what keys do before the next one is drawn."""
-    st.session_state[_HERE] = page
-
-
-def here() -> str:
-    """That page; "" before any has been drawn."""
-    page: str = st.session_state.get(_HERE, "")
-    return page
-
-
 def target(to: Place, choices: Choices) -> tuple[str, dict[str, str]]:
     """The page and the query of a step of a tour, for somebody with these choices. Raises TourError."""
     page, view, _ = links.opened(to.step, scene.catalogue())
@@ -89,7 +77,7 @@ def go(to: Place, choices: Choices) -> None:
     """Go to a step of a tour; to be called last in a callback. Raises TourError."""
     page, query = target(to, choices)
     st.session_state[ARRIVALS] = st.session_state.get(ARRIVALS, 0) + 1
-    if page == here():
+    if page == session.page():
         session.write(query)
     else:
         follow(page, query)

@@ -76,6 +76,16 @@ def test_the_board_has_the_iterations_of_the_link(visit: Visit):
     assert board(visit("dynamic", model="digits-dr", T=5)).fields["rounds"] == 5
 
 
+@pytest.mark.parametrize(
+    ("page", "model"), [("perturb", "digits-em"), ("compare", "digits-em"), ("basics", "digits-dr")]
+)
+def test_a_page_that_says_nothing_of_t_and_temperature_runs_as_trained(visit: Visit, page: str, model: str):
+    app = visit(page, model=model, image=1, T=1, **{"lambda": 10})
+    trace = app.session_state["shown"].trace
+    assert (trace.layer.iterations, trace.called(int(trace.predicted[0]))) == (3, "class 0")
+    assert trace.config.inverse_temperature == zoo.entry(model).config.inverse_temperature
+
+
 def test_an_intervention_of_the_link_is_on_the_board_and_held_against_the_untouched_run(visit: Visit):
     given = board(visit("dynamic", model="digits-dr", touch="mute:0-7;boost:9"))
     assert given.fields["touched"] == "8 muted, 1 boosted"

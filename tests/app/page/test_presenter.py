@@ -39,7 +39,7 @@ def press(app: AppTest, command: str) -> AppTest:
 
     alone = AppTest.from_function(script, default_timeout=60)
     alone.session_state["command"] = command
-    for key in ("upper", "upper-among", "iterations", "tour-here"):
+    for key in ("upper", "upper-among", "iterations", "page-here"):
         if key in app.session_state:
             alone.session_state[key] = app.session_state[key]
     for key, value in app.query_params.items():
