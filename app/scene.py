@@ -92,7 +92,12 @@ class Scene:
         # Of the same preset it has the same grid of capsules, without which no map compares them.
         entry = min(
             able,
-            key=lambda each: (*(each.data != name for name in near), not each.has_decoder, each.preset != base.preset),
+            key=lambda each: (
+                *(each.data != name for name in near),
+                each.classes != base.classes,
+                not each.has_decoder,
+                each.preset != base.preset,
+            ),
         )
         if entry.data != base.data and resources.has_network(base):
             missing = f"There is no {title} model of {plain(own)} here yet"

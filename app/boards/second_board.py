@@ -127,7 +127,9 @@ def _others(entry: Entry) -> list[str]:
     return [
         name
         for name, other in _fitting(entry).items()
-        if other.routing != entry.routing and other.data == entry.data and BOARD in other.config.algorithm.pictures
+        if other.routing != entry.routing
+        and resources.comparable(other, entry)
+        and BOARD in other.config.algorithm.pictures
     ]
 
 

@@ -27,7 +27,7 @@ def compared(entry: Entry) -> list[Entry]:
         other
         for other in (*resources.peers(entry).values(), *baselines)
         if (other.data == entry.data or not other.has_capsules)
-        and (other.network.image, other.classes, other.objects) == (entry.network.image, entry.classes, entry.objects)
+        and resources.alike(other, entry)
         and (not other.has_capsules or other.has_decoder)
     ]
 

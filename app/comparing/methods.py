@@ -62,7 +62,7 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
     """
     found: dict[str, Predictions] = {}
     missing: list[str] = []
-    for entry in sorted((e for e in _trained().values() if e.data == current.entry.data), key=_place):
+    for entry in sorted((e for e in _trained().values() if resources.comparable(e, current.entry)), key=_place):
         try:
             record = resources.predictions(entry.name)
         except PredictionsError:

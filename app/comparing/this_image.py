@@ -33,7 +33,7 @@ def show(current: Scene) -> None:
     comparison = resources.comparison(asked, current.picture.key)
     first = next(iter(names.values()))
     classes = first.classes
-    layout.note(current.sibling(DYNAMIC.name, decoder=True)[1] if first.data != current.entry.data else "")
+    layout.note("" if resources.comparable(first, current.entry) else current.sibling(DYNAMIC.name, decoder=True)[1])
     drawings = {routing: drawing.reconstruction[0] for routing, drawing in comparison.drawings.items()}
     coloured = {
         routing: inked(drawing.each[0], comparison.answers[routing].named[0].tolist(), len(classes))
@@ -52,15 +52,17 @@ def show(current: Scene) -> None:
     )
     table(names, comparison, classes, current.picture.labels if classes == current.entry.classes else ())
     if missing := [ALGORITHMS[routing].title for routing in ALGORITHMS if routing not in names]:
-        st.caption(f"No model of {plain(images.title_of(first.data))} is here yet by {', '.join(missing)}.")
+        others = [entry for entry in resources.peers(first).values() if entry.data == first.data]
+        apart = " of these classes and this form of images" * any(not resources.alike(entry, first) for entry in others)
+        st.caption(f"No model of {plain(images.title_of(first.data))}{apart} is here yet by {', '.join(missing)}.")
 
 
 def methods(current: Scene) -> dict[str, Entry]:
-    """The models of one data set that reconstruct, by routing: the chosen one, else one of its preset, or the first."""
+    """The comparable models that reconstruct, by routing: the chosen one, else one of its preset, or the first."""
     able = [entry for entry in resources.peers(current.entry).values() if entry.has_decoder]
-    own = any(entry.data == current.entry.data for entry in able)
-    kind = current.entry.data if own else current.sibling(DYNAMIC.name, decoder=True)[0].data
-    able = [entry for entry in able if entry.data == kind]
+    own = any(resources.comparable(entry, current.entry) for entry in able)
+    base = current.entry if own else current.sibling(DYNAMIC.name, decoder=True)[0]
+    able = [entry for entry in able if resources.comparable(entry, base)]
     able.sort(key=lambda entry: (entry.name != current.entry.name, entry.preset != current.entry.preset))
     by_routing = {entry.routing: entry for entry in reversed(able)}
     return {routing: by_routing[routing] for routing in ALGORITHMS if routing in by_routing}

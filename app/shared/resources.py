@@ -70,6 +70,19 @@ def peers(entry: zoo.Entry) -> dict[str, zoo.Entry]:
     return {each.name: each for each in trained}
 
 
+def comparable(one: zoo.Entry, other: zoo.Entry) -> bool:
+    """Whether two models stand beside one another: of one data set they also have to read the same form of images as
+    the same classes, for a folder may have changed between their trainings.
+    """
+    return one.data == other.data and alike(one, other)
+
+
+def alike(one: zoo.Entry, other: zoo.Entry) -> bool:
+    """Whether two models read the same form of images as the same classes, as many at once."""
+    asked = [(entry.network.image, entry.classes, entry.objects) for entry in (one, other)]
+    return asked[0] == asked[1]
+
+
 def steps(entry: zoo.Entry) -> dict[str, int]:
     """Of the training of a model: what it is called after each step that is kept, and at last; none where none is."""
     known, kept = entries(), entry.checkpoints
@@ -280,7 +293,7 @@ def _brought(name: str, drawer: str) -> Predictions:
             "export it again."
         )
     for other in zoo.models().values():
-        if other.data == own.entry.data:
+        if comparable(other, own.entry):
             try:
                 labels = predictions(other.name).labels
             except PredictionsError:

@@ -49,7 +49,7 @@ def models(current: Scene) -> dict[str, Entry]:
         return {chosen.name: chosen}
     shown: dict[str, Entry] = {}
     for entry in resources.peers(chosen).values():
-        if entry.data == chosen.data and entry.has_decoder and entry.config.image == chosen.config.image:
+        if resources.comparable(entry, chosen) and entry.has_decoder:
             # Of two models by one algorithm the chosen one stands for it, else the first.
             title = entry.method.short
             shown[title] = entry if entry.name == chosen.name else shown.get(title, entry)

@@ -249,6 +249,22 @@ def test_one_model_that_draws_is_compared_though_dynamic_routing_is_missing(
     assert not app.error and list(app.dataframe[0].value["Model"]) == ["digits-l2"]
 
 
+def test_models_of_other_classes_or_another_form_of_images_are_not_compared(
+    visit: Visit, show_only: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+):
+    show_only(["digits-dr", "digits-l2", "digits-em", "cifar10-l2-residual"], data="digits")
+    known = resources.entries()
+    dr, em, l2 = known["digits-dr"], known["digits-em"], known["digits-l2"]
+    known |= {"digits-em": replace(em, classes=(*em.classes[1:], "0"))}
+    monkeypatch.setattr(resources, "entries", lambda: known)
+    app = visit("compare", model="digits-dr")
+    assert list(app.dataframe[0].value["Model"]) == ["digits-dr", "digits-l2"]
+    assert "of these classes and this form of images is here yet by" in spoken(app)
+    assert list(visit("compare", model="cifar10-l2-residual").dataframe[0].value["Model"]) == ["cifar10-l2-residual"]
+    assert [each["title"] for each in live(visit("perturb", model="digits-dr", beside=1))["decoders"]] == ["DR", "L2"]
+    assert "digits-em" not in second_board.options(dr) and "digits-dr" in second_board.options(l2)
+
+
 def test_the_sentence_on_agreement_is_on_screen(visit: Visit):
     text = spoken(visit("discriminative", model="digits-l2"))
     assert "the û · v that dynamic routing adds to its logits</b>, v being its s at another length" in text
