@@ -72,13 +72,15 @@ def _board(
     algorithms, so that both are about the same.
     """
     entry, whole, touched = shown.entry, shown.traced(True, False), current.intervention(shown.entry)
-    layer, position = layout.layer_of(current.choices, whole)
+    beside, layers = like.traced(True, False) if like is not None else whole, len(whole.layers)
+    # The link names a layer of the first; beside it a network of more or fewer layers shows its class capsules.
+    layer, position = layout.layer_of(current.choices, whole) if len(beside.layers) == layers else (layers - 1, 0)
     routed = whole.layers[layer]
     trace = whole.at(layer, position)
     longest = shown.traced(True, True).at(layer, position)
     longest_base = shown.traced(False, True).at(layer, position) if touched else None
     compared = like is not None and like.algorithm is not shown.algorithm
-    upper = current.upper(like.traced(True, False) if like is not None and compared else trace)
+    upper = current.upper(beside if compared else trace)
     more = shown.drawn_weights(layer, position, len(trace.classes))
     own, first = _last_frame(shown), _last_frame(like or shown)
     layout.offer(

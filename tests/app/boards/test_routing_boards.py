@@ -8,7 +8,7 @@ from app import scene
 from app.components.routing_board import changes
 from capsviz.tracing.intervention import Intervention
 from tests.app.conftest import Visit
-from tests.app.reading import board
+from tests.app.reading import board, boards
 
 UNTOUCHED = Intervention()
 
@@ -80,6 +80,16 @@ def test_what_is_muted_is_seen_in_the_window_and_can_be_taken_back_above_it(visi
     assert [at for at, gain in enumerate(inside.arrays["gains"]) if gain == 0] == [13]
     above = board(visit("em", model="digits-matrix", touch="mute:49", capsule=300))
     assert (above.fields["able"], above.fields["touched"], above.fields["capsule"]) == (False, "1 muted", None)
+
+
+@pytest.mark.parametrize(
+    ("page", "model", "second"), [("dynamic", "digits-matrix", "digits-matrix"), ("em", "digits-em", "digits-matrix")]
+)
+def test_beside_a_network_of_one_layer_one_of_several_shows_its_classes(
+    visit: Visit, page: str, model: str, second: str
+):
+    app = visit(page, model=model, second=second, layer=0)
+    assert not app.error and [each.fields["kind"] for each in boards(app)] == ["class", "class"]
 
 
 def test_capsules_that_are_not_primary_ones_are_not_muted():
