@@ -54,7 +54,7 @@ def show(routing: str) -> None:
         return
     for column, shown, key in zip(st.columns(2, gap="medium"), [first, second], ["board", "board-second"], strict=True):
         with column, layout.errors_as_sentences():
-            st.markdown(shown.title)
+            st.markdown(shown.heading)
             _board(current, shown, key, partial(acted, [entry, second.entry]), group="pair", like=first)
     with layout.errors_as_sentences():
         second_board.compared(current, entry, second)
@@ -86,7 +86,7 @@ def _board(
     layout.offer(
         key,
         lambda: trace_board(trace, longest=longest, upper=upper, base=longest_base, more=more, dark=current.dark),
-        f"The routing of {entry.name}, played",
+        f"The routing of {entry.name}, played" if like in (None, shown) else f"{shown.what} · {shown.whose}, played",
     )
     routing_board(
         routing_message(longest, upper=upper, base=longest_base, more=more, dark=current.dark),

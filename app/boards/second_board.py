@@ -34,17 +34,23 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Routed:
-    """What a board shows: its heading, the model, the algorithm that routes, and its traces.
+    """What a board shows: what is routed and whose, the model, the algorithm that routes, and its traces.
 
     traced: by whether the visitor's intervention counts, and with how many iterations.
     """
 
-    title: str
+    what: str
+    whose: str
     entry: Entry
     algorithm: Algorithm
     traced: Callable[[bool, bool], Trace]
     votes: str = ""
     """The model whose votes are routed by an algorithm of another; empty: its own."""
+
+    @property
+    def heading(self) -> str:
+        """What stands above it, in Markdown."""
+        return f"**{plain(self.what)}** · {plain(self.whose)}"
 
     def drawn_weights(self, layer: int, position: int, upper: int) -> dict[str, ndarray]:
         """What the board draws and the trace does not hold."""
@@ -100,15 +106,14 @@ def _own(current: Scene, entry: Entry, picture: Picture) -> Routed:
     def traced(touched: bool, longest: bool) -> Trace:
         return current.trace_of(entry, picture, touched=touched, longest=longest)
 
-    return Routed(f"**{plain(entry.name)}** · {plain(picture.title)}", entry, entry.config.algorithm, traced)
+    return Routed(entry.name, picture.title, entry, entry.config.algorithm, traced)
 
 
 def _rerouted(current: Scene, entry: Entry, algorithm: Algorithm) -> Routed:
     def traced(touched: bool, longest: bool) -> Trace:
         return current.same_votes(entry, algorithm.name, touched=touched, longest=longest)
 
-    title = f"**{algorithm.title}** · the votes of {plain(entry.name)}"
-    return Routed(title, entry, algorithm, traced, votes=entry.name)
+    return Routed(algorithm.title, f"the votes of {entry.name}", entry, algorithm, traced, votes=entry.name)
 
 
 def _fitting(entry: Entry) -> dict[str, Entry]:

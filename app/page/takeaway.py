@@ -46,6 +46,13 @@ class Shown:
     entry: Entry | None = None
     """The model that the trace is of, or what is known of the network of a recording."""
 
+    def titles(self) -> dict[str, str]:
+        """What the list calls each picture, by key; Streamlit tells choices apart by their text, so no two alike."""
+        every = [title for title, _ in self.pictures.values()]
+        return {
+            key: title if every.count(title) == 1 else f"{title} ({key})" for key, (title, _) in self.pictures.items()
+        }
+
     def forget(self) -> None:
         """Have nothing on screen."""
         self.pictures, self.trace, self.entry = {}, None, None
@@ -102,7 +109,8 @@ def take_away(current: Scene) -> None:
 
 
 def _pictures(shown: Shown, current: Scene) -> None:
-    key = st.selectbox("Figure", list(shown.pictures), format_func=lambda key: shown.pictures[key][0], key="taken_key")
+    titles = shown.titles()
+    key = st.selectbox("Figure", list(titles), format_func=lambda key: titles[key], key="taken_key")
     title, offered = shown.pictures[key]
     picture = offered if isinstance(offered, Figure) else offered()
     name = f"capsviz-{key}"

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 import torch
+from plotly.graph_objects import Figure
 from streamlit.testing.v1 import AppTest
 
+from app.page.takeaway import Shown
 from app.shared import resources
 from app.sources import browsing
 from capsviz.tracing.trace import Trace
@@ -47,6 +49,21 @@ def test_every_figure_of_the_page_is_in_the_list(visit: Visit):
     titles = app.selectbox(key="taken_key").options
     assert titles[0] == "The network"
     assert len(titles) == len(app.get("plotly_chart")) - 1, "all that are on the page, and the preview"
+
+
+@pytest.mark.parametrize(
+    ("second", "called"),
+    [("image", "test image 1, class 0, played"), ("same:em", "EM routing · the votes of digits-dr, played")],
+)
+def test_either_of_two_boards_can_be_taken_away(visit: Visit, second: str, called: str):
+    titles = opened(visit("dynamic", model="digits-dr", second=second)).selectbox(key="taken_key").options
+    assert len(set(titles)) == len(titles) and "The routing of digits-dr, played" in titles
+    assert sum(title.endswith(called) for title in titles) == 1
+
+
+def test_pictures_of_one_title_are_told_apart():
+    shown = Shown({key: (title, Figure) for key, title in {"a": "One", "b": "One", "c": "Two"}.items()})
+    assert shown.titles() == {"a": "One (a)", "b": "One (b)", "c": "Two"}
 
 
 @pytest.mark.parametrize("page", ["dynamic", "em", "discriminative"])
