@@ -65,8 +65,10 @@ def away(at: Place, choices: Choices, page: str) -> bool:
 
 
 def _shown(page: str, choices: Choices) -> Choices:
-    """What a view shows, without how it is looked at and where its players stand: on Viewpoint, the change's amount."""
+    """What a view shows, without how it is looked at and where its players stand, be it by an amount or a share."""
     alone = replace(links.alone(choices), frame=None, **session.look(Choices(choices.model)))
+    if page == "perturb":
+        return replace(alone, share=0.0)
     if page != "viewpoint":
         return alone
     change = CHANGES[choices.change]

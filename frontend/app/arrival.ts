@@ -9,7 +9,7 @@ export interface Arrival {
   /** Part of the key of what is brought up to the step's words; empty: the page stands at its top. */
   readonly panel: string;
   readonly play: boolean;
-  /** Where the view's players stand, as the link has it: null for the end. */
+  /** Where the view's players stand, as the link has it: null for the end. Some know another choice of it. */
   readonly frame: number | null;
 }
 
@@ -32,7 +32,7 @@ export function arrive({ arrival, panel, play, frame }: Arrival, signal: AbortSi
     bring(panel);
     const come = players().filter((player) => !placed.has(player));
     if (play && come.length && !placed.size) begin(panel, come);
-    else for (const player of come) player.reset(frame);
+    else for (const player of come) player.arrive(frame);
     for (const player of come) placed.add(player);
   };
   const wait = (): void => {

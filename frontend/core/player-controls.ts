@@ -29,6 +29,8 @@ interface Options {
   readonly unit?: string;
   /** Hears where the visitor left it, null for the end, half a second after the last move. */
   readonly rest?: (frame: number | null) => void;
+  /** Where the link has it, for a player that stands by another choice than the frame of the page. */
+  readonly linked?: () => number | null;
   readonly hold?: number;
   readonly glide?: number;
 }
@@ -61,6 +63,7 @@ export class PlayerControls {
   private frame = new SharedValue();
   private readonly show: (position: number) => void;
   private readonly name: (index: number) => string;
+  private readonly linked: Options["linked"];
   private readonly playButton: HTMLButtonElement;
   private readonly slowButton: HTMLButtonElement;
   private readonly slider: HTMLInputElement;
@@ -68,9 +71,9 @@ export class PlayerControls {
   private resting: number | undefined;
   private performing = false;
 
-  constructor({ count, show, name, rest, group = "", unit = "step", hold = HOLD, glide = GLIDE }: Options) {
+  constructor({ count, show, name, rest, linked, group = "", unit = "step", hold = HOLD, glide = GLIDE }: Options) {
     this.player = new Player(count, hold, glide);
-    [this.show, this.name, this.rest, this.group] = [show, name, rest, group];
+    [this.show, this.name, this.rest, this.linked, this.group] = [show, name, rest, linked, group];
     const control = (label: string, title: string, act: () => void): HTMLButtonElement => {
       const made = button(label, title, act);
       made.setAttribute("aria-label", title);
@@ -191,6 +194,11 @@ export class PlayerControls {
     this.stop();
     window.clearTimeout(this.resting);
     this.frame = new SharedValue();
+  }
+
+  /** Stand where the link has it, whatever it was doing; frame: that of the page. Nobody hears of it. */
+  arrive(frame: number | null): void {
+    this.reset(this.linked ? this.linked() : frame);
   }
 
   /** Stand on a frame, null for the end, whatever it was doing; nobody hears of it. */

@@ -68,6 +68,7 @@ export class SweepBoard extends Board<Message> {
         unit: "amount",
         name: (index) => this.message?.names[index] ?? "",
         rest: () => this.left(),
+        linked: () => this.message?.frame ?? null,
         hold: 0.3 * pace,
         glide: 0.7 * pace,
       });

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -73,6 +73,13 @@ def test_what_plays_on_viewpoint_moves_the_amount_and_leaves_no_path(visit: Visi
     assert "All the way." in words(visit("viewpoint", **query, viewpoint=turned))
     for page, viewpoint in (("viewpoint", shifted), ("compare", turned)):
         assert "Off the path" in words(visit(page, **query, viewpoint=viewpoint))
+
+
+def test_what_plays_on_a_walk_moves_the_share_and_leaves_no_path(visit: Visit):
+    query = {"model": "digits-dr", "image": 3, "hand": "walk"}
+    name = store.keep(Tour("A talk", (TourStep("Walked", f"perturb?{urlencode(query)}&walk=0.3", "All the way."),)))
+    assert "All the way." in words(visit("perturb", **query, tour=name, walk=1))
+    assert "Off the path" in words(visit("perturb", **query, tour=name, walk=0.3, path="sphere"))
 
 
 @pytest.mark.parametrize("linked", [False, True])

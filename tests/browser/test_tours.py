@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, parse_qsl
 
 import pytest
 
@@ -78,6 +78,10 @@ class Listener(Visitor):
         """What the link says of the view."""
         said = {name: values[0] for name, values in parse_qs(self.query()).items()}
         return {name: value for name, value in said.items() if name not in ("tour", "step", "present", "talk", "frame")}
+
+    def chooses_another_than(self, linked: dict[str, str]) -> None:
+        """Wait until the link says another view."""
+        self.eventually(lambda: self.choices() != linked, "another view in the link")
 
 
 @pytest.fixture
@@ -185,6 +189,27 @@ def test_a_step_that_plays_begins_to_play_on_arrival_and_again_when_led_back_to(
         guest.window.keyboard.press(key)
         guest.eventually(lambda: "Pause" in playing.inner_text(), f"the player plays after {key}")
         guest.eventually(lambda: "Play" in playing.inner_text(), "the player has come to its end")
+
+
+def test_a_step_stands_where_its_link_has_the_amount_or_the_share(listen: Callable[..., Listener]):
+    views = {
+        "viewpoint?model=digits-dr&image=3&viewpoint=rotation_-30": "−30°",
+        "perturb?model=digits-dr&image=3&hand=walk&walk=0.3": "30 %",
+    }
+    tour = Tour("A talk", tuple(TourStep(stands, view, "As linked.") for view, stands in views.items()))
+    guest = listen(f"{next(iter(views))}&tour={store.packed(tour)}&present=1")
+    for number, (view, stands) in enumerate(views.items(), start=1):
+        linked = dict(parse_qsl(view.partition("?")[2]))
+        for moved in (False, True):
+            guest.arrives(tour, number)
+            guest.window.wait_for_timeout(1000)  # what a player tells of itself, it has told by then
+            sync_api.expect(guest.window.locator("output.frame")).to_have_text(stands)
+            assert guest.choices() == linked
+            guest.press("PageDown" if moved else "Home")
+            if not moved:
+                guest.chooses_another_than(linked)
+                sync_api.expect(guest.window.locator(".st-key-tour-words")).to_have_text("As linked.")
+                guest.press("b")
 
 
 def test_notes_follow_the_hall_and_lead_it(listener: Callable[..., Listener], listen: Callable[..., Listener]):
