@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { hall, understood } from "./hall";
+import { type At, Hall, hall, understood } from "./hall";
 
 test("only what our windows say is understood", () => {
   const at = { kind: "at", tour: "talk", step: 3, away: true };
@@ -37,4 +37,39 @@ test("a window hears the others, not itself, until it is closed", async () => {
   assert.equal(heard.length, 1);
   assert.throws(() => answer({ kind: "where" }));
   one.abort();
+});
+
+test("of several windows of the hall, the last that moved or opened the notes answers", async (context) => {
+  const at = (step: number): At => ({ kind: "at", tour: "talk", step, away: false });
+  const [one, other] = [new Hall(), new Hall()];
+  const mounted = new Map<unknown, AbortController>();
+  const mount = (window: unknown): AbortSignal => {
+    mounted.get(window)?.abort();
+    const mine = new AbortController();
+    mounted.set(window, mine);
+    return mine.signal;
+  };
+  context.after(() => {
+    for (const each of mounted.values()) each.abort();
+  });
+  const stand = (window: Hall, step: number): void => window.stand(at(step), mount(window), () => undefined);
+  let heard: unknown[] = [];
+  const ask = hall(mount("notes"), (said) => heard.push(said));
+  const answers = async (): Promise<unknown[]> => {
+    const passes = (): Promise<void> => new Promise((passed) => setTimeout(passed, 50));
+    await passes();
+    heard = [];
+    ask({ kind: "where" });
+    await passes();
+    return heard;
+  };
+  stand(one, 1);
+  stand(other, 3);
+  assert.deepEqual(await answers(), [at(3)]);
+  stand(one, 1); // in another theme, say
+  assert.deepEqual(await answers(), [at(3)]);
+  one.lead();
+  assert.deepEqual(await answers(), [at(1)]);
+  stand(other, 4);
+  assert.deepEqual(await answers(), [at(4)]);
 });

@@ -11,7 +11,13 @@ export interface At {
 }
 
 /** A window of notes asks where the hall stands, or was moved by a key and asks the hall to come along. */
-type Said = At | { readonly kind: "where" } | { readonly kind: "go"; readonly tour: string; readonly step: number };
+type Said = At | { readonly kind: "where" } | Go;
+
+interface Go {
+  readonly kind: "go";
+  readonly tour: string;
+  readonly step: number;
+}
 
 const NAME = "capsviz-tour";
 
@@ -34,4 +40,29 @@ export function hall(signal: AbortSignal, hear: (said: Said) => void): (said: Sa
   });
   signal.addEventListener("abort", () => channel.close());
   return (said) => channel.postMessage(said);
+}
+
+/** The hall's window. Of several the notes follow one: the last that moved, or whose link has opened them. */
+export class Hall {
+  private at: At | undefined;
+  private last = false;
+  private say: (said: Said) => void = () => undefined;
+
+  /** Stand somewhere until the signal; go: answers notes that were moved by a key. */
+  stand(at: At, signal: AbortSignal, go: (to: Go) => void): void {
+    this.say = hall(signal, (said) => {
+      if (said.kind === "go") go(said);
+      else if (said.kind === "at") this.last = false;
+      else if (this.last) this.say(at);
+    });
+    const moved = JSON.stringify(at) !== JSON.stringify(this.at);
+    this.at = at;
+    if (moved) this.lead();
+  }
+
+  /** Have the notes follow this window. */
+  lead(): void {
+    this.last = true;
+    if (this.at) this.say(this.at);
+  }
 }

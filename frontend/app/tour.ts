@@ -4,7 +4,7 @@
 import { button, element } from "../core/dom";
 import { arrive, type Arrival, keepUp } from "./arrival";
 import { type Component, found } from "./component";
-import { hall } from "./hall";
+import { Hall } from "./hall";
 import "./buttons.css";
 import "./tour.css";
 
@@ -17,6 +17,7 @@ interface Data extends Arrival {
   readonly notes: string;
 }
 
+const here = new Hall();
 const mounted = new WeakMap<Node, AbortController>(); // by the element that Streamlit mounts the component in
 
 // Streamlit calls this again whenever data or theme changes: the call before it must stop listening first.
@@ -26,11 +27,9 @@ export default function ({ data, parentElement }: Component<Data>): () => void {
   mounted.set(parentElement, listening);
   const { signal } = listening;
   const { tour, step, steps, away } = data;
-  const say = hall(signal, (said) => {
-    if (said.kind === "where") say({ kind: "at", tour, step, away });
-    else if (said.kind === "go" && said.tour === tour && (said.step !== step || away)) command(`step=${said.step}`);
+  here.stand({ kind: "at", tour, step, away }, signal, (to) => {
+    if (to.tour === tour && (to.step !== step || away)) command(`step=${to.step}`);
   });
-  say({ kind: "at", tour, step, away });
 
   const previous = button("◀", "Previous step (Page Up)", () => command("page-1"));
   const next = button("▶", "Next step (Page Down)", () => command("page+1"));
@@ -47,6 +46,7 @@ export default function ({ data, parentElement }: Component<Data>): () => void {
       target: "capsviz-notes",
       textContent: "Notes",
       title: "The speaker's notes, in a window of their own",
+      onclick: () => here.lead(),
     }),
     button("End", "End the tour and stay here", () => command("end")),
   );
