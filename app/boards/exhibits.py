@@ -14,6 +14,7 @@ from app.page.text import plain
 from app.page.widgets import chosen
 from app.scene import Scene
 from app.sources import images
+from app.state import session
 from app.state.choices import MOST_PARTS
 from capsviz.boards import Board, Message, margin_message, squash_message
 from capsviz.boards.basics import LONGEST
@@ -43,9 +44,11 @@ def _stage(current: Scene, entry: Entry, note: str) -> Trace:
     return trace
 
 
-def _shown(kind: str, title: str, message: Message, actions: dict[str, Callable[[Any], None]]) -> None:
+def _shown(
+    kind: str, title: str, message: Message, actions: dict[str, Callable[[Any], None]], **of: Callable[[], str]
+) -> None:
     layout.offer(kind, lambda: Board(kind, title, lambda _: message), title)
-    board(kind, message, key=f"exhibit-{kind}", actions=actions)
+    board(kind, message, key=f"exhibit-{kind}", actions=actions, of=of)
 
 
 def moved_vector(said: object) -> None:
@@ -103,7 +106,7 @@ def loss(current: Scene) -> None:
     )
     count = len(trace.classes)
     actions = {"margins": moved_margins, "lengths": lambda said: moved_lengths(said, count)}
-    _shown("margin-loss", "Margin loss", message, actions)
+    _shown("margin-loss", "Margin loss", message, actions, lengths=lambda: session.tied(scene.choices(), "lengths"))
     which = "as it is labelled" if known else "as the network reads it: the image has no label here"
     st.caption(f"The image on stage shows {plain(images.names(labels, trace.classes))}, {which}. {OTHERWISE}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
@@ -21,11 +22,20 @@ def built(name: str, *, html: str | None = None) -> Any:
 
 
 def board(
-    name: str, message: Message, *, key: str, actions: Mapping[str, Callable[[Any], None]], first: bool = False
+    name: str,
+    message: Message,
+    *,
+    key: str,
+    actions: Mapping[str, Callable[[Any], None]],
+    of: Mapping[str, Callable[[], str]] = MappingProxyType({}),
+    first: bool = False,
 ) -> dict[str, Any]:
     """A board: the bundle of this name, given a message.
 
     first: it is drawn before what a page sends after `app.server.drawing_order.wait`.
+
+    of: by what a board may tell, to which view it belongs, as the address now has it: what is told of another view
+    comes too late, and nobody gets it.
 
     actions: by what a board may tell, a callback that gets it before the script runs again; what it got has to come
     back in the message: what was acknowledged and is not said is undone. Returns what was told in the run that this
@@ -39,7 +49,7 @@ def board(
         return dict.fromkeys(actions, 0) | st.session_state.get(counts, {})
 
     def receive(what: str, act: Callable[[Any], None]) -> None:
-        said = said_in(st.session_state.get(key), what)
+        said = said_in(st.session_state.get(key), what, of[what]() if what in of else None)
         known = acknowledged()
         st.session_state[counts] = known | {what: known[what] + 1}
         if said:
@@ -47,14 +57,20 @@ def board(
 
     listening = {f"on_{what}_change": partial(receive, what, act) for what, act in actions.items()}
     heard = acknowledged()
-    data = message.packed(acknowledged=heard)
+    belongs = {"of": {what: view() for what, view in of.items()}} if of else {}
+    data = message.packed(acknowledged=heard, **belongs)
     if first and (drawn := drawing_order.told_at(key, data)):
-        data = message.packed(acknowledged=heard, drawn=drawn)
+        data = message.packed(acknowledged=heard, drawn=drawn, **belongs)
     result = built(name)(key=key, data=data, **listening)
     return {what: value for what in actions for value in said_in(result, what)}
 
 
-def said_in(state: object, what: str) -> list[Any]:
-    """What a component's state says was told, as a list of one, for it may be None; empty where nothing was."""
+def said_in(state: object, what: str, of: str | None = None) -> list[Any]:
+    """What a component's state says was told, as a list of one, for it may be None; empty where nothing was.
+
+    of: the view to which it has to belong, where the component says one.
+    """
     said = state.get(what) if isinstance(state, Mapping) else None
-    return said if isinstance(said, list) and len(said) == 1 else []
+    if not isinstance(said, list) or not 1 <= len(said) <= 2 or (of is not None and said[1:] not in ([], [of])):
+        return []
+    return said[:1]

@@ -27,11 +27,13 @@ def live_decoder(
     lead: str | None = None,
     present: Mapping[str, Sequence[int]] | None = None,
     on_change: Callable[[Left], None] = lambda _: None,
+    of: Callable[[], str] = str,
 ) -> Left | None:
     """A class capsule moved by hand, and what each decoder draws of it: a `decoder_message` with all it says there.
 
     on_change gets what the visitor left, as a callback before the script runs again. Returns that in the run that it
-    caused, else None: it lives with the caller, not here. Raises PerturbError as `decoder_message` does.
+    caused, else None: it lives with the caller, not here. of: what of the choices it belongs to, as `hosting.board` has
+    it. Raises PerturbError as `decoder_message` does.
     """
     message = decoder_message(
         decoders,
@@ -61,4 +63,4 @@ def live_decoder(
         weights = {own["digest"]: packed for own, packed in zip(headers, decoders.values(), strict=True)}
         for digest, packed in weights.items():
             built("live-decoder")(data=packed, key=f"{key}-{digest}")
-        return read(board("live-decoder", message, key=key, actions={"left": changed}).get("left"))
+        return read(board("live-decoder", message, key=key, actions={"left": changed}, of={"left": of}).get("left"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -108,6 +109,12 @@ def followed(left: list[dict[str, str]], sent: dict[str, str]) -> list[dict[str,
     callback has left already, when it has not been told of the newer one yet.
     """
     return list(left) if sent in left[:-1] and sent != left[-1] else [sent]
+
+
+def tied(choices: Choices, name: str) -> str:
+    """In a short word, the choices with which one goes back to its default: set for others, it would not be meant."""
+    said = [getattr(choices, other) for other, declared in DECLARED.items() if name in declared.resets]
+    return hashlib.sha256(repr(said).encode()).hexdigest()[:12]
 
 
 def look(choices: Choices) -> dict[str, Any]:

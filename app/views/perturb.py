@@ -146,6 +146,7 @@ def sliders() -> None:
         present={title: current.trace(entry).named[0].tolist() for title, entry in shown.items() if entry.objects > 1},
         lead=next(title for title, model in shown.items() if model.name == entry.name),
         on_change=keep_left,
+        of=lambda: session.tied(scene.choices(), "upper"),
     )
     for name, unit in {model.name: resources.unit(model.name) for model in shown.values()}.items():
         if unit != 1:

@@ -49,6 +49,7 @@ show_sweep_board(
     dark=current.dark,
     key=f"sweep-{len(swing.networks)}",
     on_amount=lambda amount: sweeping.left(change.name, amount),
+    of=lambda: scene.choices().change,
 )
 other = "strongest other class" + " not shown" * bool(beside)
 quantity = "‖v‖, a or the CNN's probability" if swing.pooled else "‖v‖ or a"

@@ -1,16 +1,22 @@
 // How a board stands on a page of the app.
 
-import type { Mount } from "../core/board";
+import type { Belongs, Mount } from "../core/board";
 import { unpack } from "../core/message";
 import type { Component } from "./component";
 import "./streamlit.css";
 
-/** The component that a board is: what it tells, Python hears as triggers, each value in a list: null is one as well. */
+/**
+ * The component that a board is: what it tells, Python hears as triggers, each value in a list: null is one as well. Behind
+ * it stands the view that it belongs to, where the board heard of one.
+ */
 export function inStreamlit(mount: Mount): (component: Component<Uint8Array>) => () => void {
   return ({ data, parentElement, setTriggerValue }) => {
     const host = { parent: parentElement, page: document.querySelector(".stMainBlockContainer") };
     const message = unpack(data);
-    const end = mount(host, message, (what, value) => setTriggerValue(what, [value]));
+    const end = mount(host, message, (what, value) => {
+      const of = (message.of as Belongs)?.[what];
+      setTriggerValue(what, of === undefined ? [value] : [value, of]);
+    });
     if (typeof message.drawn === "string") tellDrawn(message.drawn);
     // Streamlit also ends a call that was overtaken before it was made, and makes the next one only then: the board, and
     // what has the focus on it, stays for that one. Where the component goes, its place is gone by now.

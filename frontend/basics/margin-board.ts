@@ -41,7 +41,7 @@ export class MarginBoard extends Board<Message> {
   private moved = new Map<number, number>();
   private held: number | null = null;
   private readonly sharedMargins = new SharedValue();
-  private readonly sharedMoved = new SharedValue();
+  private sharedMoved = new SharedValue();
   private readonly later = new Later(() => this.leave());
   private readonly chart = new MarginChart("held");
   private readonly sum = element("output", { className: "sum", "aria-live": "polite" });
@@ -87,6 +87,7 @@ export class MarginBoard extends Board<Message> {
 
   protected update(data: Message, before: Message | undefined): void {
     const { acknowledged } = data;
+    if (this.turned("lengths", data, before)) this.sharedMoved = new SharedValue();
     const busy = this.held !== null || this.later.waiting;
     if (this.sharedMargins.takes(data.margins, acknowledged.margins, busy)) this.margins = data.margins;
     if (this.sharedMoved.takes(data.moved, acknowledged.lengths, busy)) this.moved = new Map(data.moved);

@@ -13,6 +13,9 @@ export type Tell = (what: string, value: unknown) => void;
 /** How often the host has acknowledged what the board told, by its name; a host by itself counts nothing. */
 export type Acknowledged = Readonly<Record<string, number | undefined>>;
 
+/** By what a board tells, the view that it belongs to: once the host says another, what waits to be told is void. */
+export type Belongs = Readonly<Record<string, string | undefined>> | undefined;
+
 export interface Host {
   /** Where the board stands. */
   readonly parent: HTMLElement | ShadowRoot;
@@ -23,6 +26,7 @@ export interface Host {
 /** What every message to a board has. */
 interface Themed {
   readonly theme: Theme;
+  readonly of?: Belongs;
 }
 
 export abstract class Board<Message extends Themed> {
@@ -68,6 +72,11 @@ export abstract class Board<Message extends Themed> {
   }
 
   protected abstract update(message: Message, before: Message | undefined): void;
+
+  /** Whether what the board tells belongs to another view than before. */
+  protected turned(what: string, message: Message, before: Message | undefined): boolean {
+    return before !== undefined && before.of?.[what] !== message.of?.[what];
+  }
 
   /** Fit into the place as large as it now is, and draw; not before there is something to show. */
   protected layout(): void {

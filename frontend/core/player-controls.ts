@@ -31,6 +31,8 @@ interface Options {
   readonly rest?: (frame: number | null) => void;
   /** Where the link has it, for a player that stands by another choice than the frame of the page. */
   readonly linked?: () => number | null;
+  /** Hears that nobody is to hear any more where it was left. */
+  readonly halted?: () => void;
   readonly hold?: number;
   readonly glide?: number;
 }
@@ -64,6 +66,7 @@ export class PlayerControls {
   private readonly show: (position: number) => void;
   private readonly name: (index: number) => string;
   private readonly linked: Options["linked"];
+  private readonly halted: Options["halted"];
   private readonly playButton: HTMLButtonElement;
   private readonly slowButton: HTMLButtonElement;
   private readonly slider: HTMLInputElement;
@@ -71,9 +74,11 @@ export class PlayerControls {
   private resting: number | undefined;
   private performing = false;
 
-  constructor({ count, show, name, rest, linked, group = "", unit = "step", hold = HOLD, glide = GLIDE }: Options) {
+  constructor(options: Options) {
+    const { count, show, name, rest, linked, halted, group = "", unit = "step", hold = HOLD, glide = GLIDE } = options;
     this.player = new Player(count, hold, glide);
-    [this.show, this.name, this.rest, this.linked, this.group] = [show, name, rest, linked, group];
+    [this.show, this.name, this.group] = [show, name, group];
+    [this.rest, this.linked, this.halted] = [rest, linked, halted];
     const control = (label: string, title: string, act: () => void): HTMLButtonElement => {
       const made = button(label, title, act);
       made.setAttribute("aria-label", title);
@@ -194,6 +199,7 @@ export class PlayerControls {
     this.stop();
     window.clearTimeout(this.resting);
     this.frame = new SharedValue();
+    this.halted?.();
   }
 
   /** Stand where the link has it, whatever it was doing; frame: that of the page. Nobody hears of it. */

@@ -51,7 +51,7 @@ class LiveDecoder extends Board<Message> implements Workbench {
   hand: number | undefined;
   dragging = false;
   private readonly measured: Measured;
-  private readonly left = new SharedValue();
+  private left = new SharedValue();
   private readonly listening = new AbortController();
   // Runs after the frame: what was painted in it is then on its way to the screen.
   private readonly painted = new MessageChannel();
@@ -110,7 +110,8 @@ class LiveDecoder extends Board<Message> implements Workbench {
     return decoders.get(this.data.decoders[place].digest);
   }
 
-  protected update(data: Message): void {
+  protected update(data: Message, before: Message | undefined): void {
+    if (this.turned("left", data, before)) this.left = new SharedValue();
     this.take(data);
     const titles = data.decoders.map(({ title }) => title);
     const plan = JSON.stringify([titles, data.decoders[0].poses[0].length, data.hand, data.classes]);
@@ -126,8 +127,7 @@ class LiveDecoder extends Board<Message> implements Workbench {
   /** What the host says, where it is news; under the visitor's hand it may be no more than a new theme. */
   private take({ state, acknowledged }: Message): void {
     if (!this.left.takes(leftAt(state), acknowledged.left, this.dragging || this.timer !== 0)) return;
-    window.clearTimeout(this.timer);
-    this.timer = 0;
+    this.forget();
     this.state = structuredClone(state);
   }
 
@@ -180,6 +180,11 @@ class LiveDecoder extends Board<Message> implements Workbench {
       this.refresh();
     }
     if (tell) this.leave();
+  }
+
+  forget(): void {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
   }
 
   leaveSoon(): void {

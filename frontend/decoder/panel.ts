@@ -64,6 +64,8 @@ export interface Workbench {
   /** The host hears where the visitor left everything, at once or after a moment's rest. */
   leave(): void;
   leaveSoon(): void;
+  /** What waits for that rest is not told. */
+  forget(): void;
   /** Something moved: draw in the next frame. */
   moved(stamp: number | undefined): void;
 }

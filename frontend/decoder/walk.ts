@@ -51,6 +51,7 @@ export class Walk implements HandPanel {
       unit: "tenth of the way",
       name: (index) => `${10 * index} %`,
       show: (position) => this.made && this.at(position / TENTHS),
+      halted: () => board.forget(),
       linked: () => TENTHS * board.data.state.share,
     });
     this.made = true;

@@ -53,7 +53,8 @@ export class SweepBoard extends Board<Message> {
     this.root.append(this.player, element("figure", { className: "images" }, this.row.canvas), this.all);
   }
 
-  protected update(message: Message): void {
+  protected update(message: Message, before: Message | undefined): void {
+    if (this.turned("amount", message, before)) this.controls?.halt();
     const { methods, panels, amounts, drawer } = message;
     this.activations = methods.map((_, number) => chart(new Activations(number, this.go)));
     this.charts.replaceChildren(...this.activations.map(figure));

@@ -99,7 +99,7 @@ def messages(folder: Path) -> tuple[st.SearchStrategy[object], Callable[[object]
     )
     drawing = st.fixed_dictionaries({"png": JSON})
     state = st.dictionaries(
-        st.sampled_from(("capsule", "left", "commands", "screen")), JSON | st.lists(JSON, max_size=1)
+        st.sampled_from(("capsule", "left", "commands", "screen")), JSON | st.lists(JSON, max_size=2)
     )
 
     def read(given: object) -> None:
@@ -110,7 +110,7 @@ def messages(folder: Path) -> tuple[st.SearchStrategy[object], Callable[[object]
         routing_toy.received_votes(given)
         keys.received(given, 0)
         is_one_of(given, 10)
-        said_in(given, "left")
+        said_in(given, "left", "a view")
         drawing_pad.received(given)
 
     return JSON | named | look | votes | drawing | state, read

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from app.sources import linked_picture
 from app.state import capsule_sets
 from app.state.choices import DECLARED, VIEWS, Catalogue, Choices
-from app.state.session import changed, parse, to_query
+from app.state.session import changed, parse, tied, to_query
 from capsviz.tracing.intervention import Intervention
 
 PICTURE = linked_picture.written(torch.arange(784, dtype=torch.int64).remainder(251).byte().view(1, 28, 28))
@@ -71,6 +71,13 @@ def test_offsets_stay_with_their_class_on_all_capsules_and_go_along_on_the_slide
     assert changed(cells, image=4).offsets == (0.5,)
     assert changed(cells, offsets=(0.123, 0.0)).offsets == (0.12, 0.0)
     assert changed(start, share=0.123).share == 0.12
+
+
+def test_a_choice_is_tied_to_what_puts_it_back():
+    start = Choices("mnist-dr", image=3)
+    for other in (changed(start, image=4), changed(start, model="mnist-em")):
+        assert tied(other, "lengths") != tied(start, "lengths")
+    assert tied(changed(start, hand="cells", upper=4), "lengths") == tied(start, "lengths")
 
 
 def test_the_link_of_the_start_names_only_the_model():
