@@ -105,7 +105,7 @@ _OF_A_MODEL = (
     *("data", "only", "upper", "penalty", "layer", "position", "capsule", "touched"),
     *("pair", "method", "cell", "to", "image", "over", "frame", "offsets", "lengths"),
 )
-_OF_AN_IMAGE = ("upper", "lengths")
+_OF_AN_IMAGE = ("upper", "offsets", "lengths")
 _APART = f"Two images lie at most {2 * REACH} pixels apart, not “{{text}}”"
 _TURNED = f"The votes are turned by two angles from −{FARTHEST_TURN:g} to {FARTHEST_TURN:g}, not by “{{text}}”"
 _TOY = numbers(
