@@ -33,6 +33,9 @@ TOUR = "tour-fragment"
 AS_TRAINED = ("perturb", "compare", "basics", "viewpoint")
 """The pages that say nothing of T and λ, and on which every model therefore runs with its own."""
 
+TALK = "talk-fragment"
+"""Key of the fragment of the sidebar's link to the visitor's own talk, and of whether the page has it."""
+
 
 class SceneError(CapsvizError):
     """A page cannot be shown with what is on this machine."""
@@ -225,7 +228,8 @@ def keep(*fragments: str, **changes: object) -> None:
 
 def draw(*fragments: str) -> NoReturn:
     """Run fragments again alone, and with them what tells of the choices on every page: links and the tour's words."""
-    st.rerun([page_link.WHERE, TOUR, *fragments])
+    talk = [TALK] if st.session_state.get(TALK) else []
+    st.rerun([page_link.WHERE, TOUR, *talk, *fragments])
 
 
 def model_changes(name: str, choices: Choices) -> dict[str, object]:

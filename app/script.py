@@ -33,6 +33,7 @@ st.html(layout.STYLE)
 PAGES = navigation.pages()
 here = navigation.open_page(PAGES)
 drawing_order.begin()
+st.session_state[scene.TALK] = False  # until the sidebar has the link
 
 with layout.errors_as_sentences():
     session.remember_page(here.named.url_path)

@@ -13,6 +13,8 @@ from app.page import layout
 from app.state.choices import MAX_ITERATIONS
 from capsviz.routing.dynamic import DYNAMIC
 
+WAYS = "ways"
+"""Key of the fragment of the start page's large links, which carry the votes along."""
 LENGTH = 0.9
 """Of every preset's votes."""
 CAPSULES = 5
@@ -109,7 +111,7 @@ def by_itself() -> None:
         key="routing-toy-start",
         story=None if own else told,
         plain=True,
-        on_votes=_moved,
+        on_votes=lambda votes: scene.keep("toy", WAYS, toy=votes),
         on_frame=_left,
         on_iterations=_turned,
     )

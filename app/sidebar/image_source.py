@@ -150,6 +150,9 @@ def _keep(source: str, upload: uploads.Upload | None, *, hesitant: bool = False)
 
 def _received(source: str, scene: Scene) -> None:
     upload, coarser = uploads.kept(source), linked_picture.coarser(scene.entry.config.image)
+    given, *_ = uploads.originals().get(scene.choices.picture, (None,))
+    if source == uploads.PAD and given is not upload and not (upload and upload.problem):  # after Back, or by a link
+        st.caption("What is on stage is the link's, not what the pad holds; a stroke, Undo or Clear puts that there.")
     small = f"with {linked_picture.LARGEST} pixels a side" if coarser else "as small as the model sees it"
     if not scene.choices.picture and upload is not None and upload.problem:
         st.error(sentence(upload.problem), icon=":material/broken_image:")

@@ -11,7 +11,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from app.page.text import plain, sentence
 from app.page.widgets import chosen
-from app.scene import Scene, SceneError, keep, model_changes
+from app.scene import TALK, Scene, SceneError, choices, keep, model_changes
 from app.shared import resources
 from app.sidebar import image_source, own_files, viewpoint
 from app.sources import images
@@ -85,10 +85,18 @@ def _actions(scene: Scene, here: str, pages: Mapping[str, StreamlitPage]) -> boo
         else "What is on screen becomes a step of your own talk, which the page Tours edits, saves and presents.",
         width="stretch",
     )
-    if collected := talk.own(scene.choices):
-        label = f"Your own talk: {len(collected.steps)} view{'s' * (len(collected.steps) != 1)}"
-        st.page_link(pages[TOURS], label=label, query_params=session.to_query(scene.choices))
+    if talk.own(scene.choices):
+        _own_talk(pages[TOURS])
+        st.session_state[TALK] = True
     return wanted
+
+
+@st.fragment(key=TALK)
+def _own_talk(page: StreamlitPage) -> None:
+    now = choices()
+    if collected := talk.own(now):
+        label = f"Your own talk: {len(collected.steps)} view{'s' * (len(collected.steps) != 1)}"
+        st.page_link(page, label=label, query_params=session.to_query(now))
 
 
 def _models(scene: Scene, here: str) -> None:

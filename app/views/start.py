@@ -30,13 +30,14 @@ WAYS: tuple[tuple[str, str, str, dict[str, str | int]], ...] = (
 )
 
 
+@st.fragment(key=toy.WAYS)
 def ways() -> None:
     """Large links; all choices go along but where a player stands."""
-    pages = navigation.named()
+    pages, now = navigation.named(), scene.choices()
     with st.container(key="ways"):
         layout.say(f"Now {current.entry.config.lower:,} of these.")
         for name, deed, sight, choices in WAYS:
-            query = session.to_query(session.changed(current.choices, frame=None, **choices))
+            query = session.to_query(session.changed(now, frame=None, **choices))
             st.page_link(pages[name], label=f"**{deed}** :small[{sight}]", query_params=query, width="stretch")
 
 

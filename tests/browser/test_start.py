@@ -94,6 +94,8 @@ def test_a_hand_takes_the_votes_and_one_back_gives_the_story_again(visitor: Visi
     moved = toy(visitor, "toy.votes")
     flat = [float(x) for x in parse_qs(visitor.query())["toy"][0].split(",")]
     assert [x for capsule in moved for vote in capsule for x in vote] == flat
+    for way in visitor.window.locator(".st-key-ways a").all():
+        assert parse_qs(urlsplit(way.get_attribute("href") or "").query)["toy"] == parse_qs(visitor.query())["toy"]
     assert toy(visitor, "toy.story") is None and toy(visitor, "toy.controls.timer") == 0
     assert visitor.window.locator(".toy .note .said").inner_text().startswith("Your own votes")
     visitor.window.go_back()

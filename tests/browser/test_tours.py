@@ -302,6 +302,17 @@ def with_a_view(listen: Callable[..., Listener]) -> Listener:
     return guest
 
 
+def test_the_link_to_the_own_talk_says_what_the_address_says(listen: Callable[..., Listener]):
+    guest = listen("dynamic?model=digits-dr&image=7")
+    guest.window.get_by_role("button", name="Add this view").click()
+    link = guest.window.get_by_role("link", name="Your own talk: 1 view")
+    sync_api.expect(link).to_have_attribute("href", re.compile("talk="))
+    guest.settle()
+    guest.press("Home")
+    guest.eventually(lambda: "frame=0" in guest.query(), "the frame in the address")
+    sync_api.expect(link).to_have_attribute("href", re.compile("frame=0"))
+
+
 def test_a_view_is_added_named_saved_opened_and_begun(listen: Callable[..., Listener]):
     guest = with_a_view(listen)
     title = guest.window.get_by_label("Title of the talk")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
+from app.sources import linked_picture, uploads
 from app.sources.images import EMPTY
 from capsviz.data import DIGITS
 from tests.app import pictures
@@ -23,6 +25,18 @@ def upload(app: AppTest, content: bytes, name: str = "picture.png") -> AppTest:
 
 def captions(app: AppTest) -> str:
     return "\n".join(caption.value for caption in app.caption)
+
+
+def test_the_pad_says_where_it_does_not_hold_what_is_on_stage(visit: Visit):
+    app = visit(model="digits-dr", source="pad")
+    assert "not what the pad holds" not in captions(app)
+    drawing = uploads.receive("drawing", PNG)
+    app.session_state["given-pad"] = drawing
+    assert "not what the pad holds" in captions(app.run()), "Back has led to before the drawing"
+    app.query_params["picture"] = link = linked_picture.written(torch.full((1, 28, 28), 9, dtype=torch.uint8))
+    assert "not what the pad holds" in captions(app.run())
+    app.session_state["originals"] = {link: (drawing, ())}
+    assert "not what the pad holds" not in captions(app.run())
 
 
 @pytest.fixture
