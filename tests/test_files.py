@@ -62,6 +62,7 @@ def in_process(work) -> str:
     """What a function says of itself in a process of its own, where it may change limits."""
 
     def told(pipe):
+        torch.set_num_threads(1)  # those of the parent are not here, and would be waited for
         try:
             pipe.send(work() or "")
         except capsviz.CapsvizError as error:
@@ -152,6 +153,7 @@ def test_thirty_simultaneous_models_all_arrive_in_the_manifest(tmp_path, monkeyp
     together = FORK.Barrier(len(names))
 
     def add(name: str) -> None:
+        torch.set_num_threads(1)
         together.wait(60)
         published(name, network)
         os._exit(0)

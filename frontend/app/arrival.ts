@@ -1,5 +1,6 @@
 // Arriving at a step: once for each time that a visitor is led to it, when the page stands.
 
+import { calm } from "../core/motion";
 import type { PlayerControls } from "../core/player-controls";
 import { settled } from "./script-state";
 
@@ -31,7 +32,7 @@ export function arrive({ arrival, panel, play, frame }: Arrival, signal: AbortSi
   const stand = (): void => {
     bring(panel);
     const come = players().filter((player) => !placed.has(player));
-    if (play && come.length && !placed.size) begin(panel, come);
+    if (play && !calm() && come.length && !placed.size) begin(panel, come);
     else for (const player of come) player.arrive(frame);
     for (const player of come) placed.add(player);
   };

@@ -191,6 +191,20 @@ def test_a_step_that_plays_begins_to_play_on_arrival_and_again_when_led_back_to(
         guest.eventually(lambda: "Play" in playing.inner_text(), "the player has come to its end")
 
 
+def test_where_less_motion_is_asked_for_a_step_waits_for_the_visitor_to_play(listener: Callable[..., Listener]):
+    name = store.SHIPPED[0]
+    tour = store.find(name)
+    number = next(number for number, step in enumerate(tour.steps, start=1) if step.play)
+    guest = listener(name, number - 1)
+    guest.window.keyboard.press("PageDown")
+    guest.arrives(tour, number)
+    playing = guest.window.get_by_role("button", name="Play or pause").first
+    guest.window.wait_for_timeout(1500)
+    assert "Play" in playing.inner_text()
+    playing.click()
+    guest.eventually(lambda: "Pause" in playing.inner_text(), "the player plays")
+
+
 def test_a_step_stands_where_its_link_has_the_amount_or_the_share(listen: Callable[..., Listener]):
     views = {
         "viewpoint?model=digits-dr&image=3&viewpoint=rotation_-30": "−30°",
