@@ -77,7 +77,10 @@ def measure(
     moved |= {name: traffic.moved(call) for name, call in calls.items()}
     copy, copied = traffic.copying(place)
     one = images[:1].cpu()
-    choices = {name: partial(trace, each.eval(), one, iterations=10, votes="all") for name, each in networks.items()}
+    choices = {
+        name: partial(trace, each.eval(), one, iterations=10 if each.config.algorithm.iterates else None, votes="all")
+        for name, each in networks.items()
+    }
     return {
         "preset": preset_name,
         "batch": batch,
