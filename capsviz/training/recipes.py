@@ -101,7 +101,10 @@ LIST: tuple[Row, ...] = (
     Row("multi-mnist", "residual", ("dr", "l2", "l1"), {"steps": 14_000, **SMALL_BATCHES}),
     # An hour on two cores for the three. Eleven epochs in batches of 64 of images that were also turned, scaled and
     # sheared, as the residual encoder learns them in nine, left DR 0.58 %.
-    Row("mnist", "paper", ("dr", "l2", "l1"), {"epochs": 20, "shift": 2, **MODERN, "learning_rate": 0.002}),
+    Row("mnist", "paper", ("dr", "l2"), {"epochs": 20, "shift": 2, **MODERN, "learning_rate": 0.002}),
+    # By the recipe above L1 left 0.58 % of the validation images and 0.49 % of the test images; by this one 0.56 and
+    # 0.36 %. L2 did better by the one above: 0.58 % of the validation images, 0.70 % by this one.
+    Row("mnist", "paper", ("l1",), {"epochs": 30, "shift": 2, "rotate": 10.0, "scale": 0.1, **SMALL_BATCHES}),
     # An hour and a half on one core: 8.12 %, and 7.94 % of the validation images, of which 9.1 % after 20 epochs.
     Row("fashion-mnist", "paper", ("dr",), {"epochs": 36, "shift": 1, **CLOTHES, **SMALL_BATCHES}),
     # Yang, Li & Yu 2021, section IV.B, for a GPU: their learning rates, batches and, for MultiMNIST, 200 000 steps.
