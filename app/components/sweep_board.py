@@ -15,8 +15,8 @@ def show_sweep_board(
     """Show a sweep; frame: the amount at which it stands, counted from 0.
 
     on_amount gets the amount at which the visitor left the player, as a callback before the script runs again; it has
-    to come back as frame: what was acknowledged and is not said is undone. of: the change, as
-    the address now has it.
+    to come back as frame: what was acknowledged and is not said is undone. of: the change, as the
+    address now has it.
     """
 
     def left(said: object) -> None:

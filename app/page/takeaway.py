@@ -15,7 +15,7 @@ from streamlit.components.v1 import html as embed
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components.picture_buttons import picture_buttons
-from app.page.text import plain
+from app.page.text import plain, told_apart
 from app.scene import Scene
 from app.shared import own_models, resources
 from app.sources import browsing, trace_sets
@@ -47,11 +47,8 @@ class Shown:
     """The model that the trace is of, or what is known of the network of a recording."""
 
     def titles(self) -> dict[str, str]:
-        """What the list calls each picture, by key; Streamlit tells choices apart by their text, so no two alike."""
-        every = [title for title, _ in self.pictures.values()]
-        return {
-            key: title if every.count(title) == 1 else f"{title} ({key})" for key, (title, _) in self.pictures.items()
-        }
+        """What the list calls each picture, by key."""
+        return told_apart({key: title for key, (title, _) in self.pictures.items()})
 
     def forget(self) -> None:
         """Have nothing on screen."""

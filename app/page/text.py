@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 _JOINER = "\u2060"
 """Has no width. Of text that is escaped Streamlit makes links, icons, emoji and arrows still, but not across this."""
@@ -14,6 +17,12 @@ _CODE = re.compile(r"`([^`]+)`")
 def plain(text: str) -> str:
     """A name or a title in one line, for where Markdown is read."""
     return _escaped(" ".join(text.split()))
+
+
+def told_apart(titles: Mapping[Any, Any]) -> dict[Any, Any]:
+    """The titles of what a picker offers, behind those that are alike the value: Streamlit knows only its text."""
+    counts = Counter(titles.values())
+    return {value: f"{said} ({plain(str(value))})" if counts[said] > 1 else said for value, said in titles.items()}
 
 
 def sentence(text: str) -> str:

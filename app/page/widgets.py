@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import streamlit as st
 
 from app import scene
 from app.components.page_link import follow
-from app.page.text import plain
+from app.page.text import told_apart
 from app.state import session
 from app.state.choices import Choices
 
@@ -37,7 +36,7 @@ def chosen(
     key, among = place(name, value), args[0] if args and isinstance(args[0], Collection) else None
     st.session_state[_among(name)] = among
     if among is not None and "format_func" in options:
-        options["format_func"] = _told_apart(among, options["format_func"])
+        options["format_func"] = told_apart({value: options["format_func"](value) for value in among}).get
 
     def changed() -> None:
         answer = st.session_state.get(key, value)
@@ -63,13 +62,6 @@ def segments(
         st.segmented_control, label, field, value, list(titles), format_func=titles.get, required=True,
         label_visibility="collapsed" if bare else "visible", **options,
     )  # fmt: skip
-
-
-def _told_apart(values: Collection[Any], title: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The titles of a picker's values, by which alone Streamlit knows them; behind those that are alike, the value."""
-    titles = {value: title(value) for value in values}
-    counts = Counter(titles.values())
-    return {value: f"{said} ({plain(str(value))})" if counts[said] > 1 else said for value, said in titles.items()}.get
 
 
 def possible(answer: Any, among: Collection[Any] | None) -> bool:

@@ -9,7 +9,7 @@ import torch
 
 from app.shared import resources
 from app.sources import browsing, linked_picture, trace_sets, uploads
-from app.sources.picture import Picture, in_form, layout_of, prepared
+from app.sources.picture import Picture, in_form, layout_of
 from app.state.choices import Choices
 from capsviz import data, zoo
 from capsviz.analysis.perturbation import draw
@@ -257,7 +257,7 @@ def _linked(choices: Choices, entry: zoo.Entry) -> Picture:
         return Picture(pixels, title, (), (*notes, COARSE) if coarse else notes)
     upload, said = uploads.originals()[choices.picture]
     if coarse and upload.image is not None:
-        whole = prepared(upload.image, entry.config.image, entry)
+        whole = data.prepare_for(entry.data, upload.image, entry.config.image)
         return Picture(whole.pixels, f"your {upload.name}", (), (*whole.notes, COARSER))
     return Picture(pixels, f"your {upload.name}", (), (*said, *notes))
 

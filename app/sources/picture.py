@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from jaxtyping import UInt8
-from PIL.Image import Image
 from torch import Tensor
 
 from app.sources import linked_picture
 from capsviz import data, zoo
-from capsviz.data import Prepared, Viewpoint, VisitorImage
+from capsviz.data import Viewpoint
 from capsviz.figures.picture import png
 
 
@@ -67,15 +66,9 @@ def layout_of(entry: zoo.Entry) -> str | None:
     return info.layout if (info := data.known(entry.data)) else None
 
 
-def prepared(image: VisitorImage | Image, form: tuple[int, int, int], entry: zoo.Entry) -> Prepared:
-    """A picture in a form, brought to it as the images that a model was trained on were."""
-    levels = info.levels(data.data_root()) if (info := data.known(entry.data)) else None
-    return data.prepare(image, form, layout=layout_of(entry), levels=levels)
-
-
 def in_form(pixels: Tensor, entry: zoo.Entry) -> tuple[Tensor, tuple[str, ...]]:
     """An image in the form that a model takes, and what is to be said of that; as it is where it has that form."""
     if tuple(pixels.shape) == tuple(entry.config.image):
         return pixels, ()
-    fitted = prepared(linked_picture.as_image(pixels), entry.config.image, entry)
+    fitted = data.prepare_for(entry.data, linked_picture.as_image(pixels), entry.config.image)
     return fitted.pixels, fitted.notes

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import streamlit as st
 
 from app.sources import linked_picture
-from app.sources.picture import prepared
 from capsviz import data, zoo
 from capsviz.data import ImageError, VisitorImage
 
@@ -51,10 +50,10 @@ def link(upload: Upload | None, entry: zoo.Entry) -> str:
     """The picture in the form that a model takes, as the link holds it; empty where there is none."""
     if upload is None or upload.image is None:
         return ""
-    made = prepared(upload.image, linked_picture.form(entry.config.image), entry)
-    text, kept = linked_picture.written(made.pixels), originals()
+    prepared = data.prepare_for(entry.data, upload.image, linked_picture.form(entry.config.image))
+    text, kept = linked_picture.written(prepared.pixels), originals()
     kept.pop(text, None)
-    kept[text] = (upload, made.notes)
+    kept[text] = (upload, prepared.notes)
     while len(kept) > MOST_ORIGINALS:
         del kept[next(iter(kept))]
     return text

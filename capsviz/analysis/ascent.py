@@ -22,7 +22,7 @@ from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet
 from capsviz.routing import ASCENDING, LinearVotes, discriminative_routing
 from capsviz.routing.discriminative import ascent_gradient, initial_coefficients, signs, sparsity
-from capsviz.tracing.pixels import taken
+from capsviz.tracing.pixels import inputs
 
 Start = Literal["trained", "fresh"]
 
@@ -117,7 +117,7 @@ def fix(model: CapsNet, images: Num[Tensor, "batch channel height width"], label
         raise AscentError(f"A label is outside 0 to {model.config.classes - 1}; give labels of the model's classes.")
     targets = torch.nn.functional.one_hot(labels.long(), model.config.classes).bool()
     with torch.inference_mode():
-        poses = model.encode(taken(images, model)).poses
+        poses = model.encode(inputs(images, model)).poses
         return FixedVotes(poses, model.weight.detach(), signs(targets).to(poses.device))
 
 

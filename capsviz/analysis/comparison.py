@@ -13,7 +13,7 @@ from capsviz import device
 from capsviz.analysis.metrics import mean_squared_error, structural_similarity
 from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet, strongest
-from capsviz.tracing.pixels import pixels, taken
+from capsviz.tracing.pixels import inputs, pixels
 
 
 class CompareError(CapsvizError):
@@ -78,7 +78,7 @@ def compare(
 
 def _answer(name: str, model: CapsNet, images: Tensor, objects: int) -> Answer:
     _check_shape(name, model, images)
-    shown = taken(images, model)
+    shown = inputs(images, model)
     output = model(shown, reconstruct=False)
     activations = device.results(output.activations)
     named = strongest(activations, objects)
@@ -130,7 +130,7 @@ def redraw(
         raise CompareError(
             "The class capsules of the two models differ in number or size; choose models of one data set."
         )
-    output = encoder(taken(images, encoder), reconstruct=False)
+    output = encoder(inputs(images, encoder), reconstruct=False)
     poses, activations = device.results(output.poses), device.results(output.activations)
     predicted, place = strongest(activations, objects), device.of(decoder)
     drawn = decoder.reconstruct(poses.to(place), activations.to(place), objects)

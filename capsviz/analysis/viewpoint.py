@@ -19,7 +19,7 @@ from capsviz.data.images import to_float
 from capsviz.data.viewpoint import CHANGES, Change, Viewpoint, transformed
 from capsviz.errors import CapsvizError
 from capsviz.network import CNN, Network
-from capsviz.tracing.pixels import taken
+from capsviz.tracing.pixels import inputs
 
 MOST = 31
 """Amounts of a sweep."""
@@ -128,7 +128,7 @@ def numbers(
 
     images: in 0..1, or bytes 0 to 255. Raises PixelsError as `capsviz.trace`.
     """
-    there = taken(images, network)
+    there = inputs(images, network)
     if isinstance(network, CNN):
         return device.results(network.convolutions(there).flatten(1))
     poses = network(there, reconstruct=False).poses

@@ -138,14 +138,13 @@ def trace_picture(
 ) -> None:
     """Run a model, as `open_model` gives it, on a picture and record every iteration of its routing in one file."""
     from capsviz import data
-    from capsviz.data import prepare, read_image, to_float
+    from capsviz.data import prepare_for, read_image, to_float
     from capsviz.files import write
     from capsviz.tracing.recorder import trace as record
 
     network, known = model
     info = data.known(known["data"])
-    layout, levels = (info.layout, info.levels(data.data_root())) if info else (None, None)
-    prepared = prepare(read_image(image), network.config.image, layout=layout, invert=invert, levels=levels)
+    prepared = prepare_for(known["data"], read_image(image), network.config.image, invert=invert)
     for note in prepared.notes:
         say(note)
     recorded = record(

@@ -1,7 +1,7 @@
 """Data sets, and the pictures that visitors bring."""
 
 from capsviz.data.dataset import Dataset, download_command
-from capsviz.data.datasets import DATASETS, describe, known, same, title_of
+from capsviz.data.datasets import DATASETS, describe, known, prepare_for, same, title_of
 from capsviz.data.digits import DIGITS
 from capsviz.data.errors import DatasetMissing, DownloadFailed, ImageError, UnknownDataset
 from capsviz.data.images import ImageSet, to_float
@@ -33,6 +33,7 @@ __all__ = [
     "known",
     "load",
     "prepare",
+    "prepare_for",
     "read_image",
     "same",
     "title_of",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import torch
 from jaxtyping import Int64
+from PIL.Image import Image
 from torch import Tensor
 
 from capsviz.data.dataset import FOLDER_PREFIX, Dataset
@@ -14,6 +15,7 @@ from capsviz.data.errors import DatasetMissing, UnknownDataset
 from capsviz.data.folder import Form, folder, unlisted
 from capsviz.data.multi import MULTI_MNIST
 from capsviz.data.torchvision_sets import CIFAR10, FASHION_MNIST, MNIST, data_root
+from capsviz.data.visitor import Prepared, VisitorImage, prepare
 
 DATASETS: dict[str, Dataset] = {each.name: each for each in (MNIST, FASHION_MNIST, CIFAR10, MULTI_MNIST, DIGITS)}
 """By name."""
@@ -59,6 +61,16 @@ def sample(name: str, available: int, count: int) -> Int64[Tensor, " count"]:
     """The places of so many of a set's images: the first, or evenly spread ones where it lies in class order."""
     number = torch.arange(count)
     return (2 * number + 1) * available // (2 * count) if in_class_order(name) else number
+
+
+def prepare_for(name: str, picture: VisitorImage | Image, form: Form, *, invert: bool | None = None) -> Prepared:
+    """A picture in a form, brought to it by `prepare` as the images of a data set were, as far as that is known.
+
+    Raises `ImageError` as `prepare` does.
+    """
+    info = known(name)
+    layout, levels = (info.layout, info.levels(data_root())) if info else (None, None)
+    return prepare(picture, form, layout=layout, invert=invert, levels=levels)
 
 
 def title_of(name: str) -> str:

@@ -202,12 +202,12 @@ def named(name: str, root: Path, size: int | None = None) -> str:
     if not channels:
         folder(name, root).load("train", root)  # says what is wrong with it
     height, width = (size, size) if size else sides
-    whole = called(path, (channels, height, width))
+    whole = full_name(path, (channels, height, width))
     parted(whole)
     return whole
 
 
-def called(path: Path, form: Form) -> str:
+def full_name(path: Path, form: Form) -> str:
     """The name of a folder by its path and the form of its images."""
     return f"{FOLDER_PREFIX}{path}@{'x'.join(map(str, form))}"
 

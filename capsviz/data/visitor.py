@@ -108,19 +108,20 @@ def read_image(source: bytes | bytearray | memoryview | str | Path) -> VisitorIm
             picture.draft(picture.mode, (WORKING_SIDE, WORKING_SIDE))  # JPEG decodes at a fraction; others ignore it
             picture.load()
             orientation = picture.getexif().get(_ORIENTATION)
-            upright, notes, grey = _opaque(picture)
+            seen = _opaque(picture)
         except ImageError:
             raise
         except MemoryError as error:
             raise ImageError(_TOO_LARGE) from error
         except Exception as error:  # decoders of damaged files raise whatever they stumble over
             raise ImageError("The picture is truncated or damaged: export or upload it again.") from error
+    upright, notes = seen.image, list(seen.notes)
     if several:
         notes.insert(0, "The file holds several frames: the first one is used.")
     if orientation in _TURNS:
         upright = upright.transpose(_TURNS[orientation])
         notes.append("The picture was turned as its camera recorded.")
-    return VisitorImage(upright, tuple(notes), grey)
+    return VisitorImage(upright, tuple(notes), seen.grey)
 
 
 def prepare(
@@ -146,12 +147,10 @@ def prepare(
     layout = layout or ("digit" if channels == 1 else "photo")
     if layout not in LAYOUTS:
         raise ImageError(f"There is no layout {layout!r}: choose one of {', '.join(LAYOUTS)}.")
-    if not isinstance(image, VisitorImage):
-        upright, said, own = _opaque(image)
-        image = VisitorImage(upright, tuple(said), own)
-    picture, notes = image.image, list(image.notes)
-    if image.grey and levels and image.grey.kind in levels:
-        picture, white = _rescaled(picture, image.grey, levels[image.grey.kind])
+    seen = image if isinstance(image, VisitorImage) else _opaque(image)
+    picture, notes = seen.image, list(seen.notes)
+    if seen.grey and levels and seen.grey.kind in levels:
+        picture, white = _rescaled(picture, seen.grey, levels[seen.grey.kind])
         notes.append(f"White is the level {white:,.6g}, as in the images of the model.")
     if layout == "photo":
         return _photo(picture, shape, bool(invert), notes)
@@ -214,8 +213,8 @@ def _deep(picture: Image.Image) -> bool:
     return picture.mode.startswith("I") or picture.mode == "F"
 
 
-def _opaque(picture: Image.Image) -> tuple[Image.Image, list[str], Grey | None]:
-    """The picture as "L" or "RGB", reduced to the working size, notes, and the levels of deep grey."""
+def _opaque(picture: Image.Image) -> VisitorImage:
+    """The picture as "L" or "RGB", reduced to the working size."""
     notes: list[str] = []
     grey = None
     if _deep(picture):
@@ -234,7 +233,7 @@ def _opaque(picture: Image.Image) -> tuple[Image.Image, list[str], Grey | None]:
         picture, note = _fill(picture)
         if note:
             notes.append(note)
-    return picture, notes, grey
+    return VisitorImage(picture, tuple(notes), grey)
 
 
 def _eight_bits(picture: Image.Image) -> tuple[Image.Image, Grey]:

@@ -13,14 +13,13 @@ from typing import Any
 from capsviz import zoo
 from capsviz.data import ImageSet, MultiDigits, load, same, title_of
 from capsviz.data.datasets import in_class_order, sample
-from capsviz.data.folder import called as full_name
-from capsviz.data.folder import parted
+from capsviz.data.folder import full_name, parted
 from capsviz.errors import CapsvizError
 from capsviz.experiments import results
 from capsviz.network import METHODS
 
 
-def taken(data: str, split: str, count: int, models: Sequence[str] | None, root: Path | None) -> ImageSet:
+def sampled(data: str, split: str, count: int, models: Sequence[str] | None, root: Path | None) -> ImageSet:
     """So many images of a split, by `sample`; a folder's in the form that the models to measure take, and named by it.
 
     Raises CapsvizError for a set of several objects an image.

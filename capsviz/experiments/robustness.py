@@ -23,7 +23,7 @@ from capsviz import zoo
 from capsviz.data import ImageSet
 from capsviz.data.viewpoint import rotate, shift
 from capsviz.experiments import parts, results
-from capsviz.experiments.parts import compared, measured, tables, taken, which
+from capsviz.experiments.parts import compared, measured, sampled, tables, which
 from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
 
@@ -49,7 +49,7 @@ def run(
     count: so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
     whose weights changed is measured again.
     """
-    images = taken(data, "test", count, models, data_root)
+    images = sampled(data, "test", count, models, data_root)
     for entry in compared(NAME, images, models):
         done = measured(results.begun(NAME), entry.name, images.name, "kind", "amount", *COUNTS)
         wanted = [setting for setting in settings if (*setting, len(images)) not in done]

@@ -22,7 +22,7 @@ from capsviz.data import ImageSet, to_float
 from capsviz.data.viewpoint import CHANGES, Change, transformed
 from capsviz.errors import CapsvizError
 from capsviz.experiments import parts, results
-from capsviz.experiments.parts import compared, measured, tables, taken, which
+from capsviz.experiments.parts import compared, measured, sampled, tables, which
 from capsviz.network import METHODS, Network
 
 NAME = "viewpoint"
@@ -49,7 +49,7 @@ def run(
     measured again.
     """
     both = [
-        (taken(data, split, count, models, data_root), seed)
+        (sampled(data, split, count, models, data_root), seed)
         for split, count, seed in (("train", fitted, 0), ("test", held, 1))
     ]
     data = both[0][0].name

@@ -46,7 +46,7 @@ def _no_numbers(given: object, name: str, error: type[CapsvizError]) -> CapsvizE
     return error(f"The {name} are no real numbers in rows of one length ({kind}); give a tensor or an array of them.")
 
 
-def taken(given: object, network: Network) -> Float[Tensor, "batch channel height width"]:
+def inputs(given: object, network: Network) -> Float[Tensor, "batch channel height width"]:
     """Images as `pixels` gives them, of the size that a network takes, on its device.
 
     Raises PixelsError as `pixels`, and for a network that does not compute in float32.

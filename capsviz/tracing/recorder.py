@@ -18,7 +18,7 @@ from capsviz.network.finite import check_finite
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import Intervention, intervene
 from capsviz.tracing.layout import TraceError, geometry
-from capsviz.tracing.pixels import taken
+from capsviz.tracing.pixels import inputs
 from capsviz.tracing.trace import LayerTrace, Trace, stacked
 
 
@@ -86,7 +86,7 @@ def trace(
         config = replace(config, inverse_temperature=inverse_temperature)
     gains = intervention.gains(config.lower) if intervention else None
     with torch.no_grad():
-        shown = taken(images, model)
+        shown = inputs(images, model)
         primary = model.encode(shown)
         if gains is not None:
             primary = intervene(primary, gains, matrix=config.algorithm.matrix)

@@ -113,9 +113,11 @@ export class MapsData {
     const [rows, columns] = shape;
     const at = cells.indexOf(capsule);
     let [x, y] = [at % columns, Math.floor(at / columns)];
-    do [x, y] = [x + right, y + down];
-    while (x >= 0 && x < columns && y >= 0 && y < rows && cells[y * columns + x] < 0);
-    return x >= 0 && x < columns && y >= 0 && y < rows ? cells[y * columns + x] : capsule;
+    for (;;) {
+      [x, y] = [x + right, y + down];
+      if (x < 0 || x >= columns || y < 0 || y >= rows) return capsule;
+      if (cells[y * columns + x] >= 0) return cells[y * columns + x];
+    }
   }
 
   /** The capsule whose number on the first map ends up largest. */

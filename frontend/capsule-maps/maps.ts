@@ -4,7 +4,7 @@
 import { scaleLinear } from "d3-scale";
 
 import { paintImage, Panel, type Pen, raster } from "../core/canvas";
-import { element, pointed, roomBelow } from "../core/dom";
+import { ARROWS, element, pointed, roomBelow } from "../core/dom";
 import { seen } from "../core/receptive-field";
 import type { Look } from "../core/look";
 import { counted, shown } from "../core/numbers";
@@ -13,13 +13,6 @@ import type { MapsData } from "./data";
 import type { Part, DrawState } from "./part";
 
 const LABEL = 20; // CSS pixels above and below the tiles in ordinary type, for the names of the first and the last type
-
-const WAYS: Readonly<Record<string, readonly [right: number, down: number]>> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, -1],
-  ArrowDown: [0, 1],
-};
 
 class Tiles extends Panel<DrawState> {
   left = 0;
@@ -125,10 +118,11 @@ export class CapsuleMap implements Part {
     });
     canvas.tabIndex = number ? -1 : 0; // maps beside one another choose the same capsule
     canvas.addEventListener("keydown", (event) => {
-      if (!Object.hasOwn(WAYS, event.key) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+      if (!Object.hasOwn(ARROWS, event.key) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
       event.preventDefault();
       event.stopPropagation(); // an arrow moves the choice, not the player
-      onStep(...WAYS[event.key]);
+      const [right, up] = ARROWS[event.key];
+      onStep(right, -up);
     });
   }
 

@@ -74,6 +74,14 @@ export function isTap(event: MouseEvent): boolean {
   return event instanceof PointerEvent && event.type === "click" && event.pointerType === "touch";
 }
 
+/** By the key of an arrow, the way that it points. */
+export const ARROWS: Readonly<Record<string, readonly [right: number, up: number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1],
+};
+
 /** Scroll a list, and nothing else, to one of its entries, where that is out of sight; once both have their places. */
 export function reveal(list: HTMLElement, entry: HTMLElement): void {
   requestAnimationFrame(() => {

@@ -2,7 +2,7 @@
 
 import { minIndex } from "d3-array";
 
-import { heldByFinger, isTap, pointed } from "../core/dom";
+import { ARROWS, heldByFinger, isTap, pointed } from "../core/dom";
 import type { Point } from "./em";
 import type { Plane } from "./plane";
 
@@ -126,18 +126,12 @@ export class Hand {
 
   private key({ key, shiftKey }: KeyboardEvent): boolean {
     const { points, chosen, decimals, reach } = this.holder;
-    const ways: Record<string, readonly [number, number]> = {
-      ArrowLeft: [-1, 0],
-      ArrowRight: [1, 0],
-      ArrowUp: [0, 1],
-      ArrowDown: [0, -1],
-    };
-    if (Object.hasOwn(ways, key) && chosen !== null) {
+    if (Object.hasOwn(ARROWS, key) && chosen !== null) {
       const step = (shiftKey ? STEPS : 1) * 10 ** -decimals;
       const to = (value: number, way: number): number =>
         Number(Math.max(-reach, Math.min(reach, value + way * step)).toFixed(decimals)) || 0;
       const [x, y] = points[chosen];
-      this.move(chosen, [to(x, ways[key][0]), to(y, ways[key][1])], true);
+      this.move(chosen, [to(x, ARROWS[key][0]), to(y, ARROWS[key][1])], true);
     } else if (key.toLowerCase() === "n") {
       const by = shiftKey ? points.length - 1 : 1;
       const next = chosen === null ? (shiftKey ? points.length - 1 : 0) : (chosen + by) % points.length;

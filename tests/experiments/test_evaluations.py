@@ -159,7 +159,7 @@ def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mn
 
 def test_of_a_folder_images_of_all_classes_are_measured_and_said_to_be_spread(tmp_path):
     data = f"folder:{drawn(tmp_path)}"
-    assert parts.taken(data, "train", 8, None, None).labels.unique().tolist() == [0, 1, 2]
+    assert parts.sampled(data, "train", 8, None, None).labels.unique().tolist() == [0, 1, 2]
     row = {"model": "m", "data": data, "count": 8, "seen_shift": 0.0, "seen_rotation": 0.0}
     assert robustness.sentences({"rows": [row | {"kind": "shift", "amount": 0}]})[-1].startswith(
         "In training the models saw shifts of up to 0 pixels and no turns (m). 8 evenly spread test images, one model"
