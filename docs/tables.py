@@ -34,8 +34,9 @@ def tables() -> dict[str, dict[str, str]]:
     return {
         "models.md": {"| model | data | routing |": zoo.markdown()},
         "speed.md": {
-            "| `paper` | ms per batch |": speed.table(measured("speed-paper")),
-            "| `residual` | ms per batch |": speed.table(measured("speed-residual")),
+            "| `paper`, 2 cores |": speed.table(measured("speed-paper")),
+            "| `residual`, 2 cores |": speed.table(measured("speed-residual")),
+            "| `paper`, NVIDIA H200 |": speed.table(measured("speed-paper-cuda")),
             "| `capsviz benchmark memory` |": peak.table(measured("memory")),
             "| measured | times |": live.table(measured("app")),
         },

@@ -61,7 +61,7 @@ def test_a_missed_bar_is_written_as_missed():
         "dr routing": 3000.0,
         "plain routing": 300.0,
     }
-    rest = {"preset": "paper", "batch": 100, "images_per_second": speed}
+    rest = {"preset": "paper", "device": "2 cores", "batch": 100, "images_per_second": speed}
     assert "| missed |" in table({"bars": [bar | {"met": False}], **rest})
     assert "| met |" in table({"bars": [bar | {"met": True}], **rest})
     assert "500.0 ms forward and 2000.0 ms forward and backward" in table({"bars": [], **rest})

@@ -17,18 +17,20 @@ from torch.utils.benchmark import Timer
 from capsviz import device as devices
 from capsviz.benchmarks import traffic
 from capsviz.benchmarks.plain import Plain, PlainCapsNet, PlainMatrixCapsNet
+from capsviz.data import to_float
 from capsviz.network import MATRIX_PRESETS, CapsNet, preset
 from capsviz.routing import ASCENDING, Ascending
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.em import EM
 from capsviz.tracing.recorder import trace
 from capsviz.training import losses
-from capsviz.training.feed import multi_hot
+from capsviz.training.feed import Batch, multi_hot
+from capsviz.training.graph import Recorded
 from capsviz.training.memory import keep_freed_memory
 from capsviz.training.processes import precision_on, step_products
 
-ROUNDS, SECONDS = 4, 1.0
-"""How often each thing has its turn, and how long at least it is measured then."""
+ROUNDS, SECONDS, GPU_SECONDS = 4, 1.0, 0.05
+"""How often each thing has its turn, and how long at least it is measured then: on a GPU, which is quicker, less."""
 STACK = f"matrix {EM.name}"
 """What the convolutional layers of matrix capsules are called here."""
 PRODUCT = "one matrix product"
@@ -70,11 +72,14 @@ def measure(
 
     # The yardstick first, while memory is still handled as PyTorch finds it.
     calls = {what: call for name, each in plain.items() for what, call in _plain(name, each, images, labels).items()}
-    times, moved = _times(calls), {name: traffic.moved(call) for name, call in calls.items()}
+    times, moved = _times(calls, place), {name: traffic.moved(call) for name, call in calls.items()}
     keep_freed_memory()
     calls = _calls(networks, images.to(memory_format=torch.channels_last), labels)
-    times |= _times(calls)
+    for call in calls.values():
+        call()  # Adam makes its moments
+    # What is played back on a GPU shows no operation: it is counted while it is still launched.
     moved |= {name: traffic.moved(call) for name, call in calls.items()}
+    times |= _times(calls, place)
     copy, copied = traffic.copying(place)
     one = images[:1].cpu()
     choices = {
@@ -90,9 +95,9 @@ def measure(
         "torch": torch.__version__,
         "images_per_second": {name: round(batch / seconds, 1) for name, seconds in times.items()},
         "bytes_moved": moved,
-        "copy_bytes_per_second": round(copied / _times({"copy": copy})["copy"]),
+        "copy_bytes_per_second": round(copied / _times({"copy": copy}, place)["copy"]),
         "milliseconds_from_choice_to_trace": {
-            name: round(1e3 * seconds, 2) for name, seconds in _times(choices).items()
+            name: round(1e3 * seconds, 2) for name, seconds in _times(choices, place).items()
         },
         "bars": [asdict(bar) for bar in _bars(times, preset_name)],
     }
@@ -150,12 +155,12 @@ def _bars(times: dict[str, float], preset_name: str) -> list[Bar]:
 def table(result: dict[str, Any]) -> str:
     """The bars as a Markdown table, and below it images a second, and what the convolutions leave to gain."""
     lines = [
-        f"| `{result['preset']}` | ms per batch | against | ms per batch | ratio | asked | |",
+        f"| `{result['preset']}`, {result['device']} | ms per batch | against | ms per batch | ratio | asked | |",
         "| --- | ---: | --- | ---: | ---: | --- | --- |",
     ]
     for bar in result["bars"]:
         lines.append(
-            f"| {bar['what']} | {1e3 * bar['seconds']:.1f} | {bar['against']} | {1e3 * bar['against_seconds']:.1f} "
+            f"| {bar['what']} | {traffic.ms(bar['seconds'])} | {bar['against']} | {traffic.ms(bar['against_seconds'])} "
             f"| {bar['ratio']:.2f} | {bar['asked']} | {'met' if bar['met'] else 'missed'} |"
         )
     more = ["", traffic.table(result)] if "bytes_moved" in result else []
@@ -206,11 +211,12 @@ def _floor(result: dict[str, Any]) -> str:
     )
 
 
-def _times(calls: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
+def _times(calls: Mapping[str, Callable[[], Any]], device: torch.device) -> dict[str, float]:
     """Median seconds of each call, after a first one that does not count.
 
     They take turns: what slows the machine for some seconds slows them alike.
     """
+    seconds = SECONDS if device.type == "cpu" else GPU_SECONDS
     taken: dict[str, list[float]] = {name: [] for name in calls}
     timers = {}
     for name, call in calls.items():
@@ -218,8 +224,8 @@ def _times(calls: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
         timers[name] = Timer("call()", globals={"call": call}, num_threads=torch.get_num_threads())
     for _ in range(ROUNDS):
         for name, timer in timers.items():
-            taken[name] += timer.blocked_autorange(min_run_time=SECONDS).times
-    return {name: median(seconds) for name, seconds in taken.items()}
+            taken[name] += timer.blocked_autorange(min_run_time=seconds).times
+    return {name: median(each) for name, each in taken.items()}
 
 
 def _pass(
@@ -248,14 +254,25 @@ def _products(device: torch.device) -> AbstractContextManager[None]:
 def _encoding(network: CapsNet, images: Tensor) -> Callable[[], None]:
     """The part of a training step that no routing changes."""
 
-    def both_ways() -> None:
+    def both_ways(batch: Batch, progress: float) -> None:
         with _products(images.device):
             with _precision(images.device):
-                poses = network.encode(images).poses
+                poses = network.encode(to_float(batch.images)).poses
             network.zero_grad()
             poses.sum().backward()
 
-    return both_ways
+    return _trained(both_ways, network, images, torch.zeros(len(images), dtype=torch.int64, device=images.device))
+
+
+def _trained(
+    descent: Callable[[Batch, float], Any], network: CapsNet, images: Tensor, labels: Tensor
+) -> Callable[[], Any]:
+    """A call as `capsviz train` makes it: from bytes, and on a GPU recorded once and played back."""
+    pixels = (255 * images).byte()
+    batch = Batch(pixels, labels.unsqueeze(1), multi_hot(labels.unsqueeze(1), 10), pixels.unsqueeze(1))
+    if images.device.type == "cuda" and not network.config.algorithm.tempered:
+        descent = Recorded(descent, undo=network.zero_grad)
+    return partial(descent, batch, 1.0)
 
 
 def _plain_step(plain: Plain[Any], images: Tensor, labels: Tensor) -> Callable[[], None]:
@@ -275,23 +292,32 @@ def _plain_step(plain: Plain[Any], images: Tensor, labels: Tensor) -> Callable[[
 
 def _step(network: CapsNet, images: Tensor, labels: Tensor) -> Callable[[], None]:
     """One training step as `capsviz train` takes it, the ascent of the coefficients included."""
-    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3, fused=True)
-    targets = multi_hot(labels.unsqueeze(1), 10)
+    algorithm, on_gpu = network.config.algorithm, images.device.type == "cuda"
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3, fused=True, capturable=on_gpu)
 
-    def step() -> None:
+    def descent(batch: Batch, progress: float) -> Tensor | None:
         with _products(images.device):
+            seen = to_float(batch.images)
             with _precision(images.device):
-                output = network(images, labels)
-            loss = network.config.algorithm.loss(output.scores, targets)
-            loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(output.reconstruction, images)
+                output = network(seen, batch.labels[:, 0])
+            loss = algorithm.loss(output.scores, batch.targets)
+            loss = loss + losses.RECONSTRUCTION_WEIGHT * losses.reconstruction_loss(output.reconstruction, seen)
             optimizer.zero_grad()
             loss.backward()
-            if isinstance(algorithm := network.config.algorithm, Ascending):
+            gradient = None
+            if isinstance(algorithm, Ascending):
                 with torch.no_grad():
-                    gradient = algorithm.gradient(network, output.primary.poses, output.step.sums, targets)
-                    ascended = algorithm.ascend(network.coefficients, gradient, step=0.005, regularisation=1e-3)
-                    network.coefficients.copy_(ascended)
+                    gradient = algorithm.gradient(network, output.primary.poses, output.step.sums, batch.targets)
             optimizer.step()
+        return gradient
+
+    descend = _trained(descent, network, images, labels)
+
+    def step() -> None:
+        gradient = descend()
+        if isinstance(algorithm, Ascending):
+            ascended = algorithm.ascend(network.coefficients, gradient, step=0.005, regularisation=1e-3)
+            network.coefficients.copy_(ascended)
 
     return step
 

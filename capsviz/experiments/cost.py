@@ -6,6 +6,7 @@ capsviz experiment cost --threads 2
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from capsviz.experiments import results
@@ -80,24 +81,34 @@ def markdown(found: list[Cost]) -> str:
 def sentences(found: list[Cost]) -> list[str]:
     """Whether L2 and L1 save what the paper says, and where it was measured."""
     said = []
-    for cost in found:
-        met = [cost.saved(name) >= PAPER_SAVES for name in COMPARED[1:]]
-        verdict = "met by both" if all(met) else "met by one of the two" if any(met) else "missed"
-        saved: dict[str, float] = {name: 100 * cost.saved(name) for name in COMPARED[1:]}
+    for preset, devices in groupby(found, key=lambda cost: cost.preset):
+        of_preset = list(devices)
         said.append(
-            f"A whole step of {amid(block_of(cost.preset))} costs {_less(saved, '{:.0f} %')} than DR ({cost.device}); "
-            f"the paper reports at least {100 * PAPER_SAVES:.0f} %: {verdict}."
+            f"A whole step of {amid(block_of(preset))} costs {', '.join(map(_saving, of_preset))}; the paper reports "
+            f"at least {100 * PAPER_SAVES:.0f} %."
         )
+    for cost in found:
         times: dict[str, float] = {
             name: cost.routing[DYNAMIC.name] / cost.routing[name]
             if cost.routing[name] <= cost.routing[DYNAMIC.name]
             else -cost.routing[name] / cost.routing[DYNAMIC.name]
             for name in COMPARED[1:]
         }
-        said.append(f"The routing alone costs {_less(times, '{:.1f}', 'times ')}: DR itself stores no votes here.")
+        said.append(
+            f"The routing alone costs {_less(times, '{:.1f}', 'times ')} ({cost.preset}, {cost.device}): DR itself "
+            "stores no votes here."
+        )
     if found and not any(not cost.device.startswith("CPU") for cost in found):
         said.append("No GPU was at hand: nothing was measured on one.")
     return said
+
+
+def _saving(cost: Cost) -> str:
+    """What L2 and L1 save on one device: "L2 14 % and L1 13 % less than DR (CPU, 2 threads: missed)"."""
+    met = [cost.saved(name) >= PAPER_SAVES for name in COMPARED[1:]]
+    verdict = "met by both" if all(met) else "met by one of the two" if any(met) else "missed"
+    saved: dict[str, float] = {name: 100 * cost.saved(name) for name in COMPARED[1:]}
+    return f"{_less(saved, '{:.0f} %')} than DR ({cost.device}: {verdict})"
 
 
 def _less(amounts: dict[str, float], written: str, unit: str = "") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import plotly.graph_objects as go
@@ -23,6 +24,7 @@ from capsviz.experiments.seed_means import SeedMean
 from capsviz.figures.errors import FigureError
 from capsviz.figures.panels import (
     DASHES,
+    PATTERNS,
     SYMBOLS,
     averaged,
     colour_of,
@@ -86,28 +88,31 @@ def training_curve(
 
 
 def cost(costs: Sequence[Cost], *, dark: bool = False) -> Figure:
-    """Seconds per 100 training steps, and per 100 routings alone, of each method and device."""
-    figure = side_by_side(["100 training steps, seconds", "100 routings forward, seconds"], dark)
-    for number, each in enumerate(costs):
+    """Time of training steps, and of routings alone, of each method beside DR's on the same device; seconds per 100."""
+    figure = side_by_side(["100 training steps, % of DR's time", "100 routings forward, % of DR's time"], dark)
+    for pattern, each in zip(cycle(PATTERNS), costs, strict=False):
         for column, seconds in enumerate((each.step, each.routing), start=1):
             figure.add_trace(
                 go.Bar(
                     x=[METHODS[name].short for name in seconds],
-                    y=list(seconds.values()),
-                    text=[f"{value:.2f}" for value in seconds.values()],
+                    y=[100 * value / seconds[DYNAMIC.name] for value in seconds.values()],
+                    customdata=list(seconds.values()),
+                    text=[f"{100 * value / seconds[DYNAMIC.name]:.0f}" for value in seconds.values()],
                     textposition="outside",
                     textfont={"size": TEXT, "color": ink(dark).text},
                     cliponaxis=False,
-                    name=f"{each.preset}, {each.device}",
-                    marker={"color": [colour_of(name, dark) for name in seconds], "pattern": {"shape": "/" * number}},
+                    constraintext="none",
+                    name=f"{each.preset}, {each.device} (DR {each.step[DYNAMIC.name]:.3g} s)",
+                    marker={"color": [colour_of(name, dark) for name in seconds], "pattern": {"shape": pattern}},
                     showlegend=column == 1 and len(costs) > 1,
-                    hovertemplate=f"{each.preset}, {each.device}<br>%{{x}}: %{{y:.3f}} s<extra></extra>",
+                    hovertemplate=f"{each.preset}, {each.device}<br>%{{x}}: %{{y:.0f}} %, %{{customdata:.3f}} s per 100"
+                    "<extra></extra>",
                 ),
                 1,
                 column,
             )
     said = "; ".join(
-        ", ".join(f"{METHODS[name].short} {value:.1f} s" for name, value in each.step.items())
+        ", ".join(f"{METHODS[name].short} {value:.3g} s" for name, value in each.step.items())
         + f" for {each.preset} on {each.device}"
         for each in costs
     )

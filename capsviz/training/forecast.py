@@ -24,7 +24,7 @@ FEWEST = 8
 """Images a step, fewer than which is no remedy: smaller images are."""
 TIMED = 5
 """Steps after the first one by which the time of all is told."""
-Step = Callable[[TrainingConfig, Any, Network, Any, Any, Batch, float, float], Any]
+Descend = Callable[[TrainingConfig, Any, Network, Any, Any, Batch, float], Any]
 
 
 def check_images(config: TrainingConfig, root: Any = None) -> None:
@@ -38,17 +38,17 @@ def check_images(config: TrainingConfig, root: Any = None) -> None:
         )
 
 
-def room(config: TrainingConfig, model: Network, wrapped: Any, step: Step) -> str:
+def room(config: TrainingConfig, model: Network, wrapped: Any, descend: Descend) -> str:
     """The sentence on how much memory the steps of a training take.
 
-    wrapped: makes of a network what a step calls; step: `take_step`. Raises SettingsError, which names the option to
-    change, where it is more than is free where the network is.
+    wrapped: makes of a network what a step calls; descend: both passes and a step of the weights. Raises SettingsError,
+    which names the option to change, where it is more than is free where the network is.
     """
     place = next(model.parameters()).device
     free = memory.free() if place == CPU else free_bytes(place)
     count = min(config.batch, MEASURED)
     weights = sum(tensor.numel() * tensor.element_size() for tensor in model.parameters())
-    taken = _taken(config, model, wrapped, step, count)
+    taken = _taken(config, model, wrapped, descend, count)
 
     def of(batch: int) -> int:
         """The weights, both moments of each, and what a step or a validation takes."""
@@ -67,7 +67,7 @@ def room(config: TrainingConfig, model: Network, wrapped: Any, step: Step) -> st
     )
 
 
-def _taken(config: TrainingConfig, model: Network, wrapped: Any, step: Step, count: int) -> int:
+def _taken(config: TrainingConfig, model: Network, wrapped: Any, descend: Descend, count: int) -> int:
     """Bytes that both passes of a step on `count` images, or a validation, take at most, by ones without numbers."""
     from torch._subclasses.fake_tensor import FakeTensorMode  # takes as long to import as half of torch
 
@@ -78,9 +78,7 @@ def _taken(config: TrainingConfig, model: Network, wrapped: Any, step: Step, cou
         labels = torch.zeros(count, 1, dtype=torch.int64)
         batch = Batch(images, labels, multi_hot(labels, model.config.classes), images.unsqueeze(1))
         forward_pass, alone = wrapped(empty), _Alone()
-        learned = memory.peak_of(
-            lambda: step(config, alone, empty, forward_pass, alone, batch, config.learning_rate, 0.5)
-        )
+        learned = memory.peak_of(lambda: descend(config, alone, empty, forward_pass, alone, batch, 0.5))
         empty.zero_grad()
         with torch.inference_mode():
             seen = memory.peak_of(lambda: empty.eval()(to_float(images), reconstruct=False))

@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,9 +28,10 @@ from capsviz.routing import Ascending
 from capsviz.routing.discriminative import sparsity
 from capsviz.training import forecast, losses, schedules
 from capsviz.training.checkpoint import restore_checkpoint, save_checkpoint
-from capsviz.training.config import TrainingConfig
+from capsviz.training.config import TEMPERED, TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import Batch, Feed, training_sets
+from capsviz.training.graph import Recorded
 from capsviz.training.interrupt import listening
 from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
@@ -85,6 +87,19 @@ class Outputs(NamedTuple):
     reconstructions: Tensor | None  # batch present channel height width
     primary_poses: Tensor | None  # batch lower d
     sums: Tensor | None  # batch upper dim
+
+
+class Descended(NamedTuple):
+    """Of one step: the whole loss, that on the classes, the reconstruction's, unweighted, and g where b is learned."""
+
+    loss: Tensor
+    routing_loss: Tensor
+    reconstruction: Tensor
+    gradient: Tensor | None  # lower upper
+
+
+Descent = Callable[[Batch, float], Descended]
+"""Moves the weights one step on a batch; the float is the progress, 0 to 1."""
 
 
 class ForwardPass(nn.Module):
@@ -152,9 +167,7 @@ def train(
     total = config.steps or config.epochs * feed.steps_per_epoch
 
     model = build(config, train_set.image, len(train_set.classes)).to(fabric.device)
-    optimizer = torch.optim.AdamW(
-        parameter_groups(config, model), lr=config.learning_rate, weight_decay=config.weight_decay, fused=True
-    )
+    optimizer = optimizer_of(config, model)
     average = WeightAverage(model, config.average)
     state: dict[str, Any] = {"step": 0, "seconds": 0.0, "validation_error": None}
     snapshots = Snapshots(total)
@@ -172,6 +185,9 @@ def train(
         snapshots.restore(tensors)
     start, seconds_before, validation_error = state["step"], state["seconds"], state["validation_error"]
     forward_pass, fabric_optimizer = fabric.setup(ForwardPass(model), optimizer)
+    descent: Descent = partial(descend, config, fabric, model, forward_pass, fabric_optimizer)
+    if recordable(config, fabric, precision):
+        descent = Recorded(descent, undo=optimizer.zero_grad)
 
     journal = None
     if fabric.is_global_zero:
@@ -179,7 +195,7 @@ def train(
         journal.say(greeting(config, model, fabric, start, total))
         if config.is_folder:
             journal.say(train_set.note)
-            journal.say(forecast.room(config, model, ForwardPass, take_step))
+            journal.say(forecast.room(config, model, ForwardPass, descend))
         if start == 0 and 0 in keep:
             write_tensors(kept_at(folder, 0), average.model.state_dict(), {"step": 0})
     pace = forecast.Pace(start, total) if config.is_folder else None
@@ -193,7 +209,7 @@ def train(
             rate = schedules.learning_rate(config.schedule, config.learning_rate, step, total)
             batch = feed.batch(step)
             with step_products(fabric.device.type, precision):
-                taken = take_step(config, fabric, model, forward_pass, fabric_optimizer, batch, rate, progress)
+                taken = take_step(config, model, fabric_optimizer, descent, batch, rate, progress)
             window.add(config.batch, *taken)
 
             done = step + 1
@@ -261,24 +277,55 @@ def train(
 
 def take_step(
     config: TrainingConfig,
+    model: Network,
+    optimizer: Any,
+    descent: Descent,
+    batch: Batch,
+    rate: float,
+    progress: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """One training step of `model`: `descent`, which is `descend` of it or a recording, then the ascent.
+
+    Returns the whole loss, that on the classes, and the reconstruction's, unweighted.
+    The weights move by AdamW on the method's loss + 0.0005 × reconstruction. Where coefficients are learned (L2, L1)
+    they then move by one ascent step (Yang, Li & Yu 2021, Algorithm 1 with n_r = n_b = 1). γ falls with the learning
+    rate: where the weights have come to rest and b has not, b drifts away from them (on MNIST the margin loss of the
+    last of ten epochs doubled, 0.018 to 0.033).
+    """
+    for group in optimizer.param_groups:
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate * group["share"])
+        else:
+            group["lr"] = rate * group["share"]
+    loss, routing_loss, reconstruction, gradient = descent(batch, progress)
+    method = METHODS[config.routing]
+    if isinstance(method, Ascending) and gradient is not None:
+        coefficients = model.get_buffer("coefficients")
+        ascended = method.ascend(
+            coefficients,
+            gradient,
+            step=config.ascent_step * rate / config.learning_rate,
+            regularisation=config.regularisation,
+            proximal=config.proximal,
+        )
+        coefficients.copy_(ascended)
+    return loss, routing_loss, reconstruction
+
+
+def descend(
+    config: TrainingConfig,
     fabric: Any,
     model: Network,
     forward_pass: nn.Module,
     optimizer: Any,
     batch: Batch,
-    rate: float,
     progress: float,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """One training step of `model`, which `forward_pass` wraps.
+) -> Descended:
+    """Both passes over a batch, through `forward_pass`, which wraps `model`, and a step of its weights.
 
-    Returns the whole loss, that on the classes, and the reconstruction's, unweighted.
-    The weights move by AdamW on the method's loss + 0.0005 × reconstruction. Where coefficients are learned (L2, L1)
-    they then move by one ascent step (Yang, Li & Yu 2021, Algorithm 1 with n_r = n_b = 1). The ascent's gradient
-    g takes votes and sums from the same forward pass as the weights' gradient: Algorithm 1 shares its mini-batch
-    between the two, and a second forward pass would double the price of a step. g is averaged over the batch and over
-    all processes, so that γ does not depend on the batch size. γ falls with the learning rate: where the weights have
-    come to rest and b has not, b drifts away from them (on MNIST the margin loss of the last of ten epochs doubled,
-    0.018 to 0.033).
+    The ascent's gradient g takes votes and sums from the same forward pass as the weights' gradient: Algorithm 1 shares
+    its mini-batch between the two, and a second forward pass would double the price of a step. g is averaged over the
+    batch and over all processes, so that γ does not depend on the batch size.
     """
     output = forward_pass(batch.images, batch.labels, progress)
     method = METHODS[config.routing]
@@ -301,21 +348,28 @@ def take_step(
         with torch.no_grad():
             own = method.gradient(model, output.primary_poses, output.sums, batch.targets)
         gradient = fabric.all_reduce(own, reduce_op="mean")
-    for group in optimizer.param_groups:
-        group["lr"] = rate * group["share"]
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
-    if isinstance(method, Ascending) and gradient is not None:
-        coefficients = model.get_buffer("coefficients")
-        ascended = method.ascend(
-            coefficients,
-            gradient,
-            step=config.ascent_step * rate / config.learning_rate,
-            regularisation=config.regularisation,
-            proximal=config.proximal,
-        )
-        coefficients.copy_(ascended)
-    return loss, routing_loss, reconstruction
+    return Descended(loss.detach(), routing_loss.detach(), reconstruction.detach(), gradient)
+
+
+def recordable(config: TrainingConfig, fabric: Any, precision: str) -> bool:
+    """Whether a step launches the same work every time, and waits for nothing: on one GPU, and without a scaler.
+
+    What EM computes depends on the progress, which is no tensor.
+    """
+    alone = fabric.device.type == "cuda" and fabric.world_size == 1 and precision != "16-mixed"
+    return alone and config.method not in TEMPERED.methods
+
+
+def optimizer_of(config: TrainingConfig, model: Network) -> torch.optim.AdamW:
+    """AdamW over the parameters' groups; on a GPU with rates and counters that lie there, for a recording to read."""
+    groups = parameter_groups(config, model)
+    device = next(model.parameters()).device
+    for group in groups:
+        rate = config.learning_rate * group["share"]
+        group["lr"] = torch.tensor(rate, device=device) if device.type == "cuda" else rate
+    return torch.optim.AdamW(groups, weight_decay=config.weight_decay, fused=True, capturable=device.type == "cuda")
 
 
 def parameter_groups(config: TrainingConfig, model: Network) -> list[dict[str, Any]]:

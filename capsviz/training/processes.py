@@ -1,7 +1,6 @@
 """Device, precision and processes, through Lightning Fabric.
 
-What concerns a GPU here and in feed.py was written without one at hand and has not been run. Neither torch.compile nor
-CUDA graphs are used: whether they pay is for a measurement to say.
+Several GPUs have not been tried.
 """
 
 import logging
@@ -33,7 +32,6 @@ def launch(device: str | None, precision: str) -> Any:
 
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
     place = chosen(device)
-    allow_tf32(place.type)
     here, everywhere = int(os.environ.get("LOCAL_WORLD_SIZE", "1")), int(os.environ.get("WORLD_SIZE", "1"))
     fabric = Fabric(
         accelerator=place.type,
@@ -52,17 +50,6 @@ def launch(device: str | None, precision: str) -> Any:
     return fabric
 
 
-def allow_tf32(device: str) -> None:
-    """Let a GPU multiply what stays in float32 on its tensor cores, with 10 bits of mantissa.
-
-    For the whole process; other devices are left alone. What is measured afterwards on the GPU is, too: the zoo
-    measures its models again on the CPU.
-    """
-    if device == "cuda":
-        torch.set_float32_matmul_precision("high")
-        torch.backends.cudnn.allow_tf32 = True
-
-
 def precision_on(device: str) -> str:
     """bfloat16 autocast where the device multiplies bfloat16 natively, else float32."""
     if device == "cuda":
@@ -74,19 +61,25 @@ def precision_on(device: str) -> str:
 
 @contextmanager
 def step_products(device: str, precision: str) -> Iterator[None]:
-    """In here, what a training step on a CPU multiplies in float32 goes through oneDNN, if the rest is in bfloat16.
+    """In here, what a training step multiplies in float32 is multiplied in less time.
 
-    These are the products with W, of the votes and of their gradients. oneDNN takes half of the time that PyTorch's
-    usual library takes on an AMD processor, in float32; a processor with bfloat16 tiles (AMX) rounds the factors to
-    bfloat16 and sums in float32. Outside a step, and under "32-true", products stay as they were.
+    These are the products with W, of the votes and of their gradients. On a CPU they go through oneDNN, if the rest is
+    in bfloat16: that takes half of the time that PyTorch's usual library takes on an AMD processor, in float32; a
+    processor with bfloat16 tiles (AMX) rounds the factors to bfloat16 and sums in float32. On a GPU they, and
+    convolutions, are rounded to 10 bits of mantissa (TF32), which its tensor cores multiply. Outside a step products
+    stay as they were, so that what is measured of a network is measured in float32.
     """
-    before = torch.get_float32_matmul_precision()
+    before, convolutions = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
     if device == "cpu" and precision == "bf16-mixed":
         torch.set_float32_matmul_precision("medium")
+    elif device == "cuda":
+        torch.set_float32_matmul_precision("high")
+        torch.backends.cudnn.allow_tf32 = True
     try:
         yield
     finally:
         torch.set_float32_matmul_precision(before)
+        torch.backends.cudnn.allow_tf32 = convolutions
 
 
 def part() -> None:

@@ -403,17 +403,22 @@ def test_cost_is_seconds_per_hundred_and_says_when_the_papers_saving_is_missed(f
     assert cost.markdown([on_gpu]).splitlines()[2].startswith("| residual | NVIDIA X | training steps | 50.00 |")
     assert found.step == {"dr": 50.0, "l2": pytest.approx(45.45, abs=0.01), "l1": 25.0}
     assert found.saved("l1") == 0.5
-    assert "at least 20 %: met by one of the two." in cost.sentences([found])[0]
+    assert "than DR (CPU, 2 threads, x: met by one of the two); the paper" in cost.sentences([found])[0]
     assert cost.sentences([found])[0].startswith("A whole step of the papers' network costs L2 9 % and L1 50 % less")
     assert cost.sentences([on_gpu])[0].startswith("A whole step of our encoder costs")
     assert cost.sentences([found])[-1].startswith("No GPU was at hand")
+    both = cost.sentences([found, replace(found, device="NVIDIA X")])
+    assert (
+        "than DR (CPU, 2 threads, x: met by one of the two), L2 9 % and L1 50 % less than DR (NVIDIA X: met" in both[0]
+    )
+    assert [line.partition(" costs")[0] for line in both[1:]] == ["The routing alone"] * 2
 
 
 def test_who_takes_longer_than_dynamic_routing_is_said_to_cost_more():
     step, routing = {"dr": 1.0, "l2": 1.05, "l1": 0.7}, {"dr": 1.0, "l2": 1.5, "l1": 0.5}
     first, second, _ = cost.sentences([cost.Cost("CPU, 2 threads, x", "paper", 128, step, routing)])
     assert first.startswith("A whole step of the papers' network costs L2 5 % more and L1 30 % less than DR (CPU")
-    assert second.startswith("The routing alone costs L2 1.5 times more and L1 2.0 times less: DR itself")
+    assert second.startswith("The routing alone costs L2 1.5 times more and L1 2.0 times less (paper, CPU")
 
 
 def test_figure_4_is_measured_of_both_encoders_where_no_result_of_the_device_is_there(folder, monkeypatch):

@@ -51,7 +51,19 @@ def test_an_error_of_zero_is_drawn():
 def test_cost_draws_a_bar_for_each_method():
     found = cost.Cost("CPU", "paper", 128, {"dr": 3.0, "l2": 2.0, "l1": 1.0}, {"dr": 0.3, "l2": 0.2, "l1": 0.1})
     step, routing = figures.cost([found]).data
-    assert list(step.y) == [3.0, 2.0, 1.0] and list(routing.y) == [0.3, 0.2, 0.1]
+    assert [round(y, 1) for y in step.y] == [100, 66.7, 33.3] == [round(y, 1) for y in routing.y]
+    assert (
+        list(step.text) == ["100", "67", "33"]
+        and step.name == "paper, CPU (DR 3 s)"
+        and list(routing.customdata) == [0.3, 0.2, 0.1]
+    )
+
+
+def test_the_cost_on_many_devices_is_told_apart_by_patterns():
+    times = {"dr": 3.0, "l2": 2.0, "l1": 1.0}
+    found = [cost.Cost(f"device {number}", "paper", 128, times, times) for number in range(7)]
+    shapes = [bars.marker.pattern.shape for bars in figures.cost(found).data[::2]]
+    assert len(shapes) == 7 and len(set(shapes[:6])) == 6
 
 
 def test_robustness_shades_what_training_had_seen():

@@ -10,7 +10,7 @@ import torch
 
 from capsviz.training import loop
 from capsviz.training.config import SettingsError, TrainingConfig
-from capsviz.training.processes import allow_tf32, launch, step_products
+from capsviz.training.processes import launch, step_products
 from capsviz.training.runs import open_run
 
 pytestmark = pytest.mark.long
@@ -62,28 +62,19 @@ def test_two_processes_with_half_a_batch_each_train_like_one(tmp_path, settings)
             assert same.double().mean() > 0.9, name
 
 
-@pytest.mark.parametrize(("device", "precision"), [("cpu", "highest"), ("cuda", "high")])
-def test_only_a_gpu_multiplies_float32_with_fewer_bits(device, precision):
-    before = torch.get_float32_matmul_precision()
-    try:
-        torch.set_float32_matmul_precision("highest")
-        allow_tf32(device)
-        assert torch.get_float32_matmul_precision() == precision
-    finally:
-        torch.set_float32_matmul_precision(before)
-
-
 @pytest.mark.parametrize(
     ("device", "precision", "inside"),
-    [("cpu", "bf16-mixed", "medium"), ("cpu", "32-true", "highest"), ("cuda", "bf16-mixed", "highest")],
+    [("cpu", "bf16-mixed", "medium"), ("cpu", "32-true", "highest"), ("cuda", "bf16-mixed", "high")],
 )
-def test_a_step_of_mixed_precision_on_a_cpu_alone_multiplies_by_another_library(device, precision, inside):
+def test_a_step_multiplies_by_another_library_than_what_is_measured(device, precision, inside, monkeypatch):
+    monkeypatch.setattr(torch.backends.cudnn, "allow_tf32", False)
     before = torch.get_float32_matmul_precision()
     try:
         torch.set_float32_matmul_precision("highest")
         with step_products(device, precision):
             assert torch.get_float32_matmul_precision() == inside
-        assert torch.get_float32_matmul_precision() == "highest"
+            assert torch.backends.cudnn.allow_tf32 is (device == "cuda")
+        assert torch.get_float32_matmul_precision() == "highest" and torch.backends.cudnn.allow_tf32 is False
     finally:
         torch.set_float32_matmul_precision(before)
 

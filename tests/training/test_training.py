@@ -1,6 +1,7 @@
 """Real trainings on real digits, small enough for a test."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
@@ -119,10 +120,10 @@ def step_of(config: TrainingConfig):
     fabric = launch("cpu", "32-true")
     model = loop.build(config, digits.image, 10)
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    optimizer = torch.optim.Adam(loop.parameter_groups(config, model), fused=True)
-    forward_pass, wrapped = fabric.setup(loop.ForwardPass(model), optimizer)
+    forward_pass, optimizer = fabric.setup(loop.ForwardPass(model), loop.optimizer_of(config, model))
     batch = Feed(digits, config).batch(0)
-    loop.take_step(config, fabric, model, forward_pass, wrapped, batch, 1e-3, 0.0)
+    descent = partial(loop.descend, config, fabric, model, forward_pass, optimizer)
+    loop.take_step(config, model, optimizer, descent, batch, 1e-3, 0.0)
     return model, before, batch
 
 
