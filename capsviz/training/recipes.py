@@ -44,6 +44,11 @@ MODERN: dict[str, Any] = {
 SMALL_BATCHES: dict[str, Any] = {**MODERN, "batch": 64, "learning_rate": 0.002}
 """Half as many images a step as elsewhere: twice the steps for the same images, which a short training needs."""
 
+GENTLE: dict[str, Any] = {**MODERN, "learning_rate": 0.001}
+"""For the papers' encoder in long trainings: at twice this rate they learn little before it falls."""
+TURNED: dict[str, Any] = {"rotate": 10.0, "scale": 0.1}
+"""What digits bear beside shifts."""
+
 ALL = ("dr", "l2", "l1", "l2-fc", "l1-fc")
 LIST: tuple[Row, ...] = (
     Row("digits", "tiny", (*ALL, "em"), {"epochs": 30, "batch": 32, "shift": 1, **SHORT_CYCLE}),
@@ -101,25 +106,30 @@ LIST: tuple[Row, ...] = (
     Row("multi-mnist", "residual", ("dr", "l2", "l1"), {"steps": 14_000, **SMALL_BATCHES}),
     # An hour on two cores for the three. Eleven epochs in batches of 64 of images that were also turned, scaled and
     # sheared, as the residual encoder learns them in nine, left DR 0.58 %.
-    Row("mnist", "paper", ("dr", "l2"), {"epochs": 20, "shift": 2, **MODERN, "learning_rate": 0.002}),
+    Row("mnist", "paper", ("dr",), {"epochs": 20, "shift": 2, **MODERN, "learning_rate": 0.002}),
     # By the recipe above L1 left 0.58 % of the validation images and 0.49 % of the test images; by this one 0.56 and
-    # 0.36 %. L2 did better by the one above: 0.58 % of the validation images, 0.70 % by this one.
-    Row("mnist", "paper", ("l1",), {"epochs": 30, "shift": 2, "rotate": 10.0, "scale": 0.1, **SMALL_BATCHES}),
-    # An hour and a half on one core: 8.12 %, and 7.94 % of the validation images, of which 9.1 % after 20 epochs.
-    Row("fashion-mnist", "paper", ("dr",), {"epochs": 36, "shift": 1, **CLOTHES, **SMALL_BATCHES}),
-    # Yang, Li & Yu 2021, section IV.B, for a GPU: their learning rates, batches and, for MultiMNIST, 200 000 steps.
-    # Where they give no length or, as for CIFAR-10 and for EM, no settings, these are ours, and so are mirrors; MNIST
-    # is shifted as Sabour, Frosst & Hinton 2017 did. Of Fashion-MNIST three epochs left 12.6 % of the validation
-    # images wrong up to a learning rate of 0.002, 13.2 % up to 0.001.
-    Row("mnist", "paper", ("em", "cnn"), {"epochs": 50, "shift": 2}),
+    # 0.36 %. L2 left 0.58 and 0.48 % by the one above, 0.70 and 0.46 % by this one, 0.52 and 0.42 % by the next one.
+    Row("mnist", "paper", ("l1",), {"epochs": 30, "shift": 2, **TURNED, **SMALL_BATCHES}),
+    Row("mnist", "paper", ("l2",), {"epochs": 40, "shift": 2, **TURNED, **GENTLE}),
+    Row("mnist", "paper", ("l2-fc", "l1-fc"), {"epochs": 30, "shift": 2, **TURNED, **GENTLE}),
+    # Up to 0.002, in batches of 64 and without blanked squares, DR left 7.94 % of the validation images after 36
+    # epochs and 8.12 % of the test images; by this one 6.50 and 7.34 %. L1 did not learn on after 18 of these 65
+    # epochs, when a twentieth of its coefficients had come to nothing (a third at the end): 13.86 % of the test images.
     Row(
-        "mnist",
+        "fashion-mnist",
         "paper",
-        ("l2-fc", "l1-fc"),
-        {"epochs": 10, "shift": 2, "batch": 32, "schedule": "paper-mnist-fc"},
+        ("dr", "l2", "l1", "l2-fc", "l1-fc"),
+        {"epochs": 65, "shift": 1, "cutout": 8, **CLOTHES, **GENTLE},
     ),
-    Row("fashion-mnist", "paper", ("l2", "l1", "l2-fc", "l1-fc", "em", "cnn"), {"epochs": 50, **CLOTHES}),
-    Row("cifar10", "paper", ("dr", "l2-fc", "l1-fc"), {"epochs": 50, "shift": 2, "mirror": True}),
+    Row(
+        "cifar10",
+        "paper",
+        ("dr", "l2-fc", "l1-fc"),
+        {"epochs": 20, "shift": 2, "mirror": True, **GENTLE, "learning_rate": 0.0005},
+    ),
+    # Not trained yet; for MultiMNIST the learning rate, batch and steps of Yang, Li & Yu 2021, section IV.B.
+    Row("mnist", "paper", ("em", "cnn"), {"epochs": 50, "shift": 2}),
+    Row("fashion-mnist", "paper", ("em", "cnn"), {"epochs": 50, **CLOTHES}),
     Row("multi-mnist", "paper", ("dr", "l2", "l1"), {"steps": 200_000, "schedule": "paper-multi-mnist"}),
 )
 
