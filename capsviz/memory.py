@@ -115,7 +115,9 @@ def free() -> int | None:
     said = [_said(Path("/proc/meminfo"), r"MemAvailable:\s+(\d+) kB", 1024)]
     group = Path("/sys/fs/cgroup")
     limit, used = (_said(group / f"memory.{name}", r"(\d+)", 1) for name in ("max", "current"))
-    said.append(None if limit is None or used is None else max(0, limit - used))
+    # What was read of files stays until somebody needs the room.
+    kept = _said(group / "memory.stat", r"(?m)^inactive_file (\d+)", 1) or 0
+    said.append(None if limit is None or used is None else max(0, limit - max(0, used - kept)))
     return min((each for each in said if each is not None), default=None)
 
 

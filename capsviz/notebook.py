@@ -91,5 +91,5 @@ def _decoder(model: CapsNet | str, image: Tensor, upper: int | None, hand: str, 
         weights = pack_weights(network, zoo.exemplar_capsules(model), zoo.capsule_spread(model))
     else:
         recorded = record(model, image[None], votes=False, name="the model")
-        weights = pack_weights(model)
+        weights = pack_weights(model, poses=recorded.poses[0])
     return decoder_board(recorded, weights, upper=upper, hand=hand, wide=wide, dark=dark)

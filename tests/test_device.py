@@ -247,3 +247,14 @@ def test_the_cpu_is_called_by_the_cores_that_are_used(threads, cores, said, monk
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     monkeypatch.setattr("os.cpu_count", lambda: cores)
     assert device.title(device.CPU) == said
+
+
+def test_what_was_read_of_files_counts_as_free_in_a_container(tmp_path, monkeypatch):
+    for name, said in {"max": "4000000000\n", "current": "3900000000\n"}.items():
+        (tmp_path / f"memory.{name}").write_text(said)
+    monkeypatch.setattr(memory, "Path", lambda place: tmp_path if place == "/sys/fs/cgroup" else tmp_path / "none")
+    assert memory.free() == 100_000_000
+    (tmp_path / "memory.stat").write_text("anon 300\nactive_file 7\ninactive_file 3600000000\n")
+    assert memory.free() == 3_700_000_000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory.free() is None

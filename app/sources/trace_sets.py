@@ -170,13 +170,16 @@ def _fingerprint(name: str) -> str:
 def _network_of(name: str, place: str, written: float) -> Entry:
     # What no model and no data set is called: the recording may have the name of either.
     called, first = f"recording {name}", _opened(place, written)[0]
+    config = replace(first.config, decoder=())
+    if config.algorithm.iterates:
+        config = replace(config, iterations=first.layer.iterations)
     return Entry(
         name=called,
         data=called,
         classes=first.classes,
         routing=first.config.routing,
         preset="",
-        network=replace(first.config, decoder=()),
+        network=config,
         test_error=math.nan,
         test_count=0,
         command="",

@@ -48,12 +48,14 @@ def pack_weights(
     exemplars: Float[Tensor, "upper exemplar dim"] | None = None,
     spread: Float[Tensor, "upper dim"] | None = None,
     means: Float[Tensor, "upper dim"] | None = None,
+    poses: Float[Tensor, "upper dim"] | None = None,
 ) -> bytes:
     """The decoder of a model as a packed message, which goes to the browser once.
 
     exemplars and spread: class capsules of real images and how much they vary (`zoo.exemplar_capsules`,
     `zoo.capsule_spread`), both or none; without them there are sliders only. means: the mean capsule of each class
-    (`Predictions.class_means`); without them the cells show numbers instead of standard deviations.
+    (`Predictions.class_means`); without them the cells show numbers instead of standard deviations. poses: class
+    capsules that say how long they are where there are no exemplars.
     The one array holds layer by layer the weight, "input output", and the bias, then exemplars, spread and means, in
     float16 where that loses nothing. Capsules that are much longer than 1 are divided by their `perturbation.unit`, by
     which the first weights are multiplied; the fields say it (`header`).
@@ -65,11 +67,11 @@ def pack_weights(
     layers = [layer for layer in model.decoder.layers if isinstance(layer, nn.Linear)]
     # Transposed: an input of zero, and the ReLU leaves many, then skips one run of neighbouring numbers.
     tensors = [tensor for layer in layers for tensor in (layer.weight.T, layer.bias)]
-    length = 1.0
+    length = 1.0 if poses is None else unit(poses)
     if exemplars is not None and spread is not None:
         length = unit(exemplars)
         tensors += [exemplars / length, spread / length, *([] if means is None else [means / length])]
-        tensors[0] = tensors[0] * length
+    tensors[0] = tensors[0] * length
     numbers = np.concatenate([tensor.detach().cpu().float().numpy().ravel() for tensor in tensors])
     with np.errstate(over="ignore"):
         halves = numbers.astype(np.float16)

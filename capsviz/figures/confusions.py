@@ -46,7 +46,12 @@ def confusion_matrix(
     whole, pen = _checked(counts, classes), ink(dark)
     drawn = _drawn(classes, only)
     matrix = _part(whole, drawn)
-    figure = Figure([*_cells(matrix, _largest([matrix]), 1, dark, bar=True), _targets(whole, classes, drawn, "", 1)])
+    figure = Figure(
+        [
+            *_cells(matrix, _largest([matrix]), 1, dark, bar=True),
+            _targets(whole, classes, drawn, "", 1, once=wrong is None),
+        ]
+    )
     figure.update_layout(**_axes([classes[each] for each in drawn], 1, (0, 1), (0, 1), names=True))
     figure.update_xaxes(title={"text": "named", "standoff": 4})
     figure.update_yaxes(title={"text": "shown", "standoff": 4})
@@ -93,7 +98,7 @@ def confusion_matrices(
         x = (column / across + 0.035, (column + 1) / across - 0.005)
         y = (1 - (row + 1) / down, 1 - row / down - gap)
         figure.add_traces(_cells(parts[title], largest, place + 1, dark, bar=not place))
-        figure.add_trace(_targets(matrix, classes, drawn, title, place + 1))
+        figure.add_trace(_targets(matrix, classes, drawn, title, place + 1, once=wrong is None))
         layout |= _axes(names, place + 1, x, y, names=named)
         words = f"<b>{literal(title)}</b><br>{_wrong(matrix) if wrong is None else wrong[title]:,} wrong"
         # The names of the classes stand between the title and its matrix.
@@ -155,11 +160,16 @@ def _cells(matrix: ndarray, largest: int, axes: int, dark: bool, *, bar: bool) -
     ]
 
 
-def _targets(matrix: ndarray, classes: Sequence[str], drawn: Sequence[int], title: str, axes: int) -> go.Scatter:
+def _targets(
+    matrix: ndarray, classes: Sequence[str], drawn: Sequence[int], title: str, axes: int, *, once: bool
+) -> go.Scatter:
+    """once: every image counts once in the matrix, so that a row adds up to images."""
     cells = [(row, column) for row in drawn for column in drawn]
     opening = f"{literal(title)}<br>" if title else ""
     texts = [
-        f"{opening}{matrix[row, column]} of {matrix[row].sum()} images of {literal(classes[row])} "
+        f"{opening}{matrix[row, column]} "
+        + (f"of {matrix[row].sum()} images of " if once else "times ")
+        + f"{literal(classes[row])} "
         + ("named rightly" if row == column else f"taken for {literal(classes[column])}")
         for row, column in cells
     ]

@@ -122,6 +122,15 @@ def mosaic(images: Tensor | ndarray, *, gap: int = 2) -> tuple[UInt8[ndarray, "h
     return canvas, (down, across)
 
 
+def reduced(images: Float[ndarray, "count *image"]) -> Float[ndarray, "count *smaller"]:
+    """Images, "count height width" or "count channel height width", as small as `mosaic` makes a row of them."""
+    by = math.ceil(math.sqrt(len(images) * math.prod(images.shape[-2:]) / MOST_PIXELS))
+    if by == 1:
+        return images
+    sides = tuple(math.ceil(side / by) for side in images.shape[-2:])
+    return adaptive_avg_pool2d(torch.from_numpy(np.ascontiguousarray(images)), sides).numpy()
+
+
 def _smaller(image: Float[ndarray, "height width *colour"], by: int) -> Float[ndarray, "down across *colour"]:
     """An image of a pixel for each `by` × `by`, their mean."""
     if by == 1:

@@ -15,7 +15,7 @@ from torch import Tensor
 from capsviz.figures.choosing import targets
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.picture import image_axes, mosaic, numbers, on, pixels, png
+from capsviz.figures.picture import image_axes, mosaic, numbers, on, pixels, png, reduced
 from capsviz.figures.theme import TICK, caption, diverging_colours, ink, style
 
 GAP = 3
@@ -48,7 +48,7 @@ def method_grid(
     Raises FigureError where rows differ in number.
     """
     count = len(heads)
-    shots = {name: numbers(images) for name, images in rows.items()}
+    shots = {name: reduced(numbers(images)) for name, images in rows.items()}
     if not count or not shots or any(len(images) != count for images in shots.values()):
         raise FigureError("Every row needs one image per column, at least one.")
     longest = max(len(line) for name in shots for line in name.split("<br>"))

@@ -102,12 +102,13 @@ def same_votes(trace: Trace, routing: str, *, iterations: int = 3) -> Trace:
         routing,
         iterations=iterations,
         weights=weights,
-        activations=trace.primary_activations,
+        activations=trace.primary_activations.clamp(max=1),  # a boosted one may be above
         lower_poses=trace.primary_poses,
         grid=trace.grid,
         name=trace.name,
         classes=trace.classes,
     )
+    found = replace(found, objects=trace.objects, gains=trace.gains)
     seen = trace.config.view(0), trace.config.view(1)
     if not all(view.stride for view in seen):  # of one place, which sees the whole image
         return found

@@ -109,7 +109,7 @@ class TraceSet:
         for shard in content.shards:
             path = folder / shard.file
             if not path.is_file() or path.stat().st_size != shard.bytes:
-                raise TraceError(line(f"{path} is missing or was cut short; delete {index} and repeat the recording."))
+                raise TraceError(line(f"{path} is missing or was cut short; delete it and repeat the recording."))
         return cls(folder, asdict(content.recorded), content.shards)
 
     @classmethod
@@ -118,8 +118,11 @@ class TraceSet:
         with tensor_file(path, "copy or record it again", TraceError, name=path.name) as file:
             header = read_header(file.metadata, path)
             count = check_layout(file, header)
-            votes = f"layer{header.capsules.depth - 1}.votes" in file.names
+            last = f"layer{header.capsules.depth - 1}"
+            votes = f"{last}.votes" in file.names
             iterations = header.capsules.iterations
+            if header.capsules.algorithm.iterates:  # as many as were recorded, whatever the network takes by itself
+                iterations = file.shape(f"{last}.activations")[0]
         recorded = {"model": header.name, "weights": "", "data": "", "split": "", "count": count}
         recorded |= {"iterations": iterations, "votes": votes, "float16": False}
         return cls(path.parent, recorded, (Shard(path.name, 0, count, path.stat().st_size),))
@@ -181,7 +184,7 @@ class TraceSet:
     def _read(self, shard: Shard, places: slice, only: str | None = None) -> tuple[TraceHeader, dict[str, Tensor]]:
         """Header and tensors of some images of a shard, copied out of the mapped file, so that it can be let go."""
         path = self.folder / shard.file
-        with tensor_file(path, f"delete {self.folder / INDEX} and repeat the recording", TraceError) as file:
+        with tensor_file(path, "delete it and repeat the recording", TraceError) as file:
             header = self._checked(shard, file)
             if only is not None and only not in file.names:
                 raise TraceError(line(f"{only!r} was not recorded; the set holds {', '.join(sorted(file.names))}."))

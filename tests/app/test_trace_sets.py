@@ -37,6 +37,19 @@ def test_a_recorded_trace_equals_the_one_that_is_routed_now_votes_included(place
         torch.testing.assert_close(replayed.tensors()[name], tensor, atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("rounds", [2, 5])
+def test_a_file_of_another_t_than_the_models_is_shown_with_the_t_it_was_recorded_with(
+    rounds: int, place: Path, visit: Visit
+):
+    images = to_float(load("digits", "test").images[:2])
+    capsviz.trace("digits-dr", images, iterations=rounds).save(place / "other.safetensors")
+    assert capsviz.TraceSet.open(place / "other.safetensors").recorded["iterations"] == rounds
+    for asked in ({}, {"T": rounds}):
+        app = visit("dynamic", source="recorded", recording="other.safetensors", **asked)
+        assert not app.error and app.session_state["shown"].trace.layer.iterations == rounds
+        assert not any("left out" in warning.value for warning in app.warning)
+
+
 def test_a_link_to_a_recording_shows_its_image_and_routes_nothing(
     place: Path, visit: Visit, monkeypatch: pytest.MonkeyPatch
 ):

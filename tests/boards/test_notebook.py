@@ -14,6 +14,7 @@ import torch
 import capsviz
 from capsviz import zoo
 from capsviz.analysis.perturbation import PerturbError
+from capsviz.boards import pack_weights
 from capsviz.boards.message import unpack
 from capsviz.errors import CapsvizError
 from capsviz.routing import InverseTemperature
@@ -68,6 +69,22 @@ def test_of_a_model_of_two_objects_the_capsules_of_both_stand_on_the_board():
     image = torch.rand(zoo.entry("multi-mnist-dr-residual").network.image)
     [decoder] = unpack(capsviz.perturb("multi-mnist-dr-residual", image).message).fields["decoders"]
     assert len(decoder["present"]) == 2
+
+
+def test_a_network_and_its_name_give_capsules_of_one_size():
+    """Those of matrix capsules are tens long: an offset of 0.25 would move nothing."""
+    model, image = capsviz.load("digits-matrix"), digits()[0]
+    poses = [
+        np.abs(unpack(capsviz.perturb(each, image).message).fields["decoders"][0]["poses"]).max()
+        for each in (model, "digits-matrix")
+    ]
+    assert max(poses) < 2 * min(poses) and max(poses) < 4
+    packed = [unpack(pack_weights(model, poses=poses)) for poses in (None, 64 * torch.ones(10, 16))]
+    assert [each.fields["weights"]["unit"] for each in packed] == [1, 256]
+    first, second = (each.arrays["numbers"].astype(float) for each in packed)
+    inputs, units, *_ = packed[0].fields["weights"]["widths"]
+    np.testing.assert_allclose(second[: inputs * units], 256 * first[: inputs * units], rtol=1e-2)
+    np.testing.assert_allclose(second[inputs * units :], first[inputs * units :], rtol=1e-2)
 
 
 def test_a_network_without_exemplars_has_sliders_alone():

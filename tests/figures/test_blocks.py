@@ -118,6 +118,21 @@ def test_colours_keep_their_channels_in_the_grid():
     )
 
 
+def test_pictures_that_are_made_smaller_stay_within_their_frames():
+    """24 pictures of 224 pixels a side are more than a strip is sent with."""
+    figure = method_grid(
+        {"Image": torch.rand(24, 3, 224, 224)},
+        heads=[""] * 24,
+        chosen=range(24),
+        texts={"Image": [""] * 24},
+        on_stage=23,
+    )
+    strip = opened(figure.data[0])
+    (frame,) = figure.layout.shapes
+    assert strip.shape[0] * strip.shape[1] < 24 * 224 * 224
+    assert frame.x0 < strip.shape[1] < frame.x1 + 1
+
+
 def test_rows_of_different_length_are_refused(images):
     with pytest.raises(FigureError, match="one image per column"):
         method_grid({"Input": images}, heads=["0"], chosen=[0], texts={"Input": [""]})

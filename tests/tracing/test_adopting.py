@@ -18,8 +18,10 @@ from capsviz.network.config import ConfigError, Window
 from capsviz.routing import ALGORITHMS, squash
 from capsviz.routing.squash import unsquash
 from capsviz.tracing.adopting import AdoptError, same_votes
+from capsviz.tracing.intervention import Intervention
 from capsviz.tracing.layout import TraceError
 from capsviz.tracing.trace import NotRecorded
+from tests.figures.conftest import digits
 from tests.known import known
 
 BESIDE = ("transform", "encoder", "decoder")
@@ -241,6 +243,12 @@ def test_the_same_votes_are_routed_by_any_algorithm_that_says_something_before_t
         row, column, _ = (capsule // own.grid[2] // own.grid[1], capsule // own.grid[2] % own.grid[1], 0)
         assert found.config.receptive_field(row, column) == own.config.receptive_field(row, column)
     torch.testing.assert_close(same_votes(own, "dr").activations, own.activations)
+    boosted = Intervention(boosted=tuple(range(200)))
+    touched = capsviz.trace("digits-dr", digits(), votes="all", intervention=boosted, objects=2)
+    assert touched.primary_activations.max() > 1
+    for name in able:
+        found = same_votes(touched, name)
+        assert found.objects == 2 and torch.equal(known(found.gains), known(touched.gains))
     [silent] = ALGORITHMS.keys() - set(able)
     with pytest.raises(AdoptError, match="by what it has learned; choose another"):
         same_votes(own, silent)

@@ -131,8 +131,15 @@ def test_a_missing_or_damaged_part_is_said_in_one_sentence(tmp_path):
         Trace.open(tmp_path)
     shard = tmp_path / traces.shards[1].file
     shard.write_bytes(shard.read_bytes()[:-7])
-    with pytest.raises(TraceError, match="cut short"):
+    with pytest.raises(TraceError, match=f"{shard} is missing or was cut short; delete it and repeat the recording"):
         TraceSet.open(tmp_path)
+    shard.unlink()  # as the sentence says
+    assert recorded(tmp_path)[:].activations.shape == (COUNT, 10)
+    shard.write_bytes(shard.read_bytes()[:-1] + b"?")
+    with pytest.raises(TraceError, match="delete it and repeat the recording"):
+        TraceSet.open(tmp_path)[SHARD]
+    shard.unlink()
+    assert recorded(tmp_path)[SHARD].activations.shape == (1, 10)
     (tmp_path / "index.json").write_text("{")
     with pytest.raises(TraceError, match="damaged"):
         TraceSet.open(tmp_path)

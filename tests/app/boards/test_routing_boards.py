@@ -92,6 +92,12 @@ def test_beside_a_network_of_one_layer_one_of_several_shows_its_classes(
     assert not app.error and [each.fields["kind"] for each in boards(app)] == ["class", "class"]
 
 
+def test_how_undecided_one_position_of_a_convolutional_layer_is_is_not_said(visit: Visit):
+    """Its shares compete with those of other positions, so that they do not add up to one."""
+    said = [[metric.label for metric in visit("em", model="digits-matrix", layer=layer).metric] for layer in (0, None)]
+    assert ["Indecision" in str(labels) for labels in said] == [False, True]
+
+
 def test_capsules_that_are_not_primary_ones_are_not_muted():
     assert changes({"mute": [3]}, range(36), 10, UNTOUCHED, able=False) == {}
 
