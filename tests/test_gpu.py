@@ -5,6 +5,7 @@ Skipped where there is none; tests/test_device.py needs none.
 
 from __future__ import annotations
 
+import signal
 import warnings
 from functools import partial
 
@@ -103,8 +104,12 @@ def test_a_training_on_the_gpu_learns_and_goes_on_where_it_was_cut_off(name, tmp
     assert straight.summary["precision"] == "bf16-mixed"
     assert len(replays) == (0 if METHODS[name] in TEMPERED.methods else 120 - graph.WARM_UPS)
 
-    cut = loop.train(config, tmp_path / "cut", device="cuda", quiet=True, time_limit=0.01)
-    assert cut.stopped == "time limit" and cut.step < 120
+    def at_step_50(line):
+        if line["step"] == 50:
+            signal.raise_signal(signal.SIGTERM)
+
+    cut = loop.train(config, tmp_path / "cut", device="cuda", quiet=True, watch=at_step_50)
+    assert cut.stopped == "SIGTERM" and cut.step == 50
     resumed = loop.train(config, tmp_path / "cut", device="cuda", quiet=True, resume=True)
     assert resumed.summary is not None
     weights, expected = (open_run(each.folder)[0].state_dict() for each in (resumed, straight))
@@ -134,7 +139,7 @@ def test_a_step_that_waits_for_a_number_goes_on_kernel_by_kernel(tmp_path, monke
         return found
 
     monkeypatch.setattr(loop, "descend", waiting)
-    with pytest.warns(UserWarning, match="cannot be recorded .* launched one by one"):
+    with pytest.warns(graph.RecordingWarning, match="cannot be recorded .* launched one by one"):
         waited = loop.train(config, tmp_path / "waiting", device="cuda", quiet=True)
     weights, found = (open_run(each.folder)[0].state_dict() for each in (expected, waited))
     for key, value in weights.items():

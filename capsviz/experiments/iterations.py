@@ -67,14 +67,14 @@ def ask_shipped(
         wanted = min(count or len(test), len(test))
         if (name, entry.sha256, wanted) in done:
             continue
-        rows = []
-        measured = by_iterations(zoo.load(name), test, wanted)
+        rows, network = [], zoo.load(name)
+        measured = by_iterations(network, test, wanted)
         for iterations, (error, loss) in enumerate(measured, start=1):
             row = {"model": name, "sha256": entry.sha256, "count": wanted, "trained_with": entry.config.iterations}
             rows.append({**row, "iterations": iterations, "error": error, "loss": loss})
             say(f"{name}, T = {iterations}: {error:.2f} %, loss {loss:.4f}")
         with results.changing(SHIPPED) as result:
-            results.put(result, rows, "model")
+            results.put(result, rows, "model", place=device.of(network))
     return results.begun(SHIPPED)
 
 

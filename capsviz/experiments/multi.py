@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from capsviz import zoo
+from capsviz import device, zoo
 from capsviz.data import load
 from capsviz.experiments import results, seeds
 from capsviz.experiments.seeds import steps_of
@@ -39,7 +39,8 @@ def run(*, data_root: Path | None = None, say: Callable[[str], None] = lambda _:
     for entry in shipping.values():
         if entry.data != NAME or entry.sha256 in done:
             continue
-        measured = evaluate(zoo.load(entry.name), load(NAME, "test", root=data_root))
+        network = zoo.load(entry.name)
+        measured = evaluate(network, load(NAME, "test", root=data_root))
         row: dict[str, Any] = {
             "model": entry.name,
             "routing": entry.routing,
@@ -48,7 +49,7 @@ def run(*, data_root: Path | None = None, say: Callable[[str], None] = lambda _:
         }
         row |= {"error": measured.error, "count": measured.count, "steps": steps_of(entry)}
         with results.changing(NAME) as result:
-            results.put(result, [row], "model")
+            results.put(result, [row], "model", place=device.of(network))
         say(f"{entry.name}: {measured.error:.2f} % of {measured.count}")
     return results.begun(NAME)
 

@@ -161,7 +161,7 @@ def _multi() -> Report:
 
 
 def _where(result: dict[str, Any] | None) -> str:
-    return f"; CPU, {result['machine']}, torch {result['torch']}" if result else ""
+    return f"; {result.get('device', 'CPU')}, {result['machine']}, torch {result['torch']}" if result else ""
 
 
 def _data(result: dict[str, Any] | None) -> str:

@@ -25,6 +25,7 @@ class Machine(TypedDict):
     """On what it was measured."""
 
     machine: Name
+    device: NotRequired[Name]
     threads: Number
     torch: Name
 

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from capsviz import places
-from capsviz.device import processor
+from capsviz.device import CPU, processor, title
 from capsviz.errors import CapsvizError
 from capsviz.experiments.result_files import KINDS
 from capsviz.files import UNFINISHED, locked, write_json
@@ -93,11 +93,15 @@ def changing(name: str) -> Iterator[dict[str, Any]]:
             write_json(folder() / f"{name}.json", result)
 
 
-def put(result: dict[str, Any], rows: Sequence[dict[str, Any]], *fields: str) -> None:
-    """Add rows that were measured here to a result, in place of those whose fields are the same."""
+def put(result: dict[str, Any], rows: Sequence[dict[str, Any]], *fields: str, place: torch.device = CPU) -> None:
+    """Add rows that were measured here to a result, in place of those whose fields are the same.
+
+    place: where their networks ran.
+    """
     new = {tuple(row[field] for field in fields) for row in rows}
     kept = [row for row in result["rows"] if tuple(row[field] for field in fields) not in new]
-    result |= machine() | {"rows": [*kept, *rows]}
+    result.pop("device", None)
+    result |= machine(place) | {"rows": [*kept, *rows]}
 
 
 def drop(name: str, stays: Callable[[dict[str, Any]], bool]) -> None:
@@ -107,10 +111,11 @@ def drop(name: str, stays: Callable[[dict[str, Any]], bool]) -> None:
             result["rows"] = [row for row in result["rows"] if stays(row)]
 
 
-def machine() -> dict[str, Any]:
-    """What a measurement was made on."""
+def machine(place: torch.device = CPU) -> dict[str, Any]:
+    """What a measurement was made on; place: the device, which is named unless it is the CPU."""
     return {
         "machine": processor(),
+        **({} if place.type == "cpu" else {"device": title(place)}),
         "threads": torch.get_num_threads(),
         "torch": torch.__version__,
     }

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from capsviz import zoo
+from capsviz import device, zoo
 from capsviz.data import ImageSet
 from capsviz.data.viewpoint import rotate, shift
 from capsviz.experiments import parts, results
@@ -72,7 +72,7 @@ def run(
                 "ink": ink_left(images, moved),
             }
             with results.changing(NAME) as result:
-                results.put(result, [row], "model", "data", "kind", "amount", *COUNTS)
+                results.put(result, [row], "model", "data", "kind", "amount", *COUNTS, place=device.of(network))
             say(f"{entry.name}, {kind} {amount}: {found.error:.2f} % of {found.count}")
     return results.begun(NAME)
 

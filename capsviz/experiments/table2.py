@@ -186,8 +186,8 @@ def _differences(preset: str, command: str) -> str:
 
     shift, batch, cutout = given("--shift"), given("--batch"), given("--cutout")
     found = [DIFFERS.get(preset, preset)]
-    # Yang, Li & Yu 2021 take 128, and with the preset `paper` what they say of each model; of EM they say nothing.
-    found += [f"batches of {batch}"] if batch and preset != "paper" and given("--routing") in SEED else []
+    # Yang, Li & Yu 2021 take 128; of EM they say nothing.
+    found += [f"batches of {batch}"] if batch and given("--routing") in SEED else []
     found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if shift and given("--data") != MNIST.name else []
     found += ["mirrored at random"] if "--mirror" in words else []
     found += [f"a square of {cutout} pixels blanked at random"] if cutout else []

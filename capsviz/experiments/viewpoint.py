@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from capsviz import zoo
+from capsviz import device, zoo
 from capsviz.analysis.viewpoint import Seen, numbers, recovered
 from capsviz.data import ImageSet, to_float
 from capsviz.data.viewpoint import CHANGES, Change, transformed
@@ -85,7 +85,7 @@ def run(
                 rows.append(row)
                 say(f"{called(row)}, {change.title.lower()}: R² {row['r2']:.3f}")
             with results.changing(NAME) as result:
-                results.put(result, rows, "model", "data", "change", *COUNTS)
+                results.put(result, rows, "model", "data", "change", *COUNTS, place=device.of(network))
     return results.begun(NAME)
 
 

@@ -77,7 +77,7 @@ def state_dict(path: Path) -> Mapping[str, Tensor]:
         raise LayoutError(f"There is no file {path}; give the state dict that torch.save wrote.")
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
+    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, LookupError, TypeError) as error:
         raise LayoutError(
             f"{path} is no state dict; write one with torch.save(model.state_dict(), …) where the model's code is."
         ) from error

@@ -15,6 +15,7 @@ from capsviz.reading import understood
 from capsviz.routing import Method, Through, shorts
 from capsviz.training.schedules import SCHEDULES
 
+NO_DECODER = "This network has no decoder; leave out its learning rate."
 PRECISIONS = ("auto", "32-true", "bf16-mixed", "16-mixed")
 
 
@@ -153,7 +154,7 @@ class TrainingConfig:
                 said = {"able": able, "names": names, "routing": self.routing, "option": OPTIONS[each.name]}
                 raise SettingsError(kind.refusal.format_map(said))
         if self.decoder_rate is not None and not (self.method.has_capsules and self.decoder):
-            raise SettingsError("This network has no decoder; leave out its learning rate.")
+            raise SettingsError(NO_DECODER)
         if not (self.method.has_capsules or self.decoder):
             raise SettingsError(f"The {self.method.short} has no decoder to leave out; drop --no-decoder.")
 

@@ -38,7 +38,8 @@ class Feed:
 
     def __init__(self, data: ImageSet | MultiDigits, config: TrainingConfig, rank: int = 0, ranks: int = 1) -> None:
         self.data, self.config, self.rank, self.ranks = data, config, rank, ranks
-        self.steps_per_epoch = min(len(data), VIRTUAL_EPOCH) // config.batch
+        images = min(len(data), VIRTUAL_EPOCH) if isinstance(data, MultiDigits) else len(data)
+        self.steps_per_epoch = images // config.batch
         if not len(data):
             raise SettingsError("No image is left to train on; add images, or hold fewer out (--validation-share).")
         if self.steps_per_epoch == 0:

@@ -23,7 +23,7 @@ MEASURED = 32
 FEWEST = 8
 """Images a step, fewer than which is no remedy: smaller images are."""
 TIMED = 5
-"""Steps after the first one by which the time of all is told."""
+"""Steps after the first ones by which the time of all is told."""
 Descend = Callable[[TrainingConfig, Any, Network, Any, Any, Batch, float], Any]
 
 
@@ -106,19 +106,26 @@ class _Alone:
 
 
 class Pace:
-    """How long a training will take, by the time of its first steps but one, in which much is made that stays."""
+    """How long a training will take, by the time of its first steps but those in which much is made that stays.
 
-    def __init__(self, start: int, total: int) -> None:
-        self.first, self.total = start + 1, total
+    slow: how many those are.
+    """
+
+    def __init__(self, start: int, total: int, slow: int = 1) -> None:
+        self.first, self.total = start + slow, total
         self.began = 0.0
 
     def told(self, done: int) -> str:
         """The sentence, once enough steps are done to say it; else nothing."""
-        if done == self.first:
-            self.began = time.monotonic()
-        if done != self.first + TIMED:
+        if done not in (self.first, self.first + TIMED):
             return ""
-        return told((time.monotonic() - self.began) / TIMED, self.total - done)
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()  # the steps of a GPU may still be under way
+        now = time.monotonic()
+        if done == self.first:
+            self.began = now
+            return ""
+        return told((now - self.began) / TIMED, self.total - done)
 
 
 def told(seconds: float, steps: int) -> str:

@@ -1,7 +1,7 @@
 """A training step's work for a GPU, recorded once and launched as a whole: a CUDA graph.
 
-A step of the papers' network is 250 to 400 kernels, which Python takes 8 to 10 ms to launch one by one and an H200 1.7
-to 2.5 ms to compute (`capsviz benchmark --device cuda`).
+A step of the papers' network is 250 to 400 kernels, which Python takes 8 to 10 ms to launch one by one and an H200 1.6
+to 2.3 ms to compute (docs/speed.md).
 """
 
 from __future__ import annotations
@@ -17,6 +17,10 @@ from capsviz.training.feed import Batch
 
 WARM_UPS = 4
 """Steps before the recording, in which libraries choose their kernels and Adam makes its moments."""
+
+
+class RecordingWarning(UserWarning):
+    """A step cannot be recorded, and goes on launched kernel by kernel; one sentence."""
 
 
 class Recorded:
@@ -61,7 +65,8 @@ class Recorded:
         self._batch = replace(batch, **{field.name: getattr(batch, field.name).clone() for field in fields(Batch)})
         graph = torch.cuda.CUDAGraph()
         try:
-            with torch.cuda.graph(graph):
+            # Another thread may use the GPU meanwhile.
+            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
                 self._returned = self.function(self._batch, number)
         except RuntimeError as error:
             torch.cuda.set_stream(usual)
@@ -69,6 +74,7 @@ class Recorded:
             why = str(error).partition("\n")[0]
             warnings.warn(
                 f"The kernels of a step cannot be recorded ({why}); they are launched one by one, which takes longer.",
+                RecordingWarning,
                 stacklevel=4,
             )
             return

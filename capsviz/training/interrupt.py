@@ -29,7 +29,7 @@ class Stop:
 def listening(time_limit: float | None = None) -> Iterator[Stop]:
     """Catch the first Ctrl-C or SIGTERM; a second one acts as it would have without us.
 
-    Signals reach the main thread only, so a training in another thread (the app's) listens to the time limit alone.
+    Signals reach the main thread only, so a training in another thread listens to the time limit alone.
     """
     stop = Stop(time_limit)
     if threading.current_thread() is not threading.main_thread():

@@ -28,10 +28,10 @@ from capsviz.routing import Ascending
 from capsviz.routing.discriminative import sparsity
 from capsviz.training import forecast, losses, schedules
 from capsviz.training.checkpoint import restore_checkpoint, save_checkpoint
-from capsviz.training.config import TEMPERED, TrainingConfig
+from capsviz.training.config import NO_DECODER, TEMPERED, SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import Batch, Feed, training_sets
-from capsviz.training.graph import Recorded
+from capsviz.training.graph import WARM_UPS, Recorded
 from capsviz.training.interrupt import listening
 from capsviz.training.journal import Journal
 from capsviz.training.memory import keep_freed_memory
@@ -186,7 +186,8 @@ def train(
     start, seconds_before, validation_error = state["step"], state["seconds"], state["validation_error"]
     forward_pass, fabric_optimizer = fabric.setup(ForwardPass(model), optimizer)
     descent: Descent = partial(descend, config, fabric, model, forward_pass, fabric_optimizer)
-    if recordable(config, fabric, precision):
+    recorded = recordable(config, fabric, precision)
+    if recorded:
         descent = Recorded(descent, undo=optimizer.zero_grad)
 
     journal = None
@@ -198,10 +199,17 @@ def train(
             journal.say(forecast.room(config, model, ForwardPass, descend))
         if start == 0 and 0 in keep:
             write_tensors(kept_at(folder, 0), average.model.state_dict(), {"step": 0})
-    pace = forecast.Pace(start, total) if config.is_folder else None
+    pace = forecast.Pace(start, total, slow=WARM_UPS + 1 if recorded else 1) if config.is_folder else None
     window, began = RunningMeans(), time.monotonic()
     window.restore(tensors, fabric)
     saved = began
+
+    def finite(loss: Tensor | float, done: int, what: str = "loss") -> None:
+        """Raise Diverged, in all processes, where a loss is no number in one of them."""
+        if agreed(fabric, "" if math.isfinite(loss) else DIVERGED):
+            if journal:
+                journal.close()
+            raise Diverged(f"The {what} is not finite after step {done}; {kept_of(folder)}")
 
     with listening(time_limit) as stop:
         for step in range(start, total):
@@ -214,12 +222,9 @@ def train(
 
             done = step + 1
             epoch_over = done % feed.steps_per_epoch == 0 or done == total
-            # A GPU would have to wait for every loss that is looked at.
-            looked_at = fabric.device.type == "cpu" or done % METRICS_EVERY == 0 or epoch_over
-            if looked_at and agreed(fabric, "" if bool(torch.isfinite(taken[0])) else DIVERGED):
-                if journal:
-                    journal.close()
-                raise Diverged(f"The loss is not finite after step {done}; {kept_of(folder)}")
+            looked_at = not waits(fabric.device) or done % METRICS_EVERY == 0 or epoch_over
+            if looked_at:
+                finite(taken[0], done)
             average.follow(model, done)
             snapshots.see(done, average.model)
             if journal and done in keep:
@@ -231,10 +236,8 @@ def train(
                 if journal:
                     journal.write("train", position)
             result = evaluate(average.model, held_out, config.batch) if journal and epoch_over else None
-            if epoch_over and agreed(fabric, DIVERGED if result and not math.isfinite(result.loss) else ""):
-                if journal:
-                    journal.close()
-                raise Diverged(f"The validation loss is not finite after step {done}; {kept_of(folder)}")
+            if epoch_over:
+                finite(result.loss if result else 0.0, done, "validation loss")
             if journal and result:
                 validation_error = result.error
                 position |= {"validation_error": result.error, "validation_loss": result.loss}
@@ -248,6 +251,8 @@ def train(
             due = DUE if journal and time.monotonic() - saved >= checkpoint_seconds else ""
             wish = agreed(fabric, stop.reason() or due)
             stopped = "" if wish == DUE else wish
+            if wish and not looked_at:
+                finite(taken[0], done)
             sums = window.tensors(fabric) if wish or epoch_over else {}
             if journal and (wish or epoch_over):
                 state = {"step": done, "seconds": seconds, "validation_error": validation_error}
@@ -353,6 +358,11 @@ def descend(
     return Descended(loss.detach(), routing_loss.detach(), reconstruction.detach(), gradient)
 
 
+def waits(device: torch.device) -> bool:
+    """Whether a device has to stop for every loss that is looked at."""
+    return device.type != "cpu"
+
+
 def recordable(config: TrainingConfig, fabric: Any, precision: str) -> bool:
     """Whether a step launches the same work every time, and waits for nothing: on one GPU, and without a scaler.
 
@@ -393,7 +403,10 @@ def parameter_groups(config: TrainingConfig, model: Network) -> list[dict[str, A
 
 
 def build(config: TrainingConfig, image: tuple[int, int, int], classes: int) -> Network:
-    """The network that a config asks for, with weights drawn from the run's seed."""
+    """The network that a config asks for, with weights drawn from the run's seed.
+
+    Raises SettingsError for the learning rate of a decoder that it has not.
+    """
     asked = {name: getattr(config, name) for name in ("iterations", "through", "coefficient_start")}
     overrides = {name: value for name, value in asked.items() if value is not None}
     model_config = configure(
@@ -401,7 +414,10 @@ def build(config: TrainingConfig, image: tuple[int, int, int], classes: int) -> 
     )
     with torch.random.fork_rng():
         torch.manual_seed(config.seed)
-        return assemble(model_config)
+        model = assemble(model_config)
+    if config.decoder_rate is not None and model.decoder is None:
+        raise SettingsError(NO_DECODER)
+    return model
 
 
 def sparsity_of(model: Network) -> dict[str, float]:

@@ -502,6 +502,19 @@ def test_batches_blanked_squares_and_gradients_through_all_iterations_stand_besi
     differs = lines["cifar10", "DR"].differs
     assert "batches of 64, a square of 8 pixels blanked at random, gradients through all iterations, " in differs
     assert "gradients" not in lines["mnist", "DR"].differs and "batches" not in lines["mnist", "DR"].differs
+    with_papers_network = replace(given, preset="paper", command=command.replace("compact", "paper"))
+    (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(with_papers_network)]}))
+    lines = {(line.data, line.method): line for line in table2.lines() if line.block == table2.PAPERS}
+    assert lines["cifar10", "DR"].differs.startswith("batches of 64, ")
+
+
+def test_where_networks_ran_is_said_unless_it_was_the_cpu(folder, monkeypatch):
+    monkeypatch.setattr(results, "title", lambda place: f"NVIDIA {place.index}")
+    row = {"model": "a", "routing": "dr", "preset": "tiny", "sha256": "0" * 64, "error": 1.0, "count": 2, "steps": 3}
+    for place, said in ((torch.device("cuda", 1), "; NVIDIA 1, "), (device.CPU, "; CPU, ")):
+        with results.changing(multi.NAME) as result:
+            results.put(result, [row], "model", place=place)
+        assert said in reports.report("multi-mnist").conditions
 
 
 def test_errors_on_re_encoded_images_say_so_where_they_stand(folder):

@@ -59,6 +59,15 @@ def test_the_first_loss_that_is_not_finite_stops_a_training_and_keeps_the_last_g
     assert not [line for line in lines if line.get("step", 0) > 5]
 
 
+def test_a_device_that_is_seldom_asked_for_its_loss_is_asked_before_a_checkpoint_is_written(tmp_path, monkeypatch):
+    config = replace(CONFIG, learning_rate=1e30)
+    monkeypatch.setattr(loop, "waits", lambda device: True)
+    with pytest.raises(
+        loop.Diverged, match=r"^The loss is not finite after step \d; checkpoint\.safetensors is that of"
+    ):
+        loop.train(config, tmp_path, device="cpu", quiet=True, checkpoint_seconds=0.0)
+
+
 def test_a_validation_loss_that_is_not_finite_stops_a_training_too(tmp_path, monkeypatch):
     def failing(*arguments):
         return replace(evaluate(*arguments), loss=math.nan)

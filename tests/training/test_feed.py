@@ -146,6 +146,13 @@ def test_a_smaller_set_still_gives_whole_batches(digits):
     assert Feed(few, config()).steps_per_epoch == 1
 
 
+def test_an_epoch_is_every_image_of_a_set_however_large_and_a_stretch_of_pairs_without_end(digits, monkeypatch):
+    monkeypatch.setattr(feed, "VIRTUAL_EPOCH", 640)
+    assert len(digits) > 640
+    assert Feed(digits, config()).steps_per_epoch == len(digits) // 64
+    assert Feed(MultiDigits(digits), config()).steps_per_epoch == 10
+
+
 @pytest.mark.parametrize("settings", [{}, {"shift": 2, "mirror": True, "cutout": 3}])
 def test_batches_are_made_where_the_images_lie_and_indexed_there(digits, settings, monkeypatch):
     """On a device other than the CPU ("meta", which has shapes alone, stands in for a GPU)."""

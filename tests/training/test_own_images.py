@@ -255,6 +255,19 @@ def test_time_is_told_in_units_of_people(seconds, steps, said):
     assert said in forecast.told(seconds, steps)
 
 
+@pytest.mark.parametrize(("start", "slow", "first"), [(0, 1, 2), (100, 5, 106)])
+def test_time_is_told_by_steps_after_those_that_are_slow(start, slow, first, monkeypatch):
+    """Of a step that is recorded for a GPU: four that are launched kernel by kernel, and the recording."""
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    pace, said = forecast.Pace(start, 10_000, slow), []
+    for done in range(start + 1, start + 20):
+        clock[0] += 9.0 if done < first else 0.002
+        said.append(pace.told(done))
+    [sentence] = filter(None, said)
+    assert sentence.startswith("A step takes 0.002 s, the ")
+
+
 def test_exemplars_are_taken_of_every_class(tmp_path):
     data = f"folder:{drawn(tmp_path / 'some')}"
     images, labels = exemplar_images(TrainingConfig(data, "dr"))

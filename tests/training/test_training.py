@@ -127,6 +127,12 @@ def step_of(config: TrainingConfig):
     return model, before, batch
 
 
+@pytest.mark.parametrize("preset", ["paper", "compact"])
+def test_the_rate_of_a_decoder_that_a_network_has_not_is_refused(preset):
+    with pytest.raises(SettingsError, match="has no decoder; leave out its learning rate"):
+        loop.build(TrainingConfig("cifar10", "dr", preset, decoder_rate=0.1), (3, 32, 32), 10)
+
+
 @pytest.mark.parametrize("routing", ["l2", "l1"])
 def test_coefficients_ascend_along_the_signed_agreement_of_the_same_forward_pass(routing):
     config = tiny(routing=routing, batch=32, ascent_step=0.01, regularisation=0.1)

@@ -102,6 +102,9 @@ def test_what_is_no_such_state_dict_is_said_in_one_sentence(own, content, said):
     torch.save(content, own / "other.pth")
     with pytest.raises(CapsvizError, match=said):
         capsviz.adopt(own / "other.pth", "laubonghaudoi", "digits")
+    (own / "other.pth").write_bytes(b"best epoch 3\n")
+    with pytest.raises(CapsvizError, match="is no state dict"):
+        capsviz.adopt(own / "other.pth", "laubonghaudoi", "digits")
     (own / "other.pth").write_bytes(b"no archive")
     with pytest.raises(CapsvizError, match="is no state dict"):
         capsviz.adopt(own / "other.pth", "laubonghaudoi", "digits")
