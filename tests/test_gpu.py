@@ -18,7 +18,7 @@ from capsviz.analysis import comparison, perturbation
 from capsviz.network import METHODS, CapsNet, CapsNetConfig, preset
 from capsviz.routing import ALGORITHMS
 from capsviz.tracing.intervention import Intervention
-from capsviz.training import graph, loop
+from capsviz.training import graph, loop, step
 from capsviz.training.config import TEMPERED, TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.runs import open_run
@@ -131,7 +131,7 @@ def test_what_is_played_back_is_what_is_launched_kernel_by_kernel(name, tmp_path
 def test_a_step_that_waits_for_a_number_goes_on_kernel_by_kernel(tmp_path, monkeypatch):
     config = TrainingConfig("digits", "dr", "tiny", steps=20, batch=32)
     expected = loop.train(config, tmp_path / "recorded", device="cuda", quiet=True)
-    descend = loop.descend
+    descend = step.descend
 
     def waiting(*given):
         found = descend(*given)

@@ -16,7 +16,7 @@ from capsviz.commands.main import app, main
 from capsviz.files import read_tensors, write_tensors
 from capsviz.network import CapsNet, assemble, config_from_dict
 from capsviz.network.finite import NotFinite, check_finite
-from capsviz.training import loop
+from capsviz.training import loop, step
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.journal import read_metrics
@@ -48,7 +48,7 @@ def test_the_first_loss_that_is_not_finite_stops_a_training_and_keeps_the_last_g
         calls.append(len(calls))
         return (loss * torch.nan if len(calls) == 6 else loss, *others)
 
-    take_step, calls = loop.take_step, []
+    take_step, calls = step.take_step, []
     monkeypatch.setattr(loop, "take_step", failing)
     with pytest.raises(loop.Diverged, match=r"after step 6; checkpoint\.safetensors is that of step 5; train"):
         loop.train(CONFIG, tmp_path, device="cpu", quiet=True, checkpoint_seconds=0.0)

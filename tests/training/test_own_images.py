@@ -23,8 +23,9 @@ from capsviz.training import choosing, forecast
 from capsviz.training.choosing import choose
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.feed import Batch, Feed, multi_hot, training_sets
-from capsviz.training.loop import ForwardPass, build, descend, train
+from capsviz.training.loop import build, train
 from capsviz.training.publish import exemplar_images
+from capsviz.training.step import ForwardPass, descend
 from tests.folders import BROKEN, COUNTS, drawn
 
 pytestmark = pytest.mark.long

@@ -17,7 +17,7 @@ import torch
 from capsviz.data import load
 from capsviz.device import processor
 from capsviz.files import CheckpointError, WriteError, read_tensors, write_tensors
-from capsviz.training import loop, processes
+from capsviz.training import loop, processes, step
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.journal import read_metrics
@@ -175,7 +175,7 @@ def test_metrics_after_a_resume_are_those_of_an_uninterrupted_run(tmp_path, monk
     config = TrainingConfig("digits", "l2", "tiny", steps=9, batch=32)
     monkeypatch.setattr(loop, "METRICS_EVERY", 4)
     straight = loop.train(config, tmp_path / "straight", device="cpu", quiet=True)
-    steps, take_step = count(1), loop.take_step
+    steps, take_step = count(1), step.take_step
 
     def sixth_is_the_last(*given):
         if next(steps) == 6:

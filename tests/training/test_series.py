@@ -18,6 +18,7 @@ from capsviz.training.config import TrainingConfig
 from capsviz.training.recipes import Recipe
 from capsviz.training.runs import CHECKPOINT, SUMMARY, open_run
 from capsviz.training.series import State, state_of, table, train_series
+from capsviz.training.step import take_step
 
 pytestmark = pytest.mark.long
 
@@ -59,7 +60,7 @@ def test_a_series_goes_on_where_a_run_was_cut_off(tmp_path):
 
 def test_a_time_limit_holds_for_the_whole_list_and_what_is_left_is_said(tmp_path, monkeypatch):
     """By a clock that training steps alone move, each by half a second."""
-    clock, take_step = [0.0], loop.take_step
+    clock = [0.0]
 
     def in_half_a_second(*given):
         clock[0] += 0.5

@@ -12,7 +12,7 @@ from capsviz.device import DeviceError
 from capsviz.files import CheckpointError
 from capsviz.network import CapsNet
 from capsviz.routing import discriminative
-from capsviz.training import loop
+from capsviz.training import loop, step
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import Feed
@@ -120,10 +120,10 @@ def step_of(config: TrainingConfig):
     fabric = launch("cpu", "32-true")
     model = loop.build(config, digits.image, 10)
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    forward_pass, optimizer = fabric.setup(loop.ForwardPass(model), loop.optimizer_of(config, model))
+    forward_pass, optimizer = fabric.setup(step.ForwardPass(model), step.optimizer_of(config, model))
     batch = Feed(digits, config).batch(0)
-    descent = partial(loop.descend, config, fabric, model, forward_pass, optimizer)
-    loop.take_step(config, model, optimizer, descent, batch, 1e-3, 0.0)
+    descent = partial(step.descend, config, fabric, model, forward_pass, optimizer)
+    step.take_step(config, model, optimizer, descent, batch, 1e-3, 0.0)
     return model, before, batch
 
 

@@ -9,8 +9,8 @@ from capsviz.files import read_tensors
 from capsviz.network import CapsNet, preset
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
-from capsviz.training.loop import parameter_groups
 from capsviz.training.runs import CHECKPOINT, open_run
+from capsviz.training.step import parameter_groups
 from capsviz.training.weight_average import WeightAverage
 
 
