@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -93,10 +94,20 @@ def changes(
         if not all(is_index(i, len(below)) for i in value):
             return {}
         named = [below[i] for i in value]
-        # A capsule is one thing at a time: what is boosted now is no longer muted.
         looked_at = {"capsule": named[0]} if len(named) == 1 else {}  # also where it no longer is the strongest
-        return {"touched": touched.without(named).with_(capsule_sets.KINDS[name], named), **looked_at}
+        return {"touched": _touched(capsule_sets.KINDS[name], named, touched), **looked_at}
     return {}
+
+
+def _touched(kind: str, named: Sequence[int], touched: Intervention) -> Intervention:
+    """The intervention once the named capsules are "muted" or "boosted" as well, or they alone are "isolated".
+
+    What is boosted is no longer muted, and the other way round; what is isolated stays so, lest all others speak again.
+    """
+    left = touched.without(named)
+    if kind == "isolated":
+        return replace(left, boosted=touched.boosted, isolated=tuple(sorted({*named})))
+    return replace(left, isolated=touched.isolated).with_(kind, named)
 
 
 def _look(said: dict[str, Any]) -> dict[str, Any]:

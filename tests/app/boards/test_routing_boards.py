@@ -6,7 +6,7 @@ import pytest
 
 from app import scene
 from app.components.routing_board import changes
-from capsviz.tracing.intervention import Intervention
+from capsviz.tracing.intervention import BOOST, Intervention
 from tests.app.conftest import Visit
 from tests.app.reading import board, boards
 
@@ -30,6 +30,22 @@ def test_capsules_are_muted_boosted_and_isolated_and_everything_is_undone():
     assert changes({"untouched": True}, range(288), 10, boosted) == {"touched": UNTOUCHED}
 
 
+def test_only_the_isolated_capsules_speak_whatever_else_is_done_to_them():
+    one = Intervention(isolated=(5,))
+    muted, boosted, another, both = (
+        changes(action, range(288), 10, one)["touched"]
+        for action in ({"mute": [5]}, {"boost": [5]}, {"only": [7]}, {"only": [7, 5]})
+    )
+    assert muted == Intervention(muted=(5,), isolated=(5,)) and not muted.gains(288).any(), "nobody speaks"
+    assert boosted == Intervention(boosted=(5,), isolated=(5,))
+    assert boosted.gains(288).sum() == boosted.gains(288)[5] == BOOST
+    assert (another, both) == (Intervention(isolated=(7,)), Intervention(isolated=(5, 7)))
+    # What was muted speaks when it is isolated, and what was boosted as loudly as before.
+    assert changes({"only": [5]}, range(288), 10, muted)["touched"] == one
+    assert changes({"only": [5]}, range(288), 10, Intervention(boosted=(5,)))["touched"] == boosted
+    assert changes({"boost": [5]}, range(288), 10, muted)["touched"] == boosted
+
+
 def test_how_the_board_is_looked_at_is_taken_over_whole():
     look = {"turned": [0.6, -1], "zoom": -2, "bare": True, "absolute": False, "listed": "agreement"}
     assert changes({"look": look}, range(288), 10, UNTOUCHED) == look | {"turned": (0.6, -1.0)}
@@ -45,6 +61,32 @@ def acts(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> tuple[list[dict], lis
     monkeypatch.setattr("app.components.routing_board.board", lambda *_, actions, **__: able.append(actions))
     monkeypatch.setattr(scene, "keep", lambda *_, **changes: kept.append(changes))
     return able, kept
+
+
+def test_an_isolated_capsule_that_is_boosted_or_muted_leaves_the_others_silent_on_the_page(visit: Visit, acts):
+    actions, kept = acts
+    visit("dynamic", model="digits-dr", touch="only:5")
+    actions[-1]["boost"]([5])
+    actions[-1]["mute"]([5])
+    assert kept == [
+        {"touched": Intervention(boosted=(5,), isolated=(5,)), "capsule": 5},
+        {"touched": Intervention(muted=(5,), isolated=(5,)), "capsule": 5},
+    ]
+
+
+@pytest.mark.parametrize(("page", "model"), [("dynamic", "digits-dr"), ("em", "digits-em")])
+@pytest.mark.parametrize(
+    ("touch", "said", "gain"),
+    [("boost:5;only:5", "1 boosted, 1 isolated", 2), ("mute:5;only:5", "1 muted, 1 isolated", 0)],
+)
+def test_the_board_tells_of_an_isolated_capsule_what_else_was_done_to_it(
+    visit: Visit, page: str, model: str, touch: str, said: str, gain: int
+):
+    app = visit(page, model=model, touch=touch)
+    shown = board(app)
+    assert not app.exception and not app.error and shown.fields["touched"] == said
+    assert [at for at, each in enumerate(shown.arrays["gains"]) if each] == [5] * bool(gain)
+    assert shown.arrays["gains"][5] == gain and app.query_params["touch"] == touch
 
 
 def test_what_is_muted_on_one_of_two_boards_leaves_the_capsules_of_the_other(visit: Visit, acts):
