@@ -184,12 +184,19 @@ class Scene:
         return trace_sets.holds(shown.recording[0], entry, self._iterations(entry))
 
     def rounds(self, entry: Entry) -> int:
-        """T: the chosen one where it counts, else what the model was trained with; at most what was recorded where the
-        model is not here.
+        """T: the chosen one where it counts, else what the model was trained with; of what was recorded where the model
+        is not here.
         """
         wanted = (not self.as_trained and self.choices.iterations) or entry.config.iterations
-        recorded = not resources.has_network(entry) and entry.method.iterates
-        return min(wanted, entry.config.iterations) if recorded else wanted
+        return trace_sets.rounds(entry, wanted) if _bound(entry) else wanted
+
+    def most(self, entry: Entry) -> int:
+        """The largest T that may be chosen; 1, which is no choice, where the model is not here and what was recorded
+        contains no routing of fewer.
+        """
+        if not _bound(entry):
+            return MAX_ITERATIONS
+        return min(entry.config.iterations, MAX_ITERATIONS) if contains_shorter(entry.config) else 1
 
     def _iterations(self, entry: Entry) -> int | None:
         return self.rounds(entry) if entry.method.iterates else None
@@ -298,13 +305,19 @@ def current() -> Scene:
     return Scene(wanted, entry, picture, notices, st.context.theme.type == "dark", session.page() in AS_TRAINED)
 
 
+def _bound(entry: Entry) -> bool:
+    """Whether no more iterations of a routing can be shown than were recorded."""
+    return entry.method.iterates and not resources.has_network(entry)
+
+
 def _left_out(choices: Choices, entry: Entry) -> tuple[str, ...]:
     """A sentence where the choices ask for what a network computes that is not here."""
     if resources.has_network(entry):
         return ()
     asked = []
-    if entry.method.iterates and choices.iterations and choices.iterations > entry.config.iterations:
-        asked.append(f"T = {choices.iterations}")
+    wanted = choices.iterations
+    if _bound(entry) and wanted and trace_sets.rounds(entry, wanted) != wanted:
+        asked.append(f"T = {wanted}")
     if entry.config.algorithm.tempered and choices.temperature is not None:
         asked.append(f"λ = {choices.temperature:g}")
     if choices.touched:

@@ -18,7 +18,7 @@ from app.page.widgets import chosen
 from app.scene import Scene
 from app.shared import resources
 from app.state import session
-from app.state.choices import ANOTHER_IMAGE, LOOK, MAX_ITERATIONS
+from app.state.choices import ANOTHER_IMAGE, LOOK
 from capsviz.boards import CapsuleMaps, describe_routing, routing_message, trace_board
 from capsviz.boards.mixture import TEMPERATURES
 from capsviz.figures.compare import error_map
@@ -91,7 +91,7 @@ def _board(
     routing_board(
         routing_message(longest, upper=upper, base=longest_base, more=more, dark=current.dark),
         rounds=trace.layer.iterations,
-        most=MAX_ITERATIONS,
+        most=current.most(entry),
         trained=entry.config.iterations,
         capsule=current.choices.capsule,
         frame=_as_far(current.choices.frame, first, own),

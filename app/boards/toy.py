@@ -10,7 +10,6 @@ import streamlit as st
 from app import scene
 from app.components.routing_toy import nested, routing_toy
 from app.page import layout
-from app.state.choices import MAX_ITERATIONS
 from capsviz.routing.dynamic import DYNAMIC
 
 WAYS = "ways"
@@ -100,12 +99,13 @@ def _turned(iterations: int) -> None:
 def by_itself() -> None:
     """The toy of the start page, without numbers: it plays by itself until a vote is dragged, or the link has some."""
     current, told = scene.current(), story()
+    entry, _ = current.on_page(DYNAMIC.page)
     own = current.choices.toy
     routing_toy(
         nested(own) if own else told["votes"],
-        current.rounds(current.on_page(DYNAMIC.page)[0]),
+        current.rounds(entry),
         {},
-        most=MAX_ITERATIONS,
+        most=current.most(entry),
         frame=current.choices.frame,
         dark=current.dark,
         key="routing-toy-start",
@@ -121,15 +121,16 @@ def by_itself() -> None:
 def toy() -> None:
     """Votes in the plane that can be dragged; the votes are in the link, and T is that of the page."""
     current, known = scene.current(), presets()
+    entry, _ = current.on_page(DYNAMIC.page)
     first = next(iter(known.values()))["votes"]
     layout.say(
         "<b>Take the votes into your hand</b>: drag an arrow's tip. The thicker an arrow, the larger its coupling."
     )
     routing_toy(
         nested(current.choices.toy) if current.choices.toy else first,
-        current.rounds(current.on_page(DYNAMIC.page)[0]),
+        current.rounds(entry),
         known,
-        most=MAX_ITERATIONS,
+        most=current.most(entry),
         frame=current.choices.frame,
         dark=current.dark,
         key="routing-toy",

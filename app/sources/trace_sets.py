@@ -16,7 +16,7 @@ from torch import Tensor
 from app.shared import own_traces, resources
 from app.shared.caching import of_zoo
 from capsviz.tracing.intervention import UNTOUCHED
-from capsviz.tracing.recorder import shorter, with_votes
+from capsviz.tracing.recorder import contains_shorter, shorter, with_votes
 from capsviz.tracing.trace import Trace
 from capsviz.tracing.trace_set import INDEX, TraceSet
 from capsviz.tracing.trace_set_writer import fingerprint
@@ -108,7 +108,7 @@ def holds(name: str, entry: Entry, iterations: int | None) -> bool:
     """Whether a recording is of this model with these weights, and of this T (None: any). Raises TraceError."""
     made, own = opened(name).recorded, network_of(name)
     if own is not None:
-        return entry == own and (iterations is None or iterations <= own.config.iterations)
+        return entry == own and (iterations is None or iterations == rounds(own, iterations))
     if made["model"] != entry.name or made["weights"] != _fingerprint(entry.name):
         return False
     return iterations in (None, made["iterations"] or entry.config.iterations)
@@ -124,6 +124,12 @@ def network_of(name: str) -> Entry | None:
     if made["weights"] and made["model"] in resources.entries():
         return None
     return _network_of(name, *_version(name))
+
+
+def rounds(entry: Entry, wanted: int) -> int:
+    """T of a recording whose network is not here: the wanted one where its routing contains that, else its own."""
+    own = entry.config.iterations
+    return min(wanted, own) if contains_shorter(entry.config) else own
 
 
 def trace(name: str, index: int, iterations: int | None = None) -> Trace:

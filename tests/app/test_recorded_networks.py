@@ -15,7 +15,7 @@ from capsviz import Trace
 from capsviz.data import load, to_float
 from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
-from tests.app.reading import board, boards, charts
+from tests.app.reading import board, boards, charts, messages
 from tests.app.sidebar.test_upload import PNG, upload
 
 BESIDE = ("activations", "cost", "inverse_temperature")
@@ -78,6 +78,24 @@ def test_fewer_iterations_are_its_beginning_and_more_are_answered_by_a_sentence(
     assert not app.error and app.session_state["shown"].trace.layer.iterations == 3
     [warning] = app.warning
     assert ABSENT in warning.value and warning.value.endswith("left out: T = 5.")
+
+    offered = [board(app).fields[name] for name in ("rounds", "most")]
+    assert offered == [3, 3], "no T that cannot be shown"
+    toy = visit("dynamic", source="recorded", recording="dr.safetensors", lab="toy")
+    assert [each.fields["most"] for each in messages(toy) if "votes" in each.fields] == [3]
+
+
+@pytest.mark.parametrize("wanted", [1, 7])
+def test_of_several_layers_no_other_number_of_iterations_is_shown_or_offered(place: Path, visit: Visit, wanted: int):
+    images = to_float(load("digits", "test").images[:1])
+    capsviz.trace(capsviz.load("digits-matrix"), images).save(place / "deep.safetensors")
+    app = visit("em", source="recorded", recording="deep.safetensors", T=wanted)
+    assert not app.exception and not app.error
+    [warning] = app.warning
+    assert ABSENT in warning.value and warning.value.endswith(f"left out: T = {wanted}.")
+    recorded = Trace.open(place / "deep.safetensors").layer.iterations
+    assert [board(app).fields[name] for name in ("rounds", "most")] == [recorded, 1], "no T to choose"
+    assert app.session_state["shown"].trace.layer.iterations == recorded
 
 
 def test_what_only_the_network_could_compute_is_left_out_and_can_be_taken_back(place: Path, visit: Visit):
