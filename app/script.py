@@ -46,7 +46,7 @@ with layout.errors_as_sentences():
     sided = here.named.url_path != navigation.START
     if sided:
         sidebar.begin()
-    if notes.wanted(current.choices):
+    if current.choices.notes:
         notes.show(current.choices)
     else:
         with layout.errors_as_sentences():

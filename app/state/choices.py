@@ -26,6 +26,7 @@ from app.state.codecs import (
     Codec,
     between,
     flag,
+    flag_of,
     model_or,
     number,
     numbers,
@@ -431,8 +432,8 @@ class Choices:
     """Name of the tour that is under way, as `app.tours.store` knows it; empty: none."""
     step: int = choice(whole(1, MOST_STEPS, f"A tour has no step “{{text}}” (1 to {MOST_STEPS})"), 1, "step {step}")
     """Step of that tour, counted from 1; beyond the last one it is the last."""
-    notes: bool = choice(flag("1", "value of notes"), False, "the page")
-    """The speaker's notes on the tour in the place of the page."""
+    notes: bool = choice(flag_of("tour", "1", "value of notes"), False, "the page")
+    """The speaker's notes on the tour in the place of the page; without a tour an ordinary page."""
     talk: str = choice(DRAFT, "", "no views of your own")
     """Name of the tour into which views are collected; empty: none yet."""
 

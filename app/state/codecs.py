@@ -95,6 +95,16 @@ def flag(word: str, what: str) -> Codec:
     return Codec(lambda *given: read(*given) == word, lambda *_: True, lambda _: word)
 
 
+def flag_of(name: str, word: str, what: str) -> Codec:
+    """As `flag`, of another choice: off whatever the link says where that one has been left empty."""
+    alone = flag(word, what)
+    return Codec(
+        lambda text, chosen, catalogue: alone.read(text, chosen, catalogue) and bool(getattr(chosen, name)),
+        lambda _, chosen, __: bool(getattr(chosen, name)),
+        alone.write,
+    )
+
+
 def number(values: Sequence[float], what: str) -> Codec:
     """One of several numbers."""
 

@@ -14,11 +14,6 @@ from app.tours import path, stage
 from app.tours.tour import TourStep
 
 
-def wanted(choices: Choices) -> bool:
-    """Whether this window is for the notes."""
-    return choices.notes and bool(choices.tour)
-
-
 def show(choices: Choices) -> None:
     """The notes in the place of the page. Raises TourError."""
     at = path.place(choices)

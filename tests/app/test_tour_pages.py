@@ -147,6 +147,15 @@ def test_a_link_to_a_tour_that_is_gone_shows_its_view_and_says_so(visit: Visit):
     assert app.get("plotly_chart")
 
 
+def test_notes_of_a_tour_that_is_gone_are_an_ordinary_page_that_its_links_and_keys_leave(visit: Visit):
+    app = visit("dynamic", model="digits-dr", tour="opened-0123456789abcdef", step=2, notes=1)
+    assert len(app.warning) == 1 and "forgotten it" in app.warning[0].value and app.get("plotly_chart")
+    assert not any("notes" in link.proto.query_string for link in app.get("page_link"))
+    app.button(key="present").click().run()
+    assert app.query_params["present"] == "1" and "notes" not in app.query_params
+    assert "present" not in press(app, "present").query_params, "the key leaves presenter mode"
+
+
 def test_views_are_collected_edited_and_taken_out(visit: Visit):
     app = visit("compare", model="digits-dr", image=7, present=1)
     app.button(key="add_view").click().run()
