@@ -21,6 +21,7 @@ from capsviz.data import DIGITS, MNIST
 from capsviz.errors import CapsvizError
 from capsviz.network import preset
 from capsviz.routing import ALGORITHMS
+from capsviz.routing.discriminative import L2
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.tracing import adopting
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
@@ -136,6 +137,15 @@ class Scene:
                 raise
             entry, said = self.sibling(instead)
             return entry, f"{sentence(str(missing))} Here it is {ALGORITHMS[instead].title}. {said}".strip()
+
+    def iterated(self, page: str) -> Entry:
+        """The model whose T a page lets choose: the one that it runs, or that of dynamic routing beside it.
+
+        Raises NoModel where there is none.
+        """
+        entry, _ = self.on_page(page)
+        beside = page == L2.page and self.choices.votes == "own"
+        return self.sibling(DYNAMIC.name, of=entry)[0] if beside else entry
 
     def squashing(self) -> tuple[Entry, str]:
         """As `sibling`, the chosen model where it squashes, else one that does."""

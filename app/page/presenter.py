@@ -85,7 +85,7 @@ def run_command(command: str) -> Callable[[], None] | None:
         case "T-1" | "T+1":
             if widgets.shown("iterations") is not None:
                 current = scene.current()
-                entry, _ = current.on_page(session.page())
+                entry = current.iterated(session.page())
                 within = max(1, min(MAX_ITERATIONS, current.rounds(entry) + int(command[-2:])))
                 session.update(choices, iterations=scene.own_or(within, entry))
     return None

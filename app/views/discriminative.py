@@ -61,13 +61,11 @@ def agreement(upper: int) -> None:
     with left:
         titles = {"same": f"the same votes, of {plain(entry.name)}", "own": "a model of its own"}
         segments("Dynamic routing runs on", "votes", choices.votes, titles)
+    routed = current.iterated(L2.page)
     with right:
-        layout.iterations_picker(current, entry)
-    if choices.votes == "same":
-        dynamic, whose = current.same_votes(entry, DYNAMIC.name), entry.name
-    else:
-        sibling, _ = current.sibling(DYNAMIC.name, of=entry)
-        dynamic, whose = current.trace(sibling), sibling.name
+        layout.iterations_picker(current, routed)
+    dynamic = current.same_votes(entry, DYNAMIC.name) if choices.votes == "same" else current.trace(routed)
+    whose = routed.name
     delta = metrics.label_signs([labels], len(trace.classes))[0]
     played(agreement_maps(trace, dynamic, signs=delta, upper=upper), "maps-agreement")
     st.caption(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
 from app.shared import coefficients as learned
+from app.shared import resources
 from capsviz import data, zoo
 from capsviz.analysis import ascent
 from capsviz.boards.checks import is_one_of
 from capsviz.boards.message import unpack
 from capsviz.zoo.coefficient_history import CoefficientHistory
 from tests.app.conftest import Visit
+from tests.app.page.test_presenter import press
 from tests.app.reading import spoken
 from tests.known import first_digit
 
@@ -54,6 +58,20 @@ def test_the_page_opens_with_both_agreements_of_the_very_same_votes(visit: Visit
 def test_a_model_of_its_own_has_the_same_grid_of_capsules(visit: Visit, model: str, penalty: str):
     app = visit("discriminative", model=model, penalty=penalty, votes="own")
     assert not app.error and "right mnist-dr-residual, trained apart" in spoken(app)
+
+
+def test_iterations_beside_it_are_those_of_the_model_that_is_routed(visit: Visit, monkeypatch: pytest.MonkeyPatch):
+    known = dict(resources.entries())
+    longer = replace(known["digits-dr"], network=replace(known["digits-dr"].config, iterations=5))
+    monkeypatch.setattr(resources, "entries", lambda: known | {"digits-dr": longer})
+    app = visit("discriminative", model="digits-l2", votes="own")
+    assert (app.slider(key="iterations").value, maps(app)[0]["frames"][-1]) == (5, "iteration 5 of 5")
+    assert press(app, "T-1").query_params["T"] == "4"
+    app.slider(key="iterations").set_value(3).run()
+    assert app.query_params["T"] == "3" and maps(app)[0]["frames"][-1] == "iteration 3 of 3"
+    assert "T" not in press(visit("discriminative", model="digits-l2", votes="own", T=4), "T+1").query_params
+    app.button_group(key="votes").set_value("same").run()
+    assert not app.error and maps(app)[0]["frames"][-1] == "iteration 3 of 3"
 
 
 @pytest.mark.parametrize(("model", "penalty"), [("digits-dr", "l1"), ("digits-l2", "l1"), ("digits-dr", None)])
