@@ -11,6 +11,7 @@ from app.page.details import Detail, details
 from app.page.text import plain
 from app.page.widgets import chosen, segments
 from app.shared import coefficients as learned
+from app.shared import resources
 from app.sources import browsing, images
 from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
 from capsviz.analysis import metrics
@@ -103,7 +104,17 @@ def coefficients(upper: int) -> None:
     )
 
 
+def is_absent() -> bool:
+    """Say so where the network is not here, of which a recording holds one b and no images to climb on."""
+    if resources.has_network(entry):
+        return False
+    st.info(f"{resources.ABSENT.format(name=plain(entry.name))}.", icon=":material/link_off:")
+    return True
+
+
 def history(upper: int) -> None:
+    if is_absent():
+        return
     kept = learned.history(entry.name)
     if kept is None:
         st.info(f"How b of {plain(entry.name)} came to be was not kept when it was trained.", icon=":material/history:")
@@ -125,6 +136,8 @@ def history(upper: int) -> None:
 
 
 def ascend(upper: int) -> None:
+    if is_absent():
+        return
     layout.say("<b>The weights stand still, b climbs</b>: long capsules for the labels, short ones for all others.")
     climb = choices.climb or penalty
     with st.container(key="climb_choices"):
@@ -140,8 +153,12 @@ def ascend(upper: int) -> None:
             chosen(st.select_slider, "Images", "batch", choices.batch, BATCHES)
     source = images.labelled(choices, entry)
     if source is None:
+        title = plain(images.title_of(entry.data))
         st.info(
-            f"No labelled images of {plain(images.title_of(entry.data))} are on this machine; choose another model."
+            f"No labelled images of {title} are on this machine; choose another model."
+            if entry.objects == 1
+            else f"The ascent needs images of one object, and those of {title} show {entry.objects}; choose another "
+            "model."
         )
         return
     taken, every = learned.batch_of(source, choices.batch)

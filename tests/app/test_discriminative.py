@@ -184,6 +184,13 @@ def test_an_ascent_out_of_bounds_is_one_sentence_and_the_choices_stay(visit: Vis
     assert len(maps(app)[0]["frames"]) == 6
 
 
+def test_the_ascent_of_a_model_of_several_objects_says_that_it_needs_images_of_one(visit: Visit):
+    app = visit("discriminative", model="multi-mnist-l1-residual", part="ascent")
+    assert not app.error and [info.value for info in app.info] == [
+        "The ascent needs images of one object, and those of MultiMNIST show 2; choose another model."
+    ]
+
+
 @pytest.mark.parametrize("value", ["3", 1.5, True, -1, 288, {}])
 def test_what_cannot_be_a_capsule_is_none(value: object):
     assert not is_one_of(value, 288)

@@ -114,6 +114,16 @@ def test_recorded_votes_are_routed_as_often_as_one_asks(place: Path, visit: Visi
     assert next(each.value for each in app.slider if each.label == "Iterations T") == 5
 
 
+@pytest.mark.parametrize("part", ["history", "ascent"])
+def test_how_b_was_learned_and_climbs_needs_the_network(place: Path, visit: Visit, part: str):
+    app = visit("discriminative", source="recorded", recording="l2.safetensors", part=part)
+    assert not app.error and not app.warning and len(app.info) == 1
+    assert app.info[0].value == f"The network of recording l2.safetensors {ABSENT}."
+    assert not any("training images" in text or "weights stand still" in text for text in said(app))
+    assert charts(app).keys() == {"strip"} and not app.select_slider, "nothing to choose for what is not there"
+    assert any("Source" in caption.value for caption in app.caption), "the page goes on to its end"
+
+
 def test_no_other_image_is_put_beside_what_was_recorded(place: Path, visit: Visit):
     app = visit("dynamic", source="recorded", recording="dr.safetensors", second="image")
     assert not app.error and len(boards(app)) == 1
