@@ -16,7 +16,7 @@ from app.sources import browsing, images, trace_sets, uploads
 from app.sources.picture import Picture
 from app.state import capsule_sets, session
 from app.state.choices import DECLARED, MAX_ITERATIONS, Catalogue, Choices
-from capsviz import zoo
+from capsviz import data, zoo
 from capsviz.data import DIGITS, MNIST
 from capsviz.errors import CapsvizError
 from capsviz.network import preset
@@ -86,11 +86,11 @@ class Scene:
                 f"about {base.method.title}.",
                 instead,
             )
-        command = f"`capsviz train --data {shlex.quote(base.data)} --routing {routing}`"
+        training = trains_one(base.data, routing)
         if not able:
             wanted = "takes these images and has a decoder" if decoder else "takes these images"
             trainable = not decoder or preset("compact", base.data, routing, image=base.config.image).decoder
-            remedy = f"{command} trains one" if trainable else f"choose a model of another data set than {own}"
+            remedy = training if training and trainable else f"choose a model of another data set than {own}"
             raise NoModel(f"No {title} model that {wanted} is here; {remedy}.", instead)
         near = (base.data, DIGITS.name)
         # Of the same preset it has the same grid of capsules, without which no map compares them.
@@ -105,7 +105,8 @@ class Scene:
         )
         if entry.data != base.data and resources.has_network(base):
             missing = f"There is no {title} model of {plain(own)} here yet"
-            return entry, f"{missing}, so **{plain(entry.name)}** runs on the same image ({command} trains one)."
+            runs = f"so **{plain(entry.name)}** runs on the same image"
+            return entry, f"{missing}, {runs}{f' ({training})' * bool(training)}."
         runs = f"here **{plain(entry.name)}** runs on the same image"
         if not resources.has_network(base):
             return entry, f"{resources.ABSENT.format(name=plain(base.name))}; {runs}."
@@ -229,6 +230,12 @@ class Scene:
         """The class capsule to look at: the chosen one, else the predicted one."""
         chosen = self.choices.upper
         return int(trace.predicted[0]) if chosen is None or chosen >= len(trace.classes) else chosen
+
+
+def trains_one(name: str, routing: str) -> str:
+    """Which command trains a model of a data set, in Markdown; "" where nothing is known here of the images."""
+    known = data.known(name) is not None
+    return f"`capsviz train --data {shlex.quote(name)} --routing {routing}` trains one" if known else ""
 
 
 def keep(*fragments: str, **changes: object) -> None:

@@ -12,7 +12,7 @@ from app.comparing import methods
 from app.page import layout
 from app.page.text import plain, sentence
 from app.page.widgets import segments
-from app.scene import Scene
+from app.scene import Scene, trains_one
 from app.shared import resources
 from app.sources import images
 from capsviz.analysis import disagreement
@@ -50,9 +50,10 @@ def show(current: Scene) -> None:
     """What is looked at, its count, and the figure."""
     records = {name: record for name, record in methods.records(current).items() if record.reread is not None}
     if not records:
+        name = current.entry.data
+        remedy = trains_one(name, DYNAMIC.name) or "choose another view"
         raise methods.NothingMeasured(
-            f"No decoder of {images.title_of(current.entry.data)} draws the capsules of any model here; "
-            f"`capsviz train --data {current.entry.data} --routing {DYNAMIC.name}` trains one."
+            f"No decoder of {images.title_of(name)} draws the capsules of any model here; {remedy}."
         )
     called = methods.titles(records)
     strangers = [name for name, record in records.items() if not record.reconstructs]

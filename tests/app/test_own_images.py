@@ -196,6 +196,19 @@ def test_drawn_wrong_is_about_the_chosen_model_and_counts_what_there_is(own: Pat
     assert app.button_group(key="sample").options[1] == f"All {right}, in their order"
 
 
+def test_drawn_wrong_advises_to_train_on_the_folder_where_it_is_known(visit: Visit, show_only, monkeypatch):
+    monkeypatch.setattr(methods, "records", lambda current: {})
+    for name, remedy in {
+        "folder:/my leaves@1x28x28": "`capsviz train --data 'folder:/my leaves@1x28x28' --routing dr` trains one.",
+        "my leaves (not here)": "choose another view.",
+    }.items():
+        show_only(["digits-dr"], name)
+        app = visit("compare", model="digits-dr", view="wrong")
+        assert [error.value for error in app.error] == [
+            f"No decoder of {data.title_of(name)} draws the capsules of any model here; {remedy}"
+        ]
+
+
 def test_a_model_of_another_data_set_takes_its_images(own: Path, visit: Visit):
     app = visit("dynamic", model="shapes-dr", data="digits", image=3)
     assert not app.error and "Digits test image 3" in spoken(app)

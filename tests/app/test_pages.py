@@ -228,6 +228,17 @@ def test_where_no_decoder_draws_such_images_the_sentence_says_what_to_do(visit: 
     assert error.value == f"No Dynamic routing model {wanted}choose a model of another data set than CIFAR-10."
 
 
+def test_where_nothing_is_known_of_the_images_another_model_runs_without_advice_to_train(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+):
+    known = dict(resources.entries())
+    theirs = replace(known["digits-dr"], data="their leaves (not here)")
+    monkeypatch.setattr(resources, "entries", lambda: known | {"digits-dr": theirs})
+    said = spoken(visit("em", model="digits-dr"))
+    assert "There is no EM routing model of their leaves (not here) here yet, so **digits-em** runs on the same" in said
+    assert "capsviz train" not in said
+
+
 def test_where_no_model_takes_the_image_links_lead_to_pages_that_show_it_and_a_button_to_another_model(visit: Visit):
     app = visit("em", model="multi-mnist-l1-residual", image=7)
     [error] = app.error

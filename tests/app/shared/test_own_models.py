@@ -187,6 +187,10 @@ def test_names_in_a_file_are_text_and_its_folder_is_not_looked_for(visit: Visit,
     assert "my leaves (not here)" in [option for box in app.selectbox for option in box.options]
     assert plain("**<b>bold</b>**") in spoken(app) and "**<b>bold" not in spoken(app)
     assert app.session_state["shown"].trace.classes == entry.classes
+    for page, title in {"em": "EM routing", "discriminative": "L2"}.items():
+        [error] = drop(visit(page), whole).error  # and no command, which could not train on images that are not here
+        wanted = f"No {title} model that takes these images is here; choose a model of another data set than "
+        assert error.value == f"{wanted}my leaves (not here)."
 
 
 def test_what_a_model_file_is_taken_away_with_records_the_same_trace(content: bytes, tmp_path, monkeypatch):
