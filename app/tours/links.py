@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from app.state import session
 from app.state.choices import DECLARED, Catalogue, Choices
 from app.tours.tour import TourError, TourStep
+from capsviz.routing.dynamic import DYNAMIC
 
 _VIEWS = Path(__file__).resolve().parents[1] / "views"
 
@@ -38,13 +39,17 @@ def alone(choices: Choices) -> Choices:
 def opened(step: TourStep, catalogue: Catalogue) -> tuple[str, Choices, tuple[str, ...]]:
     """The page that a step leads to, its choices, and a sentence for each part of the link that means nothing here.
 
-    Of an address that was copied whole, the machine does not count. Raises TourError where it names no page.
+    Of an address that was copied whole, the machine does not count; without a page name it opens what the app opens at
+    it. Raises TourError where it names no page.
     """
     parts = urlsplit(step.view)
-    page = parts.path.rsplit("/", 1)[-1]
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    page = parts.path.rstrip("/").rsplit("/", 1)[-1]
     if page not in pages():
-        raise TourError(f"“{page[:40]}” is no page; begin the link with one of {', '.join(pages())}")
-    choices, notices = session.parse(dict(parse_qsl(parts.query, keep_blank_values=True)), catalogue)
+        if parts.path and not parts.path.endswith("/"):
+            raise TourError(f"“{page[:40]}” is no page; begin the link with one of {', '.join(pages())}")
+        page = session.START["page"] if session.opens_start(query) else DYNAMIC.page
+    choices, notices = session.parse(query, catalogue)
     return page, alone(choices), (*notices, *unknown(step))
 
 

@@ -124,6 +124,13 @@ def test_a_key_leads_to_the_step_as_its_link_says_it(visit: Visit, monkeypatch, 
     assert query == {**link, "present": "1", "tour": name}
 
 
+def test_a_step_at_the_address_without_a_page_name_stands_with_its_words(visit: Visit):
+    told = Tour("A talk", (TourStep("First", "/?model=digits-dr&image=7", "It is $7$."),))
+    app = visit("dynamic", model="digits-dr", image=7, tour=store.keep(told))
+    assert not app.error and not app.warning
+    assert "It is $7$." in words(app) and "Off the path" not in words(app) and app.get("plotly_chart")
+
+
 def test_a_tour_ends_where_it_is(visit: Visit):
     name = store.keep(OWN)
     shown = AppTest.from_string("")

@@ -215,6 +215,24 @@ def test_the_view_of_a_step_is_a_page_and_choices_whatever_machine_the_link_came
         links.opened(TourStep("a", "javascript:alert(1)"), here)
 
 
+@pytest.mark.parametrize(
+    ("view", "page", "choices"),
+    [
+        ("/?page=start&model=digits-dr&T=4", "start", {"iterations": 4}),
+        ("http://localhost:8501/?model=digits-dr&image=7", navigation.FIRST_LAB, {"image": 7}),
+        ("https://other.example/base/?model=digits-dr", navigation.FIRST_LAB, {}),
+        ("http://localhost:8501?model=digits-dr&page=start", "start", {}),
+        ("http://localhost:8501/em/?model=digits-dr", "em", {}),
+    ],
+)
+def test_an_address_without_a_page_name_is_the_view_that_the_app_opens_there(
+    bare_machine, view: str, page: str, choices
+):
+    from app.scene import catalogue
+
+    assert links.opened(TourStep("a", view), catalogue()) == (page, Choices("digits-dr", **choices), ())
+
+
 @pytest.mark.parametrize("name", store.SHIPPED)
 def test_every_step_that_ships_leads_to_its_view_without_a_notice(bare_machine, name: str):
     from app.scene import catalogue
