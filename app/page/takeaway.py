@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable
@@ -183,8 +184,12 @@ def _trace(trace: Trace, entry: Entry, current: Scene) -> None:
 
 def file_name(trace: Trace, current: Scene) -> str:
     """What the trace is called as a file: the model, the image and its viewpoint."""
-    image = re.sub(r"[^a-z0-9]+", "-", current.picture.title.split(",")[0].lower()).strip("-")
-    return f"{'-'.join(filter(None, (trace.name, image, viewpoints.write(current.picture.viewpoint))))}.safetensors"
+    picture = current.picture
+    image = re.sub(r"[^a-z0-9]+", "-", picture.title.split(",")[0].lower()).strip("-")
+    # Drawings and generated images share their titles, and the lines open the file of this one.
+    alone = picture.origin is None and picture.recording is None
+    digits = hashlib.sha256(picture.key).hexdigest()[:6] if alone else ""
+    return f"{'-'.join(filter(None, (trace.name, image, viewpoints.write(picture.viewpoint), digits)))}.safetensors"
 
 
 def _quoted(name: str | Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -11,10 +12,14 @@ from streamlit.testing.v1 import AppTest
 
 from app.page.takeaway import Shown
 from app.shared import resources
-from app.sources import browsing
+from app.sources import browsing, linked_picture
 from capsviz.tracing.trace import Trace
 from tests.app import pictures
 from tests.app.conftest import Visit
+
+OPENED = re.compile(r'capsviz\.Trace\.open\("([^"]+)"\)\.images')
+DRAWN = [linked_picture.written(torch.full((1, 28, 28), 9 * each, dtype=torch.uint8).tril()) for each in (7, 20)]
+"""Two drawings as a link holds them."""
 
 
 def opened(app: AppTest) -> AppTest:
@@ -86,11 +91,30 @@ def test_the_lines_of_a_visitors_picture_open_the_trace_that_is_taken_along(visi
     content = pictures.encoded(pictures.digit())
     app.file_uploader(key="file").upload("mine.png", content, "image/png").run()
     code = opened(app).code[0].value
-    assert 'capsviz.Trace.open("digits-dr-your-picture-mine-png.safetensors").images' in code
+    found = OPENED.search(code)
+    assert found and found[1].startswith("digits-dr-your-picture-mine-png-")
     shown: Trace = app.session_state["shown"].trace
     monkeypatch.chdir(tmp_path)
-    shown.save("digits-dr-your-picture-mine-png.safetensors")
+    shown.save(found[1])
     assert_equal(recorded(code), shown)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"source": "generated", "image": 0}, {"source": "generated", "image": 1}),
+        ({"source": "pad", "picture": DRAWN[0]}, {"source": "pad", "picture": DRAWN[1]}),
+    ],
+)
+def test_every_picture_that_no_data_set_holds_has_a_file_of_its_own(visit: Visit, one: dict, other: dict):
+    names = []
+    for query in (one, other, one):
+        app = opened(visit("dynamic", model="digits-dr", **query))
+        assert not app.error and not app.warning
+        found = OPENED.search(app.code[0].value)
+        assert found and any(found[1] in button.help for button in app.get("download_button") if button.help)
+        names.append(found[1])
+    assert names[0] == names[2] != names[1], "the same picture has the same file"
 
 
 def test_the_lines_of_an_image_of_two_digits_name_and_draw_both(visit: Visit):
