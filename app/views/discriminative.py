@@ -139,6 +139,16 @@ def ascend(upper: int) -> None:
     if is_absent():
         return
     layout.say("<b>The weights stand still, b climbs</b>: long capsules for the labels, short ones for all others.")
+    source = images.labelled(choices, entry)
+    if source is None:
+        title = plain(images.title_of(entry.data))
+        st.info(
+            f"No labelled images of {title} are on this machine; choose another model."
+            if entry.objects == 1
+            else f"The ascent needs images of one object, and those of {title} show {entry.objects}; choose another "
+            "model."
+        )
+        return
     climb = choices.climb or penalty
     with st.container(key="climb_choices"):
         first, second, third = st.columns([3, 3, 2])
@@ -151,16 +161,6 @@ def ascend(upper: int) -> None:
         with third:
             chosen(st.slider, "Steps", "ascent_steps", choices.ascent_steps, 1, MAX_ASCENT_STEPS)
             chosen(st.select_slider, "Images", "batch", choices.batch, BATCHES)
-    source = images.labelled(choices, entry)
-    if source is None:
-        title = plain(images.title_of(entry.data))
-        st.info(
-            f"No labelled images of {title} are on this machine; choose another model."
-            if entry.objects == 1
-            else f"The ascent needs images of one object, and those of {title} show {entry.objects}; choose another "
-            "model."
-        )
-        return
     taken, every = learned.batch_of(source, choices.batch)
     with layout.errors_as_sentences():
         record = learned.climbed(
