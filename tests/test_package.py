@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import socket
 import subprocess
 import sys
 import tomllib
@@ -86,6 +87,7 @@ def test_what_capsviz_needs_is_said_in_pyproject_alone_and_locked():
 def test_the_app_starts_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     started: list[list[str]] = []
     monkeypatch.setattr(os, "execv", lambda _, command: started.append(command))
+    monkeypatch.setattr(app, "check_place", lambda *_: None)
     monkeypatch.chdir(tmp_path)
     CliRunner().invoke(main.app, ["app", "--port", "8600", "--address", "0.0.0.0"], catch_exceptions=False)
     (command,) = started
@@ -109,9 +111,38 @@ def test_the_app_answers_to_the_names_that_are_given(
 ):
     started: list[list[str]] = []
     monkeypatch.setattr(os, "execv", lambda _, command: started.append(command))
+    monkeypatch.setattr(app, "check_place", lambda *_: None)  # another app may be there
     CliRunner().invoke(main.app, ["app", *given], catch_exceptions=False)
     (command,) = started
     assert {name for option, name in pairwise(command) if option == "--server.allowedHosts"} == names
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            ["--address", "nohost.invalid"],
+            "nohost.invalid is no address of this machine; give one of its own, or 0.0.0.0",
+        ),
+        (["--address", "192.0.2.1"], "192.0.2.1 is no address of this machine"),  # of documents, RFC 5737
+        (["--tour", "nofile.toml"], "There is no file nofile.toml; give the file of a tour"),
+    ],
+)
+def test_where_the_app_cannot_listen_or_read_it_does_not_start(
+    monkeypatch: pytest.MonkeyPatch, given: list[str], said: str
+):
+    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("it started"))
+    result = CliRunner().invoke(main.app, ["app", *given])
+    assert isinstance(result.exception, CapsvizError) and str(result.exception).startswith(said)
+
+
+def test_a_port_that_is_taken_is_said(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("it started"))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        result = CliRunner().invoke(main.app, ["app", "--port", str(port), "--address", "127.0.0.1"])
+    assert isinstance(result.exception, CapsvizError)
+    assert str(result.exception).startswith(f"Port {port} is taken, perhaps by another capsviz app; ")
 
 
 def test_without_its_packages_or_its_files_the_app_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

@@ -45,7 +45,6 @@ MOST_CAPSULES, MOST_VOTES, MOST_ITERATIONS = 50_000, 2**24, 10
 """Of a network that somebody dropped into the app; the papers' largest on 32 × 32 pixels are well below."""
 REMEDY = "write it anew with `capsviz zoo export`"
 _FOLDER = re.compile(rf"{FOLDER_PREFIX}(?!\.)[^/\\~\x00-\x1f]+@(1|3)x\d{{1,3}}x\d{{1,3}}")
-_WORD = re.compile(r"[\w-][\w.-]{0,99}")
 
 
 @dataclass(frozen=True)
@@ -274,12 +273,11 @@ def _multiplications(network: NetworkConfig) -> int:
 def add(path: Path, name: str | None = None) -> Entry:
     """Put a model that was exported into the zoo, with its record; name: its name there, the file's own unless given.
 
-    Raises ZooError for a file that is none, and for a name that is taken or no plain word.
+    Raises ZooError for a file that is none, and for a name that is taken or none for a model.
     """
     found = _opened(path)
     name = name or found.entry.name
-    if name in zoo.models() or not _WORD.fullmatch(name):
-        raise ZooError(f"A model cannot be called {name!r}, which is taken or no plain word; give another --name.")
+    zoo.check_new(name)
     check_runs(found)
     file = f"{name}.safetensors"
     entry = replace(found.entry, name=name, file=file)

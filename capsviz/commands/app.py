@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -37,12 +39,37 @@ def app(
     ] = None,
 ) -> None:
     """Start the app; Ctrl-C ends it. It offers the recordings in traces/, below the folder where it is started."""
+    if tour is not None and not tour.is_file():
+        raise CapsvizError(f"There is no file {tour}; give the file of a tour, as the app saves it.")
+    check_place(address, port)
     command = [sys.executable, "-m", "streamlit", "run", str(app_folder() / "main.py")]
     options = ["--server.port", str(port), "--server.address", address]
     names = [*LOCAL, *(host or ())] if host or address in LOCAL else ["*"]
     options += [part for name in names for part in ("--server.allowedHosts", name)]
     talk = [] if tour is None else ["--", "--tour", str(tour.resolve())]
     os.execv(sys.executable, [*command, *options, *talk])
+
+
+def check_place(address: str, port: int) -> None:
+    """Raise CapsvizError where nothing can listen: the port is taken or kept, or the address is another machine's."""
+    reason: int | None = None
+    try:
+        for family, kind, _, _, place in socket.getaddrinfo(address, port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind) as trial:
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    trial.bind(place)
+                except OSError as error:
+                    reason = error.errno
+                else:
+                    return
+    except (socket.gaierror, UnicodeError):
+        pass  # no such name
+    if reason == errno.EADDRINUSE:
+        raise CapsvizError(f"Port {port} is taken, perhaps by another capsviz app; end that, or give another --port.")
+    if reason == errno.EACCES:
+        raise CapsvizError(f"Port {port} is kept for administrators; give a --port from 1024 on.")
+    raise CapsvizError(f"{address} is no address of this machine; give one of its own, or 0.0.0.0 for all of them.")
 
 
 def app_folder() -> Path:

@@ -201,7 +201,9 @@ def zoo_train(
         bool, typer.Option("--list", help="Say what there is and how far it is; train nothing.")
     ] = False,
 ) -> None:
-    """Train the models of the zoo by their recipes: what is done is skipped, what was cut off goes on.
+    """Train models by their recipes, skipping what is done and going on with what was cut off.
+
+    The papers' network is trained only where it is named, or its preset.
 
     `capsviz zoo train digits` takes minutes. `capsviz zoo train --preset paper --device cuda --time-limit 9m`,
     repeated, fits a borrowed GPU.

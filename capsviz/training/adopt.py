@@ -38,8 +38,7 @@ def adopt(
     """
     path = Path(file)
     name = name or path.name.partition(".")[0]
-    if name in zoo.models() or not name.replace("-", "").replace("_", "").isalnum():
-        raise zoo.ZooError(f"A model cannot be called {name!r}, which is taken or no plain word; give another --name.")
+    zoo.check_new(name)
     test = load(data, "test", root=data_root)
     network = adopted(state_dict(path), layout, test.image, iterations)
     if network.config.classes != len(test.classes):

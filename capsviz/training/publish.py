@@ -53,6 +53,7 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
         raise CheckpointError(line(f"{run} {what}; give the folder of a finished one, or a file that was exported."))
     summary = read_summary(run)
     name = name or summary["name"]
+    zoo.check_word(name)
     if name in zoo.models() and zoo.entry(name).command != summary["command"]:
         raise zoo.ZooError(
             f"{name} is in the zoo, from another training; give this one a name of its own with --name, and "

@@ -18,7 +18,7 @@ from .manifest import (
     verify_history,
     version,
 )
-from .publishing import EXEMPLARS, class_capsules, packed_capsules, replace, save, shipped
+from .publishing import EXEMPLARS, check_new, check_word, class_capsules, packed_capsules, replace, save, shipped
 from .weights import capsule_spread, exemplar_capsules, history, load, load_network
 
 __all__ = [
@@ -31,6 +31,8 @@ __all__ = [
     "at_step",
     "at_steps",
     "capsule_spread",
+    "check_new",
+    "check_word",
     "class_capsules",
     "entry",
     "exemplar_capsules",

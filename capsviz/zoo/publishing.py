@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -14,11 +15,27 @@ from torch import Tensor
 from capsviz import device
 from capsviz.network import CapsNet, Network, assemble
 from capsviz.network.finite import check_finite
-from capsviz.zoo.manifest import RECORDS, Entry, ZooError, changing, entry, folder
+from capsviz.zoo.manifest import RECORDS, Entry, ZooError, changing, entry, folder, models
 from capsviz.zoo.storage import CAPSULES, packed, unpacked
 
+_WORD = re.compile(r"[\w-][\w.-]{0,99}")
 EXEMPLARS = 8
 """Class capsules of real training images kept with each model, per class."""
+
+
+def check_word(name: str) -> None:
+    """Raise ZooError for what is no name of a model."""
+    if not _WORD.fullmatch(name):
+        raise ZooError(
+            f"A model cannot be called {name[:100]!r}; give it a --name of up to 100 letters, digits, dashes and dots."
+        )
+
+
+def check_new(name: str) -> None:
+    """Raise ZooError for what is no name of a model, or that of one that is in the zoo."""
+    check_word(name)
+    if name in models():
+        raise ZooError(f"{name} is in the zoo; give this model another --name.")
 
 
 @device.or_cpu

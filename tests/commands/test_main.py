@@ -346,6 +346,17 @@ def test_train_reports_the_test_error_and_refuses_to_overwrite(capsviz, tmp_path
     assert isinstance(again.exception, CapsvizError) and "already holds a run" in str(again.exception)
 
 
+def test_a_training_has_one_length_and_one_that_cannot_go_on_says_that_it_begins(capsviz, tmp_path):
+    words = ("train", "--data", "digits", "--routing", "l1", "--preset", "tiny", "--steps", "3", "--out", tmp_path)
+    both = capsviz(*words, "--epochs", "2")
+    assert str(both.exception) == "--epochs and --steps both say how long; leave out one of them."
+    assert not list(tmp_path.iterdir())
+    for begins in (True, False):
+        result = capsviz(*words, "--device", "cpu", "--resume", "--name", "mine")
+        assert result.exit_code == 0
+        assert (f"There is no run in {tmp_path / 'mine'} to go on with; it begins." in result.stderr) is begins
+
+
 def test_train_of_a_missing_data_set_says_which_command_fetches_it(capsviz, tmp_path, monkeypatch):
     monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path))
     result = capsviz("train", "--data", "mnist", "--routing", "dr", "--out", tmp_path / "runs", "--device", "cpu")

@@ -66,7 +66,7 @@ def test_a_state_dict_becomes_a_model_of_the_zoo(own, weights):
     words = ["capsviz", "zoo", "adopt", "theirs.pth.tar", "--layout", "laubonghaudoi", "--data", "digits"]
     assert shlex.split(entry.command) == [*words, "--iterations", "3"]
     again = command(own / "theirs.pth.tar", "--layout", "laubonghaudoi", "--data", "digits")
-    assert again.exit_code == 1 and "'theirs', which is taken" in str(again.exception)
+    assert again.exit_code == 1 and "theirs is in the zoo; give" in str(again.exception)
 
 
 class Harm:
