@@ -179,7 +179,8 @@ def test_arrow_keys_select_a_capsule_and_leave_the_player_alone(visit):
     for key, down, across in (("ArrowRight", 0, 1), ("ArrowDown", 1, 0), ("ArrowLeft", 0, -1), ("ArrowUp", -1, 0)):
         row, column, kind = visitor.ask("board.data.place(board.chosen)")
         visitor.board.locator(".map canvas").first.press(key)
-        said = visitor.board.locator(".readout").inner_text()
-        assert f"row {row + down} column {column + across} type {kind}," in said
+        there = f"row {row + down} column {column + across} type {kind},"
+        visitor.board.locator(".readout", has_text=there).wait_for()
+    said = visitor.board.locator(".readout").inner_text()
     assert "capsule 101: " in said and visitor.board.locator("output.frame").inner_text() == frame
     visitor.window.get_by_text("heard 101").wait_for()
