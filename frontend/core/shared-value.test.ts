@@ -28,6 +28,17 @@ test("while a newer value is on its way, the echo of an older one moves nothing"
   assert.equal(value.takes(8, 2), false);
 });
 
+test("an echo that is said twice is not that of the same value sent once more", () => {
+  const value = new SharedValue();
+  value.takes("one point", 0);
+  for (const each of ["two points", "three points", "two points"]) value.sends(each);
+  assert.equal(value.takes("two points", 1), false);
+  assert.equal(value.takes("two points", 1), false); // drawn anew, as after another key of the page
+  assert.equal(value.takes("three points", 2), false);
+  assert.equal(value.takes("two points", 3), false);
+  assert.equal(value.takes("one point", 3), true); // nothing is on its way: that is news
+});
+
 test("what the host acknowledged and does not say has been undone", () => {
   const value = new SharedValue();
   value.takes(3, 0);

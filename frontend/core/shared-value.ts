@@ -28,6 +28,8 @@ export class SharedValue {
     const again = text === this.said;
     const since = count - (this.count ?? count);
     [this.said, this.count] = [text, count];
+    // Said twice, and nothing heard in between: the echo of what was sent first, not of the same value sent once more.
+    if (again && !since && this.pending.length) return false;
     if (echo >= 0) this.pending.splice(0, echo + 1);
     else this.pending.splice(0, again ? since : this.pending.length);
     return echo < 0 && !(again && (busy || this.pending.length > 0));
