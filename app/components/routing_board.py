@@ -104,10 +104,8 @@ def _touched(kind: str, named: Sequence[int], touched: Intervention) -> Interven
 
     What is boosted is no longer muted, and the other way round; what is isolated stays so, lest all others speak again.
     """
-    left = touched.without(named)
-    if kind == "isolated":
-        return replace(left, boosted=touched.boosted, isolated=tuple(sorted({*named})))
-    return replace(left, isolated=touched.isolated).with_(kind, named)
+    stays = {"isolated": (), "boosted": touched.boosted} if kind == "isolated" else {"isolated": touched.isolated}
+    return replace(touched.without(named), **stays).with_(kind, named)
 
 
 def _look(said: dict[str, Any]) -> dict[str, Any]:

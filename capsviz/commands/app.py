@@ -41,8 +41,8 @@ def app(
     """Start the app; Ctrl-C ends it. It offers the recordings in traces/, below the folder where it is started."""
     if tour is not None and not tour.is_file():
         raise CapsvizError(f"There is no file {tour}; give the file of a tour, as the app saves it.")
-    check_place(address, port)
     command = [sys.executable, "-m", "streamlit", "run", str(app_folder() / "main.py")]
+    check_place(address, port)
     options = ["--server.port", str(port), "--server.address", address]
     names = [*LOCAL, *(host or ())] if host or address in LOCAL else ["*"]
     options += [part for name in names for part in ("--server.allowedHosts", name)]

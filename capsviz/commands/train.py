@@ -89,7 +89,7 @@ def train(
     from capsviz.training.config import TrainingConfig
     from capsviz.training.interrupt import EXIT_CODES
     from capsviz.training.loop import train as run
-    from capsviz.training.runs import CHECKPOINT, SUMMARY
+    from capsviz.training.runs import holds_run
 
     if name and (not Path(name).parts or ".." in Path(name).parts or Path(name).is_absolute()):
         raise CapsvizError(line(f"--name {name} is no folder below {out}; give a plain name, and --out for the place."))
@@ -109,7 +109,7 @@ def train(
         say(suited.sentence)
     config = TrainingConfig(suited.data, routing, suited.preset, epochs=suited.epochs, batch=suited.batch, **settings)
     folder = out / (name or config.name)
-    if resume and not any((folder / name).is_file() for name in (CHECKPOINT, SUMMARY)):
+    if resume and not holds_run(folder):
         say(f"There is no run in {folder} to go on with; it begins.")
     outcome = run(config, folder, resume=resume, device=device, threads=threads, time_limit=time_limit)
     if outcome.stopped:

@@ -108,7 +108,7 @@ def mosaic(images: Tensor | ndarray, *, gap: int = 2) -> tuple[UInt8[ndarray, "h
     array = numbers(images)
     rows, columns = array.shape[:2]
     height, width = pixels(array[0, 0]).shape[:2]
-    by = math.ceil(math.sqrt(rows * columns * height * width / MOST_PIXELS))
+    by = _shrinking(rows * columns * height * width)
     cells = [[_smaller(pixels(array[row, column]), by) for column in range(columns)] for row in range(rows)]
     height, width = cells[0][0].shape[:2]
     down, across = height + gap, width + gap
@@ -124,20 +124,27 @@ def mosaic(images: Tensor | ndarray, *, gap: int = 2) -> tuple[UInt8[ndarray, "h
 
 def reduced(images: Float[ndarray, "count *image"]) -> Float[ndarray, "count *smaller"]:
     """Images, "count height width" or "count channel height width", as small as `mosaic` makes a row of them."""
-    by = math.ceil(math.sqrt(len(images) * math.prod(images.shape[-2:]) / MOST_PIXELS))
-    if by == 1:
-        return images
-    sides = tuple(math.ceil(side / by) for side in images.shape[-2:])
-    return adaptive_avg_pool2d(torch.from_numpy(np.ascontiguousarray(images)), sides).numpy()
+    return _pooled(images, _shrinking(len(images) * math.prod(images.shape[-2:])))
+
+
+def _shrinking(numbers: int) -> int:
+    """How many pixels a side become one, of images that have so many together."""
+    return math.ceil(math.sqrt(numbers / MOST_PIXELS))
 
 
 def _smaller(image: Float[ndarray, "height width *colour"], by: int) -> Float[ndarray, "down across *colour"]:
     """An image of a pixel for each `by` × `by`, their mean."""
+    return _pooled(image, by) if image.ndim == 2 else _pooled(image.transpose(2, 0, 1), by).transpose(1, 2, 0)
+
+
+def _pooled(planes: Float[ndarray, "*planes height width"], by: int) -> Float[ndarray, "*planes down across"]:
+    """Planes of a pixel for each `by` × `by`, their mean."""
     if by == 1:
-        return image
-    sides = (math.ceil(image.shape[0] / by), math.ceil(image.shape[1] / by))
-    planes = torch.from_numpy(np.ascontiguousarray(image)).reshape(*image.shape[:2], -1).permute(2, 0, 1)
-    return adaptive_avg_pool2d(planes, sides).permute(1, 2, 0).reshape(*sides, *image.shape[2:]).numpy()
+        return planes
+    height, width = planes.shape[-2:]
+    sides = (math.ceil(height / by), math.ceil(width / by))
+    every = torch.from_numpy(np.ascontiguousarray(planes)).reshape(-1, height, width)
+    return adaptive_avg_pool2d(every, sides).reshape(*planes.shape[:-2], *sides).numpy()
 
 
 def mosaic_traces(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -17,6 +16,7 @@ from capsviz.network import Network
 from capsviz.routing.parts import few
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.feed import Batch, multi_hot
+from capsviz.training.step import ForwardPass, descend
 
 MEASURED = 32
 """Images of the step that is run without numbers; what more of them take is in proportion."""
@@ -24,7 +24,6 @@ FEWEST = 8
 """Images a step, fewer than which is no remedy: smaller images are."""
 TIMED = 5
 """Steps after the first ones by which the time of all is told."""
-Descend = Callable[[TrainingConfig, Any, Network, Any, Any, Batch, float], Any]
 
 
 def check_images(config: TrainingConfig, root: Any = None) -> None:
@@ -38,17 +37,16 @@ def check_images(config: TrainingConfig, root: Any = None) -> None:
         )
 
 
-def room(config: TrainingConfig, model: Network, wrapped: Any, descend: Descend) -> str:
+def room(config: TrainingConfig, model: Network) -> str:
     """The sentence on how much memory the steps of a training take.
 
-    wrapped: makes of a network what a step calls; descend: both passes and a step of the weights. Raises SettingsError,
-    which names the option to change, where it is more than is free where the network is.
+    Raises SettingsError, which names the option to change, where it is more than is free where the network is.
     """
     place = next(model.parameters()).device
     free = memory.free() if place == CPU else free_bytes(place)
     count = min(config.batch, MEASURED)
     weights = sum(tensor.numel() * tensor.element_size() for tensor in model.parameters())
-    taken = _taken(config, model, wrapped, descend, count)
+    taken = _taken(config, model, count)
 
     def of(batch: int) -> int:
         """The weights, both moments of each, and what a step or a validation takes."""
@@ -67,7 +65,7 @@ def room(config: TrainingConfig, model: Network, wrapped: Any, descend: Descend)
     )
 
 
-def _taken(config: TrainingConfig, model: Network, wrapped: Any, descend: Descend, count: int) -> int:
+def _taken(config: TrainingConfig, model: Network, count: int) -> int:
     """Bytes that both passes of a step on `count` images, or a validation, take at most, by ones without numbers."""
     from torch._subclasses.fake_tensor import FakeTensorMode  # takes as long to import as half of torch
 
@@ -77,7 +75,7 @@ def _taken(config: TrainingConfig, model: Network, wrapped: Any, descend: Descen
         images = torch.zeros(count, *model.config.image, dtype=torch.uint8)
         labels = torch.zeros(count, 1, dtype=torch.int64)
         batch = Batch(images, labels, multi_hot(labels, model.config.classes), images.unsqueeze(1))
-        forward_pass, alone = wrapped(empty), _Alone()
+        forward_pass, alone = ForwardPass(empty), _Alone()
         learned = memory.peak_of(lambda: descend(config, alone, empty, forward_pass, alone, batch, 0.5))
         empty.zero_grad()
         with torch.inference_mode():

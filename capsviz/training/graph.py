@@ -1,7 +1,7 @@
 """A training step's work for a GPU, recorded once and launched as a whole: a CUDA graph.
 
-A step of the papers' network is 250 to 400 kernels, which Python takes 8 to 10 ms to launch one by one and an H200 1.6
-to 2.3 ms to compute (docs/speed.md).
+A step of the papers' network is hundreds of kernels, which Python takes several times as long to launch one by one as a
+GPU to compute (docs/speed.md).
 """
 
 from __future__ import annotations

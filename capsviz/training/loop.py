@@ -156,7 +156,7 @@ def train(
         journal.say(greeting(config, model, fabric, start, total))
         if config.is_folder:
             journal.say(train_set.note)
-            journal.say(forecast.room(config, model, ForwardPass, descend))
+            journal.say(forecast.room(config, model))
         if start == 0 and 0 in keep:
             write_tensors(kept_at(folder, 0), average.model.state_dict(), {"step": 0})
     pace = forecast.Pace(start, total, slow=WARM_UPS + 1 if recorded else 1) if config.is_folder else None

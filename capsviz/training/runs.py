@@ -140,9 +140,14 @@ def read_position(path: Path) -> dict[str, Any]:
     return header
 
 
+def holds_run(folder: Path) -> bool:
+    """Whether a training was begun in a folder."""
+    return (folder / CHECKPOINT).exists() or (folder / SUMMARY).exists()
+
+
 def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict[str, Any] | None:
     """The summary of a run that is finished; SettingsError when the folder holds a run and nobody said to go on."""
-    if not resume and ((folder / CHECKPOINT).exists() or (folder / SUMMARY).exists()):
+    if not resume and holds_run(folder):
         raise SettingsError(f"{folder} already holds a run; add --resume to go on with it, or --name for another.")
     if not (folder / SUMMARY).exists():
         return None

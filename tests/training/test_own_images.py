@@ -198,7 +198,7 @@ def test_the_forecast_is_what_a_step_or_a_validation_takes(routing, classes):
     with memory.Watch() as validating, torch.inference_mode():
         model.eval()(images / 255, reconstruct=False)
     expected = max(learning.peak, validating.peak)
-    assert forecast._taken(config, model, ForwardPass, descend, 16) == pytest.approx(expected, rel=0.05)
+    assert forecast._taken(config, model, 16) == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.parametrize("routing", ["dr", "em"])
@@ -206,7 +206,7 @@ def test_what_is_routed_in_parts_is_forecast_by_two_of_them(routing, monkeypatch
     config = TrainingConfig("folder:some", routing, "tiny", batch=16)
     model = build(config, (1, 28, 28), 60)
     monkeypatch.setattr(parts, "LIMIT", 0)
-    whole = forecast._taken(config, model, ForwardPass, descend, 16)
+    whole = forecast._taken(config, model, 16)
     monkeypatch.setattr(parts, "PART", 2**18)
     seen: list[object] = []
     count = parts.Cut.parts
@@ -217,7 +217,7 @@ def test_what_is_routed_in_parts_is_forecast_by_two_of_them(routing, monkeypatch
             yield each
 
     monkeypatch.setattr(parts.Cut, "parts", counted)
-    taken = forecast._taken(config, model, ForwardPass, descend, 16)
+    taken = forecast._taken(config, model, 16)
     assert taken < 0.8 * whole and len(seen) < 40
     images, labels = torch.zeros(16, 1, 28, 28, dtype=torch.uint8), torch.zeros(16, 1, dtype=torch.int64)
     batch = Batch(images, labels, multi_hot(labels, 60), images.unsqueeze(1))
@@ -234,7 +234,7 @@ def test_a_training_that_does_not_fit_names_the_option(monkeypatch, free, remedy
     config = TrainingConfig("folder:some", "l2", "residual", batch=128)
     model = build(config, (3, 20, 20), 4)
     with pytest.raises(SettingsError, match=rf"A step takes about \d+ MB of memory, and .* are free; give {remedy}"):
-        forecast.room(config, model, ForwardPass, descend)
+        forecast.room(config, model)
 
 
 def test_images_that_do_not_fit_are_refused_before_they_are_read(tmp_path, monkeypatch):
