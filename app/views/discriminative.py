@@ -138,7 +138,6 @@ def history(upper: int) -> None:
 def ascend(upper: int) -> None:
     if is_absent():
         return
-    layout.say("<b>The weights stand still, b climbs</b>: long capsules for the labels, short ones for all others.")
     source = images.labelled(choices, entry)
     if source is None:
         title = plain(images.title_of(entry.data))
@@ -149,6 +148,7 @@ def ascend(upper: int) -> None:
             "model."
         )
         return
+    layout.say("<b>The weights stand still, b climbs</b>: long capsules for the labels, short ones for all others.")
     climb = choices.climb or penalty
     with st.container(key="climb_choices"):
         first, second, third = st.columns([3, 3, 2])
