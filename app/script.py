@@ -37,7 +37,7 @@ st.session_state[scene.TALK] = False  # until the sidebar has the link
 
 with layout.errors_as_sentences():
     session.remember_page(here.named.url_path)
-    presenter.listen()
+    presenter.listen(here.page.url_path)
     navigation.links(here, PAGES)
     current = scene.current()  # where this fails, keys and links lead on
     for notice in current.notices:

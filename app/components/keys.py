@@ -67,6 +67,7 @@ _HTML = f"""
 def keys(
     *,
     key: str,
+    page: str,
     presenting: bool,
     sheet: str,
     on_command: Callable[[str], Callable[[], None] | None],
@@ -76,9 +77,9 @@ def keys(
 
     Commands: "present", "step" (back to that of the tour), and "page", "image", "class" or "T" with "-1" or "+1". A
     digit follows the page's link in the browser, "?" shows the sheet of keys there; a command that would move nothing
-    on the page is not sent. presenting: a small bar shows how to leave, and the browser tells how large its window is;
-    sheet: the style of presenter mode, which its key lays over the page before it is answered. on_screen is called
-    before the script runs again where the window has another size.
+    on the page is not sent. page: the one that is drawn, by its name in the address. presenting: a small bar shows how
+    to leave, and the browser tells how large its window is; sheet: the style of presenter mode, which its key lays over
+    the page before it is answered. on_screen is called before the script runs again where the window has another size.
     What `on_command` returns is called last: it may lead to another page, which ends what else there is to do.
     """
     mount = built("keys", html=_HTML)
@@ -99,6 +100,7 @@ def keys(
     mount(
         key=key,
         data={
+            "page": page,
             "presenting": presenting,
             "sheet": sheet,
             "screen": screen(key),

@@ -54,10 +54,17 @@ def staged(figure: Figure, *, height: float | None = None) -> Figure:
     return enlarge(figure, factor, height=factor * min(own, height or TALLEST))
 
 
-def listen() -> None:
-    """Listen for keys on this page, whatever has the focus."""
+def listen(page: str) -> None:
+    """Listen for keys on this page, whatever has the focus. page: its name in the address."""
     # The message that tells a size has the address of before a key that is on its way: what the key led to is kept.
-    keys.keys(key=KEYS, presenting=presenting(), sheet=STYLE, on_command=run_command, on_screen=session.here)
+    keys.keys(
+        key=KEYS,
+        page=page,
+        presenting=presenting(),
+        sheet=STYLE,
+        on_command=run_command,
+        on_screen=session.here,
+    )
     if presenting():
         st.html(f"<style>{STYLE}</style>")
 

@@ -12,18 +12,18 @@ test("a key has its command, and what every object inherits is none", () => {
 test("one batch is on its way at a time, and what was pressed meanwhile follows it", () => {
   const commands = new Commands();
   commands.add("image+1", 1000);
-  assert.deepEqual(commands.due(0, "/em", true), [[1000, "image+1"]]);
+  assert.deepEqual(commands.due(0), [[1000, "image+1"]]);
   commands.add("class+1", 1000); // in the same millisecond: its number grows all the same
-  assert.equal(commands.due(10, "/em", true), null);
+  assert.equal(commands.due(10), null);
   commands.acknowledged(1000);
-  assert.deepEqual(commands.due(20, "/em", true), [[1001, "class+1"]]);
+  assert.deepEqual(commands.due(20), [[1001, "class+1"]]);
 });
 
 test("a key counts although the clock has been set back", () => {
   const commands = new Commands();
   commands.acknowledged(2000);
   commands.add("image+1", 1500);
-  assert.deepEqual(commands.due(0, "/em", true), [[2001, "image+1"]]);
+  assert.deepEqual(commands.due(0), [[2001, "image+1"]]);
 });
 
 test("what turns something about does so until Python has heard of it, and twice is nothing", () => {
@@ -43,35 +43,20 @@ test("what turns something about does so until Python has heard of it, and twice
 test("what nobody answers is sent again after a while", () => {
   const commands = new Commands();
   commands.add("present", 7);
-  commands.due(0, "/em", true);
-  assert.equal(commands.due(Commands.PATIENCE - 1, "/em", true), null);
-  assert.deepEqual(commands.due(Commands.PATIENCE, "/em", true), [[7, "present"]]);
+  commands.due(0);
+  assert.equal(commands.due(Commands.PATIENCE - 1), null);
+  assert.deepEqual(commands.due(Commands.PATIENCE), [[7, "present"]]);
   commands.acknowledged(7);
-  assert.deepEqual([commands.waiting, commands.due(9999, "/em", true)], [[], null]);
+  assert.deepEqual([commands.waiting, commands.due(9999)], [[], null]);
 });
 
 test("what the page before may not have heard is told at once to the page that comes", () => {
   const commands = new Commands();
   commands.add("present", 7);
-  commands.due(0, "/dynamic", true); // on its way while the page is left
-  commands.leaves("/em", 10);
-  assert.equal(commands.due(20, "/dynamic", true), null);
-  assert.deepEqual(commands.due(50, "/em", true), [[7, "present"]]);
-  assert.equal(commands.due(60, "/em", true), null);
+  commands.due(0); // on its way while the page is left
+  commands.begun();
+  assert.deepEqual(commands.due(50), [[7, "present"]]);
+  assert.equal(commands.due(60), null);
   commands.acknowledged(7);
-  assert.equal(commands.due(70, "/em", true), null);
-});
-
-test("a key waits until the page has begun that a link leads to, but not for ever", () => {
-  const commands = new Commands();
-  commands.leaves("/em", 100);
-  commands.add("present", 101);
-  assert.equal(commands.due(101, "/dynamic", true), null);
-  assert.deepEqual(commands.due(150, "/em", true), [[101, "present"]]);
-  const lost = new Commands();
-  lost.leaves("/em", 100);
-  lost.add("present", 101);
-  assert.equal(lost.due(99 + Commands.PATIENCE, "/dynamic", true), null);
-  assert.equal(lost.due(100 + Commands.PATIENCE, "/dynamic", false), null, "a slow server may still begin it");
-  assert.deepEqual(lost.due(100 + Commands.PATIENCE, "/dynamic", true), [[101, "present"]]);
+  assert.equal(commands.due(70), null);
 });

@@ -41,7 +41,6 @@ export class Commands {
 
   waiting: [number, string][] = [];
   private sent = 0;
-  private leaving: { readonly path: string; readonly since: number } | null = null;
   private sentAt = 0;
   private last = 0;
 
@@ -55,12 +54,9 @@ export class Commands {
     this.waiting = this.waiting.filter(([each]) => each > number);
   }
 
-  /**
-   * A link has been followed that leads to the page at a path. What was sent before that page has begun would name the
-   * page before, and lead back there.
-   */
-  leaves(path: string, now: number): void {
-    this.leaving = { path, since: now };
+  /** Another page has begun: the one before may have heard what was sent while it was left, and nothing counts twice. */
+  begun(): void {
+    this.sent = this.last;
   }
 
   /** Whether Python has still to hear of a command that turns something about, and will be left with it turned. */
@@ -68,21 +64,8 @@ export class Commands {
     return this.waiting.filter(([, each]) => each === command).length % 2 === 1;
   }
 
-  /** Whether the page changes. */
-  get waits(): boolean {
-    return this.leaving !== null;
-  }
-
-  /**
-   * The batch to send at a time in milliseconds, at a path; null where there is none, or one is on its way. settled:
-   * whether no run is under way, in which the page that a link leads to may still begin.
-   */
-  due(now: number, path: string, settled: boolean): [number, string][] | null {
-    if (this.leaving?.path === path) {
-      this.sent = this.last; // the page before may have heard it while it was left; nothing counts twice
-      this.leaving = null;
-    } else if (settled && now - (this.leaving?.since ?? 0) >= Commands.PATIENCE) this.leaving = null;
-    if (this.leaving) return null;
+  /** The batch to send at a time in milliseconds; null where there is none, or one is on its way. */
+  due(now: number): [number, string][] | null {
     const youngest = this.waiting.at(-1);
     if (!youngest || (this.sent > this.last && now - this.sentAt < Commands.PATIENCE)) return null;
     [this.sent, this.sentAt] = [youngest[0], now];

@@ -4,6 +4,7 @@ import { type Drawing, Pad } from "../pad/pad";
 import "./buttons.css";
 import "../pad/pad.css";
 import { type Component, found } from "./component";
+import { left } from "./leaving";
 
 interface Data {
   readonly pad: string;
@@ -21,7 +22,9 @@ const places = new WeakMap<Node, Place>(); // by the element that Streamlit moun
 // the clean-up of a call that came too late may run after the next call. So only the latest call's clean-up counts.
 export default function ({ data, parentElement, setStateValue }: Component<Data>): () => void {
   const root = found(parentElement, ".pad", HTMLElement);
-  const tell = (drawing: Drawing): void => setStateValue("drawing", drawing);
+  const tell = (drawing: Drawing): void => {
+    if (!left()) setStateValue("drawing", drawing);
+  };
   let place = places.get(parentElement);
   if (place?.pad.root !== root) {
     place?.pad.close();

@@ -4,6 +4,7 @@ import { belongsToField, commandOf, Commands } from "./commands";
 import "./buttons.css";
 import "./keys.css";
 import { type Component, found } from "./component";
+import { leaving, left } from "./leaving";
 import { present } from "./presenting";
 import { settled } from "./script-state";
 
@@ -12,6 +13,8 @@ const QUIET = 250; // milliseconds without another size of the window before Pyt
 
 interface Data {
   readonly presenting: boolean;
+  /** The page that is drawn, by its name in the address. */
+  readonly page: string;
   /** The style of presenter mode. */
   readonly sheet: string;
   readonly screen: readonly [number, number] | null;
@@ -34,9 +37,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   signal.addEventListener("abort", () => window.clearTimeout(again));
   const flush = (): void => {
     window.clearTimeout(again);
-    const batch = commands.due(performance.now(), window.location.pathname, settled());
+    const away = left();
+    const batch = away ? null : commands.due(performance.now());
     if (batch) setTriggerValue("commands", batch);
-    if (commands.waiting.length) again = window.setTimeout(flush, commands.waits ? CHANGING : Commands.PATIENCE);
+    if (commands.waiting.length) again = window.setTimeout(flush, away ? CHANGING : Commands.PATIENCE);
   };
   const send = (command: string): void => {
     if (/^(page|step)/.test(command) && moves("step"))
@@ -67,6 +71,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const tellSize = (): void => {
     const size: [number, number] = [window.innerWidth, window.innerHeight];
     if (!presented || String(size) === String(known)) return;
+    if (left()) {
+      resizes();
+      return;
+    }
     setStateValue("screen", size);
     known = size;
   };
@@ -78,6 +86,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (sheet.open) sheet.close();
     else sheet.showModal();
   };
+  if (leaving().begun(data.page)) commands.begun();
   commands.acknowledged(data.acknowledged);
   show();
   flush(); // what was pressed while the last batch was on its way
@@ -107,9 +116,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   window.addEventListener("keydown", press, { signal, capture: true });
   const followed = ({ target, ctrlKey, metaKey, shiftKey }: MouseEvent): void => {
     const link = target instanceof Element && !ctrlKey && !metaKey && !shiftKey && target.closest(LINKS);
-    if (link instanceof HTMLAnchorElement) commands.leaves(new URL(link.href).pathname, performance.now());
+    if (link instanceof HTMLAnchorElement) leaving().leaves(new URL(link.href).pathname, performance.now());
   };
+  const returned = (): void => leaving().leaves(window.location.pathname, performance.now());
   document.addEventListener("click", followed, { signal, capture: true });
+  window.addEventListener("popstate", returned, { signal });
   window.addEventListener("capsviz:command", (event) => send((event as CustomEvent<string>).detail), { signal });
   let resized = window.setTimeout(tellSize, 0);
   const resizes = (): void => {

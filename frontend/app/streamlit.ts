@@ -3,6 +3,7 @@
 import type { Belongs, Mount } from "../core/board";
 import { unpack } from "../core/message";
 import type { Component } from "./component";
+import { left } from "./leaving";
 import "./streamlit.css";
 
 /**
@@ -14,6 +15,7 @@ export function inStreamlit(mount: Mount): (component: Component<Uint8Array>) =>
     const host = { parent: parentElement, page: document.querySelector(".stMainBlockContainer") };
     const message = unpack(data);
     const end = mount(host, message, (what, value) => {
+      if (left()) return; // whoever waits for another page has done with this one
       const of = (message.of as Belongs)?.[what];
       setTriggerValue(what, of === undefined ? [value] : [value, of]);
     });

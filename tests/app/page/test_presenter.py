@@ -156,7 +156,7 @@ def test_a_command_whose_callback_streamlit_ended_is_not_acknowledged_and_may_co
     state: dict[str, Any] = {"keys": {"commands": [[1, "image+1"], [2, "T+1"]]}}
     monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
     monkeypatch.setattr(st, "session_state", state)
-    keys.keys(key="keys", presenting=False, sheet="", on_screen=int, on_command=run_command)
+    keys.keys(key="keys", page="", presenting=False, sheet="", on_screen=int, on_command=run_command)
     with pytest.raises(Ended):
         mounted["on_commands_change"]()
     assert state["keys-acknowledged"] == 1
@@ -171,7 +171,7 @@ def test_a_command_of_which_streamlit_forgot_the_state_waits_to_be_sent_again(mo
     state: dict[str, Any] = {"keys-acknowledged": 3}
     monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
     monkeypatch.setattr(st, "session_state", state)
-    keys.keys(key="keys", presenting=False, sheet="", on_screen=int, on_command=done.append)
+    keys.keys(key="keys", page="", presenting=False, sheet="", on_screen=int, on_command=done.append)
     mounted["on_commands_change"]()
     assert (done, state["keys-acknowledged"]) == ([], 3)
     state["keys"] = {"commands": [[4, "image+1"]]}
@@ -187,7 +187,7 @@ def test_a_command_that_reaches_a_page_which_is_left_waits_for_the_next(monkeypa
     monkeypatch.setattr(keys, "built", lambda *_, **__: lambda **given: mounted.update(given))
     monkeypatch.setattr(st, "session_state", state)
     monkeypatch.setattr(st, "rerun", lambda _: None)
-    keys.keys(key="keys", presenting=False, sheet="", on_screen=int, on_command=done.append)
+    keys.keys(key="keys", page="", presenting=False, sheet="", on_screen=int, on_command=done.append)
     page_link.follow("em", {"model": "digits-em"})
     mounted["on_commands_change"]()
     assert not done and "keys-acknowledged" not in state
@@ -209,7 +209,7 @@ def test_a_size_that_was_told_before_the_browser_knew_what_a_key_led_to_undoes_n
 
         from app.page import presenter
 
-        presenter.listen()
+        presenter.listen("")
         presenter.run_command("image+1")
         st.query_params.from_dict({"model": "digits-dr", "image": "7"})  # the browser's, as it sent the next message
         st.session_state["mounted"]["on_screen_change"]()
