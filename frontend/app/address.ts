@@ -7,6 +7,8 @@ import type { Component } from "./component";
 import { settled } from "./script-state";
 
 const PATIENCE = 800; // milliseconds in which a run that is under way may bring page and address together
+// Back and Forward, and a hand: what it does brings the address along, and to be told of that right behind it undoes it.
+const MOVES = ["popstate", "pointerdown", "keydown"] as const;
 
 let said = ""; // the address that Streamlit was told of; a page that differs from it still would ask without end
 let stop = (): void => undefined; // the call before this one: Streamlit does not end it when the data changes
@@ -33,12 +35,13 @@ export default function ({ data }: Component<Record<string, string>>): () => voi
     window.clearTimeout(timer);
     timer = window.setTimeout(compare, PATIENCE);
   };
+  const waiting = new AbortController();
   const end = (): void => {
     window.clearTimeout(timer);
-    window.removeEventListener("popstate", later);
+    waiting.abort();
   };
   later();
-  window.addEventListener("popstate", later);
+  for (const moved of MOVES) window.addEventListener(moved, later, { signal: waiting.signal, capture: true });
   stop = end;
   return end;
 }
