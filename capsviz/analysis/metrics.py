@@ -83,6 +83,8 @@ def structural_similarity(
     # Imported here: torchmetrics is heavy, and routing or training never needs it.
     from torchmetrics.functional.image import structural_similarity_index_measure
 
+    if not len(images):
+        return images.new_zeros(0)
     values = structural_similarity_index_measure(reconstructions, images, data_range=1.0, reduction="none")
     assert isinstance(values, Tensor)  # the tuple is returned only with return_full_image
     return values.reshape(images.shape[0])

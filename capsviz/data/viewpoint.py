@@ -80,9 +80,7 @@ class Viewpoint:
         """Tx in one resampling, as `transformed`, of uint8 or floating images in 0..1; x itself where T is identity."""
         if not self:
             return images
-        alone = images.ndim == 3
-        found = transformed(images[None] if alone else images, self.changes)
-        return found[0] if alone else found
+        return transformed(images.reshape(-1, *images.shape[-3:]), self.changes).reshape(images.shape)
 
 
 def transformed(

@@ -43,7 +43,9 @@ def inked(
 
 
 def in_words(trace: Trace, image: int = 0) -> str:
-    """ "7", or “7 and 2”: the classes that the network names."""
+    """ "7", or “7 and 2”: the classes that the network names; where no class capsule is active, none."""
+    if not trace.activations[image].any():
+        return "none, all are 0"
     return " and ".join(trace.classes[upper] for upper in trace.named[image].tolist())
 
 

@@ -43,6 +43,7 @@ def test_similarity_falls_with_noise_image_by_image():
 def test_similarity_of_one_image_keeps_its_batch_axis():
     image = torch.rand(1, 3, 32, 32)
     assert metrics.structural_similarity(image, image).shape == (1,)
+    assert metrics.structural_similarity(image[:0], image[:0]).shape == (0,)
 
 
 def test_moments_of_an_upright_bar():

@@ -54,7 +54,10 @@ def test_no_change_is_the_image_bit_for_bit(dtype: torch.dtype):
 
 
 def test_a_shift_by_whole_pixels_is_that_of_whole_pixels():
-    assert torch.equal(Viewpoint(right=3.0, down=-2.0)(_digits()), shift(_digits(), 3, -2))
+    moved = Viewpoint(right=3.0, down=-2.0)(_digits())
+    assert torch.equal(moved, shift(_digits(), 3, -2))
+    stacked = Viewpoint(right=3.0, down=-2.0)(torch.stack([_digits(), _digits()]))
+    assert torch.equal(stacked, torch.stack([moved, moved]))
 
 
 def test_each_image_has_its_own_amounts():

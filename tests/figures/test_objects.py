@@ -73,6 +73,7 @@ def test_the_figure_names_both_and_shows_each_with_its_positions(name: str, imag
     figure = objects_apart(trace)
     first, second = (trace.classes[upper] for upper in trace.named[0].tolist())
     assert in_words(trace) == f"{first} and {second}" and in_words(trace) in figure.layout.meta["alt"]
+    assert in_words(replace(trace, activations=torch.zeros_like(trace.activations))) == "none, all are 0"
     heats = [each for each in figure.data if each.type == "heatmap" and "row %{y} column %{x}" in each.hovertemplate]
     maps = [each for each in heats if each.zmax != 1]
     assert len(maps) == 2 and maps[0].zmin == maps[1].zmin and maps[0].zmax == maps[1].zmax
