@@ -91,7 +91,7 @@ def _board(
     routing_board(
         routing_message(longest, upper=upper, base=longest_base, more=more, dark=current.dark),
         rounds=trace.layer.iterations,
-        most=current.most(entry),
+        most=min(current.most(each.entry) for each in (shown, like or shown)),  # a T is for both
         trained=entry.config.iterations,
         capsule=current.choices.capsule,
         frame=_as_far(current.choices.frame, first, own),

@@ -81,6 +81,8 @@ def test_fewer_iterations_are_its_beginning_and_more_are_answered_by_a_sentence(
 
     offered = [board(app).fields[name] for name in ("rounds", "most")]
     assert offered == [3, 3], "no T that cannot be shown"
+    pair = visit("dynamic", source="recorded", recording="dr.safetensors", second="digits-dr")
+    assert [each.fields["most"] for each in boards(pair)] == [3, 3], "nor beside it"
     toy = visit("dynamic", source="recorded", recording="dr.safetensors", lab="toy")
     assert [each.fields["most"] for each in messages(toy) if "votes" in each.fields] == [3]
 
