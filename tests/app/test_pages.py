@@ -136,11 +136,11 @@ def test_beside_it_another_algorithm_routes_the_same_votes(
     lower, upper = votes.shape[1:3]
     weights = ALGORITHMS[other].unlearned(lower, upper)
     routed = record(None, votes, other, iterations=rounds, weights=weights, activations=own.primary_activations)
-    found = torch.from_numpy(second.arrays["lengths"].reshape(-1, upper)[rounds - 1])
+    found = torch.tensor(second.arrays["lengths"].reshape(-1, upper)[rounds - 1])
     torch.testing.assert_close(found, routed.activations[0], atol=1e-6, rtol=1e-6)
     shares = ALGORITHMS[other].share.field
     torch.testing.assert_close(
-        torch.from_numpy(second.arrays["shares"].reshape(-1, lower, upper)[rounds - 1]),
+        torch.tensor(second.arrays["shares"].reshape(-1, lower, upper)[rounds - 1]),
         routed.layer[shares][-1, 0],
         atol=1e-6,
         rtol=1e-6,
