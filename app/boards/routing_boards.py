@@ -103,6 +103,7 @@ def _board(
         touched=current.choices.touched,
         capsules=entry.config.lower,
         below=routed.observed(position * routed.upper_grid[2]).tolist(),
+        columns=routed.lower_grid[1],
         able=layer == 0,
         on_action=lambda changes: on_action(
             changes | {"frame": _as_far(changes["frame"], own, first)} if "frame" in changes else changes

@@ -220,7 +220,7 @@ export class RoutingBoard extends Board<Message> {
       ),
       this.toggle("mass", "Heat", "Lay the mean share of each place over the image"),
     ];
-    const count = this.picked.size ? `${this.picked.size} picked` : `capsule ${this.capsule}`;
+    const count = this.picked.size ? `${this.picked.size} picked` : `capsule ${run.number(this.capsule)}`;
     const hint = "Click a capsule; draw a loop around votes, double-click a tile for its type; shift adds.";
     parts.push(element("span", { className: "picked", textContent: count, title: hint }));
     const chosen = this.picked.size ? [...this.picked].sort((a, b) => a - b) : [this.capsule];

@@ -115,7 +115,7 @@ export class ShareLines extends BoardPanel {
     const left = Math.max(46, 8 + Math.max(0, ...ticks.map((tick) => pen.measureText(written(tick)).width)));
     const across = scaleLinear([0, iterations - 1], [left, right]);
     const x = (t: number): number => (iterations === 1 ? (left + right) / 2 : across(t));
-    const title = `${symbol} of capsule ${capsule}`;
+    const title = `${symbol} of capsule ${run.number(capsule)}`;
     this.heading(pen, look, [`${title} to each ${kind}`, title, symbol]);
     pen.font = look.type(13);
     strokeIn(pen, theme.grid, 1);
@@ -181,7 +181,7 @@ export class VoteBars extends BoardPanel {
     const left = Math.max(40, 10 + Math.max(...ticks.map((tick) => pen.measureText(written(tick)).width)));
     const wide = (this.width - left) / dim;
     const name = tips[tips.length - 1].name;
-    const title = `Vote û of capsule ${capsule}`;
+    const title = `Vote û of capsule ${run.number(capsule)}`;
     const titles = [`${title} for ${classes[run.upper]}, and ${name}`, `${title}, and ${name}`, `û and ${name}`];
     this.heading(pen, look, titles);
     pen.font = look.type(13);

@@ -25,7 +25,7 @@ export class Algorithm extends AlgorithmLines {
 
   draw({ run, view, capsule }: DrawState): void {
     const { lines, classes } = run.data;
-    this.pair.textContent = `i = capsule ${capsule}, j = ${classes[run.upper]}`;
+    this.pair.textContent = `i = capsule ${run.number(capsule)}, j = ${classes[run.upper]}`;
     const texts = lines.map((_, k) => (k <= view.line ? run.written(k, view.t, capsule) : "…"));
     this.light(view.line, texts);
     this.says.textContent = run.says(view.line, view.t);
@@ -80,8 +80,8 @@ export class List {
       return element("th", { scope: "col", "aria-sort": chosen ? "descending" : "none" }, sort);
     });
     const rows = sorted.slice(0, this.count).map((i) => {
-      const [row, column, kind] = run.place(i);
-      const open = element("button", { type: "button", textContent: String(i), title: run.label(i) });
+      const [row, column, kind] = run.networkPlace(i);
+      const open = element("button", { type: "button", textContent: String(run.number(i)), title: run.label(i) });
       const where = element("span", { textContent: ` ${row},${column} type ${kind}` });
       const numbers = columns.map((each) => element("td", { textContent: shown(each.value(view, i)) }));
       const made = element(

@@ -52,6 +52,18 @@ const data = {
 } as unknown as Routing;
 const run = new Run(data);
 
+test("of a window onto a layer, a capsule has the number and the place that it has in the network", () => {
+  const window = {
+    ...data,
+    grid: [2, 2, 3],
+    below: { numbers: [30, 31, 32, 33, 34, 35, 51, 52, 53, 54, 55, 56], columns: 7 },
+  };
+  const seen = new Run(window as unknown as Routing);
+  assert.deepEqual(seen.place(7), [1, 0, 1]);
+  assert.equal(seen.label(7), "capsule 52 · row 2 column 3 · type 1");
+  assert.equal(run.label(1), "capsule 1 · row 0 column 0 · type 1");
+});
+
 test("what a line gives is known after it, and what comes later is that of the iteration before", () => {
   assert.equal(run.state(0).lengths, null);
   assert.equal(run.state(0).tip, null);

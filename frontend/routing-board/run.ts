@@ -34,6 +34,8 @@ export interface Routing {
   /** Whether the first of them are a routing of so many. */
   readonly shorter: boolean;
   readonly grid: readonly [rows: number, columns: number, types: number];
+  /** Of a window onto a layer, the capsules' numbers in the layer, and how many columns that has. */
+  readonly below?: { readonly numbers: readonly number[]; readonly columns: number } | null;
   readonly image_shape: Shape;
   readonly field: Field | null;
   readonly explained: readonly number[];
@@ -146,16 +148,30 @@ export class Run {
     return 1 / this.upperCount;
   }
 
-  /** Row, column and type of a capsule. */
+  /** Row, column and type of a capsule on the board. */
   place(capsule: number): [row: number, column: number, kind: number] {
-    const [, columns, types] = this.data.grid;
-    const position = Math.floor(capsule / types);
-    return [Math.floor(position / columns), position % columns, capsule % types];
+    return this.placeOf(capsule, this.data.grid[1]);
+  }
+
+  /** The number of a capsule in the network, of whose layer the board may show a window. */
+  number(capsule: number): number {
+    return this.data.below?.numbers[capsule] ?? capsule;
+  }
+
+  /** Row, column and type of a capsule in the network. */
+  networkPlace(capsule: number): [row: number, column: number, kind: number] {
+    return this.placeOf(this.number(capsule), this.data.below?.columns ?? this.data.grid[1]);
   }
 
   label(capsule: number): string {
-    const [row, column, kind] = this.place(capsule);
-    return `capsule ${capsule} · row ${row} column ${column} · type ${kind}`;
+    const [row, column, kind] = this.networkPlace(capsule);
+    return `capsule ${this.number(capsule)} · row ${row} column ${column} · type ${kind}`;
+  }
+
+  private placeOf(number: number, columns: number): [row: number, column: number, kind: number] {
+    const types = this.data.grid[2],
+      position = Math.floor(number / types);
+    return [Math.floor(position / columns), position % columns, number % types];
   }
 
   /** All capsules of the type of one. */

@@ -120,6 +120,8 @@ def test_what_is_muted_is_seen_in_the_window_and_can_be_taken_back_above_it(visi
     inside = board(visit("em", model="digits-matrix", layer=0, position=0, touch="mute:49", capsule=49))
     assert inside.fields["able"] and inside.fields["capsule"] == 13, "row 1, column 0, type 1"
     assert [at for at, gain in enumerate(inside.arrays["gains"]) if gain == 0] == [13]
+    assert (inside.fields["below"]["columns"], inside.fields["below"]["numbers"][13]) == (12, 49)
+    assert "below" not in board(visit("em", model="digits-em")).fields, "of all capsules these are the numbers"
     above = board(visit("em", model="digits-matrix", touch="mute:49", capsule=300))
     assert (above.fields["able"], above.fields["touched"], above.fields["capsule"]) == (False, "1 muted", None)
 
