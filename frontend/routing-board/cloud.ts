@@ -15,7 +15,8 @@ import { headings, type Pick, type DrawState, type Select } from "./panel";
 
 const BORDER = { left: 46, right: 12, top: 30, bottom: 40 }; // pixels around the frame in ordinary type
 const INSET = 9; // pixels from the frame to where a far vote ends
-const WHOLE = 13; // pixels around that place in which it is still drawn
+const OVER = 4; // pixels over the frame in which a vote is still drawn
+const NOTE = { type: 13, rise: 9 }; // of the note on far votes: its type, and pixels from the frame to its baseline
 const NEAR = 14; // pixels from a vote at which the pointer means it
 const DRAG = 5; // pixels after which a press is a drag
 const APART = 90; // pixels between two ticks, or more
@@ -47,6 +48,8 @@ export class Cloud extends Panel<DrawState> {
   private run: Run | undefined;
   private border = BORDER;
   private frame: Frame = { left: 0, right: 0, top: 0, bottom: 0 };
+  /** The same above the note on far votes. */
+  private upper = this.frame;
   private hovered = -1;
   private pressed: Press | null = null;
   private path: Place[] = [];
@@ -81,10 +84,11 @@ export class Cloud extends Panel<DrawState> {
     );
     this.border = { left, right, top, bottom };
     this.frame = { left, right: width - right, top, bottom: height - bottom };
+    this.upper = { ...this.frame, bottom: this.frame.bottom - (NOTE.rise + NOTE.type * scale) };
     this.frameAll(this.run);
   }
 
-  /** Have votes, origin and every pose of the class in the picture. */
+  /** Have votes, origin and every pose of the class in the picture; where some are too far out, above the note on them. */
   frameAll(run: Run): void {
     const { heads, origin, cloud } = run.data;
     const point = (array: Float32Array, at: number): Point => [array[3 * at], array[3 * at + 1], array[3 * at + 2]];
@@ -94,26 +98,36 @@ export class Cloud extends Panel<DrawState> {
       fixed: indices(run.iterations).map((t) => point(heads, t)),
       beyond: cloud,
     };
-    this.camera.fit(subject, this.frame);
+    const { camera } = this,
+      { zoom } = camera;
+    camera.zoom = 0;
+    camera.fit(subject, this.frame);
+    if (this.lay(run, this.frame).outside.size) camera.fit(subject, this.upper);
+    camera.zoom = zoom;
+  }
+
+  /** Where each vote is drawn in a frame, and which are farther out: shortened, not turned, along their ray. */
+  private lay(run: Run, { left, right, top, bottom }: Frame): { spots: Place[]; outside: Set<number> } {
+    const origin = this.camera.screen(run.data.origin);
+    const outside = new Set<number>();
+    const spots = this.camera.screens(indices(run.lower).map((i) => run.spot(i))).map((spot, i) => {
+      const [end, cut] = within(origin, spot, left + INSET, top + INSET, right - INSET, bottom - INSET);
+      if (cut) outside.add(i);
+      return end;
+    });
+    return { spots, outside };
   }
 
   protected paint(pen: Pen, state: DrawState): void {
     const { run, view } = state;
-    const [left, right] = [this.frame.left + INSET, this.frame.right - INSET];
-    const [top, bottom] = [this.frame.top + INSET, this.frame.bottom - INSET];
-    const origin = this.camera.screen(run.data.origin);
-    const outside = new Set<number>();
-    this.spots = this.camera.screens(indices(run.lower).map((i) => run.spot(i))).map((spot, i) => {
-      // A far vote is shortened, not turned: it ends where its ray from the origin leaves the picture.
-      const [end, cut] = within(origin, spot, left, top, right, bottom);
-      if (cut) outside.add(i);
-      return end;
-    });
-    this.outside = outside;
+    const whole = this.lay(run, this.frame);
+    const { spots, outside } = whole.outside.size ? this.lay(run, this.upper) : whole;
+    Object.assign(this, { spots, outside });
     this.axes(pen, state);
+    const { left, right, top, bottom } = this.frame;
     pen.save();
     pen.beginPath();
-    pen.rect(left - WHOLE, top - WHOLE, right - left + 2 * WHOLE, bottom - top + 2 * WHOLE);
+    pen.rect(left - OVER, top - OVER, right - left + 2 * OVER, bottom - top + 2 * OVER);
     pen.clip();
     this.points(pen, state);
     if (view.covariance && view.tip) this.ellipses(pen, state, view.covariance, view.tip);
@@ -325,12 +339,12 @@ export class Cloud extends Panel<DrawState> {
   private far(pen: Pen, { look }: DrawState): Words {
     const left = this.frame.left + 8 + 15 * look.scale;
     const count = `${this.outside.size} ${this.outside.size === 1 ? "vote" : "votes"} farther out`;
-    pen.font = look.type(13);
+    pen.font = look.type(NOTE.type);
     const text =
       [`${count}, shortened along the ray from the origin`, `${count}, shortened along the ray`].find(
         (each) => pen.measureText(each).width <= this.frame.right - left - 8,
       ) ?? count;
-    return words(pen, text, left, this.frame.bottom - 9, look);
+    return words(pen, text, left, this.frame.bottom - NOTE.rise, look);
   }
 
   private arrowed(pen: Pen, note: Words, look: Look): void {

@@ -15,6 +15,9 @@ TURNED = """[...Array(board.run.lower).keys()].filter(i => board.cloud.outside.h
     const share = Math.hypot(a - x, b - y) / Math.hypot(c - x, d - y);
     return [Math.atan2(b - y, a - x), Math.atan2(d - y, c - x), share]; })"""
 
+NOTE = 22
+"""Pixels from the edge of the picture to the top of the note."""
+
 
 def note(visitor: Visitor) -> list[str]:
     """What the picture says of the votes that it has no room for."""
@@ -34,6 +37,8 @@ def test_a_far_vote_is_shortened_along_its_ray_and_the_picture_says_so(visitor: 
     assert note(visitor) == [
         f"{len(far)} vote{'s' * (len(far) > 1)} farther out, shortened along the ray from the origin"
     ]
+    lowest = at(visitor, "Math.max(...board.cloud.spots.map(([, y]) => y))")
+    assert lowest < at(visitor, "board.cloud.frame.bottom") - NOTE, "a vote lies behind what is said of them"
 
 
 def test_the_zoom_keeps_the_origin_shows_the_far_votes_and_goes_to_the_link(visitor: Visitor):
