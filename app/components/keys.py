@@ -23,6 +23,7 @@ SHEET: tuple[tuple[str, str, str], ...] = (
     ("Home  End", "first, last step", "player"),
     ("s", "slow motion", "player"),
     ("n  arrows  a  Delete", "on the plane: next point, move it, add one, remove it", "plane"),
+    ("n  arrows", "on a parent's plane (Tab): next vote, move it", "votes"),
     ("p", "presenter mode on, off", "present"),
     ("?", "this sheet on, off", ""),
 )
@@ -46,6 +47,7 @@ MOVED = {
     "class": '[class*="st-key-upper"]',
     "T": '[class*="st-key-iterations"], [class*="st-key-board-"], [class*="st-key-routing-toy"]',
     "plane": ".st-key-mixture-board",
+    "votes": ".st-key-routing-toy",
 }
 """By what keys move: where the page has it, as a CSS selector. The browser knows of its players, and a board that has a
 T takes its keys itself."""

@@ -5,12 +5,13 @@ import { interpolateNumberArray } from "d3-interpolate";
 
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
-import { element, heldByFinger, topOf } from "../core/dom";
+import { element, topOf } from "../core/dom";
 import { calm } from "../core/motion";
 import { indices, shown } from "../core/numbers";
 import { IterationsSlider } from "../core/iterations-slider";
 import { SharedValue } from "../core/shared-value";
 import { PlayerControls } from "../core/player-controls";
+import { Hand, type Holder } from "./hand";
 import { Plane } from "./plane";
 import { routeByAgreement, type Step, type Votes } from "./routing";
 import { type Story, told } from "./story";
@@ -18,7 +19,6 @@ import "./toy.css";
 
 const SMALLEST = 330; // CSS pixels of a plane
 const BELOW = 64; // CSS pixels that stay free below the toy
-const NEAR = 26; // CSS pixels from a vote's tip at which it can be taken, in ordinary type
 const [HOLD, GLIDE] = [1500, 1300]; // milliseconds that a frame of the story stands, and that it takes to the next one
 
 const OWN_VOTES = "Your own votes: they are in the link.";
@@ -55,11 +55,10 @@ interface Parent {
   readonly title: HTMLElement;
 }
 
-export class Toy extends Board<Message> {
+export class Toy extends Board<Message> implements Holder {
   votes: Votes = [];
   private iterations = 1;
   private steps: Step[] = [];
-  private held: { i: number; j: number } | null = null;
   private story: Story | null = null;
   private readonly sharedVotes = new SharedValue();
   private readonly sharedIterations = new SharedValue();
@@ -72,6 +71,7 @@ export class Toy extends Board<Message> {
     if (!rest) this.route();
     else if (this.sharedIterations.sends(rounds)) this.tell("iterations", rounds);
   });
+  private readonly hand = new Hand(this);
   private readonly below = element("div", { className: "below" });
 
   constructor(host: Host) {
@@ -81,7 +81,7 @@ export class Toy extends Board<Message> {
   protected update(data: Message): void {
     const { acknowledged } = data;
     this.root.classList.toggle("plain", data.plain);
-    const taken = this.sharedVotes.takes(data.votes, acknowledged.votes) && !this.held;
+    const taken = this.sharedVotes.takes(data.votes, acknowledged.votes) && !this.hand.busy;
     const other = taken && (data.story === null) !== (this.story === null);
     if (taken) [this.votes, this.story] = [structuredClone(data.votes), data.story];
     if (this.sharedIterations.takes(data.iterations, acknowledged.iterations, this.rounds.moving)) {
@@ -145,13 +145,9 @@ export class Toy extends Board<Message> {
 
   private parent(j: number): Parent {
     const plane = new Plane();
-    const { canvas } = plane;
-    canvas.onpointerdown = (event) => this.grab(j, event);
-    canvas.onpointermove = (event) => this.drag(j, event);
-    canvas.onpointerup = canvas.onpointercancel = () => this.drop();
-    heldByFinger(canvas, () => this.held !== null);
+    this.hand.take(j, plane);
     const title = element("h4");
-    return { plane, title, root: element("figure", {}, title, canvas) };
+    return { plane, title, root: element("figure", {}, title, plane.canvas) };
   }
 
   private row(data: Message, i: number): Row {
@@ -201,44 +197,37 @@ export class Toy extends Board<Message> {
 
   // ------------------------------------------------------------------------------------------------------- the hand
 
-  private grab(j: number, event: PointerEvent): void {
-    const { plane } = this.parents[j];
-    let best = NEAR * this.look.scale * (event.pointerType === "touch" ? 1.5 : 1);
+  get seen(): Votes {
     const { story, controls } = this;
-    const seen = story && controls ? told(story, this.votes, this.iterations, controls.position).votes : this.votes;
-    seen.forEach((vote, i) => {
-      const { x, y } = plane.place(vote[j]);
-      const far = Math.hypot(event.offsetX - x, event.offsetY - y);
-      if (far < best) [best, this.held] = [far, { i, j }];
-    });
-    if (!this.held) return;
-    plane.canvas.setPointerCapture(event.pointerId);
-    event.preventDefault();
-    if (this.story) this.endStory();
-    this.layout();
+    return story && controls ? told(story, this.votes, this.iterations, controls.position).votes : this.votes;
+  }
+
+  get reach(): number {
+    return this.message?.reach ?? 1;
+  }
+
+  get scale(): number {
+    return this.look.scale;
   }
 
   /** The votes are in the visitor's hand from here on, as they are on screen, routed to the end. */
-  private endStory(): void {
-    if (!this.story || !this.message || !this.controls) return;
-    const { votes } = told(this.story, this.votes, this.iterations, this.controls.position);
-    this.votes = votes.map((capsule) => capsule.map(([x, y]) => [Number(x.toFixed(2)), Number(y.toFixed(2))]));
+  taken(): void {
+    if (!this.story || !this.controls) return;
+    this.votes = this.seen.map((capsule) => capsule.map(([x, y]) => [Number(x.toFixed(2)), Number(y.toFixed(2))]));
     this.story = null;
     this.steps = routeByAgreement(this.votes, this.iterations);
     this.controls.end(this.frames);
   }
 
-  private drag(j: number, event: PointerEvent): void {
-    if (this.held?.j !== j) return;
-    this.votes[this.held.i][j] = this.parents[j].plane.vector(event.offsetX, event.offsetY);
+  move(i: number, j: number, to: [number, number], rest: boolean): void {
+    this.votes[i][j] = to;
     this.route();
+    if (rest) this.leave();
   }
 
-  private drop(): void {
-    if (!this.held) return;
-    this.held = null;
+  changed(rest: boolean): void {
     this.layout();
-    this.leave();
+    if (rest) this.leave();
   }
 
   // ----------------------------------------------------------------------------------------------------- the picture
@@ -268,7 +257,10 @@ export class Toy extends Board<Message> {
         element("sub", { textContent: String(j + 1) }),
         `‖ = ${length}`,
       );
-      plane.canvas.setAttribute("aria-label", `votes for parent ${j + 1} and its pose of length ${length}`);
+      const held = this.hand.on(j, plane);
+      const inHand =
+        held === null ? "" : `; vote ${held + 1} at ${votes[held][j].map((value) => shown(value, 2)).join(", ")}`;
+      plane.canvas.setAttribute("aria-label", `votes for parent ${j + 1} and its pose of length ${length}${inHand}`);
       plane.fit(side, message.reach);
       plane.draw({
         look,
@@ -279,7 +271,7 @@ export class Toy extends Board<Message> {
         votes: votes.map((vote) => vote[j]),
         couplings: now.couplings.map((row) => row[j]),
         pose: poses[j],
-        held: this.held?.j === j ? this.held.i : null,
+        held,
       });
     });
     this.rows.forEach((row, i) => writeRow(row, now.logits[i], now.couplings[i], now.agreement[i]));

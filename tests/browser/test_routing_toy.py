@@ -128,3 +128,38 @@ def test_a_preset_and_another_number_of_iterations_reach_python(visitor):
     visitor.window.get_by_text("T 6").wait_for()
     assert visitor.ask("toy.steps.length") == 6
     sync_api.expect(visitor.toy.locator("output.frame")).to_have_text("iteration 6 of 6")
+
+
+def test_votes_are_chosen_and_moved_by_keys_on_a_plane_that_tab_reaches_and_nowhere_else(visitor):
+    before = visitor.ask("toy.votes")
+    plane = visitor.toy.locator("canvas").nth(1)
+    x, y = visitor.tip(1, 1)
+    visitor.window.mouse.click(x, y)
+    visitor.press("ArrowLeft")  # behind a click, the player's
+    sync_api.expect(visitor.toy.locator("output.frame")).to_have_text("iteration 2 of 3")
+    assert visitor.ask("toy.votes") == before
+    visitor.toy.get_by_role("button", name="Two clusters").focus()
+    for _ in range(20):
+        visitor.window.keyboard.press("Tab")
+        if plane.evaluate("plane => plane.matches(':focus')"):
+            break
+    sync_api.expect(plane).to_be_focused()
+    first = int(str(plane.get_attribute("aria-label")).split("vote ")[1].split(" at")[0]) - 1
+    visitor.window.keyboard.press("n")
+    visitor.window.keyboard.press("Shift+ArrowRight")
+    visitor.window.keyboard.press("ArrowDown")
+    chosen = (first + 1) % len(before)
+    moved = visitor.ask("toy.votes")
+    across, up = before[chosen][1]
+    assert moved[chosen][1] == pytest.approx([across + 0.1, up - 0.01])
+    moved[chosen][1] = before[chosen][1]
+    assert moved == before, "no other vote"
+    moved = visitor.ask("toy.votes")
+    np.testing.assert_allclose(
+        visitor.ask("toy.steps.at(-1).poses"), python(moved, 3)[-1].poses[0].numpy(), atol=1e-6, err_msg="not routed"
+    )
+    said = f"; vote {chosen + 1} at {moved[chosen][1][0]:.2f}, {moved[chosen][1][1]:.2f}".replace("-", "−")
+    assert str(plane.get_attribute("aria-label")).endswith(said)
+    flat = tuple(float(value) for capsule in moved for vote in capsule for value in vote)
+    visitor.window.get_by_text(f"heard {flat}").wait_for()
+    sync_api.expect(visitor.toy.locator("output.frame")).to_have_text("iteration 2 of 3")
