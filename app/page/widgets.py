@@ -39,9 +39,10 @@ def chosen(
         options["format_func"] = told_apart({value: options["format_func"](value) for value in among}).get
 
     def changed() -> None:
-        answer = st.session_state.get(key, value)
-        if answer == value or not possible(answer, among):
+        answer, before = st.session_state.get(key, value), st.session_state.get(_picked(name), value)
+        if answer == before or not possible(answer, among):
             return  # nobody picked anything: the browser has not heard yet that another widget stands in its place
+        st.session_state[_picked(name)] = answer
         choices = scene.choices()
         changes = read(answer, choices) if read else {field: answer}
         page = leads(answer)
@@ -82,6 +83,7 @@ def place(name: str, value: Any) -> str:
     if key_of(name) in st.session_state and shown(name) != value:
         st.session_state[_turns(name)] = st.session_state.get(_turns(name), 0) + 1
     st.session_state[key_of(name)] = value
+    st.session_state.pop(_picked(name), None)
     return key_of(name)
 
 
@@ -103,6 +105,11 @@ def key_of(name: str) -> str:
 
 def _turns(name: str) -> str:
     return f"{name}-turns"
+
+
+def _picked(name: str) -> str:
+    """Where stands what was picked since the script came to the widget of this name."""
+    return f"{name}-picked"
 
 
 def _among(name: str) -> str:

@@ -62,12 +62,15 @@ def keep_left(left: Left) -> None:
     stage = scene.current()
     entry, _ = stage.sibling(stage.entry.routing, decoder=True)
     at = stage.upper(stage.trace(entry))
+    picked = left.picked and left.upper != at
+    if choices.hand == "cells" and left.upper != at and not picked:
+        return  # of a row of numbers that is no longer the chosen one
     changes: dict[str, object] = {
         "offsets": left.offsets if any(left.offsets) else (),
         "share": left.share,
         "sphere": left.sphere,
     }
-    if left.upper != at:
+    if picked:
         changes["upper"] = left.upper
     if left.to != target(stage):
         changes["to"] = left.to

@@ -41,6 +41,8 @@ class Left:
     """How far the walk is, 0 to 1."""
     sphere: bool = False
     """Along the sphere instead of straight on."""
+    picked: bool = False
+    """Whether the class was chosen on the decoder itself; else it is as the host said last."""
 
 
 def pack_weights(
@@ -190,6 +192,5 @@ def received(value: Any, own: Mapping[str, Any], reach: float) -> Left | None:
     if not fits:
         return None
     rounded = tuple(round(float(offset), 2) for offset in value["offsets"])
-    return Left(
-        value["upper"], rounded, tuple(value["to"]), round(float(value["share"]), 2), value.get("sphere") is True
-    )
+    to, share = tuple(value["to"]), round(float(value["share"]), 2)
+    return Left(value["upper"], rounded, to, share, value.get("sphere") is True, value.get("picked") is True)

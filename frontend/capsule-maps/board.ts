@@ -5,6 +5,7 @@ import { Board, type Acknowledged, type Host } from "../core/board";
 import { element, roomBelow } from "../core/dom";
 import { shown } from "../core/numbers";
 import { PlayerControls } from "../core/player-controls";
+import { SharedValue } from "../core/shared-value";
 import { Histogram, LineChart } from "./charts";
 import { MapsData, type MapsFields } from "./data";
 import "./capsule-maps.css";
@@ -26,6 +27,7 @@ export class CapsuleMaps extends Board<Message> {
   private data: MapsData | undefined;
   private chosen: number | null = null;
   private pointed: number | null = null;
+  private readonly shared = new SharedValue();
   private best = 0;
   private form = "";
   private maps: CapsuleMap[] = [];
@@ -41,7 +43,8 @@ export class CapsuleMaps extends Board<Message> {
   protected update(message: Message): void {
     const data = (this.data = new MapsData(message));
     const { look } = this;
-    this.chosen = message.capsule;
+    if (this.shared.takes(message.capsule, message.acknowledged.capsule)) this.chosen = message.capsule;
+    if (this.chosen !== null && this.chosen >= data.lower) this.chosen = null;
     if (this.pointed !== null && this.pointed >= data.lower) this.pointed = null;
     const { maps, curves, lines, histogram, image, per_class: perClass } = message;
     const form = JSON.stringify([maps.length, curves.length, lines.length, histogram, !!image, !!perClass]);
@@ -160,6 +163,6 @@ export class CapsuleMaps extends Board<Message> {
   private choose(capsule: number | null): void {
     this.chosen = capsule;
     this.redraw();
-    this.tell("capsule", this.chosen);
+    if (this.shared.sends(capsule)) this.tell("capsule", capsule);
   }
 }

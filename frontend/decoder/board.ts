@@ -111,7 +111,10 @@ class LiveDecoder extends Board<Message> implements Workbench {
   }
 
   protected update(data: Message, before: Message | undefined): void {
-    if (this.turned("left", data, before)) this.left = new SharedValue();
+    if (this.turned("left", data, before)) {
+      this.left = new SharedValue();
+      this.forget();
+    }
     this.take(data);
     const titles = data.decoders.map(({ title }) => title);
     const plan = JSON.stringify([titles, data.decoders[0].poses[0].length, data.hand, data.classes]);
@@ -126,9 +129,14 @@ class LiveDecoder extends Board<Message> implements Workbench {
 
   /** What the host says, where it is news; under the visitor's hand it may be no more than a new theme. */
   private take({ state, acknowledged }: Message): void {
-    if (!this.left.takes(leftAt(state), acknowledged.left, this.dragging || this.timer !== 0)) return;
-    this.forget();
+    const moving = this.dragging || this.timer !== 0;
+    if (!this.left.takes(leftAt(state), acknowledged.left, moving)) return;
+    const before = this.state;
     this.state = structuredClone(state);
+    // Another class under a hand that is not heard of yet; on all capsules at once an offset belongs to its row.
+    if (moving && this.data.hand !== "cells") {
+      Object.assign(this.state, { offsets: before.offsets, share: before.share });
+    } else this.forget();
   }
 
   private build(): void {
@@ -201,7 +209,7 @@ class LiveDecoder extends Board<Message> implements Workbench {
       return;
     }
     const now = leftAt(this.state);
-    if (this.left.sends(now)) this.tell("left", now);
+    if (this.left.sends(now)) this.tell("left", { ...now, picked: now.upper !== this.data.state.upper });
   }
 
   /** Draw in the next frame, once, however many events come before it. */

@@ -126,7 +126,8 @@ export class MixtureBoard extends Board<Message> implements Holder {
 
   protected update(data: Message): void {
     const { acknowledged } = data;
-    if (this.shared.takes(data.state, acknowledged.left) && !this.hand.busy) this.state = data.state;
+    const busy = this.hand.busy || (this.panel?.moving ?? false);
+    if (this.shared.takes(data.state, acknowledged.left, busy) && !busy) this.state = data.state;
     if (!this.panel) this.build(data);
     this.compute(data);
     this.controls?.stand(data.frame, acknowledged.frame);

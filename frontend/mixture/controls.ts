@@ -32,6 +32,8 @@ export class Controls {
   readonly reading = element("div", { className: "tools reading", role: "group", "aria-label": "What the points are" });
   readonly tools = element("div", { className: "tools" });
   readonly knobs = element("div", { className: "knobs" });
+  /** Whether a hand has a knob that it has not left yet. */
+  moving = false;
   private readonly choices: Choice[] = [];
   private readonly covariance: HTMLElement;
   private readonly even: HTMLElement;
@@ -137,8 +139,14 @@ export class Controls {
   ): Knob {
     const slider = element("input", { type: "range" });
     Object.assign(slider, { min: String(low), max: String(high), step: String(step) });
-    slider.addEventListener("input", () => moved(slider.valueAsNumber, false));
-    slider.addEventListener("change", () => moved(slider.valueAsNumber, true));
+    slider.addEventListener("input", () => {
+      this.moving = true;
+      moved(slider.valueAsNumber, false);
+    });
+    slider.addEventListener("change", () => {
+      this.moving = false;
+      moved(slider.valueAsNumber, true);
+    });
     const output = element("output");
     const title = typeof name === "string" ? element("b", { textContent: name }) : name;
     if (typeof name === "string") slider.setAttribute("aria-label", name);

@@ -67,6 +67,7 @@ export class RoutingBoard extends Board<Message> {
   private readonly options: Options = { solid: false, mass: true, difference: true };
   private readonly sharedLook = new SharedValue();
   private readonly sharedRounds = new SharedValue();
+  private readonly sharedCapsule = new SharedValue();
   private readonly rounds: IterationsSlider;
   private readonly cloud: Cloud;
   private readonly map: ShareMap;
@@ -124,9 +125,10 @@ export class RoutingBoard extends Board<Message> {
     if (this.sharedRounds.takes(wanted, acknowledged.rounds, this.rounds.moving)) this.rounds.value = wanted;
     if (data.shorter) run.iterations = this.rounds.value;
     this.rounds.offer(data.shorter || data.most !== null ? (data.most ?? data.iterations) : 1, data.trained, group);
-    this.capsule = run.selected(data.capsule);
+    const chosen = this.sharedCapsule.takes(data.capsule, acknowledged.capsule);
+    if (chosen || this.capsule >= run.lower) this.capsule = run.selected(data.capsule);
     for (const i of [...this.picked]) if (i >= run.lower) this.picked.delete(i);
-    if (this.sharedLook.takes(looked, acknowledged.look)) this.take(looked);
+    if (this.sharedLook.takes(looked, acknowledged.look, this.cloud.turning)) this.take(looked);
     for (const panel of this.panels) panel.load?.(run);
     this.list.load();
     this.gaussians.hidden = !hasGaussians(run);
@@ -177,7 +179,7 @@ export class RoutingBoard extends Board<Message> {
     const within = message.shorter ? Math.min(rounds, message.iterations) : message.iterations;
     if (within !== run.iterations) {
       run.iterations = within;
-      if (message.capsule === null) this.capsule = run.strongest();
+      if (this.sharedCapsule.isKnown(null)) this.capsule = run.strongest();
       this.cloud.frameAll(run);
       this.tool();
       controls.end(run.count); // what comes out now is seen
@@ -226,7 +228,11 @@ export class RoutingBoard extends Board<Message> {
     const chosen = this.picked.size ? [...this.picked].sort((a, b) => a - b) : [this.capsule];
     if (message.touched !== null && message.able) {
       const act = (what: string, label: string, title: string): void => {
-        parts.push(button(label, title, () => this.tell(what, chosen)));
+        const tell = (): void => {
+          if (chosen.length === 1) this.sharedCapsule.sends(chosen[0]); // the host then looks at it
+          this.tell(what, chosen);
+        };
+        parts.push(button(label, title, tell));
       };
       act("mute", "Mute", "These capsules say nothing; route again");
       act("boost", "Boost ×2", "These capsules say everything twice as loudly; route again");
@@ -353,7 +359,7 @@ export class RoutingBoard extends Board<Message> {
     this.capsule = i;
     this.tool();
     this.draw();
-    this.tell("capsule", i);
+    if (this.sharedCapsule.sends(i)) this.tell("capsule", i);
   }
 
   private pick(capsules: readonly number[], more: boolean): void {

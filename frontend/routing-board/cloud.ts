@@ -70,6 +70,11 @@ export class Cloud extends Panel<DrawState> {
     heldByFinger(this.canvas, () => this.pressed?.turning ?? false);
   }
 
+  /** Whether a hand turns it. */
+  get turning(): boolean {
+    return this.pressed !== null && this.pressed.turning && this.pressed.moved;
+  }
+
   load(run: Run): void {
     this.run = run;
     if (this.hovered >= run.lower) this.hovered = -1;

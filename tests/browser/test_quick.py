@@ -1,0 +1,113 @@
+"""Quick hands in Chromium: what was done a moment before the answer to something else came is not undone by that."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+import pytest
+
+from tests.browser.api import sync_api
+from tests.browser.test_history import shows
+from tests.browser.test_routing_board import at
+from tests.browser.visitor import Visitor
+
+HELD = 800
+"""Milliseconds in which the answer to what was done before comes."""
+
+
+def link(visitor: Visitor) -> str:
+    """The choices in the address, as one reads them."""
+    return unquote(visitor.query())
+
+
+def drag(visitor: Visitor, place: tuple[float, float], right: float, down: float) -> None:
+    """Move something and hold it still until the answer to what was done before has come, then let go."""
+    mouse = visitor.window.mouse
+    mouse.move(*place)
+    mouse.down()
+    mouse.move(place[0] + right, place[1] + down, steps=8)
+    visitor.window.wait_for_timeout(HELD)
+    mouse.up()
+
+
+@pytest.mark.parametrize("pause", [0, 100])
+def test_a_class_chosen_right_behind_a_slider_is_drawn_moved(visitor: Visitor, pause: int):
+    visitor.open("perturb?model=digits-dr&image=0")
+    three = visitor.window.locator('[class*="st-key-upper"]').get_by_role("radio", name="3", exact=True)
+    visitor.window.locator("#dimension-4").focus()
+    visitor.window.keyboard.press("ArrowRight")
+    visitor.window.wait_for_timeout(pause)
+    three.click()
+    wanted = f"model=digits-dr&image=0&class=3&offsets={',' * 4}0.05{',' * 11}"
+    visitor.eventually(lambda: link(visitor) == wanted, "class and offset in the link")
+    visitor.settle()
+    sync_api.expect(three).to_be_checked()
+    state = visitor.window.locator(".live-decoder").first.evaluate("root => root.capsvizBoard.state")
+    assert state["upper"] == 3 and state["offsets"][4] == 0.05
+
+
+@pytest.mark.parametrize("pause", [0, 100])
+def test_an_offset_of_a_row_that_is_no_longer_chosen_is_void(visitor: Visitor, pause: int):
+    visitor.open("perturb?model=digits-dr&image=0&hand=cells&class=5")
+    board = visitor.window.locator(".live-decoder").first
+    board.evaluate("root => { const board = root.capsvizBoard; board.offset(2, 0.1); board.leaveSoon(); }")
+    visitor.window.wait_for_timeout(pause)
+    visitor.press(".")
+    visitor.eventually(lambda: link(visitor) == "model=digits-dr&image=0&class=6&hand=cells", "the class in the link")
+    visitor.settle()
+    visitor.window.wait_for_timeout(HELD)
+    assert link(visitor) == "model=digits-dr&image=0&class=6&hand=cells"
+    assert board.evaluate("root => root.capsvizBoard.state.upper") == 6
+    assert not any(board.evaluate("root => root.capsvizBoard.state.offsets"))
+
+
+def test_the_cloud_stays_as_it_was_turned_when_an_answer_comes(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=0&3d=0.5,0.3")
+    box = visitor.box(visitor.window.locator("section.routing .cloud canvas"))
+    visitor.window.keyboard.press("ArrowLeft")
+    visitor.window.wait_for_timeout(250)
+    drag(visitor, (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2), 80, 20)
+    visitor.eventually(lambda: link(visitor) == "model=digits-dr&image=0&frame=10&3d=1.17,0.47", "the turn in the link")
+    visitor.settle()
+    assert at(visitor, "[board.cloud.camera.yaw, board.cloud.camera.pitch]") == pytest.approx([1.17, 0.47], abs=0.01)
+
+
+def test_a_knob_that_is_held_is_not_put_back_by_an_answer(visitor: Visitor):
+    visitor.open("mixtures?model=digits-dr&as=votes")
+    knob = visitor.window.get_by_role("slider", name="βₐ")
+    box = visitor.box(knob)
+    visitor.press("ArrowLeft")
+    drag(visitor, (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2), 40, 0)
+    left = knob.input_value()
+    assert float(left) > 0
+    visitor.eventually(lambda: f"beta_a={left}" in link(visitor) and "frame=29" in link(visitor), "both in the link")
+    visitor.settle()
+    assert knob.input_value() == left
+
+
+@pytest.mark.parametrize("pause", [0, 60, 120, 180, 250])
+def test_a_capsule_clicked_before_an_answer_is_the_one_that_is_muted(visitor: Visitor, pause: int):
+    visitor.open("?model=digits-dr&image=0&capsule=195")
+    board = visitor.window.locator("section.routing")
+    script = """(root, pause) => {
+        const board = root.capsvizBoard;
+        const named = (name) => [...root.querySelectorAll("button")].find(({ textContent }) => textContent === name);
+        const mute = () => named("Mute").click();
+        mute();
+        setTimeout(() => { board.select(146, false); setTimeout(mute, pause); }, pause);
+    }"""
+    board.evaluate(script, pause)
+    wanted = "model=digits-dr&image=0&capsule=146&touch=mute:146,195"
+    visitor.eventually(lambda: link(visitor) == wanted, "both capsules in the link, the last one looked at")
+    visitor.settle()
+    sync_api.expect(board.get_by_role("button", name="Undo: 2 muted")).to_be_visible()
+    assert at(visitor, "board.capsule") == 146
+    assert at(visitor, "[...board.run.data.gains.keys()].filter(i => board.run.data.gains[i] === 0)") == [146, 195]
+
+
+def test_back_to_the_image_of_before_within_a_run(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=0")
+    script = """pictures => { pictures[2].click(); setTimeout(() => pictures[0].click(), 60); }"""
+    visitor.window.locator('[class*="st-key-image_thumbs"] button').evaluate_all(script)
+    visitor.window.wait_for_timeout(HELD)
+    shows(visitor, 0)
