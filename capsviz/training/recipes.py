@@ -113,7 +113,7 @@ LIST: tuple[Row, ...] = (
     Row("mnist", "paper", ("l2",), {"epochs": 40, "shift": 2, **TURNED, **GENTLE}),
     Row("mnist", "paper", ("l2-fc", "l1-fc"), {"epochs": 30, "shift": 2, **TURNED, **GENTLE}),
     # Up to 0.002, in batches of 64 and without blanked squares, DR left 7.94 % of the validation images after 36
-    # epochs and 8.12 % of the test images; by this one 6.50 and 7.34 %. L1 did not learn on after 18 of these 65
+    # epochs and 8.12 % of the test images; by this one 6.46 and 7.22 %. L1 did not learn on after 18 of these 65
     # epochs, when a twentieth of its coefficients had come to nothing (a third at the end): 13.86 % of the test images.
     Row(
         "fashion-mnist",
