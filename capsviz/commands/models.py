@@ -111,8 +111,6 @@ def trace(
     if (image is None) == (data is None):
         raise CapsvizError("Give either a picture or --data NAME.")
     is_page = output.suffix.lower() in PAGES
-    if data is None and not is_page and output.suffix != ".safetensors":
-        raise CapsvizError(f"{output} is no name of a trace; let it end in .safetensors, or in .html for a page.")
     if data is not None and is_page:
         raise CapsvizError("A board shows one picture; give a picture, or a folder for the traces of a data set.")
     if is_page and votes is False:
@@ -123,6 +121,8 @@ def trace(
         if given is not None:
             what = "a data set (--data)" if data is None else "a picture"
             raise CapsvizError(f"{option} is for {what}; leave it out.")
+    if data is None and not is_page and output.suffix != ".safetensors":
+        raise CapsvizError(f"{output} is no name of a trace; let it end in .safetensors, or in .html for a page.")
     opened = open_model(usual_model(data) if model is None else model, device)
     if data is not None:
         trace_set(opened, data, split or "test", output, count, batch or 128, iterations, bool(votes), half)
