@@ -82,6 +82,18 @@ export const ARROWS: Readonly<Record<string, readonly [right: number, up: number
   ArrowDown: [0, -1],
 };
 
+/** Where an arrow's key moves a point of a plane: by one of its last decimal, ten with shift, within the plane's reach. */
+export function stepped(
+  [x, y]: readonly [number, number, ...unknown[]],
+  { key, shiftKey }: KeyboardEvent,
+  { decimals, reach }: { readonly decimals: number; readonly reach: number },
+): [number, number] {
+  const step = (shiftKey ? 10 : 1) * 10 ** -decimals;
+  const to = (value: number, way: number): number =>
+    Number(Math.max(-reach, Math.min(reach, value + way * step)).toFixed(decimals)) || 0;
+  return [to(x, ARROWS[key][0]), to(y, ARROWS[key][1])];
+}
+
 /** Scroll a list, and nothing else, to one of its entries, where that is out of sight; once both have their places. */
 export function reveal(list: HTMLElement, entry: HTMLElement): void {
   requestAnimationFrame(() => {

@@ -126,7 +126,7 @@ export class MixtureBoard extends Board<Message> implements Holder {
 
   protected update(data: Message): void {
     const { acknowledged } = data;
-    const busy = this.hand.busy || (this.panel?.moving ?? false);
+    const busy = this.hand.busy || (this.panel?.held ?? false);
     if (this.shared.takes(data.state, acknowledged.left, busy) && !busy) this.state = data.state;
     if (!this.panel) this.build(data);
     this.compute(data);

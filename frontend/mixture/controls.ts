@@ -32,8 +32,6 @@ export class Controls {
   readonly reading = element("div", { className: "tools reading", role: "group", "aria-label": "What the points are" });
   readonly tools = element("div", { className: "tools" });
   readonly knobs = element("div", { className: "knobs" });
-  /** Whether a hand has a knob that it has not left yet. */
-  moving = false;
   private readonly choices: Choice[] = [];
   private readonly covariance: HTMLElement;
   private readonly even: HTMLElement;
@@ -139,14 +137,8 @@ export class Controls {
   ): Knob {
     const slider = element("input", { type: "range" });
     Object.assign(slider, { min: String(low), max: String(high), step: String(step) });
-    slider.addEventListener("input", () => {
-      this.moving = true;
-      moved(slider.valueAsNumber, false);
-    });
-    slider.addEventListener("change", () => {
-      this.moving = false;
-      moved(slider.valueAsNumber, true);
-    });
+    slider.addEventListener("input", () => moved(slider.valueAsNumber, false));
+    slider.addEventListener("change", () => moved(slider.valueAsNumber, true));
     const output = element("output");
     const title = typeof name === "string" ? element("b", { textContent: name }) : name;
     if (typeof name === "string") slider.setAttribute("aria-label", name);
@@ -155,6 +147,11 @@ export class Controls {
       slider,
       output,
     };
+  }
+
+  /** Whether a hand holds a knob. */
+  get held(): boolean {
+    return this.knobs.querySelector("input:active") !== null;
   }
 
   /** Show what is chosen; activation: a_i of the chosen point, or of all, null where they differ. */

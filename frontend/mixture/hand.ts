@@ -2,12 +2,11 @@
 
 import { minIndex } from "d3-array";
 
-import { ARROWS, heldByFinger, isTap, pointed } from "../core/dom";
+import { ARROWS, heldByFinger, isTap, pointed, stepped } from "../core/dom";
 import type { Point } from "./em";
 import type { Plane } from "./plane";
 
 const NEAR = 20; // CSS pixels from a point at which it can be taken, in ordinary type
-const STEPS = 10; // times as far with shift
 
 export interface Holder {
   readonly points: readonly Point[];
@@ -124,14 +123,11 @@ export class Hand {
     );
   }
 
-  private key({ key, shiftKey }: KeyboardEvent): boolean {
-    const { points, chosen, decimals, reach } = this.holder;
+  private key(event: KeyboardEvent): boolean {
+    const { key, shiftKey } = event;
+    const { points, chosen, decimals } = this.holder;
     if (Object.hasOwn(ARROWS, key) && chosen !== null) {
-      const step = (shiftKey ? STEPS : 1) * 10 ** -decimals;
-      const to = (value: number, way: number): number =>
-        Number(Math.max(-reach, Math.min(reach, value + way * step)).toFixed(decimals)) || 0;
-      const [x, y] = points[chosen];
-      this.move(chosen, [to(x, ARROWS[key][0]), to(y, ARROWS[key][1])], true);
+      this.move(chosen, stepped(points[chosen], event, this.holder), true);
     } else if (key.toLowerCase() === "n") {
       const by = shiftKey ? points.length - 1 : 1;
       const next = chosen === null ? (shiftKey ? points.length - 1 : 0) : (chosen + by) % points.length;

@@ -49,7 +49,7 @@ export class Cloud extends Panel<DrawState> {
   private border = BORDER;
   private frame: Frame = { left: 0, right: 0, top: 0, bottom: 0 };
   /** The same above the note on far votes. */
-  private upper = this.frame;
+  private aboveNote = this.frame;
   private hovered = -1;
   private pressed: Press | null = null;
   private path: Place[] = [];
@@ -89,7 +89,7 @@ export class Cloud extends Panel<DrawState> {
     );
     this.border = { left, right, top, bottom };
     this.frame = { left, right: width - right, top, bottom: height - bottom };
-    this.upper = { ...this.frame, bottom: this.frame.bottom - (NOTE.rise + NOTE.type * scale) };
+    this.aboveNote = { ...this.frame, bottom: this.frame.bottom - (NOTE.rise + NOTE.type * scale) };
     this.frameAll(this.run);
   }
 
@@ -107,27 +107,33 @@ export class Cloud extends Panel<DrawState> {
       { zoom } = camera;
     camera.zoom = 0;
     camera.fit(subject, this.frame);
-    if (this.lay(run, this.frame).outside.size) camera.fit(subject, this.upper);
+    if (this.lay(run).outside.size) camera.fit(subject, this.aboveNote);
     camera.zoom = zoom;
   }
 
-  /** Where each vote is drawn in a frame, and which are farther out: shortened, not turned, along their ray. */
-  private lay(run: Run, { left, right, top, bottom }: Frame): { spots: Place[]; outside: Set<number> } {
+  /**
+   * Where each vote is drawn, and which are farther out: shortened, not turned, along their ray from the origin, and all
+   * of them above the note on these.
+   */
+  private lay(run: Run): { spots: Place[]; outside: Set<number> } {
     const origin = this.camera.screen(run.data.origin);
-    const outside = new Set<number>();
-    const spots = this.camera.screens(indices(run.lower).map((i) => run.spot(i))).map((spot, i) => {
-      const [end, cut] = within(origin, spot, left + INSET, top + INSET, right - INSET, bottom - INSET);
-      if (cut) outside.add(i);
-      return end;
-    });
-    return { spots, outside };
+    const seen = this.camera.screens(indices(run.lower).map((i) => run.spot(i)));
+    const cut = ({ left, right, top, bottom }: Frame): { spots: Place[]; outside: Set<number> } => {
+      const outside = new Set<number>();
+      const spots = seen.map((spot, i) => {
+        const [end, shortened] = within(origin, spot, left + INSET, top + INSET, right - INSET, bottom - INSET);
+        if (shortened) outside.add(i);
+        return end;
+      });
+      return { spots, outside };
+    };
+    const whole = cut(this.frame);
+    return whole.outside.size ? cut(this.aboveNote) : whole;
   }
 
   protected paint(pen: Pen, state: DrawState): void {
     const { run, view } = state;
-    const whole = this.lay(run, this.frame);
-    const { spots, outside } = whole.outside.size ? this.lay(run, this.upper) : whole;
-    Object.assign(this, { spots, outside });
+    Object.assign(this, this.lay(run));
     this.axes(pen, state);
     const { left, right, top, bottom } = this.frame;
     pen.save();

@@ -1,11 +1,11 @@
 // The votes in the hand, by pointer and by keys: each parent's plane has them all, of which one is chosen.
 
-import { ARROWS, heldByFinger } from "../core/dom";
+import { ARROWS, heldByFinger, stepped } from "../core/dom";
 import type { Plane } from "./plane";
 import type { Votes } from "./routing";
 
 const NEAR = 26; // CSS pixels from a vote's tip at which it can be taken, in ordinary type
-const STEP = 0.01; // that an arrow key moves a vote by, ten times as far with shift
+const DECIMALS = 2; // of a vote's coordinates
 
 export interface Holder {
   /** The votes as they are on screen. */
@@ -21,7 +21,7 @@ export interface Holder {
 }
 
 export class Hand {
-  /** The vote of each parent's plane that keys move, and that is drawn as held while the plane has the focus, which Tab gives it. */
+  /** By parent, the vote that keys move; it is drawn as held while the plane has the focus, which Tab gives it. */
   private readonly chosen: number[] = [];
   private held: { readonly i: number; readonly j: number } | null = null;
 
@@ -86,16 +86,13 @@ export class Hand {
     this.holder.changed(true);
   }
 
-  private key(j: number, { key, shiftKey }: KeyboardEvent): boolean {
-    const { holder } = this;
+  private key(j: number, event: KeyboardEvent): boolean {
+    const { holder } = this,
+      { key, shiftKey } = event;
     const i = this.choice(j);
     if (Object.hasOwn(ARROWS, key)) {
       holder.taken();
-      const step = (shiftKey ? 10 : 1) * STEP;
-      const to = (value: number, way: number): number =>
-        Number(Math.max(-holder.reach, Math.min(holder.reach, value + way * step)).toFixed(2)) || 0;
-      const [x, y] = holder.seen[i][j];
-      holder.move(i, j, [to(x, ARROWS[key][0]), to(y, ARROWS[key][1])], true);
+      holder.move(i, j, stepped(holder.seen[i][j], event, { decimals: DECIMALS, reach: holder.reach }), true);
     } else if (key.toLowerCase() === "n") {
       const { length } = holder.seen;
       this.chosen[j] = (i + (shiftKey ? length - 1 : 1)) % length;

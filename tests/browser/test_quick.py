@@ -85,6 +85,25 @@ def test_a_knob_that_is_held_is_not_put_back_by_an_answer(visitor: Visitor):
     assert knob.input_value() == left
 
 
+def test_a_knob_that_was_put_back_by_the_hand_follows_the_address(visitor: Visitor):
+    """A slider that ends where it began says nothing of its end."""
+    visitor.open("mixtures?model=digits-dr&as=votes")
+    pressed = visitor.window.locator("section.mixture .tools button[aria-pressed=true]")
+    before = pressed.all_inner_texts()
+    visitor.window.locator("section.mixture .tools").first.get_by_role("button", pressed=False).nth(1).click()
+    visitor.eventually(lambda: link(visitor) != "model=digits-dr&as=votes", "other points in the link")
+    visitor.settle()
+    assert pressed.all_inner_texts() != before
+    there_and_back = """knob => [2, knob.value].forEach((value) => {
+        knob.value = value;
+        knob.dispatchEvent(new Event("input", { bubbles: true }));
+    })"""
+    visitor.window.get_by_role("slider", name="βₐ").evaluate(there_and_back)
+    visitor.window.go_back()
+    visitor.eventually(lambda: link(visitor) == "model=digits-dr&as=votes", "the address of before")
+    visitor.eventually(lambda: pressed.all_inner_texts() == before, "the points of before")
+
+
 @pytest.mark.parametrize("pause", [120, 180, 250])
 def test_a_capsule_clicked_before_an_answer_is_the_one_that_is_muted(visitor: Visitor, pause: int):
     visitor.open("?model=digits-dr&image=0&capsule=195")
