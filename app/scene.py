@@ -242,8 +242,11 @@ def keep(*fragments: str, **changes: object) -> None:
     """Write changed choices to the URL as it is now, and run the page again; to be called from a callback.
 
     fragments: these run again alone, as in `draw`, for changes that nothing else on the page depends on. Without them
-    the whole page does: left to itself, a callback in a fragment would have that fragment alone run again.
+    the whole page does: left to itself, a callback in a fragment would have that fragment alone run again. Nothing is
+    written while the page is left for another, whose choices are on their way.
     """
+    if page_link.leaving():
+        return
     session.update(choices(), **changes)
     if fragments:
         draw(*fragments)

@@ -11,13 +11,14 @@ from app.server import startup
 startup.wait()
 from app import scene  # noqa: E402
 from app.page import layout, navigation, presenter, takeaway, text  # noqa: E402
-from app.server import drawing_order, presence  # noqa: E402
+from app.server import callbacks, drawing_order, presence  # noqa: E402
 from app.shared import caching  # noqa: E402
 from app.sidebar import sidebar  # noqa: E402
 from app.state import session  # noqa: E402
 from app.tours import notes, stage  # noqa: E402
 from capsviz import zoo  # noqa: E402
 
+callbacks.done()
 session.arrive()  # before anything at which a newer message may end this run
 presence.here()
 st.set_page_config(

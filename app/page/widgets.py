@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from app import scene
-from app.components.page_link import follow
+from app.components import page_link
 from app.page.text import told_apart
 from app.state import session
 from app.state.choices import Choices
@@ -47,7 +47,9 @@ def chosen(
         changes = read(answer, choices) if read else {field: answer}
         page = leads(answer)
         if page is not None:
-            follow(page, session.to_query(session.changed(choices, **changes)))
+            page_link.follow(page, session.to_query(session.changed(choices, **changes)))
+        if page_link.leaving():
+            return
         session.update(choices, **changes)
         if then:
             scene.draw(*then)

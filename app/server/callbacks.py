@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequestType
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
+_BEGUN = "page-begun"
 _take_in = SafeSessionState.on_script_will_rerun
 
 
@@ -15,13 +18,39 @@ _take_in = SafeSessionState.on_script_will_rerun
 def _whole(state: SafeSessionState, *args: Any, **options: Any) -> None:
     context = get_script_run_ctx()
     requests = context.script_requests if context else None
-    if requests is None:
+    if context is None or requests is None:
         return _take_in(state, *args, **options)
+
+    def go_on(rerun_batch: list[RerunData]) -> bool:
+        """Whether to end this run for those of the callbacks; a page that is only about to be drawn goes on instead."""
+        begun = st.session_state.get(_BEGUN)
+        with requests._lock:
+            if overtaken() or begun not in (None, context.page_script_hash):
+                return True
+            return all(requests._request_rerun_locked(each) for each in rerun_batch)
+
     requests.on_scriptrunner_yield = lambda: None  # type: ignore[method-assign]  # every place that looks asks this
+    requests.request_rerun_batch = go_on  # type: ignore[method-assign]
     try:
         _take_in(state, *args, **options)
     finally:
-        del requests.on_scriptrunner_yield
+        del requests.on_scriptrunner_yield, requests.request_rerun_batch
+
+
+def done() -> None:
+    """To be called first in the script: no callback of the page before comes any more."""
+    context = get_script_run_ctx()
+    if context is not None:
+        st.session_state[_BEGUN] = context.page_script_hash
+
+
+def overtaken() -> bool:
+    """Whether another page has been asked for since the message that is taken in: what it changes is left behind."""
+    context = get_script_run_ctx()
+    requests = context.script_requests if context else None
+    if context is None or requests is None or requests._state is not ScriptRequestType.RERUN:
+        return False
+    return requests._rerun_data.page_script_hash not in ("", context.page_script_hash)
 
 
 def install() -> None:
@@ -32,5 +61,9 @@ def install() -> None:
     within milliseconds, as a key and the place where a player comes to rest, the first was lost, or half of it. Now the
     newer one waits until the callbacks are done, in the same run: with `fastReruns`, which app/.streamlit/config.toml
     turns off, another would begin beside it.
+
+    Streamlit takes the `st.rerun` of a callback for newer than what has come meanwhile, and of two pages that are asked
+    for the newer one: Back, right behind something that a board told, led nowhere. Where both came as one message, only
+    fragments of the page before ran again, and the next page stayed empty. Now a page that is asked for comes.
     """
     SafeSessionState.on_script_will_rerun = _whole  # type: ignore[method-assign, assignment]

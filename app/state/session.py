@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from app.server import callbacks
 from app.state.choices import DECLARED, LOOK, Catalogue, Choices
 from app.state.codecs import Replaced
 
@@ -73,7 +74,9 @@ def mark(query: Mapping[str, str]) -> None:
 
 
 def write(query: Mapping[str, str]) -> None:
-    """Put a query of the page that is open into the URL."""
+    """Put a query of the page that is open into the URL, unless the URL is that of another one by now."""
+    if callbacks.overtaken():
+        return
     st.query_params.from_dict({**st.session_state.get(_MARK, {}), **query})
     st.session_state[_TRAIL] = [*st.session_state.get(_TRAIL, []), st.query_params.to_dict()][-LONGEST_TRAIL:]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +19,9 @@ from app.benchmarks.load.boards import BOARDS, board
 from app.benchmarks.load.visitor import Visitor
 from app.benchmarks.serving import serving
 from app.server import callbacks
+from capsviz.routing.dynamic import DYNAMIC
+
+MODEL = "model=digits-dr"
 
 
 class State:
@@ -49,8 +51,9 @@ def waiting(monkeypatch) -> tuple[State, ScriptRequests]:
             raise RerunException(found.rerun_data)
 
     state.safe = SafeSessionState(state, look)  # type: ignore[arg-type]
-    monkeypatch.setattr(callbacks, "get_script_run_ctx", lambda: SimpleNamespace(script_requests=requests))
-    requests.request_rerun(RerunData(query_string="newer"))
+    context = SimpleNamespace(script_requests=requests, page_script_hash="open")
+    monkeypatch.setattr(callbacks, "get_script_run_ctx", lambda: context)
+    requests.request_rerun(RerunData(query_string="newer", page_script_hash="open"))
     return state, requests
 
 
@@ -77,10 +80,75 @@ def test_a_callback_that_fails_leaves_streamlit_as_it_was(waiting):
     assert requests.on_scriptrunner_yield().type is ScriptRequestType.RERUN
 
 
+@pytest.mark.parametrize(("asked", "next_query"), [("open", "of the callback"), ("another", "newer")])
+def test_a_page_that_was_asked_for_meanwhile_is_newer_than_what_a_callback_runs_again(waiting, asked, next_query):
+    state, requests = waiting
+    requests.request_rerun(RerunData(query_string="newer", page_script_hash=asked))
+    again = RerunData(query_string="of the callback", page_script_hash="open", is_fragment_scoped_rerun=True)
+    state.on_script_will_rerun = lambda *_, **__: requests.request_rerun_batch([again])
+    callbacks._whole(state.safe, None)
+    found = requests.on_scriptrunner_yield().rerun_data
+    assert (found.page_script_hash, found.query_string) == (asked, next_query)
+
+
+@pytest.mark.parametrize(("begun", "goes_on"), [("open", "again"), ("another", "newer")])
+def test_a_page_is_drawn_whole_whatever_was_told_on_the_one_before(waiting, monkeypatch, begun, goes_on):
+    state, requests = waiting
+    monkeypatch.setattr("streamlit.session_state", {callbacks._BEGUN: begun})
+    again = RerunData(query_string="again", page_script_hash="open", fragment_id_queue=["board"])
+    state.on_script_will_rerun = lambda *_, **__: requests.request_rerun_batch([again])
+    callbacks._whole(state.safe, None)
+    assert requests.on_scriptrunner_yield().rerun_data.query_string == goes_on
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the app answers."""
+    with serving("app/main.py", tmp_path_factory.mktemp("server")) as server:
+        yield server.address
+
+
 @pytest.mark.timeout(400)
-def test_a_slider_and_a_key_within_milliseconds_both_count(tmp_path: Path):
-    with serving("app/main.py", tmp_path) as server:
-        assert asyncio.run(_hurried(server.address)) == []
+def test_back_behind_what_a_board_tells_leads_back(address: str):
+    assert asyncio.run(_gone_back(address)) == []
+
+
+async def _gone_back(address: str) -> list[str]:
+    """Where a visitor is who goes back right behind a frame, and is not back."""
+    random, visitor, lost = Random(3), Visitor(address), []
+    await visitor.open("compare", MODEL)
+    assert await visitor.until(lambda: visitor.page.component("address") is not None, time.perf_counter())
+    for wait in (0, 0.001, 0.002, 0.003, 0.005, 0.01) * 2:
+        since, name = time.perf_counter(), DYNAMIC.page
+        await visitor.follow(next(script for script, page in visitor.page.pages.items() if page == name), MODEL)
+        assert await visitor.until(lambda: board(visitor.page, "routing-board") is not None, since)
+        found = board(visitor.page, "routing-board")
+        assert found is not None
+        node, given = found
+        frame = random.choice([each for each in range(9) if each != given.fields["frame"]])
+        since = time.perf_counter()
+        await visitor.tell(node, "frame", [frame])
+        await asyncio.sleep(wait)
+        await visitor.back()
+        wanted, _ = visitor.history[-1]  # the page before the frame, where the browser has heard of the frame by now
+
+        def shown(wanted: str = wanted) -> bool:
+            said = visitor.page.data("address")
+            there = visitor.page.pages[visitor.page.script] == wanted and visitor.page.component("address") is not None
+            return there and said == visitor.page.choices and said.keys() <= {"model", "frame"}
+
+        if await visitor.until(shown, since) is None:
+            lost.append(f"{wait} s behind: {visitor.page.pages[visitor.page.script]}, {visitor.page.choices}")
+            break
+        if wanted == name:
+            await visitor.back()
+    await visitor.leave()
+    return lost
+
+
+@pytest.mark.timeout(400)
+def test_a_slider_and_a_key_within_milliseconds_both_count(address: str):
+    assert asyncio.run(_hurried(address)) == []
 
 
 async def _hurried(address: str) -> list[str]:
