@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.api import sync_api
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import LED, Visitor
 
 Act = Callable[[Visitor], None]
 WHOLE = Path(__file__).with_name("whole_page.js").read_text(encoding="utf-8")
@@ -45,8 +45,11 @@ class Pair:
         self.acting, self.following = acting, following
 
     def open(self, page: str) -> None:
-        self.acting.open(page)
-        self.following.open(page)
+        for visitor in (self.acting, self.following):
+            if visitor.window.url.startswith(visitor.address):
+                visitor.follow(f"/{page}")
+            else:
+                visitor.open(page)
         self.before = settled(self.acting)
 
     def do(self, act: Act, change: str) -> None:
@@ -66,9 +69,7 @@ class Pair:
         self.acting.eventually(changed, f"{change} in the links")
         here = settled(self.acting, unlike=self.before)
         to = self.acting.window.url.removeprefix(self.acting.address)
-        self.following.window.evaluate(
-            "to => { history.pushState({}, '', to); dispatchEvent(new PopStateEvent('popstate')); }", to
-        )
+        self.following.window.evaluate(LED, to)
         led = settled(self.following, unlike=self.before)
         assert "\n".join(difflib.unified_diff(here, led, "after the action", "by its link", n=1, lineterm="")) == ""
         links = [line for line in here if line.startswith("link ") and "?" in line]
@@ -76,12 +77,21 @@ class Pair:
         self.before = here
 
 
+@pytest.fixture(scope="module")
+def two(open_window: Callable[..., sync_api.Page], address: str) -> Iterator[Pair]:
+    """Two visitors of the app, who go from one page to the next: to load one anew takes longer than all else here."""
+    pair = Pair(Visitor(open_window(), address), Visitor(open_window(), address))
+    yield pair
+    pair.acting.leave()
+    pair.following.leave()
+
+
 @pytest.fixture
-def pair(visitor: Visitor, open_window: Callable[..., sync_api.Page], address: str) -> Iterator[Pair]:
-    """Two visitors of the app."""
-    following = Visitor(open_window(), address)
-    yield Pair(visitor, following)
-    following.leave()
+def pair(two: Pair) -> Iterator[Pair]:
+    """These two, in whose windows nothing has gone wrong when a test ends."""
+    yield two
+    for visitor in (two.acting, two.following):
+        assert visitor.failures() == visitor.problems == []
 
 
 def button(text: str) -> Act:

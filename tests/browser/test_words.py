@@ -73,8 +73,7 @@ def wrong(
     visitor, found = Visitor(window, address), {}
     for number, page in enumerate(PAGES):
         if number:
-            window.goto(f"{address}/{page}{mode}")
-            visitor.settle()
+            visitor.follow(f"/{page}{mode}")
         else:
             visitor.open(f"{page}{mode}")
         if mode:  # the page tells how large its window is, and is drawn again

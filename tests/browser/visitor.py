@@ -25,6 +25,10 @@ PLACES = """() => [...document.querySelectorAll("h2, canvas, .main-svg, [data-te
   .map((shown) => shown.getBoundingClientRect()).map((box) => [box.x, box.y, box.width, box.height].join())
   .join(";")"""
 """Where everything that is drawn on a page lies in the window."""
+HEAD = "[...document.querySelectorAll('h2, .st-key-pages a')].map((each) => each.href ?? each.innerText).join()"
+"""What a page is called, and the choices that its links carry."""
+LED = "to => { history.pushState({}, '', to); dispatchEvent(new PopStateEvent('popstate')); }"
+"""A link that is followed as Back and Forward are."""
 Kept = TypeVar("Kept")
 
 
@@ -141,13 +145,11 @@ class Visitor(Guest):
     def follow(self, link: str) -> None:
         """Go to another page of the app as Back and Forward do, which loads no script anew, and wait until it stands.
 
-        link: from the root on.
+        link: from the root on, to another page than the open one or with other choices.
         """
-        heading = self.window.locator("h2")
-        before = heading.inner_text()
-        script = "to => { history.pushState({}, '', to); dispatchEvent(new PopStateEvent('popstate')); }"
-        self.window.evaluate(script, link)
-        self.eventually(lambda: heading.inner_text() != before, f"the heading of {link}")
+        before = self.window.evaluate(HEAD)
+        self.window.evaluate(LED, link)
+        self.eventually(lambda: self.window.evaluate(HEAD) != before, f"the heading and the links of {link}")
         self.settle()
 
     def figure(self, key: str) -> str:
