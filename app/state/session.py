@@ -92,7 +92,7 @@ def arrive() -> None:
 
 
 def here() -> dict[str, str]:
-    """The address from which a callback goes on, which is put into the URL.
+    """The address from which a callback goes on, which is put into the URL, unless that is another page's by now.
 
     Every message of the browser brings the address that it knew when it sent it; what was picked just before may have
     led to another one.
@@ -100,7 +100,7 @@ def here() -> dict[str, str]:
     sent, left = st.query_params.to_dict(), st.session_state.get(_TRAIL, [{}])
     if left[-1] != sent:  # else it is what was written last, perhaps in this very run
         left = st.session_state[_TRAIL] = followed(left, sent)
-        if left[-1] != sent:
+        if left[-1] != sent and not callbacks.overtaken():
             st.query_params.from_dict(left[-1])
     return left[-1]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.api import sync_api
-from tests.browser.visitor import Connection, Visitor
+from tests.browser.visitor import LED, Connection, Visitor
 
 RESIZED = 400
 """Milliseconds by which the page has told the size of its window."""
 AT_REST = 490
 """Milliseconds after a step of a player at which its board is about to tell where it was left."""
 COMPARE = "document.querySelector('.st-key-pages a[href*=compare]').click()"
-BACK = "history.pushState({}, '', '/compare?model=digits-dr&present=1'); dispatchEvent(new PopStateEvent('popstate'))"
+BACK = f"({LED})('/compare?model=digits-dr&present=1')"
 """As the browser's Back, at once."""
 
 

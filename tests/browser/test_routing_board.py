@@ -8,7 +8,7 @@ import re
 import pytest
 
 from tests.browser.api import sync_api
-from tests.browser.visitor import Connection, Visitor
+from tests.browser.visitor import LED, Connection, Visitor
 from tests.serving import WAIT
 
 EVEN = """(() => { const real = window.requestAnimationFrame; let now;
@@ -195,17 +195,16 @@ def test_a_pointer_that_rests_on_a_vote_stays_where_the_next_network_has_fewer(v
     last = at(visitor, "board.run.lower") - 1
     at(visitor, f"board.cloud.point({last})")
     assert at(visitor, "board.cloud.hovered") == last
-    step = "to => { history.pushState({}, '', to); dispatchEvent(new PopStateEvent('popstate')); }"
-    visitor.window.evaluate(step, "/?model=digits-dr&image=3")
+    visitor.window.evaluate(LED, "/?model=digits-dr&image=3")
     visitor.eventually(lambda: at(visitor, "board.run.lower") <= last, "the smaller network")
     visitor.settle()
     assert at(visitor, "board.cloud.hovered") == -1
-    visitor.window.evaluate(step, "/discriminative?model=mnist-l2-residual&image=3&part=coefficients")
+    visitor.window.evaluate(LED, "/discriminative?model=mnist-l2-residual&image=3&part=coefficients")
     readout = visitor.window.locator(".capsule-maps .readout")
     sync_api.expect(readout).to_contain_text("the strongest")
     at_maps = "root => (root.capsvizBoard.point(700), root.capsvizBoard.pointed)"
     assert visitor.window.locator("section.capsule-maps").evaluate(at_maps) == 700
-    visitor.window.evaluate(step, "/discriminative?model=digits-l2&image=3&part=coefficients")
+    visitor.window.evaluate(LED, "/discriminative?model=digits-l2&image=3&part=coefficients")
     sync_api.expect(readout).to_contain_text("the strongest")
     visitor.settle()
 

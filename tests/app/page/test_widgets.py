@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.components import page_link
 from app.page.widgets import possible
+from app.server import callbacks
 from tests.app.conftest import Visit
 
 
@@ -106,3 +107,13 @@ def test_a_pick_on_a_page_that_is_left_says_nothing_of_the_next(visit: Visit, mo
     [upper] = [group for group in app.button_group if group.key.startswith("upper")]
     upper.set_value(5).run()
     assert app.query_params["class"] == "5"
+
+
+def test_a_pick_leaves_the_address_alone_that_is_another_pages_by_now(visit: Visit, monkeypatch: pytest.MonkeyPatch):
+    app = visit("dynamic", model="digits-dr", image=7)
+    app.selectbox(key="second").set_value("image").run()
+    app.query_params.clear()
+    app.query_params["model"], app.query_params["image"] = "digits-dr", "7"  # what the browser still knows
+    monkeypatch.setattr(callbacks, "overtaken", lambda: True)
+    app.button_group(key="upper").set_value(4).run()
+    assert app.query_params == {"model": "digits-dr", "image": "7"} and not app.exception
