@@ -18,7 +18,6 @@ from app.state import session  # noqa: E402
 from app.tours import notes, stage  # noqa: E402
 from capsviz import zoo  # noqa: E402
 
-callbacks.done()
 session.arrive()  # before anything at which a newer message may end this run
 presence.here()
 st.set_page_config(
@@ -33,7 +32,8 @@ st.html(layout.STYLE)
 
 PAGES = navigation.pages()
 here = navigation.open_page(PAGES)
-drawing_order.begin()
+if callbacks.begin():
+    drawing_order.begin()
 st.session_state[scene.TALK] = False  # until the sidebar has the link
 
 with layout.errors_as_sentences():

@@ -37,11 +37,20 @@ def _whole(state: SafeSessionState, *args: Any, **options: Any) -> None:
         del requests.on_scriptrunner_yield, requests.request_rerun_batch
 
 
-def done() -> None:
-    """To be called first in the script: no callback of the page before comes any more."""
+def begin() -> bool:
+    """To be called once a run has opened its page: no callback of the page before comes any more.
+
+    Before that, a run at an address that a browser has come to does not know its page by the name that messages have.
+
+    Returns
+    -------
+    Whether another page is open than in the run before.
+    """
     context = get_script_run_ctx()
-    if context is not None:
-        st.session_state[_BEGUN] = context.page_script_hash
+    if context is None or st.session_state.get(_BEGUN) == context.page_script_hash:
+        return False
+    st.session_state[_BEGUN] = context.page_script_hash
+    return True
 
 
 def overtaken() -> bool:

@@ -21,7 +21,7 @@ PATIENCE = 1.0
 """Seconds after which what follows is sent all the same; a browser that never answered is not waited for again."""
 SLICE = 0.01
 """Seconds between two looks at whether the visitor has done something else."""
-_PAGE, _SENT, _WAITING, _LAST = "awaited-page", "awaited-sent", "awaited-waiting", "awaited-last"
+_SENT, _WAITING, _LAST = "awaited-sent", "awaited-waiting", "awaited-last"
 _asked: weakref.WeakValueDictionary[str, threading.Event] = weakref.WeakValueDictionary()
 """What is waited for, by its token; a session holds its own."""
 _served = threading.Event()
@@ -45,10 +45,8 @@ async def _drawn(request: Request) -> Response:
 
 
 def begin() -> None:
-    """At the beginning of a run: the boards of another page are gone by now."""
-    context = get_script_run_ctx()
-    if context is not None and _served.is_set() and st.session_state.get(_PAGE) != context.page_script_hash:
-        st.session_state[_PAGE] = context.page_script_hash
+    """Another page is open: the boards of the one before are gone by now."""
+    if get_script_run_ctx() is not None and _served.is_set():
         st.session_state[_SENT], st.session_state[_WAITING] = {}, {}
 
 

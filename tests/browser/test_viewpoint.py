@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.api import sync_api
-from tests.browser.test_whole_page import Act, Pair, pair  # noqa: F401  (a fixture)
+from tests.browser.test_whole_page import Act, Pair, pair, two  # noqa: F401  (fixtures)
 from tests.browser.visitor import Visitor
 
 

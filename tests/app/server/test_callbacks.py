@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from random import Random
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 from streamlit.runtime.scriptrunner import RerunException
@@ -18,8 +19,10 @@ from app.benchmarks.load.actions import presenting
 from app.benchmarks.load.boards import BOARDS, board
 from app.benchmarks.load.visitor import Visitor
 from app.benchmarks.serving import serving
+from app.page.navigation import PAGES
 from app.server import callbacks
 from capsviz.routing.dynamic import DYNAMIC
+from tests.known import known
 
 MODEL = "model=digits-dr"
 
@@ -144,6 +147,30 @@ async def _gone_back(address: str) -> list[str]:
             await visitor.back()
     await visitor.leave()
     return lost
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("page", ["", "start"])
+def test_what_a_board_tells_first_reaches_every_link(address: str, page: str):
+    assert asyncio.run(_told_first(address, page))
+
+
+async def _told_first(address: str, page: str) -> bool:
+    """Whether every link of a page says what its board tells, before the visitor has done anything else."""
+    visitor = Visitor(address)
+    await visitor.open(page, "")
+    assert await visitor.until(lambda: visitor.page.component("toy") is not None, time.perf_counter())
+    node, given = known(board(visitor.page, "toy"))
+    (what, votes, _), since = BOARDS["toy"](Random(3), given), time.perf_counter()
+    await visitor.tell(node, what, [votes])
+
+    def shown() -> bool:
+        links = [parse_qs(node.proto.query_string).get("toy") for node in visitor.page.all("page_link")]
+        return len(links) > len(PAGES) and all(links) and visitor.page.data("address") == visitor.page.choices
+
+    told = await visitor.until(shown, since)
+    await visitor.leave()
+    return told is not None and visitor.page.fragments != ()  # else the page was run anew, to mend what differed
 
 
 @pytest.mark.timeout(400)
