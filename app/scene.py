@@ -14,7 +14,7 @@ from app.shared import resources
 from app.shared.caching import of_zoo
 from app.sources import browsing, images, trace_sets, uploads
 from app.sources.picture import Picture
-from app.state import capsule_sets, session
+from app.state import capsule_sets, leaving, session
 from app.state.choices import DECLARED, MAX_ITERATIONS, Catalogue, Choices
 from capsviz import data, zoo
 from capsviz.data import DIGITS, MNIST
@@ -242,12 +242,12 @@ def keep(*fragments: str, **changes: object) -> None:
     """Write changed choices to the URL as it is now, and run the page again; to be called from a callback.
 
     fragments: these run again alone, as in `draw`, for changes that nothing else on the page depends on. Without them
-    the whole page does: left to itself, a callback in a fragment would have that fragment alone run again. Nothing is
-    written while the page is left for another, whose choices are on their way.
+    the whole page does: left to itself, a callback in a fragment would have that fragment alone run again. Nothing
+    runs again for them where nothing is written, since the page is being left.
     """
-    if page_link.leaving():
-        return
     session.update(choices(), **changes)
+    if leaving.lasts():
+        return
     if fragments:
         draw(*fragments)
     st.rerun()

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from app.components import page_link
 from app.components.hosting import built
+from app.state import leaving
 
 SHEET: tuple[tuple[str, str, str], ...] = (
     ("0 … 9", "the pages, in their order", "pages"),
@@ -89,7 +89,7 @@ def keys(
 
     def pressed() -> None:
         """Run before the script."""
-        if page_link.leaving():
+        if leaving.lasts():
             return  # not acknowledged, so that the browser tells the page that comes
         # Streamlit has forgotten what was told where the last run ended before it came here: the key is sent again.
         told = st.session_state.get(key) or {}

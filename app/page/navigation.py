@@ -14,7 +14,7 @@ from streamlit.navigation.page import StreamlitPage
 from app import scene
 from app.components import page_link
 from app.components.address import address
-from app.state import session
+from app.state import leaving, session
 from capsviz.routing.discriminative import L2
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.em import EM
@@ -92,7 +92,7 @@ def open_page(pages: Sequence[StreamlitPage]) -> Opened:
     page = st.navigation([*pages, bare], position="hidden")
     session.mark(session.START if page is bare and starts else {})
     opened = Opened(page, first if page is bare else page)
-    page_link.arrived(opened.named.url_path)
+    leaving.arrived(opened.named.url_path)
     return opened
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from app import scene
 from app.components import page_link
 from app.page.text import told_apart
-from app.state import session
+from app.state import leaving, session
 from app.state.choices import Choices
 
 
@@ -48,10 +48,8 @@ def chosen(
         page = leads(answer)
         if page is not None:
             page_link.follow(page, session.to_query(session.changed(choices, **changes)))
-        if page_link.leaving():
-            return
         session.update(choices, **changes)
-        if then:
+        if then and not leaving.lasts():
             scene.draw(*then)
 
     return widget(label, *args, key=key, on_change=changed, **options)

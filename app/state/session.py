@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from app.server import callbacks
+from app.state import leaving
 from app.state.choices import DECLARED, LOOK, Catalogue, Choices
 from app.state.codecs import Replaced
 
@@ -126,11 +127,12 @@ def look(choices: Choices) -> dict[str, Any]:
 
 
 def update(choices: Choices, **changes: Any) -> None:
-    """Write `changed` choices to the URL.
+    """Write `changed` choices to the URL, unless the page is being left for another, whose own are on their way.
 
     To be called from a widget's callback: the script then reads them back from the URL, the only place they live.
     """
-    write(to_query(changed(choices, **changes)))
+    if not leaving.lasts():
+        write(to_query(changed(choices, **changes)))
 
 
 def changed(choices: Choices, **changes: Any) -> Choices:

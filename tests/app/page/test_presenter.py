@@ -14,6 +14,7 @@ from app.components.keys import received
 from app.page import presenter
 from app.shared import resources
 from app.sources import browsing, images
+from app.state import leaving
 from app.state.session import followed
 from capsviz.data import DatasetMissing
 from tests.app.conftest import Visit
@@ -191,11 +192,11 @@ def test_a_command_that_reaches_a_page_which_is_left_waits_for_the_next(monkeypa
     page_link.follow("em", {"model": "digits-em"})
     mounted["on_commands_change"]()
     assert not done and "keys-acknowledged" not in state
-    page_link.arrived("em")
+    leaving.arrived("em")
     mounted["on_commands_change"]()
     assert (done, state["keys-acknowledged"]) == (["present"], 1)
     page_link.follow("em", {"model": "digits-em"})
-    monkeypatch.setattr(page_link, "PATIENCE", 0.0)  # the browser has not followed it, and will not
+    monkeypatch.setattr(leaving, "PATIENCE", 0.0)  # the browser has not followed it, and will not
     state["keys"] = {"commands": [[2, "present"]]}
     mounted["on_commands_change"]()
     assert state["keys-acknowledged"] == 2

@@ -7,9 +7,9 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.components import page_link
 from app.page.widgets import possible
 from app.server import callbacks
+from app.state import leaving
 from tests.app.conftest import Visit
 
 
@@ -96,14 +96,14 @@ def test_what_back_took_away_stays_away_at_the_next_pick(visit: Visit):
 def test_a_pick_on_a_page_that_is_left_says_nothing_of_the_next(visit: Visit, monkeypatch: pytest.MonkeyPatch):
     """EM was chosen, whose page the browser is still to open."""
     app = visit("dynamic", model="digits-dr", image=7)
-    app.session_state[page_link._ASKED] = "token", "em", {"model": "digits-em", "image": "7"}, time.monotonic()
+    app.session_state[leaving._WAY] = leaving.Way("token", "em", {"model": "digits-em", "image": "7"}, time.monotonic())
     app.button_group(key="upper").set_value(4).run()
     app.button(key="random").click().run()
     links = [(link.proto.page, link.proto.query_string) for link in app.get("page_link")]
     assert ("em", "model=digits-em&image=7") in links
     assert {query for _, query in links} == {"model=digits-dr&image=7", "model=digits-em&image=7"}
     assert app.query_params == {"model": "digits-dr", "image": "7"} and not app.exception
-    monkeypatch.setattr(page_link, "PATIENCE", 0.0)  # the browser has not followed it, and will not
+    monkeypatch.setattr(leaving, "PATIENCE", 0.0)  # the browser has not followed it, and will not
     [upper] = [group for group in app.button_group if group.key.startswith("upper")]
     upper.set_value(5).run()
     assert app.query_params["class"] == "5"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ import capsviz
 from app.page.text import plain
 from app.shared import own_models
 from app.sidebar import own_files
+from app.state import leaving
 from app.training.trainings import CONFIGS, Progress
 from capsviz import zoo
 from capsviz.analysis import exchange
@@ -53,6 +55,17 @@ def test_a_dropped_model_is_on_stage_with_its_own_numbers(visit: Visit, content:
     shown = app.session_state["shown"].trace
     now = capsviz.trace(zoo.load("digits-dr"), shown.images, name="mine.capsviz")
     assert shown.name == "mine.capsviz" and torch.equal(shown.activations, now.activations)
+
+
+def test_a_model_that_is_dropped_on_a_page_which_is_left_is_there_and_not_on_stage(visit: Visit, content: bytes):
+    """EM was chosen, whose page the browser is still to open."""
+    app = visit("dynamic", model="digits-l2", image=3)
+    app.session_state[leaving._WAY] = leaving.Way("token", "em", {"model": "digits-em", "image": "3"}, time.monotonic())
+    drop(app, content)
+    assert app.query_params == {"model": "digits-l2", "image": "3"}
+    assert "Dynamic routing, yours · 0.28 %" in labels(app)
+    links = {link.proto.query_string for link in app.get("page_link")}
+    assert links == {"model=digits-l2&image=3", "model=digits-em&image=3"}, "and that of the page that comes"
 
 
 def test_two_models_of_one_label_are_told_apart_and_both_can_be_chosen(visit: Visit, content: bytes):
