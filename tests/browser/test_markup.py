@@ -65,19 +65,33 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture
-def stranger(open_window: Callable[..., sync_api.Page], place: str) -> Iterator[Visitor]:
-    """A visitor of that app; by the end no other host may have been asked."""
+@pytest.fixture(scope="module")
+def window(open_window: Callable[..., sync_api.Page], place: str) -> Iterator[Visitor]:
+    """A visitor of that app who goes from page to page: to load each anew takes longer than all else here."""
     visitor = Visitor(open_window(), place)
+    visitor.window.goto(f"{place}/tours")
+    _stands(visitor)
     yield visitor
     visitor.leave()
 
 
+@pytest.fixture
+def stranger(window: Visitor) -> Iterator[Visitor]:
+    """That visitor; by the end nothing may have gone wrong, and no other host have been asked."""
+    yield window
+    assert window.failures() == window.problems == []
+
+
 def arrive(visitor: Visitor, link: str) -> None:
     """Go to a page, whether or not it shows a figure, and wait until it stands."""
-    visitor.window.goto(f"{visitor.address}/{link}")
+    visitor.go_on(f"/{link}")
+    _stands(visitor)
+
+
+def _stands(visitor: Visitor) -> None:
     visitor.window.locator(".st-key-pages").wait_for()
     visitor.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    visitor.fresh()
 
 
 def words(visitor: Visitor) -> str:

@@ -147,10 +147,14 @@ class Visitor(Guest):
 
         link: from the root on, to another page than the open one or with other choices.
         """
+        self.go_on(link)
+        self.settle()
+
+    def go_on(self, link: str) -> None:
+        """Go there, and wait until the page has another heading or links with other choices."""
         before = self.window.evaluate(HEAD)
         self.window.evaluate(LED, link)
         self.eventually(lambda: self.window.evaluate(HEAD) != before, f"the heading and the links of {link}")
-        self.settle()
 
     def figure(self, key: str) -> str:
         """All numbers that a figure shows at the moment."""
