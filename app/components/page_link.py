@@ -31,5 +31,5 @@ def show(pages: Mapping[str, StreamlitPage]) -> None:
     way = leaving.way()
     if way is not None:
         with st.container(key="page-link"):
-            st.page_link(pages[way.page], label=ONWARDS, query_params=dict(way.query))
+            st.page_link(pages[way.page], label=ONWARDS, query_params=way.query)
             built(COMPONENT)(key="page-link-followed", data=way.token)

@@ -19,7 +19,7 @@ class Way(NamedTuple):
 
     token: str
     page: str
-    query: Mapping[str, str]
+    query: dict[str, str]
     since: float
 
 
