@@ -263,6 +263,8 @@ def model_changes(name: str, choices: Choices) -> dict[str, object]:
     """Another model: of the same data set it keeps the image on stage, of another the visitor's picture."""
     entries = resources.entries()
     changes: dict[str, object] = {"model": name, "picture": uploads.again(choices.picture, entries[name])}
+    if name == choices.model:
+        changes["penalty"] = ""  # which had put another one on stage
     if choices.source == "recorded" and recorded_network(choices):  # it would stand in for the model all the same
         return changes | {"source": "data", "recording": ""}
     if entries[name].data != entries[choices.model].data:

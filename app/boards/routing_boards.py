@@ -27,6 +27,7 @@ from capsviz.figures.perturb import reconstruction_figure
 from capsviz.tracing.trace import Trace
 from capsviz.zoo import Entry
 
+_LEFT = "frame-left"
 CHOSEN_FIRST = {"tour", "upper", "capsule", "touched", "iterations", "frame", *LOOK}
 """Choices, any of which says how a routing board is to stand: it does not play by itself then."""
 
@@ -94,7 +95,7 @@ def _board(
         most=min(current.most(each.entry) for each in (shown, like or shown)),  # a T is for both
         trained=entry.config.iterations,
         capsule=current.choices.capsule,
-        frame=_as_far(current.choices.frame, first, own),
+        frame=_own_frame(key, current.choices.frame, first, own),
         look=session.look(current.choices),
         introducing=not group and not session.chosen(current.choices) & CHOSEN_FIRST,
         key=f"{key}-{shown.algorithm.name}",
@@ -106,7 +107,7 @@ def _board(
         columns=routed.lower_grid[1],
         able=layer == 0,
         on_action=lambda changes: on_action(
-            changes | {"frame": _as_far(changes["frame"], own, first)} if "frame" in changes else changes
+            changes | {"frame": _linked_frame(key, changes["frame"], own, first)} if "frame" in changes else changes
         ),
     )
 
@@ -118,11 +119,24 @@ def _last_frame(shown: Routed) -> int:
     return shown.traced(True, False).layer.iterations * len(program.lines) - 1
 
 
-def _as_far(frame: int | None, last: int, other: int) -> int | None:
-    """Of a player that ends at `other`, the frame as far along as one of a player that ends at `last`; None is the end.
+def _own_frame(board: str, linked: int | None, first: int, own: int) -> int | None:
+    """Of a player that ends at `own`, the frame to stand at, where the link names one of a player that ends at `first`.
 
-    The link names frames of the first of two boards.
+    The link names frames of the first of two boards. Several of the second may be as far along as one of those; where
+    the visitor left the second at one of them, it stays there.
     """
+    left: int | None = st.session_state.get(_LEFT, {}).get(board)
+    return left if left is not None and _as_far(left, own, first) == linked else _as_far(linked, first, own)
+
+
+def _linked_frame(board: str, frame: int | None, own: int, first: int) -> int | None:
+    """The frame for the link, of one at which the visitor left a board."""
+    st.session_state[_LEFT] = {board: frame}
+    return _as_far(frame, own, first)
+
+
+def _as_far(frame: int | None, last: int, other: int) -> int | None:
+    """Of a player that ends at `other`, the frame as far along as one where `last` is the end; None is the end."""
     return None if frame is None else round(frame * other / max(1, last))
 
 

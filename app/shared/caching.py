@@ -14,6 +14,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from app.shared import own_models, own_traces
 from capsviz import zoo
 
+MOST_OWN = 8
+"""Answers of a kind that are kept of a visitor's own models and traces: of the largest, 70 MB each."""
 P = ParamSpec("P")
 R = TypeVar("R")
 _run = threading.local()
@@ -61,9 +63,9 @@ class OfZoo(Generic[P, R]):
         remembered.__module__, remembered.__qualname__ = compute.__module__, compute.__qualname__
         self.__doc__ = compute.__doc__
         self._signature = inspect.signature(compute)
-        keep = partial(st.cache_resource, show_spinner=spinner or False, max_entries=most)
-        self._cached = keep(scope="global")(remembered)
-        self._of_session = keep(scope="session")(remembered)
+        keep = partial(st.cache_resource, show_spinner=spinner or False)
+        self._cached = keep(scope="global", max_entries=most)(remembered)
+        self._of_session = keep(scope="session", max_entries=min(most, MOST_OWN))(remembered)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """The answer, computed where it is not known of the zoo as it is now."""

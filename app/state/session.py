@@ -136,11 +136,12 @@ def update(choices: Choices, **changes: Any) -> None:
 
 
 def changed(choices: Choices, **changes: Any) -> Choices:
-    """The choices with changes; what depends on a changed one goes back to its default."""
+    """The choices with changes; what depends on one that is another now goes back to its default."""
     default = Choices(choices.model)
-    reset = {other for name in changes for other in DECLARED[name].resets if not DECLARED[other].kept(choices)}
     new = {
-        name: DECLARED[name].codec.normal(value) for name, value in changes.items() if value != getattr(default, name)
+        name: value if value == getattr(default, name) else DECLARED[name].codec.normal(value)
+        for name, value in changes.items()
     }
-    back = {name: getattr(default, name) for name in (reset | changes.keys()) - new.keys()}
-    return dataclasses.replace(choices, **{**back, **new})
+    others = [name for name, value in new.items() if value != getattr(choices, name)]
+    reset = {other for name in others for other in DECLARED[name].resets if not DECLARED[other].kept(choices)}
+    return dataclasses.replace(choices, **({name: getattr(default, name) for name in reset} | new))

@@ -23,8 +23,8 @@ PANEL = re.compile(
     r"(-[a-z0-9_-]{0,39})?"
 )
 """How the keys of a page's parts begin."""
-_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-"""Characters that control a terminal or break a line, but for tab and newline."""
+_UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Characters that control a terminal, break a line or are none, but for tab and newline."""
 
 
 class TourError(CapsvizError):
@@ -84,7 +84,7 @@ def step_problems(number: int, step: TourStep) -> Iterator[str]:
     elif wrong := caption.wrong(step.caption):
         yield f"Step {number}, caption: {wrong}"
     if step.panel and not PANEL.fullmatch(step.panel):
-        yield f"Step {number}, panel: “{step.panel[:40]}” names no panel; write one like board, strip or entropy."
+        yield f"Step {number}, panel: “{line(step.panel[:40])}” names no panel; write one like board, strip or entropy."
 
 
 def _wrong_line(what: str, text: str, most: int = LONGEST_TITLE) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Perturb: what each of the 16 numbers of a class capsule means."""
+"""Perturb: what each number of a class capsule means."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from capsviz.boards.decoder import NARROW, WIDE
 from capsviz.figures.perturb import dimension_sheet, meaning_table
 from capsviz.zoo import Entry
 
-HANDS = {"sliders": "16 sliders", "cells": "All capsules", "walk": "Walk"}
+HANDS = {"sliders": "Sliders", "cells": "All capsules", "walk": "Walk"}
 RERUN = ["sliders", "below"]
 
 
@@ -192,9 +192,11 @@ def below() -> None:
 
 current = scene.current()
 entry, other = current.sibling(current.entry.routing, decoder=True)
+dimensions = current.trace(entry).poses.shape[-1]
 layout.headline(
     "Perturb",
-    "A class capsule is <b>16 numbers</b>: how its class is drawn. Move one, and the decoder shows what it stands for.",
+    f"A class capsule is <b>{dimensions} numbers</b>: how its class is drawn. Move one, and the decoder shows what it "
+    "stands for.",
 )
 layout.note(other)
 layout.strip(current.trace(entry), entry, "class", current.dark)
@@ -203,7 +205,7 @@ below()
 
 layout.explain(
     "The decoder sees one class capsule, all others set to zero, and draws the image. An offset is added to one of the "
-    "capsule's 16 numbers (rows) in steps of 0.05 (columns; the framed one is the capsule as routing left it), and the "
+    "capsule's numbers (rows) in steps of 0.05 (columns; the framed one is the capsule as routing left it), and the "
     "decoder draws again. Routing leaves a capsule shorter than 1, so 0.25 is a lot, and offsets can make it longer, "
     "also where a walk begins; matrix capsules have no such bound and are measured in a unit of about their own "
     "length. A walk leads from the capsule v to another one, w: straight on, its length falls on the way; along the "
@@ -212,7 +214,8 @@ layout.explain(
     "capsules*, σ is the standard deviation of a number over the training images of its class, and its mean is over "
     "the test images that are read rightly: the capsule of a class that the image does not show is short, and thereby "
     "far from that mean.",
-    r"\begin{aligned}\text{image} &= \operatorname{decoder}\big(v_j + \varepsilon\,e_d\big),\qquad d = 0,\dots,15,"
+    r"\begin{aligned}\text{image} &= \operatorname{decoder}\big(v_j + \varepsilon\,e_d\big),\qquad d = 0,\dots,"
+    rf"{dimensions - 1},"
     r"\quad\varepsilon=-0.25,-0.20,\dots,0.25\\ \text{straight} &= (1-t)\,v + t\,w,\qquad \text{sphere} = "
     r"\big((1-t)\lVert v\rVert + t\lVert w\rVert\big)\,\frac{\sin((1-t)\Omega)\,\hat v + \sin(t\Omega)\,\hat w}"
     r"{\sin\Omega}\end{aligned}",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import json
 import tomllib
+import zlib
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -168,13 +171,27 @@ def test_a_name_that_is_no_tour_is_one_sentence(name: str):
 
 
 def test_a_link_that_unpacks_without_end_is_refused():
-    import base64
-    import zlib
-
     bomb = base64.urlsafe_b64encode(zlib.compress(b'{"title":"' + b"a" * 4_000_000 + b'"}', 9)).decode().rstrip("=")
     assert len(bomb) < store.LONGEST_NAME
     with pytest.raises(TourError, match="cannot be read"):
         store.find(f"~{bomb}")
+
+
+@pytest.mark.parametrize(
+    ("field", "sentence"),
+    [
+        ("title", "Step 1, title: write one line"),
+        ("view", "Step 1, view: copy the address"),
+        ("caption", "Step 1, caption: it has a character that cannot be seen"),
+        ("panel", "Step 1, panel: “” names no panel"),
+    ],
+)
+def test_half_a_letter_in_a_link_is_one_sentence_that_can_be_sent(field: str, sentence: str):
+    step = {"title": "First", "view": "dynamic?model=digits-dr"} | {field: "\ud800"}
+    said = base64.urlsafe_b64encode(zlib.compress(json.dumps({"title": "A talk", "step": [step]}).encode())).decode()
+    with pytest.raises(TourError) as error:
+        store.find(f"~{said.rstrip('=')}")
+    assert str(error.value).startswith(sentence) and str(error.value).encode()
 
 
 def test_a_tour_that_is_not_right_yet_is_kept_but_not_shown():

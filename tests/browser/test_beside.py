@@ -32,6 +32,21 @@ def test_another_algorithm_on_the_same_votes_stands_beside_the_first(visitor: Vi
     sync_api.expect(window.get_by_text("Whom does each believe?")).to_have_count(0)
 
 
+def test_the_second_board_stays_at_each_of_its_lines_where_the_first_has_fewer(visitor: Visitor):
+    visitor.open("em?model=digits-em&image=7&second=same%3Adr")
+    boards = visitor.window.locator('[data-stale="false"] section.routing')
+
+    def step_back(board: sync_api.Locator, first: int, second: int) -> None:
+        board.locator("button[aria-label='One line back (←)']").click()
+        visitor.eventually(lambda: f"frame={first}" in visitor.query(), "a frame of the first in the link")
+        visitor.settle()
+        assert [each.get_attribute("data-frame") for each in boards.all()] == [str(first), str(second)]
+
+    for first, second in [(7, 10), (7, 9), (6, 8), (5, 7)]:  # of 9 lines and of 12
+        step_back(boards.last, first, second)
+    step_back(boards.first, 4, 6)
+
+
 def test_two_algorithms_stand_as_far_along_each_in_its_own_lines_and_the_link_names_the_first(visitor: Visitor):
     visitor.open("?model=digits-dr&image=7&second=same%3Aem")
     boards = visitor.window.locator('[data-stale="false"] section.routing')

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.shared.caching import once_a_run
+from app.shared.caching import MOST_OWN, of_zoo, once_a_run
 
 
 def test_outside_of_a_run_every_look_is_taken():
@@ -41,6 +41,36 @@ def test_within_a_run_a_look_is_taken_once_and_in_the_next_anew():
     app = AppTest.from_function(_asks_thrice)
     assert app.run().json[0].value == "[1, 1, 1]"
     assert app.run().json[0].value == "[2, 2, 2]"
+
+
+def _asks_of_an_own_trace(often: int) -> None:
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    import streamlit as st
+
+    from app.shared import own_traces
+    from tests.app.shared.test_caching import answers, asked
+
+    st.session_state[own_traces._PLACE] = {"mine": own_traces.OwnTrace(Path("mine.safetensors"), TemporaryDirectory())}
+    asked.clear()
+    for number in [*range(often), often - 1, 0]:
+        answers("mine.safetensors", number)
+    st.write(asked)
+
+
+asked: list[int] = []
+
+
+@of_zoo(most=32)
+def answers(file: str, number: int) -> None:
+    asked.append(number)
+
+
+def test_of_what_a_visitor_brought_few_answers_are_kept():
+    app = AppTest.from_function(_asks_of_an_own_trace, args=(MOST_OWN + 1,))
+    assert app.run().json[0].value == str([*range(MOST_OWN + 1), 0])
+    answers.clear()
 
 
 MOST = 40

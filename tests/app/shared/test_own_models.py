@@ -189,6 +189,17 @@ def test_a_wrong_file_is_one_sentence_and_the_page_stays(visit: Visit, content: 
     assert not drop(app, content).error and any("yours" in label for label in labels(app))
 
 
+def test_what_was_wrong_with_a_file_is_said_until_the_page_is_left_or_something_removed(visit: Visit, content: bytes):
+    app = drop(drop(visit(), content), b"words", "other.capsviz")
+    assert len(app.error) == 1
+    app.button(key="remove-mine.capsviz").click().run()
+    assert not app.error and not app.exception
+    drop(app, b"words")
+    assert len(app.error) == 1
+    assert not app.switch_page("views/em.py").run().error
+    assert not app.exception
+
+
 def test_names_in_a_file_are_text_and_its_folder_is_not_looked_for(visit: Visit, tmp_path: Path, monkeypatch):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))

@@ -63,6 +63,12 @@ def test_what_depends_on_a_change_goes_back_to_its_default_unless_it_is_given_to
     assert changed(start, layer=None) == Choices("mnist-dr", image=7, touched=Intervention(muted=(1,)))
 
 
+def test_what_is_picked_again_changes_nothing():
+    start = Choices("mnist-dr", image=7, upper=3, capsule=40, layer=1, position=2, offsets=(0.5,), lengths=((3, 1.0),))
+    for name in ("model", "image", "layer", "upper", "split"):
+        assert changed(start, **{name: getattr(start, name)}) == start, name
+
+
 def test_offsets_stay_with_their_class_on_all_capsules_and_go_along_on_the_sliders():
     start = Choices("mnist-dr", upper=3, offsets=(0.5,))
     assert changed(start, upper=4).offsets == (0.5,)
