@@ -271,13 +271,13 @@ def model_changes(name: str, choices: Choices) -> dict[str, object]:
         return changes
     keep: tuple[str, ...] = ("source", "data", "split", "recording", "only", "image", "over")
     keep += ("upper", "pair", "method", "cell")
-    if name != choices.model and _trained(entries[name]) == _trained(entries[choices.model]):
+    if name != choices.model and trained(entries[name]) == trained(entries[choices.model]):
         # The same network, earlier or later: nothing in it is numbered otherwise.
         keep = (*keep, *DECLARED["model"].resets)
     return changes | {field: getattr(choices, field) for field in keep}
 
 
-def _trained(entry: Entry) -> str:
+def trained(entry: Entry) -> str:
     """The model that an entry is, or was early in its training."""
     return entry.trained if isinstance(entry, AtStep) else entry.name
 

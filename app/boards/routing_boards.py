@@ -103,6 +103,7 @@ def _board(
         group=group,
         touched=current.choices.touched,
         capsules=entry.config.lower,
+        network=scene.trained(entry),
         below=routed.observed(position * routed.upper_grid[2]).tolist(),
         columns=routed.lower_grid[1],
         able=layer == 0,

@@ -35,6 +35,7 @@ def routing_board(
     group: str = "",
     touched: Intervention = UNTOUCHED,
     capsules: int = capsule_sets.MOST,
+    network: str,
     below: Sequence[int],
     columns: int,
     able: bool = True,
@@ -48,14 +49,14 @@ def routing_board(
     where there are fewer; look: how it is looked at, of `LOOK`; introducing: it plays once by itself, the first time in
     a window; alt: the picture in words; group: boards of the same group play in step; touched: the visitor's
     intervention, to which an action adds; capsules: how many primary capsules the network has, which alone are counted
-    of it; below: what number each capsule on the board has in the network, columns: of the layer that they are in;
-    able: whether they are primary ones, which an intervention is about.
+    of it; network: whose capsules are on the board; below: what number each of them has in it, columns: of the layer
+    that they are in; able: whether they are primary ones, which an intervention is about.
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
     `capsule`, `upper`, `frame`, `iterations`, `touched`, or all of `LOOK`.
     """
     upper, shown = len(message.fields["classes"]), below.index(capsule) if capsule in below else None
     chosen: dict[str, Any] = {"capsule": shown, "able": able, "frame": frame, "group": group, "alt": alt}
-    chosen |= {"rounds": rounds, "most": most, "trained": trained}
+    chosen |= {"rounds": rounds, "most": most, "trained": trained, "network": network}
     if list(below) != list(range(len(below))):
         chosen["below"] = {"numbers": list(below), "columns": columns}
     here = touched.without(range(capsules, capsule_sets.MOST))

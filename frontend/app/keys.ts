@@ -94,7 +94,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   found(bar, ".leave", HTMLElement).addEventListener("click", () => send("present"), { signal });
 
   const press = (event: KeyboardEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const bracket = event.altKey && /^[[\]]$/.test(event.key); // many keyboards write it with Option or AltGr
+    if (event.metaKey || event.isComposing || (!bracket && (event.ctrlKey || event.altKey))) return;
     if (belongsToField(event.composedPath()[0], event.key, presented)) return;
     const command = commandOf(event.key);
     if (event.key === "?") {

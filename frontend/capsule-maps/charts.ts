@@ -16,14 +16,17 @@ import type { Part, DrawState } from "./part";
 const CHART = 78; // heights in CSS pixels
 const SPREAD = 96;
 const EDGE = 3;
-const AIR = 0.06; // of a chart's height, above and below its lines
+const AIR = 0.06; // of a chart's height, beyond its lines where they leave zero
+const TYPE = 13; // of the numbers at its ends
+const NUMBER = 56; // pixels beside it for these, in ordinary type
 const BINS = 61; // odd: the middle one is zero
 
 export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   readonly root: HTMLElement;
   private readonly words = element("figcaption");
   private values: HTMLElement[] = [];
-  private span: [number, number] = [0, 1];
+  private ends: [number, number] = [0, 1];
+  private right = EDGE; // of the lines, where the ends are written
 
   constructor(
     private readonly number: number,
@@ -40,9 +43,7 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   update(data: MapsData): void {
     const { title, lines, percent } = data.fields.curves[this.number];
     const all = this.lines(data).flatMap((values) => [...values].filter(Number.isFinite));
-    const [low = 0, high = 0] = extent(percent ? [0, ...all] : all);
-    const air = (high - low || Math.abs(high) || 1) * AIR;
-    this.span = [percent ? 0 : low - air, high + air];
+    const [low, high] = (this.ends = extent([0, ...all]) as [number, number]); // with zero, lest little looks like much
     const range = `from ${written(low, percent)} to ${written(high, percent)}`;
     this.canvas.setAttribute("aria-label", `${title} over ${data.fields.frames.length} frames, ${range}`);
     this.values = lines.map(() => element("b"));
@@ -56,7 +57,7 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   /** Where on the canvas a position lies. */
   private x(data: MapsData): (position: number) => number {
     const [first = 0, last = 0] = extent(data.fields.steps);
-    const scale = scaleLinear([first, last], [EDGE, this.width - EDGE]);
+    const scale = scaleLinear([first, last], [EDGE, this.right - EDGE]);
     return (position) => scale(data.step(position));
   }
 
@@ -75,15 +76,25 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
 
   protected paint(pen: Pen, { data, look, position }: DrawState): void {
     const { theme } = look;
-    const { width } = this;
+    const { percent } = data.fields.curves[this.number];
+    const [low, high] = this.ends;
+    const air = AIR * (high - low || 1);
+    const y = scaleLinear([low && low - air, high || !low ? high + air : 0], [CHART - EDGE, EDGE]);
+    const names = this.ends.map((end) => written(end, percent));
+    const right = (this.right = this.width - NUMBER * look.scale);
     const x = this.x(data);
-    const y = scaleLinear(this.span, [CHART - EDGE, EDGE]);
+    pen.font = look.type(TYPE);
+    pen.fillStyle = theme.muted;
+    names.forEach((name, k) => {
+      pen.textBaseline = k ? "top" : "bottom";
+      pen.fillText(name, right + 5, k ? 1 : CHART - 1);
+    });
     strokeIn(pen, theme.grid, 1);
-    pen.strokeRect(0.5, 0.5, width - 1, CHART - 1);
-    if (this.span[0] < 0 && this.span[1] > 0) {
+    pen.strokeRect(0.5, 0.5, right - 1, CHART - 1);
+    if (low < 0 && high > 0) {
       pen.strokeStyle = theme.muted;
       pen.setLineDash([4, 4]);
-      line(pen, 0, y(0), width, y(0));
+      line(pen, 0, y(0), right, y(0));
       pen.setLineDash([]);
     }
     const draw = path<number>((_, frame) => x(frame), y)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { imaged, inked } from "./canvas";
+import { imaged, inked, surface } from "./canvas";
 
 test("pictures lie over one another on black, each in its colour, and colours add where they meet", () => {
   const bytes = new Uint8ClampedArray(4 * 3);
@@ -18,4 +18,14 @@ test("an image is painted channel by channel, a grey one alike in all three", ()
   assert.deepEqual([...bytes], [255, 51, 0, 255, 0, 102, 153, 255]);
   imaged(bytes, [1, 2, 1], Float32Array.of(0.2, 1));
   assert.deepEqual([...bytes], [51, 51, 51, 255, 255, 255, 255, 255]);
+});
+
+test("with another zoom the same pixels stand for another size", () => {
+  const pen = { setTransform: () => undefined, clearRect: () => undefined };
+  const canvas = { width: 0, height: 0, style: { width: "", height: "" }, currentCSSZoom: 2, getContext: () => pen };
+  Object.assign(globalThis, { window: { devicePixelRatio: 1 } });
+  surface(canvas as unknown as HTMLCanvasElement, 100, 50);
+  canvas.currentCSSZoom = 1;
+  surface(canvas as unknown as HTMLCanvasElement, 200, 100);
+  assert.deepEqual(canvas.style, { width: "200px", height: "100px" });
 });

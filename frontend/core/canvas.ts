@@ -25,9 +25,9 @@ export function surface(canvas: HTMLCanvasElement, width: number, height: number
   if (canvas.width !== across || canvas.height !== down) {
     canvas.width = across;
     canvas.height = down;
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
   }
+  canvas.style.width = `${width}px`; // with another zoom the same pixels may stand for another size
+  canvas.style.height = `${height}px`;
   const pen = penOf(canvas);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);

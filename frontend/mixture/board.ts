@@ -151,7 +151,7 @@ export class MixtureBoard extends Board<Message> implements Holder {
       glide: PACE,
     });
     const remove = button("Remove point", "Remove the chosen point (Delete)", () => this.hand.remove(this.chosen));
-    const add = button("Add point", "Add a point (A)", () => this.hand.add([0, 0], true));
+    const add = button("Add point", "Add a point (A)", () => this.hand.addBeside());
     const keys =
       "Click adds a point, drag moves it, double click removes it; or focus the plane: N next, arrows, A, Delete.";
     this.root.replaceChildren(

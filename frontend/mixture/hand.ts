@@ -6,6 +6,8 @@ import { ARROWS, heldByFinger, isTap, pointed, stepped } from "../core/dom";
 import type { Point } from "./em";
 import type { Plane } from "./plane";
 
+const APART = 0.1; // units between a point and one that is added beside it
+const GOLDEN = Math.PI * (3 - Math.sqrt(5)); // radians
 const NEAR = 20; // CSS pixels from a point at which it can be taken, in ordinary type
 
 export interface Holder {
@@ -107,6 +109,19 @@ export class Hand {
     return true;
   }
 
+  /** One more point beside the chosen one, or in the middle, on the first free place of a spiral. */
+  addBeside(): boolean {
+    const { points, chosen, decimals, reach } = this.holder;
+    const middle = chosen === null ? [0, 0] : points[chosen];
+    for (let turn = 0; ; turn++) {
+      const [x, y] = [Math.cos, Math.sin].map((of, axis) => {
+        const value = middle[axis] + APART * Math.sqrt(turn) * of(GOLDEN * (turn - 1));
+        return Number(Math.max(-reach, Math.min(reach, value)).toFixed(decimals));
+      });
+      if (points.every((point) => Math.hypot(point[0] - x, point[1] - y) > APART / 2)) return this.add([x, y], true);
+    }
+  }
+
   remove(index: number | null): void {
     const { points, fewest } = this.holder;
     if (index === null) return;
@@ -125,7 +140,7 @@ export class Hand {
 
   private key(event: KeyboardEvent): boolean {
     const { key, shiftKey } = event;
-    const { points, chosen, decimals } = this.holder;
+    const { points, chosen } = this.holder;
     if (Object.hasOwn(ARROWS, key) && chosen !== null) {
       this.move(chosen, stepped(points[chosen], event, this.holder), true);
     } else if (key.toLowerCase() === "n") {
@@ -133,11 +148,7 @@ export class Hand {
       const next = chosen === null ? (shiftKey ? points.length - 1 : 0) : (chosen + by) % points.length;
       this.holder.lay(points, next, true);
     } else if (key.toLowerCase() === "a") {
-      const [x, y] = chosen === null ? [0, 0] : points[chosen];
-      this.add(
-        [x > 0 ? x - 0.1 : x + 0.1, y].map((value) => Number(value.toFixed(decimals))) as [number, number],
-        true,
-      );
+      this.addBeside();
     } else if ((key === "Delete" || key === "Backspace") && chosen !== null) {
       this.remove(chosen);
     } else if (key === "Escape" && chosen !== null) {

@@ -40,6 +40,8 @@ interface Looked {
 }
 
 interface Message extends Routing {
+  /** Whose capsules these are. */
+  readonly network?: string;
   /** The selected capsule; without one the strongest. */
   readonly capsule: number | null;
   /** The frame at which to stand, null for the last. */
@@ -64,6 +66,7 @@ interface Message extends Routing {
 export class RoutingBoard extends Board<Message> {
   readonly drawings: number[] = [];
   private readonly picked = new Set<number>();
+  private kind = ""; // of the capsules that are on it
   private readonly options: Options = { solid: false, mass: true, difference: true };
   private readonly sharedLook = new SharedValue();
   private readonly sharedRounds = new SharedValue();
@@ -121,13 +124,15 @@ export class RoutingBoard extends Board<Message> {
   protected update(data: Message): void {
     const { group, alt, frame, looked, acknowledged } = data;
     const run = (this.run = new Run(data));
+    const kind = JSON.stringify([data.network, data.grid, data.below?.numbers]);
+    if (kind !== this.kind) this.picked.clear(); // the same numbers are those of other capsules
+    this.kind = kind;
     const wanted = data.rounds ?? data.iterations;
     if (this.sharedRounds.takes(wanted, acknowledged.rounds, this.rounds.moving)) this.rounds.value = wanted;
     if (data.shorter) run.iterations = this.rounds.value;
     this.rounds.offer(data.shorter || data.most !== null ? (data.most ?? data.iterations) : 1, data.trained, group);
     const chosen = this.sharedCapsule.takes(data.capsule, acknowledged.capsule);
     if (chosen || this.capsule >= run.lower) this.capsule = run.selected(data.capsule);
-    for (const i of [...this.picked]) if (i >= run.lower) this.picked.delete(i);
     if (this.sharedLook.takes(looked, acknowledged.look, this.cloud.turning)) this.take(looked);
     for (const panel of this.panels) panel.load?.(run);
     this.list.load();

@@ -5,7 +5,7 @@ import { polygonContains } from "d3-polygon";
 import { scaleLinear } from "d3-scale";
 
 import { Panel, type Pen } from "../core/canvas";
-import { heldByFinger, pointed } from "../core/dom";
+import { ARROWS, heldByFinger, pointed } from "../core/dom";
 import type { Look } from "../core/look";
 import { counted, indices, shown } from "../core/numbers";
 import { arrowhead, bubble, fitted, haloed, line, type Place, ring, scaleBar, strokeIn, within } from "../core/shapes";
@@ -20,6 +20,7 @@ const NOTE = { type: 13, rise: 9 }; // of the note on far votes: its type, and p
 const NEAR = 14; // pixels from a vote at which the pointer means it
 const DRAG = 5; // pixels after which a press is a drag
 const APART = 90; // pixels between two ticks, or more
+const STEP = 0.1; // radians by which an arrow turns
 const TURN = 120; // pixels of dragging for one radian
 
 interface Press {
@@ -54,6 +55,7 @@ export class Cloud extends Panel<DrawState> {
   private pressed: Press | null = null;
   private path: Place[] = [];
   private looping = false;
+  private keyed = false; // turned by a key that is down
 
   constructor(
     private readonly onSelect: Select,
@@ -67,12 +69,14 @@ export class Cloud extends Panel<DrawState> {
     this.canvas.addEventListener("pointerup", (event) => this.release(event));
     this.canvas.addEventListener("pointercancel", () => this.letGo());
     this.canvas.addEventListener("pointerleave", () => this.point(-1));
+    this.canvas.addEventListener("keydown", (event) => this.key(event));
+    for (const end of ["keyup", "blur"] as const) this.canvas.addEventListener(end, () => this.letKeysGo());
     heldByFinger(this.canvas, () => this.pressed?.turning ?? false);
   }
 
   /** Whether a hand turns it. */
   get turning(): boolean {
-    return this.pressed !== null && this.pressed.turning && this.pressed.moved;
+    return this.keyed || (this.pressed !== null && this.pressed.turning && this.pressed.moved);
   }
 
   load(run: Run): void {
@@ -129,6 +133,11 @@ export class Cloud extends Panel<DrawState> {
     };
     const whole = cut(this.frame);
     return whole.outside.size ? cut(this.aboveNote) : whole;
+  }
+
+  override draw(state: DrawState): void {
+    this.canvas.tabIndex = this.camera.solid ? 0 : -1; // its keys turn it
+    super.draw(state);
   }
 
   protected paint(pen: Pen, state: DrawState): void {
@@ -206,7 +215,7 @@ export class Cloud extends Panel<DrawState> {
       line(pen, ...from, x, y);
       pen.fillText(`PC ${k + 1} (${explained(run, k)})`, x + 4, y - 4);
     }
-    pen.fillText("drag to turn", this.frame.left, this.height - 8);
+    pen.fillText("drag to turn, or arrows", this.frame.left, this.height - 8);
   }
 
   private points(pen: Pen, { run, view, look, first }: DrawState): void {
@@ -445,6 +454,24 @@ export class Cloud extends Panel<DrawState> {
       const inside = indices(this.spots.length).filter((i) => polygonContains(loop, [...this.spots[i]]));
       this.onPick(inside, event.shiftKey);
     }
+  }
+
+  private key(event: KeyboardEvent): void {
+    const { camera } = this;
+    if (!camera.solid || !Object.hasOwn(ARROWS, event.key)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation(); // an arrow turns the votes, not the player
+    const [right, up] = ARROWS[event.key];
+    camera.turn(camera.yaw + STEP * right, camera.pitch - STEP * up);
+    this.keyed = true;
+    this.redraw();
+  }
+
+  private letKeysGo(): void {
+    if (!this.keyed) return;
+    this.keyed = false;
+    this.onTurned();
   }
 
   private point(i: number): void {

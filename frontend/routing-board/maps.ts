@@ -123,11 +123,13 @@ export class ShareMap extends BoardPanel {
   }
 }
 
+const LEAST = 3; // CSS pixels of a cell
+
 /** The chosen class's shares in the geometry of the primary capsules: one tile of rows × columns per type. */
 export class Tiles extends BoardPanel {
   private run: Run | undefined;
   private across = 1;
-  private cell = 3;
+  private cell = LEAST;
   private top = 0;
 
   constructor(onSelect: Select, onPick: Pick) {
@@ -140,13 +142,15 @@ export class Tiles extends BoardPanel {
 
   override load(run: Run): void {
     this.run = run;
-    const types = run.data.grid[2];
-    this.across = Math.min(types, Math.ceil(Math.sqrt(2 * types)));
   }
 
+  /** As many tiles a line as there is room for cells that can be hit; a tile that is too wide alone has smaller ones. */
   fit(width: number, top: number): void {
     const [rows, columns, types] = this.run?.data.grid ?? [1, 1, 1];
-    this.cell = Math.max(3, Math.floor((width - 8) / (this.across * (columns + 1))));
+    const most = Math.max(1, Math.floor((width - 8) / (LEAST * (columns + 1))));
+    this.across = Math.min(types, Math.ceil(Math.sqrt(2 * types)), most);
+    const room = (width - 8) / (this.across * (columns + 1));
+    this.cell = room < LEAST ? room : Math.floor(room);
     const height = Math.ceil(types / this.across) * (rows + 1) * this.cell + top;
     Object.assign(this, { width, top, height });
   }
@@ -157,11 +161,12 @@ export class Tiles extends BoardPanel {
     const { reach } = run;
     const { classes, gains, symbol, grid } = run.data;
     const base = compared(state);
+    const gap = cell < LEAST ? 0 : 0.5;
     for (let i = 0; i < run.lower; i++) {
       const [x, y] = this.spot(run, i);
       const at = i * run.upperCount + run.upper;
       pen.fillStyle = look.diverging.of(view.shares[at] - (base ? base[at] : run.even), -reach, reach);
-      pen.fillRect(x, y, cell - 0.5, cell - 0.5);
+      pen.fillRect(x, y, cell - gap, cell - gap);
       if (gains[i] === 0) cross(pen, x, y, cell - 0.5, look.theme.muted);
     }
     strokeIn(pen, look.theme.text, 2);

@@ -74,6 +74,22 @@ def test_every_frame_is_pythons_and_stepping_asks_no_server(visit):
     assert visitor.messages_sent == asked
 
 
+def test_a_chart_begins_at_zero_and_says_where_it_ends(visit):
+    visitor, maps = visit(), shown(still=False)
+    for number, curve in enumerate(maps.curves):
+        values = np.concatenate([np.asarray(each) for _, each in curve.lines.values()])
+        low, high = visitor.ask("board.parts.filter(part => part.ends)[it].ends", number)
+        assert (low, high) == pytest.approx((min(0, values.min()), max(0, values.max())))
+        words = visitor.ask(
+            "(chart => { const words = [], pen = CanvasRenderingContext2D.prototype, { fillText } = pen;"
+            " pen.fillText = (text) => words.push(text); chart.redraw(); pen.fillText = fillText; chart.redraw();"
+            " return words; })(board.parts.filter(part => part.ends)[it])",
+            number,
+        )
+        ends = [float(word.removesuffix(" %").replace("−", "-")) / (100 if curve.percent else 1) for word in words]
+        assert ends == pytest.approx([low, high], abs=0.001)
+
+
 def test_the_current_line_is_lit_and_carries_the_numbers_of_the_capsule(visit):
     visitor, maps = visit(), shown(still=False)
     b, g = maps.arrays()["map0"], maps.arrays()["line1.0"]

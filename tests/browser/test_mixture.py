@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -95,6 +96,17 @@ def test_the_keyboard_alone_adds_moves_and_removes_and_plays(player: Player):
     player.press("ArrowRight")
     sync_api.expect(player.mixture.locator(".line.lit")).to_have_text(re.compile("^E"))
     player.eventually(lambda: player.linked().get("frame") == "1", "the half step in the link")
+
+
+def test_points_that_a_button_adds_lie_apart(player: Player):
+    before = player.all()["points"]
+    for _ in range(6):
+        player.mixture.get_by_role("button", name="Add point").click()
+    points = player.all()["points"]
+    assert points[: len(before)] == before and len(points) == len(before) + 6
+    assert all(
+        math.dist(points[at][:2], other[:2]) > 0.05 for at in range(len(before), len(points)) for other in points[:at]
+    )
 
 
 def test_keys_in_quick_succession_all_count_and_the_board_keeps_the_focus(player: Player):

@@ -34,6 +34,8 @@ def test_keys_leaf_through_images_classes_iterations_and_pages(visitor: Visitor)
     hearing(visitor)
     press(visitor, "PageDown", "image=8")
     press(visitor, "]", "image=9")
+    press(visitor, "Alt+[", "image=8")  # as many keyboards write it
+    press(visitor, "Alt+]", "image=9")
     press(visitor, "PageUp", "image=8")
     press(visitor, "+", "T=4")
     visitor.window.keyboard.press("-")

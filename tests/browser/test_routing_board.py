@@ -109,6 +109,12 @@ def test_how_the_votes_are_looked_at_is_in_the_link_and_comes_back_with_it(visit
     visitor.window.mouse.move(x + 60, y, steps=4)
     visitor.window.mouse.up()
     visitor.eventually(lambda: "3d=1.1%2C0.35" in visitor.query(), "the new angle in the link")
+    board.locator(".cloud canvas").focus()
+    frame = at(visitor, "board.root.dataset.frame")
+    for key in ("ArrowLeft", "ArrowLeft", "ArrowUp"):
+        visitor.window.keyboard.press(key)
+    visitor.eventually(lambda: "3d=0.9%2C0.25" in visitor.query(), "the angle of the keys in the link")
+    assert at(visitor, "board.root.dataset.frame") == frame, "they are not the player's"
     seen = json.loads(at(visitor, "JSON.stringify(board.looked())"))
     visitor.window.reload()
     visitor.settle()
@@ -207,6 +213,36 @@ def test_a_pointer_that_rests_on_a_vote_stays_where_the_next_network_has_fewer(v
     visitor.window.evaluate(LED, "/discriminative?model=digits-l2&image=3&part=coefficients")
     sync_api.expect(readout).to_contain_text("the strongest")
     visitor.settle()
+
+
+def test_what_is_picked_is_let_go_where_the_numbers_are_those_of_other_capsules(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=3")
+    at(visitor, "board.pick([3, 5], true)")
+    picked = visitor.window.locator("section.routing .picked")
+    sync_api.expect(picked).to_have_text("2 picked")
+    visitor.press("]")
+    visitor.settle()
+    sync_api.expect(picked).to_have_text("2 picked")  # the same capsules see another image
+    visitor.window.evaluate(LED, "/?model=mnist-dr-paper&image=3")
+    sync_api.expect(picked).to_have_text(re.compile("^capsule "))
+    visitor.open("em?model=digits-matrix&image=3&layer=0&position=0")
+    at(visitor, "board.pick([3, 5], true)")
+    sync_api.expect(picked).to_have_text("2 picked")
+    visitor.window.evaluate(LED, "/em?model=digits-matrix&image=3&layer=0&position=1")
+    sync_api.expect(picked).to_have_text(re.compile("^capsule "))
+    visitor.settle()
+
+
+def test_the_grid_of_all_types_ends_where_its_place_does(visitor: Visitor):
+    visitor.open("?model=digits-dr&image=3")
+    for width in (7, 40, 90, 300, 900):
+        across, cell, columns, types, high = at(
+            visitor,
+            f"(board.tiles.fit({width}, 0), [board.tiles.across, board.tiles.cell, board.run.data.grid[1],"
+            " board.run.data.grid[2], board.tiles.height])",
+        )
+        assert across * (columns + 1) * cell <= max(width, 3), width
+        assert high == pytest.approx(-(-types // across) * (columns + 1) * cell)
 
 
 def test_muted_capsules_route_again_show_the_difference_and_are_undone(visitor: Visitor):
