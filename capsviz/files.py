@@ -165,8 +165,13 @@ def write_json(path: Path, values: Mapping[str, Any], indent: int = 2) -> None:
 
 
 def json_text(values: Mapping[str, Any], indent: int = 2) -> str:
-    """How JSON files are written."""
-    return json.dumps(values, indent=indent) + "\n"
+    """How JSON files are written; raises WriteError for a number that is not finite, which no reader would take."""
+    try:
+        return json.dumps(values, indent=indent, allow_nan=False) + "\n"
+    except ValueError as error:
+        raise WriteError(
+            "A number to be written is not finite, so nothing was; see what it comes from."
+        ) from error
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:

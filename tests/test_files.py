@@ -23,7 +23,7 @@ from capsviz import zoo
 from capsviz.commands import main
 from capsviz.data import load
 from capsviz.experiments import results
-from capsviz.files import Busy, WriteError, locked, safetensors_bytes, write, write_together
+from capsviz.files import Busy, WriteError, locked, safetensors_bytes, write, write_json, write_together
 from capsviz.network import CNN, cnn_preset
 from capsviz.tracing.trace_set_writer import record
 from capsviz.training.config import TrainingConfig
@@ -142,6 +142,15 @@ def test_of_several_files_none_is_moved_where_the_last_cannot_be_written(tmp_pat
     with pytest.raises(WriteError, match="something else than a file is there"):
         write_together({tmp_path / "first": "new", tmp_path / "last": "new"})
     assert (tmp_path / "first").read_text() == "old" and leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("number", [float("nan"), -float("inf")])
+def test_a_number_that_no_reader_takes_leaves_the_old_file(number, tmp_path):
+    file = tmp_path / "result.json"
+    write_json(file, {"r2": 0.5})
+    with pytest.raises(WriteError, match=r"^A number to be written is not finite, so nothing was; see what it c"):
+        write_json(file, {"r2": number})
+    assert json.loads(file.read_text()) == {"r2": 0.5} and [*tmp_path.iterdir()] == [file]
 
 
 @pytest.mark.long

@@ -141,8 +141,10 @@ def recovered(fitted: Seen, held: Seen, components: int | None = None) -> float:
     1: every amount is told; 0: no better than always the mean. The map is a ridge regression, its strength that of
     `STRENGTHS` with the smallest leave-one-out error among the fitted. components: of the numbers
     only so many principal components, by the fitted images of the class. Raises ViewpointError for a class of which no
-    image was fitted.
+    image was fitted, and for fewer than two held images, of which there is no R².
     """
+    if len(held.amounts) < 2:
+        raise ViewpointError(f"R² is of two images at least and {len(held.amounts)} is held; add images to judge by.")
     guessed = np.empty(len(held.amounts))
     for label in held.labels.unique():
         mine, theirs = fitted.labels == label, held.labels == label

@@ -35,6 +35,12 @@ def test_a_class_of_which_nothing_was_fitted_is_named():
         recovered(fitted, replace(held, labels=torch.full((100,), 7)))
 
 
+def test_one_held_image_has_no_r2():
+    fitted, held = drawn(200, 0, 1.0), drawn(1, 1, 1.0)
+    with pytest.raises(ViewpointError, match=r"^R² is of two images at least and 1 is held; add images to judge by\.$"):
+        recovered(fitted, held)
+
+
 def test_components_are_those_of_the_fitted_images():
     fitted, held = drawn(200, 0, 10.0), drawn(100, 1, 10.0)
     assert recovered(fitted, held, 1) > 0.99, "the amount varies most"
