@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -20,10 +21,13 @@ METHODS: dict[str, Method] = {**ALGORITHMS, BASELINE.name: BASELINE}
 of every list."""
 
 
-def configure(name: str, data: str, routing: str, *, decoder: bool = True, **overrides: Any) -> NetworkConfig:
+def configure(
+    name: str, data: str, routing: str, *, decoder: bool | Sequence[int] = True, **overrides: Any
+) -> NetworkConfig:
     """The config of a named preset for a data set; routing: a key of METHODS.
 
-    decoder: the baseline has none and ignores it. overrides: any field of the config. Raises ConfigError.
+    decoder: as of `preset`; the baseline has none and ignores it. overrides: any field of the config. Raises as
+    `preset`.
     """
     if routing == BASELINE.name:
         return cnn_preset(name, data, **overrides)

@@ -16,7 +16,7 @@ from capsviz.routing import Method
 from capsviz.routing.losses import cross_entropy
 
 from .config import ConfigError, Image, NetworkConfig, from_file
-from .presets import image_of
+from .presets import told_by
 
 POOL = 2
 """Side of the square of which each pooling keeps the largest number."""
@@ -108,7 +108,7 @@ def cnn_preset(name: str, data: str, **overrides: Any) -> CNNConfig:
     """
     if name not in CNN_PRESETS:
         raise ConfigError(f"No preset is called {name!r}; choose one of {', '.join(CNN_PRESETS)}.")
-    return CNNConfig(**({"image": image_of(data, overrides)} | CNN_PRESETS[name] | overrides))
+    return CNNConfig(**(told_by(data, overrides) | CNN_PRESETS[name] | overrides))
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from capsviz.data import DATASETS, describe
+from capsviz.data import DATASETS, DatasetMissing, data_root, describe, known
 from capsviz.routing import ALGORITHMS, InverseTemperature
 
 from .config import MATRIX, CapsNetConfig, CapsuleLayer, ConfigError, Stage, by_matrices
@@ -55,14 +55,17 @@ MATRIX_PRESETS: dict[str, dict[str, Any]] = {
 """Convolutional layers of matrix capsules, for the algorithms that route such."""
 
 
-def preset(name: str, data: str, routing: str, *, decoder: bool = True, **overrides: Any) -> CapsNetConfig:
+def preset(
+    name: str, data: str, routing: str, *, decoder: bool | Sequence[int] = True, **overrides: Any
+) -> CapsNetConfig:
     """The config of a named preset for a data set and a routing algorithm.
 
     name: "paper", "compact", "tiny" or "residual", or one of the first three with "matrix-" before it for the stack of
     convolutional EM layers; data: a data set's name, or any where `image` is among the overrides; routing: a key of
-    ALGORITHMS. But for "residual", CIFAR-10 doubles the primary types, uses LeakyReLU and, as in the paper, no decoder.
+    ALGORITHMS. decoder: whether to have the preset's, or the hidden widths of another one. But for "residual", CIFAR-10
+    doubles the primary types, uses LeakyReLU and, as in the paper, no decoder.
     overrides: any field of CapsNetConfig. Raises ConfigError for an unknown preset or routing, UnknownDataset for a
-    data set whose images nobody knows.
+    data set whose images nobody knows, DatasetMissing for a folder that is not there.
     Source: Yang, Li & Yu 2021, Table I; Hinton, Sabour & Frosst 2018, section 4.
     """
     presets = PRESETS | MATRIX_PRESETS
@@ -73,25 +76,29 @@ def preset(name: str, data: str, routing: str, *, decoder: bool = True, **overri
     if name in MATRIX_PRESETS and not ALGORITHMS[routing].matrix:
         other = name.removeprefix("matrix-")
         raise ConfigError(f"The preset {name} routes {by_matrices()}, or the preset {other}.")
-    values = {**presets[name], "routing": routing, "image": image_of(data, overrides)}
+    values = {**presets[name], "routing": routing, **told_by(data, overrides)}
     if ALGORITHMS[routing].matrix:
         values |= {"primary_dim": MATRIX, "class_dim": MATRIX}
     if data in DATASETS and not DATASETS[data].reconstructed and name != "residual":
         values |= {"primary_types": 2 * values["primary_types"], "leaky": True, "decoder": ()}
     config = replace(CapsNetConfig(), **(values | overrides))
-    if not decoder:
-        return replace(config, decoder=())
-    return (
-        replace(config, decoder=small_decoder(config)) if name == "residual" and "decoder" not in overrides else config
-    )
+    if decoder is True:
+        return replace(config, decoder=small_decoder(config)) if name == "residual" else config
+    return replace(config, decoder=tuple(decoder or ()))
 
 
-def image_of(data: str, overrides: Mapping[str, Any]) -> tuple[int, int, int]:
-    """Channels, height and width of a network's images: those asked for, else the data set's.
+def told_by(data: str, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Image and number of classes of a network's config, as its data set says them; nothing where nobody knows.
 
-    Raises UnknownDataset where nothing is asked for and the data set is none of DATASETS.
+    Where no image is asked for, raises UnknownDataset for what is no data set, DatasetMissing for a folder that is not
+    there or cannot be used.
     """
-    return overrides["image"] if "image" in overrides else describe(data).image
+    info = known(data) if "image" in overrides else describe(data)
+    if info is None or ("image" in overrides and not info.classes):
+        return {}
+    if not info.classes:
+        raise DatasetMissing(info.missing(data_root()))
+    return {"image": info.image, "classes": len(info.classes)}
 
 
 DECODER_WEIGHTS, DECODER_UNIT = 600_000, 8

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from capsviz.data import DATASETS
-from capsviz.network import ConfigError, preset
+from capsviz.data import DATASETS, DatasetMissing
+from capsviz.network import ConfigError, configure, preset
+from tests.folders import drawn
 
 
 @pytest.mark.parametrize("name", ["paper", "compact"])
@@ -51,6 +52,29 @@ def test_a_preset_without_decoder_differs_in_nothing_else():
 def test_any_field_of_a_preset_can_be_overridden():
     config = preset("tiny", "digits", "dr", iterations=5, classes=4)
     assert (config.iterations, config.classes) == (5, 4)
+
+
+@pytest.mark.parametrize("name", ["tiny", "residual"])
+@pytest.mark.parametrize("data", ["digits", "cifar10"])
+def test_a_decoder_may_have_other_widths(name, data):
+    for widths in ((40,), [8, 16], ()):
+        assert configure(name, data, "dr", decoder=widths) == replace(preset(name, data, "dr"), decoder=tuple(widths))
+
+
+@pytest.mark.parametrize("routing", ["dr", "cnn"])
+def test_image_and_classes_are_those_of_a_folder(routing, tmp_path):
+    data = f"folder:{drawn(tmp_path / 'mine')}"
+    config = configure("tiny", data, routing)
+    assert (config.image, config.classes) == ((3, 20, 20), 3)
+    asked = configure("tiny", data, routing, image=(1, 32, 32))
+    assert (asked.image, asked.classes) == ((1, 32, 32), 3)
+    assert configure("tiny", data, routing, classes=7).classes == 7
+
+
+@pytest.mark.parametrize("form", ["", "@3x64x64"])
+def test_a_folder_that_is_not_there_is_said_to_be_missing(form, tmp_path):
+    with pytest.raises(DatasetMissing, match=f"^There is no folder {tmp_path}/gone; put it back there, or into"):
+        configure("tiny", f"folder:{tmp_path}/gone{form}", "dr")
 
 
 def test_an_unknown_preset_or_routing_is_named_with_the_choices(unchecked_types):
