@@ -169,9 +169,7 @@ def json_text(values: Mapping[str, Any], indent: int = 2) -> str:
     try:
         return json.dumps(values, indent=indent, allow_nan=False) + "\n"
     except ValueError as error:
-        raise WriteError(
-            "A number to be written is not finite, so nothing was; see what it comes from."
-        ) from error
+        raise WriteError("A number to be written is not finite, so nothing was; see what it comes from.") from error
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str, Any]) -> None:

@@ -113,16 +113,16 @@ def zoo_add(
     from capsviz.experiments import seeds
     from capsviz.training.publish import publish
 
-    leaving = None if replaces is None else zoo.entry(replaces)
+    left = None if replaces is None else seeds.record_of(zoo.entry(replaces))
     if run.suffix == exchange.SUFFIX:
         if eight_bits:
             raise CapsvizError("A model in a file keeps its weights as they are; leave out --8-bits.")
-        entry = exchange.add(run, name)
+        entry = exchange.add(run, name, replaces=replaces)
     else:
-        entry = publish(run, name, bits=8 if eight_bits else 16)
-    if leaving is not None:
-        seeds.keep_record(leaving)
-        zoo.replace(leaving.name, entry.name)
+        entry = publish(run, name, bits=8 if eight_bits else 16, replaces=replaces)
+    if left is not None:
+        seeds.keep_record(*left)
+        zoo.replace(left[0].name, entry.name)
     print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
 
 

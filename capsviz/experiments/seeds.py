@@ -141,18 +141,19 @@ def keep_curves(spreads: Sequence[Spread], out: Path) -> list[Path]:
     return kept
 
 
-def keep_record(entry: zoo.Entry) -> None:
-    """Keep error and curves of a model that leaves the zoo among what was trained here and does not ship.
+def record_of(entry: zoo.Entry) -> tuple[Spread, bytes]:
+    """Error and curves of a model of the zoo, before it leaves: what `keep_record` takes.
 
-    What is recorded of its very command stays; else the error of its rounded weights is kept. Raises ResultError.
+    What is recorded of its very command, else the error of its rounded weights; no curves of one that public code
+    trained. Raises ResultError, ZooError where the curves are gone.
     """
-    if entry.curves:  # one that public code trained has none
-        path = curves_of(entry.name)
-        make_folder(path.parent)
-        write(path, (zoo.folder() / entry.curves).read_bytes())
+    try:
+        drawn = (zoo.folder() / entry.curves).read_bytes() if entry.curves else b""
+    except FileNotFoundError as error:
+        raise zoo.ZooError(f"The curves {entry.curves} of {entry.name} are missing; restore them with git.") from error
     before = recorded().get(entry.name)
     if before is not None and before.command == entry.command:
-        return
+        return before, drawn
     left = Spread(
         name=entry.name,
         data=entry.data,
@@ -169,6 +170,18 @@ def keep_record(entry: zoo.Entry) -> None:
         command=entry.command,
         note=entry.note,
     )
+    return left, drawn
+
+
+def keep_record(left: Spread, drawn: bytes) -> None:
+    """Keep error and curves of a model that left the zoo among what was trained here and does not ship.
+
+    Raises ResultError, WriteError.
+    """
+    if drawn:
+        path = curves_of(left.name)
+        make_folder(path.parent)
+        write(path, drawn)
     record([left])
 
 

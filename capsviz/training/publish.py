@@ -37,14 +37,17 @@ def exemplar_images(
     return train.batch(chosen.nonzero().flatten())
 
 
-def publish(run: Path, name: str | None = None, data_root: Path | None = None, *, bits: int = 16) -> zoo.Entry:
+def publish(
+    run: Path, name: str | None = None, data_root: Path | None = None, *, bits: int = 16, replaces: str | None = None
+) -> zoo.Entry:
     """Put a finished run's weights, rounded, into the zoo, with its curves and its line in the manifest.
 
     A run that learned b and kept its snapshots brings these along. Batch normalisation is folded into the weights.
     The test error of the manifest is measured on the rounded weights, which are what everybody gets. name: the
     model's, the run's unless given; a model of that name that the same command trained is replaced. bits: 16 for
-    float16, or 8 (capsviz.zoo.storage). Raises CheckpointError when the run is not finished, ZooError where another
-    training's model has the name.
+    float16, or 8 (capsviz.zoo.storage). replaces: the model that is to leave for it, which must be able to. Raises
+    CheckpointError when the run is not finished, ZooError where another training's model has the name, and as
+    `zoo.leaving`.
     """
     if not (run / SUMMARY).is_file():
         if (run / CHECKPOINT).is_file():
@@ -54,6 +57,8 @@ def publish(run: Path, name: str | None = None, data_root: Path | None = None, *
     summary = read_summary(run)
     name = name or summary["name"]
     zoo.check_word(name)
+    if replaces is not None:
+        zoo.leaving(replaces, name)
     if name in zoo.models() and zoo.entry(name).command != summary["command"]:
         raise zoo.ZooError(
             f"{name} is in the zoo, from another training; give this one a name of its own with --name, and "

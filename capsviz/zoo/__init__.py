@@ -18,7 +18,17 @@ from .manifest import (
     verify_history,
     version,
 )
-from .publishing import EXEMPLARS, check_new, check_word, class_capsules, packed_capsules, replace, save, shipped
+from .publishing import (
+    EXEMPLARS,
+    check_new,
+    check_word,
+    class_capsules,
+    leaving,
+    packed_capsules,
+    replace,
+    save,
+    shipped,
+)
 from .weights import capsule_spread, exemplar_capsules, history, load, load_network
 
 __all__ = [
@@ -38,6 +48,7 @@ __all__ = [
     "exemplar_capsules",
     "folder",
     "history",
+    "leaving",
     "load",
     "load_network",
     "markdown",

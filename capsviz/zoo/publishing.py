@@ -15,7 +15,7 @@ from torch import Tensor
 from capsviz import device
 from capsviz.network import CapsNet, Network, assemble
 from capsviz.network.finite import check_finite
-from capsviz.zoo.manifest import RECORDS, Entry, ZooError, changing, entry, folder, models
+from capsviz.zoo.manifest import RECORDS, AtStep, Entry, ZooError, changing, entry, folder, models
 from capsviz.zoo.storage import CAPSULES, packed, unpacked
 
 _WORD = re.compile(r"[\w-][\w.-]{0,99}")
@@ -36,6 +36,19 @@ def check_new(name: str) -> None:
     check_word(name)
     if name in models():
         raise ZooError(f"{name} is in the zoo; give this model another --name.")
+
+
+def leaving(name: str, successor: str) -> Entry:
+    """The model that is to leave the zoo for one of another name.
+
+    Raises ZooError where it is not in the manifest, is a step of a training, or both names are the same.
+    """
+    found = entry(name)
+    if isinstance(found, AtStep):
+        raise ZooError(f"{name} is a step of a training; name the trained model, {found.trained}, instead.")
+    if name == successor:
+        raise ZooError(f"{name} cannot take its own place; name another model as its successor.")
+    return found
 
 
 @device.or_cpu
@@ -141,11 +154,10 @@ def save(
 def replace(name: str, successor: str) -> None:
     """Take a model out of the zoo, with all its files; whoever asks for it is told of its successor.
 
-    Raises ZooError where either is not in the manifest, or both are the same; WriteError.
+    Raises ZooError where either is not in the manifest, and as `leaving`; WriteError.
     """
-    leaving = entry(name)
-    if entry(successor) == leaving:
-        raise ZooError(f"{name} cannot take its own place; name another model as its successor.")
+    entry(successor)
+    left = leaving(name, successor)
     with changing() as (entries, moved):
         if name not in entries or successor not in entries:
             raise ZooError(f"{name} or {successor} left the zoo meanwhile; see `capsviz zoo list`.")
@@ -153,7 +165,7 @@ def replace(name: str, successor: str) -> None:
         followed = {old: successor if new == name else new for old, new in moved.items()}
         moved |= followed | {name: successor}
     # The manifest first: it never names a file that is not there.
-    kept = leaving.checkpoints.file if leaving.checkpoints else ""
-    for file in (leaving.file, leaving.curves, leaving.history, kept, f"{RECORDS}/{name}.safetensors"):
+    kept = left.checkpoints.file if left.checkpoints else ""
+    for file in (left.file, left.curves, left.history, kept, f"{RECORDS}/{name}.safetensors"):
         if file:
             (folder() / file).unlink(missing_ok=True)

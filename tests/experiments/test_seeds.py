@@ -10,7 +10,7 @@ import pytest
 from capsviz import zoo
 from capsviz.experiments.convergence import curves
 from capsviz.experiments.results import ResultError
-from capsviz.experiments.seeds import SpreadError, collect, keep_curves, keep_record, record, recorded
+from capsviz.experiments.seeds import SpreadError, collect, keep_curves, keep_record, record, record_of, recorded
 from capsviz.files import CheckpointError
 from capsviz.network import preset
 from capsviz.training.config import TrainingConfig
@@ -139,7 +139,7 @@ def test_the_curves_of_what_does_not_ship_are_kept_and_drawn(runs, results_folde
 def test_a_model_that_leaves_is_kept_under_the_seed_of_its_training():
     entry = zoo.entry("digits-l2")
     for name, more, seed in (("one", "", 0), ("other", " --seed 7", 7)):
-        keep_record(replace(entry, name=name, command=entry.command + more, curves=""))
+        keep_record(*record_of(replace(entry, name=name, command=entry.command + more, curves="")))
         assert (recorded()[name].seeds, recorded()[name].errors) == ((seed,), (entry.test_error,))
 
 

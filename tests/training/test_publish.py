@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ import torch
 from typer.testing import CliRunner
 
 from capsviz import data, zoo
+from capsviz.analysis import exchange
 from capsviz.commands.main import app
+from capsviz.errors import CapsvizError
 from capsviz.experiments import seeds
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
@@ -83,6 +86,35 @@ def test_a_published_model_takes_the_place_of_another(run, empty_zoo, tmp_path, 
     assert seeds.curves_of("digits-l1-fc").read_text() == curves
     result = CliRunner().invoke(app, ["zoo", "add", str(run), "--name", "newer", "--replaces", "absent"])
     assert result.exit_code == 1 and list(zoo.models()) == ["new"]
+
+
+@pytest.mark.parametrize("file", [False, True])
+def test_a_model_that_cannot_be_replaced_is_said_before_anything_changes(file, run, empty_zoo, tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
+    old, source = publish(run), run
+    if file:
+        source = tmp_path / "other.capsviz"
+        source.write_bytes(exchange.export(old.name))
+    before = {path: path.read_bytes() for path in empty_zoo.rglob("*.*")}
+
+    def said(*words: str) -> str:
+        result = CliRunner().invoke(app, ["zoo", "add", str(source), *words])
+        assert result.exit_code == 1 and isinstance(result.exception, CapsvizError)
+        assert {path: path.read_bytes() for path in empty_zoo.rglob("*.*")} == before
+        assert not (tmp_path / "results").exists()
+        return str(result.exception)
+
+    own = said("--name", old.name, "--replaces", old.name)
+    assert own.startswith("digits-l1-fc is in the zoo;" if file else "digits-l1-fc cannot take its own place;")
+    kept = zoo.Checkpoints("checkpoints/a.safetensors", old.sha256, (3,), (9.0,), 9)
+    with zoo.manifest.changing() as (entries, _):
+        entries[old.name] = replace(old, checkpoints=kept)
+    before[empty_zoo / "manifest.json"] = (empty_zoo / "manifest.json").read_bytes()
+    assert said("--name", "new", "--replaces", f"{old.name}@3").startswith("digits-l1-fc@3 is a step of a training;")
+    before.pop(curves := empty_zoo / old.curves)
+    curves.unlink()
+    gone = said("--name", "new", "--replaces", old.name)
+    assert gone == "The curves curves/digits-l1-fc.jsonl of digits-l1-fc are missing; restore them with git."
 
 
 def test_an_altered_or_missing_history_is_named(run, empty_zoo):
