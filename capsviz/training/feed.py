@@ -50,6 +50,8 @@ class Feed:
             raise SettingsError(
                 "multi-mnist moves its digits itself; leave out the shift, the mirror, the cutout and turns."
             )
+        if config.shift >= min(data.image[1:]):
+            raise SettingsError(f"A shift by {config.shift} pixels can leave nothing of an image; choose a smaller.")
         if config.cutout >= min(data.image[1:]):
             raise SettingsError(f"A square of {config.cutout} pixels can hide a whole image; choose a smaller cutout.")
         self._epoch, self._order = -1, torch.empty(0, dtype=torch.int64)

@@ -103,6 +103,8 @@ def test_no_digit_of_a_training_pair_is_in_a_validation_pair(digits, monkeypatch
         ({"batch": 5000}, 1, "at most that many"),
         ({"batch": 63}, 2, "multiple"),
         ({"cutout": 28}, 1, "can hide a whole image; choose a smaller"),
+        ({"shift": 28}, 1, "A shift by 28 pixels can leave nothing of an image; choose a smaller"),
+        ({"shift": 10**30}, 1, "can leave nothing of an image; choose a smaller"),
     ],
 )
 def test_a_batch_that_cannot_be_is_refused_in_one_sentence(digits, settings, ranks, says):
