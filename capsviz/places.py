@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -13,6 +14,11 @@ def root() -> Path:
     """The folder of `pretrained/`, `benchmarks/results/`, `app/`: a checkout, or `bundled/` in an installed capsviz."""
     bundled = _PACKAGE / "bundled"
     return bundled if bundled.is_dir() else _CHECKOUT
+
+
+def chosen(variable: str, *inside: str) -> Path:
+    """The folder that an environment variable names, ~ resolved; that in `root` where it is unset or empty."""
+    return Path(os.path.expanduser(os.environ.get(variable) or root().joinpath(*inside)))
 
 
 def own_version() -> str:

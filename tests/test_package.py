@@ -15,9 +15,10 @@ import pytest
 from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
-from capsviz import places
+from capsviz import places, zoo
 from capsviz.commands import app, main
 from capsviz.errors import CapsvizError
+from capsviz.experiments import results
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -39,6 +40,16 @@ def installed(tmp_path: Path) -> Path:
         (tmp_path / target).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / target).symlink_to(ROOT / source)
     return tmp_path
+
+
+@pytest.mark.parametrize(("folder", "variable"), [(zoo.folder, "CAPSVIZ_ZOO"), (results.folder, "CAPSVIZ_RESULTS")])
+def test_a_folder_that_is_named_empty_is_not_named_and_its_home_is_resolved(folder, variable, monkeypatch):
+    monkeypatch.delenv(variable, raising=False)
+    unset = folder()
+    monkeypatch.setenv(variable, "")
+    assert folder() == unset and unset.is_dir()
+    monkeypatch.setenv(variable, "~/mine")
+    assert folder() == Path.home() / "mine"
 
 
 @pytest.mark.long

@@ -181,7 +181,10 @@ def parted(name: str) -> tuple[Path, Form | None]:
     """The path in a "folder:PATH" name, ~ resolved, and the form in it; raises `UnknownDataset` for a wrong one."""
     said = name.removeprefix(FOLDER_PREFIX)
     found = _FORM.search(said)
-    path = Path(said[: found.start()] if found else said).expanduser().absolute()
+    where = said[: found.start()] if found else said
+    if not where:
+        raise UnknownDataset(f"The name {name} has no path; write folder:PATH, or folder:. for the folder you are in.")
+    path = Path(os.path.expanduser(where)).absolute()
     if not re.fullmatch(ONE_LINE, str(path)):
         raise UnknownDataset(f"The path {str(path)!r} is no text on one line; rename its folders.")
     if found is None:

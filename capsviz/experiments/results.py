@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from copy import deepcopy
@@ -30,7 +29,7 @@ class ResultError(CapsvizError):
 
 def folder() -> Path:
     """`benchmarks/results/`, which come with capsviz, or what the environment variable CAPSVIZ_RESULTS names."""
-    return Path(os.environ.get("CAPSVIZ_RESULTS", places.root() / "benchmarks" / "results"))
+    return places.chosen("CAPSVIZ_RESULTS", "benchmarks", "results")
 
 
 def version(name: str | None = None) -> Version:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -165,7 +164,7 @@ class AtStep(Entry):
 
 def folder() -> Path:
     """`pretrained/`, which comes with capsviz, or what the environment variable CAPSVIZ_ZOO names."""
-    return Path(os.environ.get("CAPSVIZ_ZOO", places.root() / "pretrained"))
+    return places.chosen("CAPSVIZ_ZOO", "pretrained")
 
 
 def version() -> tuple[str, *tuple[int, ...]]:

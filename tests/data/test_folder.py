@@ -270,3 +270,14 @@ def test_a_sample_of_what_lies_in_class_order_is_spread_over_all_classes(tmp_pat
     places = sample("folder:x", len(labels), 8)
     assert labels.tolist() == sorted(labels.tolist()) and labels[places].unique().tolist() == [0, 1, 2]
     assert sample("folder:x", 5, 5).tolist() == sample("mnist", 10_000, 5).tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("form", ["", "@1x28x28"])
+def test_a_name_without_a_path_is_not_the_folder_that_one_is_in(form):
+    with pytest.raises(UnknownDataset, match=r"has no path; write folder:PATH, or folder:\. for the folder you are in"):
+        describe(f"folder:{form}")
+
+
+def test_a_home_that_nobody_has_is_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(DatasetMissing, match=r"^There is no folder .*/~nobody-here/a; put it back there"):
+        load("folder:~nobody-here/a", "train", root=tmp_path)
