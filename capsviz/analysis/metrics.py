@@ -10,22 +10,29 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from capsviz.tracing.trace import Trace
+from capsviz.tracing.trace import NotRecorded, Trace
 
 
 def contributions(trace: Trace, image: int = 0) -> Float[Tensor, "lower upper"]:
     """What each vote adds to the length of the sum that it goes into: c_ij û_ij·s_j / ‖s_j‖, with b_ij where learned.
 
     Over the lower capsules they sum to ‖s_j‖ (Sabour, Frosst & Hinton 2017, eq. 2; Yang, Li & Yu 2021, eq. 6), whose
-    direction squash keeps. Raises KeyError for a routing without sums.
+    direction squash keeps; where nothing is squashed, the votes say û·s. Raises KeyError for a routing without sums,
+    and for votes that are wanted and were not recorded.
     """
     layer = trace.layer
     if "coefficients" in layer:
         weights, towards = layer["coefficients"][-1], layer["sums"]
     else:
-        weights, towards = layer["couplings"][-1, image], layer["poses"]
-    lengths = towards[-1, image].norm(dim=-1).clamp_min(torch.finfo(torch.float32).tiny)
-    return weights * layer["agreement"][-1, image] / lengths
+        weights, towards = layer["couplings"][-1, image], layer["poses" if layer.algorithm.squashed else "sums"]
+    towards = towards[-1, image]
+    if layer.algorithm.squashed:
+        agreement = layer["agreement"][-1, image]
+    elif layer.votes is not None:
+        agreement = (layer.votes[image] * towards).sum(-1)
+    else:
+        raise NotRecorded("The trace does not hold the votes; record them as well.")
+    return weights * agreement / towards.norm(dim=-1).clamp_min(torch.finfo(torch.float32).tiny)
 
 
 def label_signs(
@@ -106,12 +113,17 @@ class ImageMoments:
     width: Float[Tensor, " batch"]
     """Standard deviation of the ink along the columns."""
     slant: Float[Tensor, " batch"]
-    """Columns to the right per row upwards: the shear that would set the digit upright, positive leaning right."""
+    """Columns to the right per row upwards: the shear that would set the digit upright, positive leaning right; 0 for
+    ink in one row."""
     stroke: Float[Tensor, " batch"]
     """Stroke width: twice the ink over its total variation (width w and length L make ink wL and edges 2L)."""
     curvature: Float[Tensor, " batch"]
     """Curvature, per pixel, of the parabola column(row) that fits the ink best: 1 / radius of an upright arc, positive
     where it opens to the right, like a bracket (; 0 for ink in fewer than three rows."""
+
+
+ONE_ROW = 1e-9
+"""Variance along the rows, in pixels², up to which all ink is in one row: rounding leaves a little."""
 
 
 def image_moments(images: Float[Tensor, "batch channel height width"]) -> ImageMoments:
@@ -138,7 +150,7 @@ def image_moments(images: Float[Tensor, "batch channel height width"]) -> ImageM
         column,
         variance_down.sqrt(),
         variance_right.sqrt(),
-        -covariance / variance_down,
+        torch.where(variance_down <= ONE_ROW, 0.0, -covariance / variance_down),
         2 * mass / variation,
         _curvature(mean, down, right),
     )
@@ -151,7 +163,8 @@ def _curvature(mean: Callable[[Tensor], Tensor], down: Tensor, right: Tensor) ->
     # row², freed of what a constant and row say already: what is left of it decides on c alone.
     spread = fourth - second.square() - third.square() / second
     slope = mean(down.square() * right) - third / second * mean(down * right)
-    flat = spread <= 1e-9 * fourth  # ink in one or two rows: every parabola through them fits
+    # Ink in one or two rows: every parabola through them fits.
+    flat = (second <= ONE_ROW) | (spread <= 1e-9 * fourth)
     return torch.where(flat, 0.0, 2 * slope / spread)
 
 

@@ -10,6 +10,7 @@ import torch
 from capsviz import trace
 from capsviz.analysis import metrics
 from capsviz.network import CapsNet, preset
+from tests.known import known
 
 
 def test_signs_are_plus_one_for_the_labels_only():
@@ -115,9 +116,36 @@ def test_a_straight_bar_has_no_curvature_however_it_leans():
     assert metrics.image_moments(flat).curvature.item() == 0
 
 
+@pytest.mark.parametrize("rows", [[3], [27], [3, 4], [0, 27]])
+def test_ink_in_one_or_two_rows_has_all_its_moments(rows: list[int]):
+    image = torch.zeros(1, 1, 28, 28)
+    image[0, 0, rows] = torch.linspace(0.1, 0.7, 28)
+    moments = metrics.image_moments(image)
+    assert all(math.isfinite(value.item()) for value in vars(moments).values())
+    assert moments.slant.item() == pytest.approx(0, abs=1e-6) and moments.curvature.item() == 0
+
+
 def test_an_empty_image_has_no_position():
     moments = metrics.image_moments(torch.zeros(1, 1, 28, 28))
-    assert moments.ink.item() == 0 and math.isnan(moments.row.item())
+    assert moments.ink.item() == 0
+    assert all(math.isnan(value.item()) for name, value in vars(moments).items() if name != "ink")
+
+
+@pytest.mark.parametrize("routing", ["dr", "l2", "l1", "attention"])
+def test_contributions_are_what_the_votes_add_to_the_length_of_their_sum(routing: str):
+    recorded = trace(CapsNet(preset("tiny", "digits", routing)).eval(), torch.rand(2, 1, 28, 28), votes=True)
+    layer, votes = recorded.layer, known(recorded.layer.votes)[1]
+    weights = layer["coefficients"][-1] if "coefficients" in layer else layer["couplings"][-1, 1]
+    sums = (weights.unsqueeze(-1) * votes).sum(0)
+    given = metrics.contributions(recorded, 1)
+    torch.testing.assert_close(given, weights * (votes * sums).sum(-1) / sums.norm(dim=-1), rtol=1e-3, atol=1e-6)
+    torch.testing.assert_close(given.sum(0), sums.norm(dim=-1), rtol=1e-4, atol=1e-6)
+
+
+def test_contributions_by_attention_are_not_told_without_votes():
+    model = CapsNet(preset("tiny", "digits", "attention")).eval()
+    with pytest.raises(KeyError, match="does not hold the votes; record them as well"):
+        metrics.contributions(trace(model, torch.rand(1, 1, 28, 28), votes=False))
 
 
 @pytest.mark.parametrize("routing", ["dr", "em", "l2"])
