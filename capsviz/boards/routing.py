@@ -70,6 +70,7 @@ def routing_message(
     show any T up to that of the trace: `reaches` and `agreement_reaches` are the ends of its scales by T.
     Raises FigureError where the trace is of another routing, holds no votes, or lacks the image or the class.
     """
+    trace, base = trace.at(-1), base and base.at(-1)
     check(trace, "board", image=image, upper=upper)
     cast = votes(trace, image, upper)
     plane = fit_plane(votes(base or trace, image, upper), _poses(base or trace, image)[:, upper], seen=SEEN)

@@ -30,6 +30,7 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     default.
     Raises FigureError where the routing has no such shares, or the trace holds no votes or has no such iteration.
     """
+    trace = trace.at(-1)
     iteration = trace.layer.iterations if iteration is None else iteration
     check(trace, "flow", image=image, iteration=iteration)
     flows = _flows(trace, image, iteration)

@@ -59,6 +59,16 @@ def test_the_types_of_a_layer_above_the_primary_capsules_are_counted_in_words_as
     assert describe(figure).startswith("Sankey diagram from 6 types of lower capsules to 3 upper ones")
 
 
+def test_the_flow_and_the_board_of_a_stack_are_those_of_its_last_layer():
+    layers = (CapsuleLayer(6, 3, 2), CapsuleLayer(3, 3, 1))
+    trace = record("em", name="matrix-tiny", votes="all", capsule_layers=layers)
+    assert type_flow(trace) == type_flow(trace.at(-1))
+    whole, last = (routing_message(each, image=1, upper=2).arrays for each in (trace, trace.at(-1)))
+    np.testing.assert_array_equal(whole["presence"], trace.lower_activations()[1].numpy())
+    for name in whole:
+        np.testing.assert_array_equal(whole[name], last[name])
+
+
 def test_discriminative_routing_has_no_such_flow(l2):
     with pytest.raises(FigureError, match="trace a model of"):
         type_flow(l2)
