@@ -65,7 +65,7 @@ class Decoder(nn.Module):
     ) -> Float[Tensor, "batch channel height width"]:
         """The image that the capsule of the given class draws."""
         mask = torch.nn.functional.one_hot(classes.long(), poses.shape[1]).to(poses.dtype)
-        return self.layers((poses * mask.unsqueeze(-1)).flatten(1)).float().unflatten(1, self.image)
+        return self.layers((poses * mask.unsqueeze(-1)).flatten(1)).to(poses.dtype).unflatten(1, self.image)
 
 
 class CapsNet(nn.Module):
@@ -96,7 +96,7 @@ class CapsNet(nn.Module):
         return self.transform.transpose(0, 1)
 
     def encode(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
-        """Images in 0..1 to primary capsules."""
+        """Images in 0..1, in the precision of the weights, to primary capsules."""
         return self.encoder(images)
 
     @property

@@ -26,14 +26,15 @@ class PrimaryCapsules:
 
 
 def primary_capsules(
-    features: Float[Tensor, "batch number row column"], types: int, *, matrix: bool
+    features: Float[Tensor, "batch number row column"], types: int, *, matrix: bool, dtype: torch.dtype = torch.float32
 ) -> PrimaryCapsules:
     """The capsules that a convolution's channels are: number after number, of each all types; squashed.
 
-    matrix: for EM, whose poses are not squashed; the last number is then the logit of the activation. In float32.
+    matrix: for EM, whose poses are not squashed; the last number is then the logit of the activation. dtype: of the
+    weights above, in which capsules are under autocast as well.
     """
     # Memory runs over d, then capsules: every sum over (d, i) in the votes is then one matrix product.
-    numbers = features.float().unflatten(1, (-1, types)).permute(0, 1, 3, 4, 2).flatten(2)
+    numbers = features.to(dtype).unflatten(1, (-1, types)).permute(0, 1, 3, 4, 2).flatten(2)
     if matrix:
         return PrimaryCapsules(numbers[:, :-1].transpose(1, 2), numbers[:, -1].sigmoid())
     poses = squash(numbers.transpose(1, 2))

@@ -125,4 +125,5 @@ class ResidualEncoder(nn.Module):
 
     def forward(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
         """The primary capsules of images in 0..1."""
-        return primary_capsules(self.features(images), self.types, matrix=self.matrix)
+        dtype = self.primary.conv.weight.dtype
+        return primary_capsules(self.features(images), self.types, matrix=self.matrix, dtype=dtype)

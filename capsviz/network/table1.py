@@ -33,9 +33,9 @@ class ConvolutionalEncoder(nn.Module):
 
     def forward(self, images: Float[Tensor, "batch channel height width"]) -> PrimaryCapsules:
         """The primary capsules of images in 0..1."""
-        features = self.features(images)
+        features, dtype = self.features(images), self.primary.weight.dtype
         if self.reshaped:
             # Of each number the capsules, in the order of memory: as if all were types at one position.
             numbers = features.flatten(1).unflatten(1, (-1, self.reshaped)).transpose(1, 2)
-            return primary_capsules(numbers.flatten(1)[..., None, None], numbers.shape[2], matrix=False)
-        return primary_capsules(features, self.types, matrix=self.matrix)
+            return primary_capsules(numbers.flatten(1)[..., None, None], numbers.shape[2], matrix=False, dtype=dtype)
+        return primary_capsules(features, self.types, matrix=self.matrix, dtype=dtype)

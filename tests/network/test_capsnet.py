@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsviz.network import CapsNet, CapsNetConfig, preset, strongest
-from capsviz.routing import DenseVotes, LinearVotes, discriminative_routing, dynamic_routing
+from capsviz.routing import ALGORITHMS, DenseVotes, LinearVotes, discriminative_routing, dynamic_routing
 from capsviz.routing.discriminative import DiscriminativeStep, ascent_gradient
 
 ROUTINGS = ["dr", "em", "l2", "l1"]
@@ -374,3 +374,17 @@ def test_stored_votes_route_to_the_same_capsules(routing):
     dense = DenseVotes(model.votes(output.primary).materialise())
     *_, step = dynamic_routing(dense, 3) if routing == "dr" else discriminative_routing(dense, model.coefficients)
     torch.testing.assert_close(step.poses, output.poses, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+@pytest.mark.parametrize(
+    ("name", "routing"), [("tiny", each) for each in ALGORITHMS] + [("matrix-tiny", "em"), ("residual", "dr")]
+)
+def test_a_network_in_another_precision_says_the_same(name, routing, dtype):
+    model, images = CapsNet(preset(name, "digits", routing)).eval(), torch.rand(2, 1, 28, 28)
+    classes = torch.tensor([3, 5])
+    before, after = model(images, classes), model.to(dtype)(images.to(dtype), classes)
+    near = 1e-3 if dtype == torch.float64 else 0.1
+    for field in ("activations", "reconstruction"):
+        assert getattr(after, field).dtype == dtype
+        torch.testing.assert_close(getattr(after, field).float(), getattr(before, field), rtol=near, atol=near / 10)
