@@ -40,10 +40,10 @@ class Evaluation:
 def evaluate(model: Network, data: ImageSet | MultiDigits, batch: int = BATCH) -> Evaluation:
     """Classify every image of a set by the most active class, in float32 and in order: the same answer each time.
 
-    model: left in the mode it came in, and on its device. batch: images at a time on the CPU; on a GPU as many as
-    `capsviz.device` finds room for.
+    model: each of its modules is left in the mode it came in, and on its device. batch: images at a time on the CPU; on
+    a GPU as many as `capsviz.device` finds room for.
     """
-    was_training = model.training
+    training = [each for each in model.modules() if each.training]
     model.eval()
     wrong, count, loss = 0, 0, 0.0
     confusion = torch.zeros(model.config.classes, model.config.classes, dtype=torch.int64)
@@ -52,7 +52,8 @@ def evaluate(model: Network, data: ImageSet | MultiDigits, batch: int = BATCH) -
             wrong, count, loss = wrong + part[0], count + part[1], loss + part[2]
             confusion += part[3]
     finally:
-        model.train(was_training)
+        for each in training:
+            each.training = True
     return Evaluation(100 * wrong / count, count, loss / count, confusion)
 
 

@@ -32,6 +32,14 @@ def test_an_evaluation_is_the_same_twice_and_counts_every_image_once():
     assert first.error == 100 * (first.count - int(first.confusion.diag().sum())) / first.count
 
 
+def test_a_part_that_is_held_still_stays_so():
+    model = CapsNet(preset("residual", "digits", "dr")).train()
+    model.encoder.eval()
+    before = [each.training for each in model.modules()]
+    evaluate(model, single_digits())
+    assert [each.training for each in model.modules()] == before and len({*before}) == 2
+
+
 def test_a_virtual_set_is_measured_on_one_pair_for_each_digit_of_its_base():
     pairs = MultiDigits(single_digits())
     model = CapsNet(preset("tiny", "multi-mnist", "dr"))
