@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 from msgspec import Meta
 
@@ -137,6 +137,8 @@ class CapsNetConfig(NetworkConfig):
     def __post_init__(self) -> None:
         if self.routing not in ALGORITHMS:
             raise ConfigError(f"No routing is called {self.routing!r}; choose one of {', '.join(ALGORITHMS)}.")
+        if self.through not in get_args(Through):
+            raise ConfigError(f"through is {self.through!r}; choose one of {', '.join(get_args(Through))}.")
         check(self, ConfigError)
         for part in (*self.capsule_layers, *self.stages, self.inverse_temperature):
             check(part, ConfigError)

@@ -223,6 +223,8 @@ def adopted(weights: Weights, layout: str, image: tuple[int, int, int], iteratio
     are missing or wrong, and outputs that differ; NotFinite.
     """
     known = _layout(layout)
+    if not all(isinstance(name, str) and isinstance(value, Tensor) for name, value in weights.items()):
+        raise LayoutError("A state dict has tensors by name; give what the network's state_dict() returns.")
     weights = {name.removeprefix("module."): value.detach().float().cpu() for name, value in weights.items()}
     sizes = _checked(known, weights)
     check_finite(weights, "The network")

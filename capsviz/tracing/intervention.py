@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
+from operator import index
 
 import torch
 from jaxtyping import Float
@@ -49,9 +50,12 @@ class Intervention:
     def gains(self, lower: int) -> Float[Tensor, " lower"]:
         """What the strength of each of `lower` capsules is multiplied by: 0, 1 or `BOOST`.
 
-        Raises InterventionError where a capsule is named that the network has not.
+        Raises InterventionError where a capsule is named that the network has not, or something that is no number.
         """
-        named = [capsule for part in self._parts() for capsule in part]
+        try:
+            named = [index(capsule) for part in self._parts() for capsule in part]
+        except TypeError as error:
+            raise InterventionError(f"{self} names no capsules; give tuples of whole numbers.") from error
         if named and not 0 <= min(named) <= max(named) < lower:
             wrong = max(named) if max(named) >= lower else min(named)
             raise InterventionError(f"There is no primary capsule {wrong}; name capsules from 0 to {lower - 1}.")

@@ -11,7 +11,7 @@ from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.data.folder import parted
 from capsviz.errors import CapsvizError
 from capsviz.network import METHODS, MOST_ITERATIONS
-from capsviz.reading import understood
+from capsviz.reading import check, understood
 from capsviz.routing import Method, Through, shorts
 from capsviz.training.schedules import SCHEDULES
 
@@ -141,6 +141,7 @@ class TrainingConfig:
     average: float = setting(0.0, "Decay of the moving average of the weights that is saved; 0: none.", below(1.0))
 
     def __post_init__(self) -> None:
+        check(self, SettingsError)
         for each in fields(self):
             value = getattr(self, each.name)
             if value == each.default:

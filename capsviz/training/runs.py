@@ -84,15 +84,15 @@ T = TypeVar("T")
 
 def alone(
     train: Callable[Concatenate[TrainingConfig, Path, P], T],
-) -> Callable[Concatenate[TrainingConfig, Path, P], T]:
+) -> Callable[Concatenate[TrainingConfig, str | Path, P], T]:
     """A training that holds its folder while it runs: a second one in it raises Busy at once, and changes nothing.
 
     Of several processes that torchrun started, the first holds it for all.
     """
 
     @wraps(train)
-    def guarded(config: TrainingConfig, folder: Path, /, *args: P.args, **options: P.kwargs) -> T:
-        first = os.environ.get("RANK", "0") == "0"
+    def guarded(config: TrainingConfig, folder: str | Path, /, *args: P.args, **options: P.kwargs) -> T:
+        folder, first = Path(folder), os.environ.get("RANK", "0") == "0"
         with locked(folder, "trains", wait=False) if first else nullcontext():
             return train(config, folder, *args, **options)
 

@@ -34,6 +34,7 @@ def test_a_config_cannot_be_changed_under_a_network():
         ({"routing": "dynamic"}, ["dynamic", "dr", "em", "l2", "l1"]),
         ({"classes": 0}, ["classes", "0"]),
         ({"iterations": 0}, ["iterations", "0"]),
+        ({"through": "lst"}, ["through is 'lst'; choose one of last, all"]),
         ({"primary_types": -3}, ["primary_types", "-3"]),
         ({"kernel": 0}, ["kernel", "0"]),
         ({"image": (1, 16, 16)}, ["16", "image"]),

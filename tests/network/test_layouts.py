@@ -185,11 +185,13 @@ def cut(weights: dict[str, Tensor], name: str) -> dict[str, Tensor]:
         ),
         (lambda all_: {**all_, "fc.weight": torch.ones(2)}, r"also has fc\.weight, unlike the state dicts of Xifeng"),
         (lambda all_: cut(all_, "decoder.2.bias"), r"^decoder\.2\.bias is 13, where XifengGuo/\S+ has 14\.$"),
+        (lambda all_: dict(enumerate(all_.values())), r"^A state dict has tensors by name; give what"),
+        (lambda all_: {**all_, "conv1.bias": [0.0]}, r"^A state dict has tensors by name; give what"),
         (lambda all_: {**all_, "conv1.bias": torch.ones(CHANNELS, 1)}, r"^conv1\.bias is 6 × 1, where .* has 6\.$"),
         (lambda all_: {**all_, "conv1.bias": torch.full((CHANNELS,), torch.nan)}, r"not finite in conv1\.bias"),
     ],
 )
-def test_weights_that_are_not_those_of_the_layout_are_named(wrong, said):
+def test_weights_that_are_not_those_of_the_layout_are_named(wrong, said, unchecked_types):
     with pytest.raises(CapsvizError, match=said):
         adopted(wrong(made("xifengguo").named()), "xifengguo", IMAGE)
 

@@ -81,6 +81,12 @@ def test_a_capsule_that_is_not_there_is_said_so(capsule):
         capsviz.trace(network("dr"), images(), intervention=Intervention(muted=(capsule,)))
 
 
+@pytest.mark.parametrize("wrong", [(1.7,), ("1",), 3])
+def test_what_is_no_number_of_a_capsule_is_said_so(wrong, unchecked_types):
+    with pytest.raises(InterventionError, match=r"^Intervention\(muted=.* names no capsules; give tuples of whole num"):
+        capsviz.trace(network("dr"), images(), intervention=Intervention(muted=wrong))
+
+
 def test_another_schedule_of_the_inverse_temperature_is_used_and_written_down():
     model, hot = network("em"), InverseTemperature(final=4.0)
     trace = capsviz.trace(model, images(), inverse_temperature=hot)

@@ -16,6 +16,8 @@ from capsviz.training.config import SettingsError, TrainingConfig
         ({"schedule": "fast"}, "one-cycle"),
         ({"precision": "8"}, "bf16-mixed"),
         ({"epochs": 0}, "at least 1"),
+        ({"epochs": 1.5}, r"^epochs must be int and is float; got 1\.5\.$"),
+        ({"batch": "32"}, r"^batch must be int and is str; got '32'\.$"),
         ({"batch": 0}, "at least 1"),
         ({"steps": 0}, "at least 1"),
         ({"shift": -1}, "at least 0"),
@@ -45,7 +47,7 @@ from capsviz.training.config import SettingsError, TrainingConfig
         ({"routing": "cnn", "decoder": False}, "drop --no-decoder"),
     ],
 )
-def test_a_wrong_setting_gets_one_sentence_that_says_what_to_do(wrong, says):
+def test_a_wrong_setting_gets_one_sentence_that_says_what_to_do(wrong, says, unchecked_types):
     with pytest.raises(SettingsError, match=says) as caught:
         TrainingConfig(**({"data": "digits", "routing": "dr"} | wrong))
     assert isinstance(caught.value, CapsvizError)

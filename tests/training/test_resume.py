@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,6 +39,11 @@ def one_thread():
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(before)
+
+
+def test_a_folder_may_be_named_by_text(tmp_path):
+    outcome = loop.train(replace(CONFIG, steps=1), str(tmp_path / "run"), device="cpu", quiet=True)
+    assert outcome.folder == tmp_path / "run" and outcome.summary
 
 
 def started(folder: Path) -> subprocess.Popen:
