@@ -11,6 +11,7 @@ from capsviz.routing import ALGORITHMS, Method
 from .capsnet import CapsNet
 from .cnn import BASELINE, CNN, CNNConfig, cnn_preset
 from .config import CapsNetConfig, ConfigError, NetworkConfig
+from .drawing import OwnNumbers
 from .presets import preset
 from .residual import Convolution
 
@@ -48,8 +49,11 @@ def config_in_file(kind: type, values: Any) -> Any:
     return config_from_dict(values)
 
 
-def assemble(config: NetworkConfig) -> Network:
-    """The network of a config, its weights drawn from torch's random numbers."""
+def assemble(config: NetworkConfig, seed: int | None = None) -> Network:
+    """The network of a config, its weights drawn from torch's random numbers, or from those of a seed beside them."""
+    if seed is not None:
+        with OwnNumbers(seed):
+            return assemble(config)
     if isinstance(config, CNNConfig):
         return CNN(config)
     assert isinstance(config, CapsNetConfig)
@@ -67,6 +71,6 @@ def folded(network: Network) -> Network:
     for name, module in network.named_modules():
         if isinstance(module, Convolution):
             weights |= {f"{name}.conv.{key}": value for key, value in module.folded().items()}
-    plain = CapsNet(replace(network.config, normalised=False))
+    plain = assemble(replace(network.config, normalised=False), seed=0)
     plain.load_state_dict(weights)
     return plain.to(next(network.parameters()).device).eval()

@@ -23,6 +23,7 @@ from capsviz.routing.dynamic import DYNAMIC
 
 from .capsnet import CapsNet
 from .config import CapsNetConfig
+from .drawing import OwnNumbers
 from .finite import check_finite
 
 TOLERANCE = 1e-4
@@ -249,7 +250,8 @@ def adopted(weights: Weights, layout: str, image: tuple[int, int, int], iteratio
             f"The weights are for images of {given[0]} channels and {given[2]} pixels in all with {given[1]} primary "
             f"capsules, the data set's have {image[0]}, {pixels} and {config.lower}; name the data set of its training."
         )
-    network = CapsNet(config)
+    with OwnNumbers(0):
+        network = CapsNet(config)
     network.load_state_dict(_mapped(known, weights, sizes["classes"]))
     network.eval().requires_grad_(False)
     if (apart := difference(network, weights, layout)) > TOLERANCE:

@@ -250,9 +250,7 @@ def build(config: TrainingConfig, image: tuple[int, int, int], classes: int) -> 
     model_config = configure(
         config.preset, config.data, config.routing, decoder=config.decoder, image=image, classes=classes, **overrides
     )
-    with torch.random.fork_rng():
-        torch.manual_seed(config.seed)
-        model = assemble(model_config)
+    model = assemble(model_config, config.seed)
     if config.decoder_rate is not None and model.decoder is None:
         raise SettingsError(NO_DECODER)
     return model

@@ -54,7 +54,7 @@ def publish_checkpoints(
     for step in STEPS:
         trained = build(config, entry.network.image, entry.network.classes).eval().requires_grad_(False)
         trained.load_state_dict(read_tensors(kept_at(folder, step))[0])
-        rounded = assemble(entry.network).eval().requires_grad_(False)
+        rounded = assemble(entry.network, seed=0).eval().requires_grad_(False)
         part = checkpoints.coded(folded(trained), before)
         before = checkpoints.decoded(part, before)
         rounded.load_state_dict(unpacked(before))

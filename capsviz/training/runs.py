@@ -120,7 +120,7 @@ def open_run(path: Path) -> tuple[Network, dict[str, Any]]:
     weights = validated_tensors(tensors)
     if sum(value.numel() for value in weights.values()) < config.weights:
         raise CheckpointError(f"{path} holds fewer weights than its config has; {WRITTEN}.")
-    model = assemble(config)
+    model = assemble(config, seed=0)
     restore_model(weights, model)
     return model.eval(), header
 

@@ -56,7 +56,7 @@ def network_of(model: Entry, tensors: dict[str, Tensor], remedy: str) -> Network
     """
     weights = unpacked(tensors)
     check_finite(weights, f"The model {model.name}")
-    network = assemble(model.network)
+    network = assemble(model.network, seed=0)
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
