@@ -40,7 +40,10 @@ class Shard:
 
 @dataclass(frozen=True)
 class Recording:
-    """What is recorded: the model by name and weights, the images, and how much is kept of each."""
+    """What is recorded: the model by name and weights, the images, and how much is kept of each.
+
+    images: checksum of the user's own, which may change; empty of others, and where an older capsviz recorded.
+    """
 
     model: Name
     weights: Name
@@ -51,6 +54,7 @@ class Recording:
     iterations: Annotated[int, Meta(ge=1, le=MOST_ITERATIONS)] | None
     votes: bool
     float16: bool
+    images: Name = ""
 
 
 @dataclass(frozen=True)
@@ -75,8 +79,7 @@ class TraceSet:
     """Traces of a data set: `len`, `[i]` (a Trace of one image) and `[a:b]` (a Trace of these), read when asked for.
 
     Only what is asked for is read from the memory-mapped files, and no number of it is kept; a shard's header and
-    checksum are looked at when it is first read. recorded: what was recorded, as
-    JSON: model, weights, data, split, count, iterations, votes, float16.
+    checksum are looked at when it is first read. recorded: the fields of `Recording`, as JSON.
     """
 
     def __init__(self, folder: Path, recorded: dict[str, Any], shards: tuple[Shard, ...]) -> None:
@@ -124,7 +127,7 @@ class TraceSet:
             if header.capsules.algorithm.iterates:  # as many as were recorded, whatever the network takes by itself
                 iterations = file.shape(f"{last}.activations")[0]
         recorded = {"model": header.name, "weights": "", "data": "", "split": "", "count": count}
-        recorded |= {"iterations": iterations, "votes": votes, "float16": False}
+        recorded |= {"iterations": iterations, "votes": votes, "float16": False, "images": ""}
         return cls(path.parent, recorded, (Shard(path.name, 0, count, path.stat().st_size),))
 
     def __len__(self) -> int:

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, distributed
 
 from capsviz.data import ImageSet, MultiDigits, to_float
-from capsviz.data.datasets import sample
+from capsviz.data.datasets import in_class_order, sample
 from capsviz.errors import line
 from capsviz.files import json_text, locked, safetensors_bytes, write
 from capsviz.network import CapsNet
@@ -64,7 +64,9 @@ def record(
     count = available if count is None else count
     if not 0 < count <= available or shard_size < 1:
         raise TraceError(f"{data.name} has {available} images in {data.split}; give a count from 1 to {available}.")
-    plan = Recording(name, fingerprint(model), data.name, data.split, count, shard_size, iterations, votes, float16)
+    own = data.checksum() if isinstance(data, ImageSet) and in_class_order(data.name) else ""
+    made = fingerprint(model)
+    plan = Recording(name, made, data.name, data.split, count, shard_size, iterations, votes, float16, own)
     shards, places = range(0, count, shard_size), sample(data.name, available, count)
     with together() as (rank, ranks), locked(folder, "records", wait=False) if rank == 0 else nullcontext():
         check_same(plan, folder)
@@ -133,7 +135,7 @@ def check_same(plan: Recording, folder: Path) -> None:
             recording: Recording = understood(Recording, said, path, "choose another folder", TraceError)
         before = asdict(recording)
         for name, now in asdict(plan).items():
-            if before[name] != now:
+            if before[name] != now and (before[name] or name != "images"):
                 raise TraceError(
                     line(f"{folder} holds a recording with {name} {before[name]} and not {now}; choose another folder.")
                 )

@@ -15,7 +15,7 @@ import torch
 
 import capsviz
 from capsviz import Trace, TraceSet
-from capsviz.data import load, to_float
+from capsviz.data import ImageSet, load, to_float
 from capsviz.network import CapsNet, preset
 from capsviz.tracing import trace_set_writer
 from capsviz.tracing.layout import TraceError
@@ -82,6 +82,18 @@ def test_of_a_folder_traces_are_taken_from_all_classes(tmp_path):
     config = replace(network().config, classes=len(images.classes))
     made = record(CapsNet(config).eval(), images, tmp_path / "set", name="mine", count=8, shard_size=3)
     assert made.labels.unique().tolist() == [0, 1, 2]
+
+
+def test_a_recording_of_a_folder_does_not_go_on_with_other_images(tmp_path):
+    images = load(f"folder:{drawn(tmp_path / 'images', 28, 'L')}", "train")
+    assert isinstance(images, ImageSet)
+    model, place = CapsNet(replace(network().config, classes=len(images.classes))).eval(), tmp_path / "set"
+    made = record(model, images, place, name="mine", count=8, shard_size=3)
+    (place / made.shards[-1].file).unlink()
+    other = replace(images, images=255 - images.images)
+    with pytest.raises(TraceError, match=r"recording with images crc32:\w+ and not crc32:\w+; choose another folder"):
+        record(model, other, place, name="mine", count=8, shard_size=3)
+    assert len(record(model, images, place, name="mine", count=8, shard_size=3)) == 8
 
 
 def test_votes_are_left_out_unless_asked_for(tmp_path):
