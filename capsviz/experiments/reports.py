@@ -22,6 +22,7 @@ from capsviz.experiments import (
     table2,
     viewpoint,
 )
+from capsviz.experiments.results import machines
 from capsviz.tensors import written
 
 
@@ -161,7 +162,11 @@ def _multi() -> Report:
 
 
 def _where(result: dict[str, Any] | None) -> str:
-    return f"; {result.get('device', 'CPU')}, {result['machine']}, torch {result['torch']}" if result else ""
+    """On what the rows were measured."""
+    if result is None:
+        return ""
+    places = (f"{each.get('device', 'CPU')}, {each['machine']}, torch {each['torch']}" for each in machines(result))
+    return f"; {' and '.join(dict.fromkeys(places))}"
 
 
 def _data(result: dict[str, Any] | None) -> str:

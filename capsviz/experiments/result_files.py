@@ -66,7 +66,13 @@ class Coefficients(TypedDict):
     largest: Amount
 
 
-class Run(TypedDict):
+class Row(TypedDict):
+    """A row of a result that grows; on: where it was measured, unless that is what the result says."""
+
+    on: NotRequired[Machine]
+
+
+class Run(Row):
     """A run of a sweep; validation: step, error and loss after each epoch."""
 
     command: Text
@@ -104,7 +110,7 @@ class SweepOfB(Machine):
     complete: NotRequired[bool]
 
 
-class Shipped(TypedDict):
+class Shipped(Row):
     """A shipped model; what it was measured at, the experiments add."""
 
     model: Name

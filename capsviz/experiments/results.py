@@ -13,7 +13,7 @@ import torch
 from capsviz import places
 from capsviz.device import CPU, processor, title
 from capsviz.errors import CapsvizError
-from capsviz.experiments.result_files import KINDS
+from capsviz.experiments.result_files import KINDS, Machine
 from capsviz.files import UNFINISHED, locked, write_json
 from capsviz.reading import read_json, understood
 
@@ -95,12 +95,25 @@ def changing(name: str) -> Iterator[dict[str, Any]]:
 def put(result: dict[str, Any], rows: Sequence[dict[str, Any]], *fields: str, place: torch.device = CPU) -> None:
     """Add rows that were measured here to a result, in place of those whose fields are the same.
 
-    place: where their networks ran.
+    place: where their networks ran. What the result says of the machine is of these; a row from elsewhere says its own.
     """
     new = {tuple(row[field] for field in fields) for row in rows}
-    kept = [row for row in result["rows"] if tuple(row[field] for field in fields) not in new]
+    here, before = machine(place), _machine_of(result)
+    kept = [{"on": before, **row} for row in result["rows"] if tuple(row[field] for field in fields) not in new]
+    kept = [{name: value for name, value in row.items() if (name, value) != ("on", here)} for row in kept]
     result.pop("device", None)
-    result |= machine(place) | {"rows": [*kept, *rows]}
+    result |= here | {"rows": [*kept, *rows]}
+
+
+def machines(result: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """On what the rows of a result were measured, each once, as `machine` says it."""
+    own = _machine_of(result)
+    found = [own] if not result["rows"] else [row.get("on", own) for row in result["rows"]]
+    return [each for place, each in enumerate(found) if each not in found[:place]]
+
+
+def _machine_of(result: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: result[name] for name in Machine.__annotations__ if name in result}
 
 
 def drop(name: str, stays: Callable[[dict[str, Any]], bool]) -> None:

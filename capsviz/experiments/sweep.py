@@ -80,7 +80,7 @@ def conditions(result: dict[str, Any] | None) -> str:
     return (
         f"Data: {config.data}, {result['rows'][0]['test']['count']} test images; preset {config.preset}, "
         f"{result['rows'][0]['steps']} steps of {config.batch} images, seeds: {len(counts)}{unfinished}; CPU, "
-        f"{result['machine']}, {config.precision}"
+        f"{' and '.join(dict.fromkeys(each['machine'] for each in results.machines(result)))}, {config.precision}"
     )
 
 

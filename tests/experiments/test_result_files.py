@@ -97,6 +97,27 @@ def test_rows_that_several_processes_add_at_once_all_arrive(folder: Path):
     assert len(known(results.read("mine"))["rows"]) == 40, "measured again, a row takes its own place"
 
 
+def test_a_row_keeps_the_machine_that_it_was_measured_on(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    row = {"model": "a", "routing": "dr", "preset": "tiny", "sha256": "0" * 64, "error": 1.0, "count": 2, "steps": 3}
+    for model, processor in (("a", "old"), ("b", "old"), ("c", "new"), ("b", "new")):
+        monkeypatch.setattr(results, "processor", lambda named=processor: named)
+        with results.changing("multi-mnist") as result:
+            results.put(result, [row | {"model": model}], "model")
+    found = known(results.read("multi-mnist"))
+    assert found["machine"] == "new"
+    assert [(row["model"], row.get("on", found)["machine"]) for row in found["rows"]] == [
+        ("a", "old"), ("c", "new"), ("b", "new"),
+    ]  # fmt: skip
+    assert [each["machine"] for each in results.machines(found)] == ["old", "new"]
+    conditions = reports.report("multi-mnist").conditions
+    assert "; CPU, old, torch" in conditions and " and CPU, new, torch" in conditions
+    monkeypatch.setattr(results, "processor", lambda: "old")
+    with results.changing("multi-mnist") as result:
+        results.put(result, [row | {"model": "d"}], "model")
+    found = known(results.read("multi-mnist"))
+    assert [row.get("on", {}).get("machine") for row in found["rows"]] == [None, "new", "new", None]
+
+
 def test_the_version_is_another_with_each_file_that_is_written_and_not_with_one_that_is_being_written(copies: Path):
     before, other = results.version(), results.version("viewpoint")
     (copies / "ascent.json.x.tmp").write_text("{")
