@@ -15,15 +15,13 @@ from capsviz.analysis import exchange
 from capsviz.errors import CapsvizError
 
 _TURN, _PROBLEM = "own-model-turn", "own-model-problem"
-_NONE = ("", "")
 TITLE = "Your own model or trace"
 PLACE = f"NAME{exchange.SUFFIX}, or a trace NAME{own_traces.SUFFIX}"
 
 
 def show() -> None:
     """A place to drop a file, what is wrong with the last one, and what is here for this visitor only."""
-    page, problem = st.session_state.get(_PROBLEM, _NONE)
-    problem = problem if page == session.page() else ""  # on another page it was read
+    problem = session.said(_PROBLEM)
     with st.expander(TITLE, icon=":material/upload_file:", expanded=bool(problem), key="own_model"):
         key = f"model_file-{st.session_state.get(_TURN, 0)}"
         st.file_uploader(
@@ -52,7 +50,7 @@ def _received(key: str) -> None:
     if file is None:
         return
     st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
-    st.session_state[_PROBLEM] = _NONE
+    session.say(_PROBLEM, "")
     choices = scene.choices()
     try:
         if file.name.lower().endswith(own_traces.SUFFIX):
@@ -62,12 +60,12 @@ def _received(key: str) -> None:
             name = own_models.receive(file.name, file.getvalue(), choices.model)
             session.update(choices, **scene.model_changes(name, choices))
     except CapsvizError as error:
-        st.session_state[_PROBLEM] = (session.page(), str(error))
+        session.say(_PROBLEM, str(error))
 
 
 def _removed(name: str) -> None:
     """Let a model or a trace go; whoever looks at it sees the model, or the image, to begin with."""
-    st.session_state[_PROBLEM] = _NONE
+    session.say(_PROBLEM, "")
     choices = scene.choices()
     if name in own_traces.traces():
         own_traces.forget(name)

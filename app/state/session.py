@@ -18,7 +18,7 @@ START = {"page": "start"}
 """What a query holds beside the choices where they were made on the start page at the address without a name."""
 _MARK = "mark-of-the-page"
 _TRAIL = "trail"
-_PAGE = "page-here"
+_PAGE, _SAID = "page-here", "said-here"
 LONGEST_TRAIL = 50
 """Addresses of which a browser may not have heard yet."""
 
@@ -60,13 +60,25 @@ def opens_start(query: Mapping[str, str]) -> bool:
 
 def remember_page(page: str) -> None:
     """The page that this visitor is on, by its name in a link, for what happens before the next one is drawn."""
-    st.session_state[_PAGE] = page
+    if st.session_state.get(_PAGE) != page:
+        st.session_state[_PAGE], st.session_state[_SAID] = page, {}
 
 
 def page() -> str:
     """That page; "" before any has been drawn."""
     page: str = st.session_state.get(_PAGE, "")
     return page
+
+
+def say(matter: str, sentence: str) -> None:
+    """Keep a sentence on a matter until the page is left or another is said, "" to say no more."""
+    st.session_state[_SAID] = st.session_state.get(_SAID, {}) | {matter: sentence}
+
+
+def said(matter: str) -> str:
+    """That sentence; "" where there is none."""
+    said: dict[str, str] = st.session_state.get(_SAID, {})
+    return said.get(matter, "")
 
 
 def mark(query: Mapping[str, str]) -> None:

@@ -21,7 +21,8 @@ from app.tours import tour as tours
 from app.tours.tour import LONGEST_TITLE, Tour, TourError, TourStep
 
 UNNAMED = "My talk"
-_SAID = "talk-problem"
+PROBLEM = "talk-problem"
+"""The matter of what was wrong with the file that was opened last."""
 
 
 def own(choices: Choices) -> Tour | None:
@@ -53,19 +54,9 @@ def opened(choices: Choices, name: str, content: bytes) -> None:
                 raise TourError(f"Step {number}, view: {wrong}")
     except (UnicodeDecodeError, TourError) as error:
         said = str(error) if isinstance(error, TourError) else "It is no text; choose the TOML file of a tour."
-        st.session_state[_SAID] = f"{name}: {said}"
+        session.say(PROBLEM, f"{name}: {said}")
         return
     session.update(choices, talk=store.keep(found))
-
-
-def forget_problem() -> None:
-    """For where another file is opened, or none."""
-    st.session_state.pop(_SAID, None)
-
-
-def problem() -> str:
-    """What was wrong with the file that was opened last; empty where nothing was."""
-    return st.session_state.get(_SAID, "")
 
 
 def editor(choices: Choices, talk: Tour) -> None:

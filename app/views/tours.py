@@ -22,7 +22,7 @@ FILE = "talk-opened"
 
 def opened() -> None:
     """Open the file that the visitor gave; taking it back changes nothing but what was said of it."""
-    talk.forget_problem()
+    session.say(talk.PROBLEM, "")
     sent = st.session_state[FILE]
     if sent is not None:
         talk.opened(scene.choices(), sent.name, sent.getvalue())
@@ -89,5 +89,5 @@ else:
     talk.take_away(current, mine)
     talk.editor(current, mine)
 st.file_uploader("Open the file of a talk", type="toml", key=FILE, on_change=opened)
-if talk.problem():
-    st.error(sentence(talk.problem()), icon=":material/broken_image:")
+if problem := session.said(talk.PROBLEM):
+    st.error(sentence(problem), icon=":material/broken_image:")

@@ -271,7 +271,7 @@ def test_a_talk_is_saved_under_its_title_in_plain_letters(title: str, name: str)
     assert talk._file_name(title) == name
 
 
-def test_what_was_wrong_with_a_file_is_forgotten_with_it(visit: Visit):
+def test_what_was_wrong_with_a_file_is_forgotten_with_it_and_with_the_page(visit: Visit):
     app = visit("tours", model="digits-dr")
     app.file_uploader[0].set_value(("wrong.toml", b"title = ", "application/toml")).run()
     assert any("wrong.toml: The file is no TOML" in error.value for error in app.error)
@@ -280,3 +280,7 @@ def test_what_was_wrong_with_a_file_is_forgotten_with_it(visit: Visit):
     assert any("odd.toml: Step 1, view: A link holds no choice “imge”" in error.value for error in app.error)
     app.file_uploader[0].set_value(None).run()
     assert not app.error
+    app.file_uploader[0].set_value(("wrong.toml", b"title = ", "application/toml")).run()
+    assert app.error
+    app.switch_page("views/em.py").run()
+    assert not app.switch_page("views/tours.py").run().error
