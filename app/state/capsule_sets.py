@@ -9,8 +9,8 @@ from capsviz.tracing.intervention import Intervention
 
 KINDS = {"mute": "muted", "boost": "boosted", "only": "isolated"}
 """What each part of an intervention is called in a link, and its field."""
-MOST = 100_000
-"""No network here has more capsules; a link that names more is a mistake."""
+MOST = 1_000_000
+"""No network has more capsules, with images of 224 × 224 pixels; a link that names more is a mistake."""
 
 _PART = re.compile(r"(\d{1,6})(?:-(\d{1,6})(?:/(\d{1,6}))?)?")
 
@@ -41,14 +41,17 @@ def _run(first: int, step: int, here: set[int]) -> list[int]:
 def read(text: str) -> tuple[int, ...]:
     """The capsules that `write` wrote down. Raises ValueError for anything else."""
     found: set[int] = set()
+    room = MOST
     for part in text.split(","):
         match = _PART.fullmatch(part)
         if not match:
             raise ValueError(f"“{part}” names no capsules; write them like 3,12,40-44")
         first, last, step = int(match[1]), int(match[2] or match[1]), int(match[3] or 1)
-        if step < 1 or last >= MOST:
+        named = range(first, last + 1, step or 1)
+        room -= len(named)
+        if step < 1 or room < 0:
             raise ValueError(f"“{part}” names no capsules; write them like 3,12,40-44")
-        found.update(range(first, last + 1, step))
+        found.update(named)
     return tuple(sorted(found))
 
 

@@ -225,3 +225,9 @@ def test_all_capsules_of_a_type_or_of_a_layer_are_a_few_characters():
     assert capsule_sets.write(range(5, 1152, 32)) == "5-1125/32"
     assert capsule_sets.write([*range(1152)]) == "0-1151"
     assert capsule_sets.write([3, 12, 40, 41, 42]) == "3,12,40-42"
+    assert capsule_sets.read("5-346085/32")[-1] == 346_085, "of an image of 224 × 224 pixels"
+
+
+def test_a_link_does_not_name_the_same_capsules_over_and_over():
+    with pytest.raises(ValueError, match="“0-999999” names no capsules"):
+        capsule_sets.read(",".join(["0-999999"] * 7000))
