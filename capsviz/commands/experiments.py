@@ -62,6 +62,8 @@ def cost(
         name = cost.file_of(preset, device.chosen().type)
         if again or results.read(name) is None:
             results.write(name, measure(preset, threads=threads))
+        else:
+            say(f"{name}.json was measured before and is shown as it is; --again measures it anew.")
     tell("cost")
 
 
