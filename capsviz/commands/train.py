@@ -21,7 +21,13 @@ class TrainCommand(NamingCommand):
         return [each for own in super().get_params(ctx) for each in (options() if own.name == "settings" else [own])]
 
     def invoke(self, ctx: Any) -> Any:
-        """Call the function with the settings as one dictionary."""
+        """Call the function with the settings as one dictionary; refuse one that is given and means nothing here."""
+        from capsviz.network import METHODS
+        from capsviz.training.config import check_kind
+
+        for each in options():
+            if ctx.get_parameter_source(each.name).name == "COMMANDLINE" and ctx.params["routing"] in METHODS:
+                check_kind(each.name, ctx.params["routing"])
         ctx.params["settings"] = {each.name: ctx.params.pop(each.name) for each in options()}
         return super().invoke(ctx)
 

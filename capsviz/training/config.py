@@ -149,11 +149,7 @@ class TrainingConfig:
             for limit in each.metadata.get("limits", ()):
                 if not limit.holds(value):
                     raise SettingsError(f"{each.name} is {value!r}; {limit.remedy}.")
-            kind = each.metadata.get("kind")
-            if kind and self.method not in kind.methods:
-                able, names = shorts(kind.methods), " or ".join(method.name for method in kind.methods)
-                said = {"able": able, "names": names, "routing": self.routing, "option": OPTIONS[each.name]}
-                raise SettingsError(kind.refusal.format_map(said))
+            check_kind(each.name, self.routing)
         if self.decoder_rate is not None and not (self.method.has_capsules and self.decoder):
             raise SettingsError(NO_DECODER)
         if not (self.method.has_capsules or self.decoder):
@@ -221,6 +217,14 @@ class TrainingConfig:
                 f"The run was made by another version of capsviz (unknown setting {min(unknown)!r}); train again."
             )
         return understood(cls, values, "The run's settings", "train again", SettingsError)
+
+
+def check_kind(name: str, routing: str) -> None:
+    """Raise SettingsError for a setting that is for other methods than that of a routing."""
+    kind = TrainingConfig.__dataclass_fields__[name].metadata.get("kind")
+    if kind and METHODS[routing] not in kind.methods:
+        able, names = shorts(kind.methods), " or ".join(method.name for method in kind.methods)
+        raise SettingsError(kind.refusal.format(able=able, names=names, routing=routing, option=OPTIONS[name]))
 
 
 def slug(name: str) -> str:

@@ -190,8 +190,9 @@ def test_the_command_of_every_recipe_asks_for_its_training(monkeypatch):
     assert asked == wanted
 
 
-def test_an_option_for_other_methods_is_refused_by_the_command_too():
-    result = CliRunner().invoke(app, ["train", "--data", "digits", "--routing", "dr", "--gamma", "0.1"])
+@pytest.mark.parametrize("step", ["0.1", "0.005"])
+def test_an_option_for_other_methods_is_refused_by_the_command_too_even_as_it_is_by_default(step):
+    result = CliRunner().invoke(app, ["train", "--data", "digits", "--routing", "dr", "--gamma", step])
     assert isinstance(result.exception, SettingsError) and "learn b" in str(result.exception)
 
 
