@@ -90,8 +90,8 @@ class Folder(Dataset):
         said = self.name.removeprefix(FOLDER_PREFIX)
         if _FORM.sub("", said) == self.path.name != said:  # the name alone, and the form: as a model's file has it
             return line(
-                f"The images of {self.path.name} did not travel with the model; name them with --data folder:PATH, or "
-                f"put the folder {self.path.name} into {self.path.parent} or {root} (CAPSVIZ_DATA)."
+                f"The images of {self.path.name} did not travel with the model; put the folder {self.path.name} into "
+                f"{self.path.parent} or {root} (CAPSVIZ_DATA), or name it as folder:PATH where a command has --data."
             )
         return line(
             f"There is no folder {self.path}; put it back there, or into {root} (CAPSVIZ_DATA), with a sub-folder for "

@@ -61,7 +61,8 @@ def choose(
     channels, height, width = images.image
     few = images.train_count < FEW
     counts = [images.readable(part, place) if few else images.count(part) for part in SPLITS]
-    learned = max(1, len(split(counts[0], validation_share)[0]))
+    parts = [len(part) for part in split(counts[0], validation_share)]
+    learned = max(1, parts[0])
     like_digits = channels == 1 and {height, width} <= set(LIKE_DIGITS) and len(images.classes) <= FEW_CLASSES
     plain = like_digits or routing not in ALGORITHMS  # the baseline without capsules has no residual blocks
     preset = preset or (PRESET if plain else "residual")
@@ -77,7 +78,8 @@ def choose(
         preset,
         epochs,
         batch,
-        f"{images.title}: {counts[0]:,} {'images' if few else 'files'} to learn from and {counts[1]:,} to test on, of "
-        f"{len(images.classes)} classes, as {height}×{width} in {'grey' if channels == 1 else 'colour'}{resampled} "
-        f"(--size); preset {preset} (--preset), {batch} image{'s' * (batch != 1)} a step (--batch), {length}.",
+        f"{images.title}: {parts[0]:,} {'images' if few else 'files'} to learn from, {parts[1]:,} held out and "
+        f"{counts[1]:,} to test on, of {len(images.classes)} classes, as {height}×{width} in "
+        f"{'grey' if channels == 1 else 'colour'}{resampled} (--size); preset {preset} (--preset), "
+        f"{batch} image{'s' * (batch != 1)} a step (--batch), {length}.",
     )

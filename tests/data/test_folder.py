@@ -182,7 +182,7 @@ def test_a_folder_that_moved_says_what_to_do_and_is_found_below_the_data(tmp_pat
 def test_of_a_folder_that_a_models_file_names_it_is_said_where_it_is_looked_for(tmp_path, monkeypatch):
     monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
-    expected = rf"of leaves did not travel with the model; name .* into {tmp_path} or {tmp_path}/data \(CAPSVIZ_DATA\)"
+    expected = rf"the model; put the folder leaves into {tmp_path} or {tmp_path}/data \(CAPSVIZ_DATA\), or name"
     with pytest.raises(DatasetMissing, match=expected):
         load("folder:leaves@3x8x8", "test")
     for place in (tmp_path, tmp_path / "data"):

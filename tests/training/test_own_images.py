@@ -63,7 +63,7 @@ def own(place, monkeypatch) -> Path:
 def test_training_says_what_it_chose_what_it_left_out_and_what_it_takes(own):
     said = (own / "said").read_text()
     # 16 + 12 + 4 images; every fifth is a test image. Of the 25 that are left one is broken, and 2 are for validation.
-    assert "my shapes: 24 images to learn from and 7 to test on, of 3 classes, as 20×20 in colour (--size)" in said
+    assert "my shapes: 22 images to learn from, 2 held out and 7 to test on, of 3 classes, as 20×20 in colour" in said
     assert "preset residual (--preset), 11 images a step (--batch), 8 steps (--steps)." in said
     assert f"1 of 25 files cannot be read and are left out: {BROKEN}." in said
     assert "A step takes about " in said and " are free." in said
@@ -150,7 +150,7 @@ def test_of_a_small_folder_with_a_broken_file_an_epoch_shows_every_image(tmp_pat
 def test_files_of_a_large_folder_are_not_read_to_be_counted(tmp_path, monkeypatch):
     monkeypatch.setattr(choosing, "FEW", 25)
     chosen = choose(f"folder:{drawn(tmp_path / 'some')}", "dr")
-    assert chosen.sentence.startswith("some: 25 files to learn from and 7 to test on")
+    assert chosen.sentence.startswith("some: 23 files to learn from, 2 held out and 7 to test on")
 
 
 @pytest.mark.parametrize(
