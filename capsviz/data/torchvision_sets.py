@@ -42,7 +42,7 @@ _CIFAR_BATCH_BYTES = 10_000 * 3072  # the pixels alone; each file is a little lo
 
 def data_root(root: Path | str | None = None) -> Path:
     """Where data sets lie: `root`, else the environment's CAPSVIZ_DATA, else ~/.cache/capsviz."""
-    return Path(root or os.environ.get("CAPSVIZ_DATA") or "~/.cache/capsviz").expanduser()
+    return Path(os.path.expanduser(root or os.environ.get("CAPSVIZ_DATA") or "~/.cache/capsviz"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -182,7 +183,7 @@ def _bytes_of(source: bytes | bytearray | memoryview | str | Path) -> bytes:
 @contextmanager
 def _file(source: str | Path) -> Iterator[io.BufferedReader]:
     try:
-        with Path(source).expanduser().open("rb") as file:
+        with Path(os.path.expanduser(source)).open("rb") as file:
             yield file
     except OSError as error:
         raise ImageError(f"{source} cannot be opened ({error.strerror}): check the path.") from error

@@ -279,5 +279,6 @@ def test_a_name_without_a_path_is_not_the_folder_that_one_is_in(form):
 
 
 def test_a_home_that_nobody_has_is_a_folder_that_is_not_there(tmp_path):
+    assert data_root("~nobody-here") == Path("~nobody-here")
     with pytest.raises(DatasetMissing, match=r"^There is no folder .*/~nobody-here/a; put it back there"):
         load("folder:~nobody-here/a", "train", root=tmp_path)

@@ -96,6 +96,8 @@ def test_a_path_that_is_not_there_is_named(tmp_path):
         read_image(tmp_path / "nowhere.png")
     (tmp_path / "seven.png").write_bytes(_bytes(_seven()))
     assert read_image(str(tmp_path / "seven.png")).image.size == (200, 300)
+    with pytest.raises(ImageError, match=r"^~nobody-here/a\.png cannot be opened"):
+        read_image("~nobody-here/a.png")
 
 
 SAMPLES = [_bytes(_seven(), form) for form in ("PNG", "JPEG", "GIF", "TIFF", "BMP", "WEBP", "PPM")]
