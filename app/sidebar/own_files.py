@@ -58,7 +58,9 @@ def _received(key: str) -> None:
             session.update(choices, **trace_sets.choices_with(name), image=0)
         else:
             name = own_models.receive(file.name, file.getvalue(), choices.model)
-            session.update(choices, **scene.model_changes(name, choices))
+            changes = scene.model_changes(name, choices)
+            # Another network may have the name of the one on stage, whose capsules it has not.
+            session.update(session.changed(choices, model=scene.catalogue().start), **changes)
     except CapsvizError as error:
         session.say(_PROBLEM, str(error))
 

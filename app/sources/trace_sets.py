@@ -31,7 +31,7 @@ COMMAND = "capsviz trace --model mnist-dr-paper --data mnist -o traces/mnist-dr-
 
 def folder() -> Path:
     """Where recordings lie: trace files, and data sets each in a folder of its own."""
-    return Path(os.environ.get(PLACE, "traces"))
+    return Path(os.path.expanduser(os.environ.get(PLACE) or "traces"))
 
 
 def names() -> tuple[str, ...]:
@@ -56,9 +56,9 @@ def choices_with(name: str) -> dict[str, object]:
     """
     made = opened(name).recorded
     entry = resources.entries().get(made["model"])
-    changes: dict[str, object] = {"source": "recorded", "recording": name}
+    changes: dict[str, object] = {"source": "recorded", "recording": name, "touched": UNTOUCHED}
     if network_of(name) is not None:
-        changes |= {"iterations": None, "temperature": None, "touched": UNTOUCHED}
+        changes |= {"iterations": None, "temperature": None}
     elif entry is not None:
         changes |= {"model": entry.name, "iterations": made["iterations"]}
     return changes

@@ -11,6 +11,10 @@ KINDS = {"mute": "muted", "boost": "boosted", "only": "isolated"}
 """What each part of an intervention is called in a link, and its field."""
 MOST = 1_000_000
 """No network has more capsules, with images of 224 × 224 pixels; a link that names more is a mistake."""
+_NEAR = 64
+"""How many capsules on, at most, the second of a run is looked for."""
+_MOST_SCATTERED = 20_000
+"""Capsules of a set in more parts than that, which take long to write."""
 
 _PART = re.compile(r"(\d{1,6})(?:-(\d{1,6})(?:/(\d{1,6}))?)?")
 
@@ -20,7 +24,7 @@ def write(capsules: Iterable[int]) -> str:
     rest, parts = sorted(set(capsules)), []
     while rest:
         here = set(rest)
-        run = max((_run(rest[0], second - rest[0], here) for second in rest[1:65]), key=len, default=rest[:1])
+        run = max((_run(rest[0], second - rest[0], here) for second in rest[1 : _NEAR + 1]), key=len, default=rest[:1])
         if len(run) < 3:
             run = rest[:1]
         step = run[1] - run[0] if len(run) > 1 else 1
@@ -41,8 +45,9 @@ def _run(first: int, step: int, here: set[int]) -> list[int]:
 def read(text: str) -> tuple[int, ...]:
     """The capsules that `write` wrote down. Raises ValueError for anything else."""
     found: set[int] = set()
-    room = MOST
-    for part in text.split(","):
+    parts = text.split(",")
+    room = MOST if len(parts) <= _NEAR else _MOST_SCATTERED
+    for part in parts:
         match = _PART.fullmatch(part)
         if not match:
             raise ValueError(f"“{part}” names no capsules; write them like 3,12,40-44")

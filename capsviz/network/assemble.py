@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+import torch
+
 from capsviz.routing import ALGORITHMS, Method
 
 from .capsnet import CapsNet
@@ -52,7 +54,7 @@ def config_in_file(kind: type, values: Any) -> Any:
 def assemble(config: NetworkConfig, seed: int | None = None) -> Network:
     """The network of a config, its weights drawn from torch's random numbers, or from those of a seed beside them."""
     if seed is not None:
-        with OwnNumbers(seed):
+        with torch.device("cpu"), OwnNumbers(seed):
             return assemble(config)
     if isinstance(config, CNNConfig):
         return CNN(config)

@@ -69,7 +69,7 @@ def record(
     plan = Recording(name, made, data.name, data.split, count, shard_size, iterations, votes, float16, own)
     shards, places = range(0, count, shard_size), sample(data.name, available, count)
     with together() as (rank, ranks), locked(folder, "records", wait=False) if rank == 0 else nullcontext():
-        check_same(plan, folder)
+        plan = continued(plan, folder)
         missing = [first for first in shards if not path_of(folder, first, shard_size).is_file()]
         barrier(ranks)  # all have looked before the first of them writes
         (folder / INDEX).unlink(missing_ok=True)
@@ -127,8 +127,11 @@ def write_index(plan: Recording, folder: Path, shards: range) -> None:
     write(folder / INDEX, json_text(content, indent=1))
 
 
-def check_same(plan: Recording, folder: Path) -> None:
-    """Raise TraceError, naming the difference, where the shards in a folder belong to another recording."""
+def continued(plan: Recording, folder: Path) -> Recording:
+    """The plan, without the images' checksum where the shards in a folder, of an older capsviz, have none.
+
+    Raises TraceError, naming the difference, where they belong to another recording.
+    """
     for path in sorted(folder.glob("shard-*.safetensors"))[:1]:
         with tensor_file(path, "delete it, or choose another folder", TraceError) as file:
             said = parsed(file.metadata.get("recording", ""), path, "choose another folder", TraceError)
@@ -139,6 +142,8 @@ def check_same(plan: Recording, folder: Path) -> None:
                 raise TraceError(
                     line(f"{folder} holds a recording with {name} {before[name]} and not {now}; choose another folder.")
                 )
+        return recording
+    return plan
 
 
 def path_of(folder: Path, first: int, shard_size: int) -> Path:

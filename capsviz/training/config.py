@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, NamedTuple, get_args
 
+import numpy as np
+
 from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.data.folder import parted
 from capsviz.errors import CapsvizError
@@ -141,6 +143,9 @@ class TrainingConfig:
     average: float = setting(0.0, "Decay of the moving average of the weights that is saved; 0: none.", below(1.0))
 
     def __post_init__(self) -> None:
+        for each in fields(self):
+            if isinstance(value := getattr(self, each.name), np.generic):  # of a sweep, as np.logspace gives it
+                object.__setattr__(self, each.name, value.item())
         check(self, SettingsError)
         for each in fields(self):
             value = getattr(self, each.name)

@@ -43,7 +43,8 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   update(data: MapsData): void {
     const { title, lines, percent } = data.fields.curves[this.number];
     const all = this.lines(data).flatMap((values) => [...values].filter(Number.isFinite));
-    const [low, high] = (this.ends = extent([0, ...all]) as [number, number]); // with zero, lest little looks like much
+    const [low = 0, high = 0] = extent(all);
+    this.ends = extent([0, ...all]) as [number, number]; // with zero, lest little looks like much
     const range = `from ${written(low, percent)} to ${written(high, percent)}`;
     this.canvas.setAttribute("aria-label", `${title} over ${data.fields.frames.length} frames, ${range}`);
     this.values = lines.map(() => element("b"));

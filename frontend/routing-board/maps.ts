@@ -149,7 +149,7 @@ export class Tiles extends BoardPanel {
     const [rows, columns, types] = this.run?.data.grid ?? [1, 1, 1];
     const most = Math.max(1, Math.floor((width - 8) / (LEAST * (columns + 1))));
     this.across = Math.min(types, Math.ceil(Math.sqrt(2 * types)), most);
-    const room = (width - 8) / (this.across * (columns + 1));
+    const room = Math.max(1, width - 8) / (this.across * (columns + 1));
     this.cell = room < LEAST ? room : Math.floor(room);
     const height = Math.ceil(types / this.across) * (rows + 1) * this.cell + top;
     Object.assign(this, { width, top, height });

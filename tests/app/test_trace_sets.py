@@ -10,7 +10,10 @@ import torch
 import capsviz
 from app.shared import resources
 from app.sources import trace_sets
+from app.state.choices import Choices
+from app.state.session import changed
 from capsviz.data import Viewpoint, load, to_float
+from capsviz.tracing.intervention import Intervention
 from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
 from tests.app.reading import charts
@@ -61,6 +64,19 @@ def test_a_link_to_a_recording_shows_its_image_and_routes_nothing(
     assert any("Digits test image 7" in markdown.value for markdown in app.markdown)
     assert any("10 images through digits-dr" in caption.value for caption in app.caption)
     assert charts(app)
+
+
+def test_a_folder_of_recordings_that_is_named_empty_is_not_named_and_its_home_is_resolved(monkeypatch):
+    monkeypatch.setenv(trace_sets.PLACE, "")
+    assert trace_sets.folder() == Path("traces")
+    monkeypatch.setenv(trace_sets.PLACE, "~/mine")
+    assert trace_sets.folder() == Path.home() / "mine"
+
+
+def test_a_recording_of_the_model_on_stage_begins_untouched(place: Path, bare_machine: Path):
+    start = Choices("digits-dr", image=3, touched=Intervention(muted=(3,)))
+    moved = changed(start, **trace_sets.choices_with("ten"))
+    assert (moved.source, moved.recording, moved.touched) == ("recorded", "ten", Intervention())
 
 
 def test_another_t_is_routed_now_and_says_so(place: Path, visit: Visit):

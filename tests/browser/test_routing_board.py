@@ -241,7 +241,7 @@ def test_the_grid_of_all_types_ends_where_its_place_does(visitor: Visitor):
             f"(board.tiles.fit({width}, 0), [board.tiles.across, board.tiles.cell, board.run.data.grid[1],"
             " board.run.data.grid[2], board.tiles.height])",
         )
-        assert across * (columns + 1) * cell <= max(width, 3), width
+        assert cell > 0 and across * (columns + 1) * cell <= width, width
         assert high == pytest.approx(-(-types // across) * (columns + 1) * cell)
 
 

@@ -42,6 +42,13 @@ def test_another_thread_that_draws_meanwhile_neither_changes_nor_is_changed(monk
     assert torch.equal(found[0], plain)
 
 
+def test_weights_of_a_seed_are_drawn_on_the_cpu_whatever_the_default_device():
+    expected = assemble(CONFIGS[0], seed=5).state_dict()
+    with torch.device("meta"):
+        weights = assemble(CONFIGS[0], seed=5).state_dict()
+    assert all(torch.equal(weights[name], value) for name, value in expected.items())
+
+
 def test_what_is_loaded_or_folded_draws_nothing():
     network = assemble(CONFIGS[-1])
     before = torch.get_rng_state()

@@ -94,6 +94,14 @@ def test_a_recording_of_a_folder_does_not_go_on_with_other_images(tmp_path):
     with pytest.raises(TraceError, match=r"recording with images crc32:\w+ and not crc32:\w+; choose another folder"):
         record(model, other, place, name="mine", count=8, shard_size=3)
     assert len(record(model, images, place, name="mine", count=8, shard_size=3)) == 8
+    # One that an older capsviz began said nothing of its images, and goes on saying nothing.
+    for shard in place.glob("shard-*"):
+        shard.unlink()
+    with pytest.MonkeyPatch.context() as older:
+        older.setattr("capsviz.tracing.trace_set_writer.in_class_order", lambda _: False)
+        made = record(model, images, place, name="mine", count=8, shard_size=3)
+    (place / made.shards[-1].file).unlink()
+    assert record(model, other, place, name="mine", count=8, shard_size=3).recorded["images"] == ""
 
 
 def test_votes_are_left_out_unless_asked_for(tmp_path):

@@ -2,6 +2,7 @@
 
 import shlex
 
+import numpy as np
 import pytest
 
 from capsviz.errors import CapsvizError
@@ -64,6 +65,12 @@ def test_a_wrong_setting_gets_one_sentence_that_says_what_to_do(wrong, says, unc
 )
 def test_what_is_for_one_kind_of_method_is_taken_for_that(routing, settings):
     assert TrainingConfig("digits", routing, **settings).to_dict().items() >= settings.items()
+
+
+def test_numbers_of_numpy_are_plain_numbers():
+    config = TrainingConfig(data="digits", routing="dr", learning_rate=np.float64(0.01))
+    assert config == TrainingConfig(data="digits", routing="dr", learning_rate=0.01)
+    assert type(config.learning_rate) is float
 
 
 def test_a_config_survives_json():

@@ -200,6 +200,15 @@ def test_what_was_wrong_with_a_file_is_said_until_the_page_is_left_or_something_
     assert not app.exception
 
 
+def test_another_file_of_the_name_on_stage_brings_other_capsules(visit: Visit, content: bytes):
+    app = drop(visit(), content)
+    app.query_params.update(capsule="250", frame="4", touch="mute:3")
+    app.run()
+    name = app.query_params["model"]
+    drop(app, exchange.export("fashion-mnist-dr-residual"))
+    assert dict(app.query_params) == {"model": name} and not app.error
+
+
 def test_names_in_a_file_are_text_and_its_folder_is_not_looked_for(visit: Visit, tmp_path: Path, monkeypatch):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))

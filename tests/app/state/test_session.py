@@ -231,3 +231,6 @@ def test_all_capsules_of_a_type_or_of_a_layer_are_a_few_characters():
 def test_a_link_does_not_name_the_same_capsules_over_and_over():
     with pytest.raises(ValueError, match="“0-999999” names no capsules"):
         capsule_sets.read(",".join(["0-999999"] * 7000))
+    scattered = ",".join(f"{first}-999999/997" for first in range(0, 990, 9))
+    with pytest.raises(ValueError, match="names no capsules"):
+        capsule_sets.read(scattered)  # it would take seconds to write
