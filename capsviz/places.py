@@ -16,9 +16,9 @@ def root() -> Path:
     return bundled if bundled.is_dir() else _CHECKOUT
 
 
-def chosen(variable: str, *inside: str) -> Path:
-    """The folder that an environment variable names, ~ resolved; that in `root` where it is unset or empty."""
-    return Path(os.path.expanduser(os.environ.get(variable) or root().joinpath(*inside)))
+def chosen(variable: str, otherwise: Path | str) -> Path:
+    """The folder that an environment variable names, or the other where it is unset or empty; ~ resolved."""
+    return Path(os.path.expanduser(os.environ.get(variable) or otherwise))
 
 
 def own_version() -> str:

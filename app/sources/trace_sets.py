@@ -6,7 +6,6 @@ Where the network of a recording is not here, what was recorded can be shown, an
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from app.shared import own_traces, resources
 from app.shared.caching import of_zoo
+from capsviz import places
 from capsviz.tracing.intervention import UNTOUCHED
 from capsviz.tracing.recorder import contains_shorter, shorter, with_votes
 from capsviz.tracing.trace import Trace
@@ -31,7 +31,7 @@ COMMAND = "capsviz trace --model mnist-dr-paper --data mnist -o traces/mnist-dr-
 
 def folder() -> Path:
     """Where recordings lie: trace files, and data sets each in a folder of its own."""
-    return Path(os.path.expanduser(os.environ.get(PLACE) or "traces"))
+    return places.chosen(PLACE, "traces")
 
 
 def names() -> tuple[str, ...]:

@@ -77,8 +77,8 @@ def say(matter: str, sentence: str) -> None:
 
 def said(matter: str) -> str:
     """That sentence; "" where there is none."""
-    said: dict[str, str] = st.session_state.get(_SAID, {})
-    return said.get(matter, "")
+    sentences: dict[str, str] = st.session_state.get(_SAID, {})
+    return sentences.get(matter, "")
 
 
 def mark(query: Mapping[str, str]) -> None:

@@ -16,6 +16,7 @@ from jaxtyping import UInt8
 from PIL import Image
 from torch import Tensor
 
+from capsviz import places
 from capsviz.data.dataset import SPLITS, TEN_DIGITS, Dataset, download_command
 from capsviz.data.errors import DatasetMissing
 from capsviz.data.images import ImageSet
@@ -42,7 +43,7 @@ _CIFAR_BATCH_BYTES = 10_000 * 3072  # the pixels alone; each file is a little lo
 
 def data_root(root: Path | str | None = None) -> Path:
     """Where data sets lie: `root`, else the environment's CAPSVIZ_DATA, else ~/.cache/capsviz."""
-    return Path(os.path.expanduser(root or os.environ.get("CAPSVIZ_DATA") or "~/.cache/capsviz"))
+    return Path(os.path.expanduser(root)) if root else places.chosen("CAPSVIZ_DATA", "~/.cache/capsviz")
 
 
 @dataclass(frozen=True, kw_only=True)

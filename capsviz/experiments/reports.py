@@ -59,7 +59,8 @@ def report(name: str) -> Report:
 def _table() -> Report:
     lines = table2.lines()
     counts = sorted({line.ours.count for line in lines if line.ours})
-    seeds = f"seeds for each model: {' or '.join(map(str, counts))}" if counts else "nothing trained yet"
+    ends = " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1]))) if counts else ""
+    seeds = f"seeds for each model: {ends}" if counts else "nothing trained yet"
     return Report(
         "table",
         "Table II",

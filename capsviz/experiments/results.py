@@ -29,7 +29,7 @@ class ResultError(CapsvizError):
 
 def folder() -> Path:
     """`benchmarks/results/`, which come with capsviz, or what the environment variable CAPSVIZ_RESULTS names."""
-    return places.chosen("CAPSVIZ_RESULTS", "benchmarks", "results")
+    return places.chosen("CAPSVIZ_RESULTS", places.root() / "benchmarks" / "results")
 
 
 def version(name: str | None = None) -> Version:

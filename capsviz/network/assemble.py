@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-import torch
-
 from capsviz.routing import ALGORITHMS, Method
 
 from .capsnet import CapsNet
 from .cnn import BASELINE, CNN, CNNConfig, cnn_preset
 from .config import CapsNetConfig, ConfigError, NetworkConfig
-from .drawing import OwnNumbers
+from .drawing import own_numbers
 from .presets import preset
 from .residual import Convolution
 
@@ -54,7 +52,7 @@ def config_in_file(kind: type, values: Any) -> Any:
 def assemble(config: NetworkConfig, seed: int | None = None) -> Network:
     """The network of a config, its weights drawn from torch's random numbers, or from those of a seed beside them."""
     if seed is not None:
-        with torch.device("cpu"), OwnNumbers(seed):
+        with own_numbers(seed):
             return assemble(config)
     if isinstance(config, CNNConfig):
         return CNN(config)

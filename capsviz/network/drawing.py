@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -11,13 +13,18 @@ from torch.overrides import TorchFunctionMode
 _DRAWING = {torch.rand, torch.randn, Tensor.normal_, Tensor.uniform_}
 
 
-class OwnNumbers(TorchFunctionMode):
-    """While it is on, this thread draws what torch draws after `manual_seed(seed)`, from a stream of its own.
+@contextmanager
+def own_numbers(seed: int) -> Iterator[None]:
+    """Meanwhile this thread draws what torch draws on the CPU after `manual_seed(seed)`, from a stream of its own.
 
-    What other threads draw meanwhile, and what is drawn afterwards, stays as it would be without it. On the CPU; of
-    torch's functions only those that weights are drawn with.
+    What other threads draw meanwhile, and what is drawn afterwards, stays as it would be without it. On the CPU
+    whatever the default device; of torch's functions only those that weights are drawn with.
     """
+    with torch.device("cpu"), _OwnNumbers(seed):
+        yield
 
+
+class _OwnNumbers(TorchFunctionMode):
     def __init__(self, seed: int) -> None:
         super().__init__()
         self.numbers = torch.Generator().manual_seed(seed)

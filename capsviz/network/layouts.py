@@ -23,7 +23,7 @@ from capsviz.routing.dynamic import DYNAMIC
 
 from .capsnet import CapsNet
 from .config import CapsNetConfig
-from .drawing import OwnNumbers
+from .drawing import own_numbers
 from .finite import check_finite
 
 TOLERANCE = 1e-4
@@ -250,7 +250,7 @@ def adopted(weights: Weights, layout: str, image: tuple[int, int, int], iteratio
             f"The weights are for images of {given[0]} channels and {given[2]} pixels in all with {given[1]} primary "
             f"capsules, the data set's have {image[0]}, {pixels} and {config.lower}; name the data set of its training."
         )
-    with torch.device("cpu"), OwnNumbers(0):
+    with own_numbers(0):
         network = CapsNet(config)
     network.load_state_dict(_mapped(known, weights, sizes["classes"]))
     network.eval().requires_grad_(False)

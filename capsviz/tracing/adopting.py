@@ -22,7 +22,7 @@ from capsviz import device
 from capsviz.errors import CapsvizError, line
 from capsviz.network import strongest
 from capsviz.network.config import CapsNetConfig, ConfigError, Window
-from capsviz.network.drawing import OwnNumbers
+from capsviz.network.drawing import own_numbers
 from capsviz.network.recorded import RecordedConfig
 from capsviz.reading import Name, Names, understood
 from capsviz.routing import ALGORITHMS, Algorithm, DenseVotes, LayerSizes
@@ -301,7 +301,7 @@ def _owner(
 ) -> SimpleNamespace:
     """What owns the weights that an algorithm has beside those of the votes: the given ones, all of them."""
     module = nn.Module()
-    with OwnNumbers(0):
+    with own_numbers(0):
         algorithm.add_weights(module, LayerSizes(lower, dim, upper, dim, torch.zeros(lower, 2)), config)
     saved = {name: value for name, value in module.state_dict().items() if name != "transform"}
     given = {} if weights is None else weights

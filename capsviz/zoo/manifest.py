@@ -164,7 +164,7 @@ class AtStep(Entry):
 
 def folder() -> Path:
     """`pretrained/`, which comes with capsviz, or what the environment variable CAPSVIZ_ZOO names."""
-    return places.chosen("CAPSVIZ_ZOO", "pretrained")
+    return places.chosen("CAPSVIZ_ZOO", places.root() / "pretrained")
 
 
 def version() -> tuple[str, *tuple[int, ...]]:

@@ -7,6 +7,7 @@ import { line as path } from "d3-shape";
 
 import { Panel, type Pen } from "../core/canvas";
 import { element } from "../core/dom";
+import type { Look } from "../core/look";
 import { counted, indices, shown } from "../core/numbers";
 import { ScrubbedPanel } from "../core/scrubbed";
 import { line, strokeIn } from "../core/shapes";
@@ -26,7 +27,6 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   private readonly words = element("figcaption");
   private values: HTMLElement[] = [];
   private ends: [number, number] = [0, 1];
-  private right = EDGE; // of the lines, where the ends are written
 
   constructor(
     private readonly number: number,
@@ -55,15 +55,20 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
     this.words.replaceChildren(element("strong", { textContent: title }), ...keys);
   }
 
+  /** Where the lines end, and the numbers of the ends begin. */
+  private right(look: Look): number {
+    return this.width - NUMBER * look.scale;
+  }
+
   /** Where on the canvas a position lies. */
-  private x(data: MapsData): (position: number) => number {
+  private x({ data, look }: DrawState): (position: number) => number {
     const [first = 0, last = 0] = extent(data.fields.steps);
-    const scale = scaleLinear([first, last], [EDGE, this.right - EDGE]);
+    const scale = scaleLinear([first, last], [EDGE, this.right(look) - EDGE]);
     return (position) => scale(data.step(position));
   }
 
-  protected places({ data }: DrawState): number[] {
-    return indices(data.fields.frames.length).map(this.x(data));
+  protected places(state: DrawState): number[] {
+    return indices(state.data.fields.frames.length).map(this.x(state));
   }
 
   override draw(state: DrawState): void {
@@ -75,20 +80,20 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
     });
   }
 
-  protected paint(pen: Pen, { data, look, position }: DrawState): void {
+  protected paint(pen: Pen, state: DrawState): void {
+    const { data, look, position } = state;
     const { theme } = look;
     const { percent } = data.fields.curves[this.number];
     const [low, high] = this.ends;
     const air = AIR * (high - low || 1);
     const y = scaleLinear([low && low - air, high || !low ? high + air : 0], [CHART - EDGE, EDGE]);
-    const names = this.ends.map((end) => written(end, percent));
-    const right = (this.right = this.width - NUMBER * look.scale);
-    const x = this.x(data);
+    const right = this.right(look);
+    const x = this.x(state);
     pen.font = look.type(TYPE);
     pen.fillStyle = theme.muted;
-    names.forEach((name, k) => {
+    this.ends.forEach((end, k) => {
       pen.textBaseline = k ? "top" : "bottom";
-      pen.fillText(name, right + 5, k ? 1 : CHART - 1);
+      pen.fillText(written(end, percent), right + 5, k ? 1 : CHART - 1);
     });
     strokeIn(pen, theme.grid, 1);
     pen.strokeRect(0.5, 0.5, right - 1, CHART - 1);

@@ -27,7 +27,7 @@ class Tiles extends Panel<DrawState> {
   fit(data: MapsData, look: Look, width: number, tallest: number): void {
     const [down, across] = data.fields.shape;
     this.label = LABEL * look.scale;
-    this.cell = Math.max(Math.min(3, width / across), Math.min(width / across, tallest / down));
+    this.cell = Math.min(width / across, Math.max(3, tallest / down));
     this.left = Math.max(0, (width - across * this.cell) / 2);
     Object.assign(this, { width, height: down * this.cell + 2 * this.label });
   }

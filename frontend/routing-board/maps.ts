@@ -147,9 +147,10 @@ export class Tiles extends BoardPanel {
   /** As many tiles a line as there is room for cells that can be hit; a tile that is too wide alone has smaller ones. */
   fit(width: number, top: number): void {
     const [rows, columns, types] = this.run?.data.grid ?? [1, 1, 1];
-    const most = Math.max(1, Math.floor((width - 8) / (LEAST * (columns + 1))));
+    const place = Math.max(1, width - 8);
+    const most = Math.max(1, Math.floor(place / (LEAST * (columns + 1))));
     this.across = Math.min(types, Math.ceil(Math.sqrt(2 * types)), most);
-    const room = Math.max(1, width - 8) / (this.across * (columns + 1));
+    const room = place / (this.across * (columns + 1));
     this.cell = room < LEAST ? room : Math.floor(room);
     const height = Math.ceil(types / this.across) * (rows + 1) * this.cell + top;
     Object.assign(this, { width, top, height });
@@ -167,7 +168,7 @@ export class Tiles extends BoardPanel {
       const at = i * run.upperCount + run.upper;
       pen.fillStyle = look.diverging.of(view.shares[at] - (base ? base[at] : run.even), -reach, reach);
       pen.fillRect(x, y, cell - gap, cell - gap);
-      if (gains[i] === 0) cross(pen, x, y, cell - 0.5, look.theme.muted);
+      if (gains[i] === 0) cross(pen, x, y, cell - gap, look.theme.muted);
     }
     strokeIn(pen, look.theme.text, 2);
     for (const i of picked) pen.strokeRect(...this.spot(run, i), cell - 0.5, cell - 0.5);
