@@ -210,12 +210,14 @@ export class Cloud extends Panel<DrawState> {
   private triad(pen: Pen, run: Run): void {
     const reach = (0.45 * Math.min(this.width, this.height)) / this.camera.unit;
     const from = this.camera.screen([0, 0, 0]);
+    const { left, top } = this.frame;
     for (let k = 0; k < 3; k++) {
       const [x, y] = this.camera.screen([0, 1, 2].map((axis) => (axis === k ? reach : 0)));
       line(pen, ...from, x, y);
-      pen.fillText(`PC ${k + 1} (${explained(run, k)})`, x + 4, y - 4);
+      // Below the title of the picture.
+      pen.fillText(`PC ${k + 1} (${explained(run, k)})`, x + 4, Math.max(y - 4, top + 0.375 * this.border.top));
     }
-    pen.fillText("drag to turn, or arrows", this.frame.left, this.height - 8);
+    pen.fillText("drag to turn, or arrows", left, this.height - 8);
   }
 
   private points(pen: Pen, { run, view, look, first }: DrawState): void {
