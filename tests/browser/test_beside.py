@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tests.browser.api import sync_api
+from tests.browser.test_late import TOLD
 from tests.browser.visitor import Visitor
 
 
@@ -38,8 +39,10 @@ def test_the_second_board_stays_at_each_of_its_lines_where_the_first_has_fewer(v
 
     def step_back(board: sync_api.Locator, first: int, second: int) -> None:
         board.locator("button[aria-label='One line back (←)']").click()
+        visitor.window.wait_for_timeout(TOLD)
         visitor.eventually(lambda: f"frame={first}" in visitor.query(), "a frame of the first in the link")
         visitor.settle()
+        sync_api.expect(boards).to_have_count(2)
         assert [each.get_attribute("data-frame") for each in boards.all()] == [str(first), str(second)]
 
     for first, second in [(7, 10), (7, 9), (6, 8), (5, 7)]:  # of 9 lines and of 12
