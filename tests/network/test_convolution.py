@@ -79,12 +79,33 @@ def test_where_nothing_is_learned_the_images_get_their_gradient_and_without_grad
             assert layer(images).grad_fn is None
 
 
-def test_in_float32_and_for_single_images_it_is_the_ordinary_one():
+def test_while_float32_weights_are_trained_it_is_exact_to_their_rounding_and_otherwise_the_ordinary_one():
     layer = CapsNet(preset("compact", "mnist", "dr")).encoder.primary
     assert isinstance(layer, Conv2d)
-    assert layer._gain(torch.rand(128, 64, 20, 20)) > WORTH > layer._gain(torch.rand(1, 64, 20, 20))
-    images = torch.rand(128, 64, 20, 20)
-    assert torch.equal(layer(images), nn.Conv2d.forward(layer, images))
+    assert layer._gain(torch.rand(128, 64, 20, 20)) > WORTH[torch.float32] > layer._gain(torch.rand(16, 64, 20, 20))
+    images = torch.rand(128, 64, 20, 20, requires_grad=True)
+    found, usual = layer(images), nn.Conv2d.forward(layer, images)
+    assert "FourierConvolution" in type(found.grad_fn).__name__
+    weight = torch.randn_like(usual)
+    of = (images, *layer.parameters())
+    for mine, yours in zip(gradients(found, weight, *of), gradients(usual, weight, *of), strict=True):
+        assert mine.dtype == torch.float32
+        assert (mine - yours).norm() < 2e-6 * yours.norm()
+    with torch.no_grad():
+        assert torch.equal(layer(images), usual)
+    assert torch.equal(layer(images[:16]), nn.Conv2d.forward(layer, images[:16]))
+    layer.eval()
+    assert torch.equal(layer(images), usual)
     assert type(layer(images).grad_fn).__name__ == "ConvolutionBackward0"
+
+
+def test_single_images_in_bfloat16_and_numbers_of_any_other_precision_are_convolved_by_pytorch():
+    layer = Conv2d(64, 256, 9, 2)
+    images = torch.rand(128, 64, 20, 20)
+    assert layer._gain(images[:1]) < WORTH[torch.bfloat16]
     with torch.autocast("cpu", torch.bfloat16):
         assert torch.equal(layer(images[:1]), nn.Conv2d.forward(layer, images[:1]))
+    images = torch.rand(32, 64, 20, 20)
+    layer = layer.double()
+    assert layer._gain(images) > WORTH[torch.bfloat16]
+    assert type(layer(images.double()).grad_fn).__name__ == "ConvolutionBackward0"
