@@ -49,6 +49,7 @@ def show(current: Scene) -> None:
             coloured=coloured,
         ),
         "reconstructions",
+        height=layout.BELOW_STRIP,
     )
     table(names, comparison, classes, current.picture.labels if classes == current.entry.classes else ())
     if missing := [ALGORITHMS[routing].title for routing in ALGORITHMS if routing not in names]:

@@ -30,6 +30,11 @@ from capsviz.figures.theme import (
 )
 from capsviz.routing import ALGORITHMS
 
+_TOP, _FLOOR = 0.93, 0.02
+"""Shares of the grid's height at which the pictures begin and the differences end."""
+_LINE = 0.052
+"""A line of a caption, as a share of the grid's height where that is 370 pixels."""
+
 
 def reconstruction_grid(
     input: Tensor | ndarray,
@@ -52,16 +57,18 @@ def reconstruction_grid(
     original = pixels(input)
     drawn = {key: _matching(original, key, image) for key, image in reconstructions.items()}
     shown = {"input": original, **drawn, **(coloured or {})}
-    y = (0.56, 0.93) if differences else (0.12, 0.9)
+    captions = captions or {}
+    y, below = _rows(captions) if differences else ((0.12, 0.9), (0.0, 0.0))
     data, layout = list[BaseTraceType](), dict[str, Any]()
     for column, (key, image) in enumerate(shown.items()):
         x, name = _column(column, len(shown)), _title(key)
         data.append(picture(image, name, place=on(column + 1)))
         layout |= image_axes(column + 1, x, y)
         if differences and column:
-            data.append(_difference(original, drawn[key], name, len(shown) + column, dark, bar=column == 1))
-            layout |= image_axes(len(shown) + column, x, (0.03, 0.4))
-    layout["annotations"] = _grid_words(list(shown), captions or {}, y, differences, dark)
+            bar = colourbar("Δ", dark=dark, len=below[1] - below[0] + 0.05, y=sum(below) / 2) if column == 1 else None
+            data.append(_difference(original, drawn[key], name, len(shown) + column, dark, bar))
+            layout |= image_axes(len(shown) + column, x, below)
+    layout["annotations"] = _grid_words(list(shown), captions, y, below, dark)
     layout["shapes"] = [
         _underline(_column(i, len(shown)), y[1] + 0.008, key) for i, key in enumerate(shown) if key != "input"
     ]
@@ -79,7 +86,7 @@ def error_map(input: Tensor | ndarray, reconstruction: Tensor | ndarray, *, dark
     original = pixels(input)
     off = _matching(original, "the method", reconstruction) - original
     figure = Figure(
-        _difference(original, original + off, "", 1, dark, bar=True),
+        _difference(original, original + off, "", 1, dark, colourbar_below("Δ", dark=dark)),
         {**image_axes(1, (0, 1), (0, 1)), "margin": {"l": 4, "r": 4, "t": 4, "b": 64}},
     )
     text = (
@@ -87,6 +94,13 @@ def error_map(input: Tensor | ndarray, reconstruction: Tensor | ndarray, *, dark
         f"{off.max():.2f}, mean squared {_squared(off):.4f}."
     )
     return remember(style(figure, dark=dark, height=320), text)
+
+
+def _rows(captions: Mapping[str, str]) -> tuple[Span, Span]:
+    """Where the pictures and the differences stand, as shares of the height: between them the longest caption."""
+    lines = max((text.count("<br>") + 1 for text in captions.values()), default=0)
+    row = (_TOP - _FLOOR - 0.03 - _LINE * lines) / 2
+    return (_TOP - row, _TOP), (_FLOOR, _FLOOR + row)
 
 
 def _title(key: str) -> str:
@@ -101,9 +115,7 @@ def _squared(difference: ndarray) -> float:
     return float(np.square(difference).mean())
 
 
-def _grid_words(
-    keys: list[str], captions: Mapping[str, str], y: Span, differences: bool, dark: bool
-) -> list[dict[str, Any]]:
+def _grid_words(keys: list[str], captions: Mapping[str, str], y: Span, below: Span, dark: bool) -> list[dict[str, Any]]:
     """Titles above the pictures of `reconstruction_grid`, captions under them, and what the second row is."""
     middles = [sum(_column(column, len(keys))) / 2 for column in range(len(keys))]
     small: dict[str, Any] = {"size": TICK, "dark": dark, "xanchor": "center", "align": "center"}
@@ -116,9 +128,9 @@ def _grid_words(
         for key, middle in zip(keys, middles, strict=True)
         if key in captions
     ]
-    if differences:
+    if any(below):
         key = "reconstruction − input<br>blue: missing<br>orange: added"
-        words.append(caption(key, middles[0], 0.215, yanchor="middle", **small))
+        words.append(caption(key, middles[0], sum(below) / 2, yanchor="middle", **small))
     return words
 
 
@@ -132,17 +144,18 @@ def _matching(original: ndarray, key: str, image: Tensor | ndarray) -> ndarray:
     return drawn
 
 
-def _difference(original: ndarray, drawn: ndarray, name: str, axes: int, dark: bool, *, bar: bool) -> go.Heatmap:
+def _difference(
+    original: ndarray, drawn: ndarray, name: str, axes: int, dark: bool, bar: dict[str, Any] | None
+) -> go.Heatmap:
     off = drawn - original
     opening = f"{name}<br>" if name else ""
-    beside = colourbar("Δ", dark=dark, len=0.42, y=0.215)
     return go.Heatmap(
         z=packed(off.mean(axis=-1) if off.ndim == 3 else off),
         zmin=-1,
         zmax=1,
         colorscale=diverging(dark),
-        showscale=bar,
-        colorbar=beside if name else colourbar_below("Δ", dark=dark),
+        showscale=bar is not None,
+        colorbar=bar,
         hovertemplate=f"{opening}row %{{y}} column %{{x}}<br>reconstruction − input = %{{z:.2f}}<extra></extra>",
         **on(axes),
     )

@@ -14,6 +14,7 @@ import { CapsuleMap, ClassBars, Sight } from "./maps";
 import type { Part, DrawState } from "./part";
 
 const BELOW = 140; // CSS pixels in ordinary type that a map has beside its tiles: names, key, counts, what is said of a capsule
+const BETWEEN = 7; // and charts have below them
 const WHOLE = 9000; // milliseconds that many frames take from start to end
 
 interface Message extends MapsFields {
@@ -61,6 +62,11 @@ export class CapsuleMaps extends Board<Message> {
     for (const map of this.maps) {
       const room = roomBelow(this.maps[0].tiles.canvas) - BELOW * this.look.scale;
       map.tallest = room < 20 ? 260 : Math.max(144, Math.min(room, 0.44 * window.innerHeight));
+    }
+    const charts = this.parts.filter((part) => part instanceof LineChart);
+    if (charts.length) {
+      const room = roomBelow(charts[0].root) / charts.length - BETWEEN * this.look.scale;
+      for (const chart of charts) chart.within(room, this.look);
     }
     this.redraw();
   }

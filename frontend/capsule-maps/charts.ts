@@ -14,7 +14,8 @@ import { line, strokeIn } from "../core/shapes";
 import type { MapsData } from "./data";
 import type { Part, DrawState } from "./part";
 
-const CHART = 78; // heights in CSS pixels
+const LOWEST = 30; // heights in CSS pixels, of charts in ordinary type
+const CHART = 78;
 const SPREAD = 96;
 const EDGE = 3;
 const AIR = 0.06; // of a chart's height, beyond its lines where they leave zero
@@ -27,6 +28,7 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   private readonly words = element("figcaption");
   private values: HTMLElement[] = [];
   private ends: [number, number] = [0, 1];
+  private tall = CHART;
 
   constructor(
     private readonly number: number,
@@ -34,6 +36,12 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   ) {
     super(go);
     this.root = element("figure", { className: "chart" }, this.words, this.canvas);
+  }
+
+  /** As high as leaves the words their place in so many pixels; where that is too little one has to scroll. */
+  within(pixels: number, { scale }: Look): void {
+    const tall = Math.floor(pixels - this.words.offsetHeight);
+    this.tall = tall < LOWEST * scale ? CHART : Math.min(tall, CHART * scale);
   }
 
   private lines(data: MapsData): Float32Array[] {
@@ -72,7 +80,7 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   }
 
   override draw(state: DrawState): void {
-    this.fit(this.root.clientWidth, CHART);
+    this.fit(this.root.clientWidth, this.tall);
     super.draw(state);
     const { percent } = state.data.fields.curves[this.number];
     this.lines(state.data).forEach((values, k) => {
@@ -83,20 +91,21 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   protected paint(pen: Pen, state: DrawState): void {
     const { data, look, position } = state;
     const { theme } = look;
+    const { height } = this;
     const { percent } = data.fields.curves[this.number];
     const [low, high] = this.ends;
     const air = AIR * (high - low || 1);
-    const y = scaleLinear([low && low - air, high || !low ? high + air : 0], [CHART - EDGE, EDGE]);
+    const y = scaleLinear([low && low - air, high || !low ? high + air : 0], [height - EDGE, EDGE]);
     const right = this.right(look);
     const x = this.x(state);
     pen.font = look.type(TYPE);
     pen.fillStyle = theme.muted;
     this.ends.forEach((end, k) => {
       pen.textBaseline = k ? "top" : "bottom";
-      pen.fillText(written(end, percent), right + 5, k ? 1 : CHART - 1);
+      pen.fillText(written(end, percent), right + 5, k ? 1 : height - 1);
     });
     strokeIn(pen, theme.grid, 1);
-    pen.strokeRect(0.5, 0.5, right - 1, CHART - 1);
+    pen.strokeRect(0.5, 0.5, right - 1, height - 1);
     if (low < 0 && high > 0) {
       pen.strokeStyle = theme.muted;
       pen.setLineDash([4, 4]);
@@ -113,7 +122,7 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
       pen.stroke();
     });
     strokeIn(pen, theme.accent, 2);
-    line(pen, x(position), 0, x(position), CHART);
+    line(pen, x(position), 0, x(position), height);
   }
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from tests.browser.api import sync_api
@@ -210,6 +212,19 @@ def test_p_presents_the_page_before_the_server_answers(visitor: Visitor):
     assert window.evaluate(PRESSED, "") == PRESENTED
 
 
+def box(place: sync_api.Locator) -> sync_api.FloatRect:
+    return known(place.bounding_box())
+
+
+def lowest(places: sync_api.Locator) -> float:
+    """Where the lowest of them ends, in CSS pixels from the top of the window."""
+    return max(box(place)["y"] + box(place)["height"] for place in places.all())
+
+
+def shown_above(places: sync_api.Locator, height: int) -> bool:
+    return lowest(places) <= height
+
+
 def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visitor):
     visitor.open("results?model=digits-dr&present=1")
     for path, place in (
@@ -218,6 +233,7 @@ def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visito
         ("em?", ".routing .main"),
         ("discriminative?part=ascent&", ".capsule-maps .map canvas >> nth=0"),
         ("perturb?", ".live-decoder canvas.after"),
+        ("compare?", ".st-key-reconstructions .js-plotly-plot"),
         ("compare?view=many&", '[class*="st-key-grid-"] .js-plotly-plot'),
     ):
         visitor.follow(f"/{path}model=digits-dr&present=1")
@@ -230,16 +246,17 @@ def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visito
         visitor.eventually(fits, f"{place} on the screen: {shown.bounding_box()}")
         if ".routing" in place:  # and of the buttons below it, no sliver
             assert known(visitor.window.locator(".routing .tools").bounding_box())["y"] >= 720
-    visitor.window.set_viewport_size({"width": 1920, "height": 1080})
+    visitor.follow("/discriminative?part=ascent&model=digits-l2&present=1")
+    charts = visitor.window.locator(".capsule-maps .beside canvas")
+    for width, height in ((1280, 720), (1920, 1080)):
+        visitor.window.set_viewport_size({"width": width, "height": height})
+        visitor.eventually(partial(shown_above, charts, height), f"the lines of the ascent: {lowest(charts)}")
+        assert charts.count() == 4 and min(box(chart)["height"] for chart in charts.all()) >= 26 * width / 1280
     visitor.follow("/discriminative?part=coefficients&model=digits-l2&present=1")
     said = visitor.window.locator(".capsule-maps .readout")
     sync_api.expect(said).to_contain_text("the strongest")
 
-    def ends() -> float:
-        box = known(said.bounding_box())
-        return box["y"] + box["height"]
-
-    visitor.eventually(lambda: ends() <= 1080, f"what is said of the capsule: {ends()}")
+    visitor.eventually(partial(shown_above, said, 1080), f"what is said of the capsule: {lowest(said)}")
 
 
 WORDS = """(() => {

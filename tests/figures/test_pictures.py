@@ -132,6 +132,18 @@ def test_reconstructions_stand_beside_the_input_with_signed_differences(dr, em, 
     assert f"Dynamic routing {error:.4f}" in describe(figure)
 
 
+@pytest.mark.parametrize("lines", [1, 2, 4])
+def test_captions_of_any_length_stand_between_the_pictures_and_their_differences_on_a_small_grid_too(dr, lines: int):
+    figure = reconstruction_grid(dr.images[0], {"dr": dr.reconstruction[0]}, captions={"dr": "<br>".join("a" * lines)})
+    caption = next(note for note in figure.layout.annotations if note.text.startswith("a"))
+    pixels = 370 - figure.layout.margin.t - figure.layout.margin.b  # as the presented page draws it, before it enlarges
+    assert caption.y < figure.layout.yaxis.domain[0]
+    assert caption.y * pixels - 1.3 * caption.font.size * lines > figure.layout.yaxis3.domain[1] * pixels
+    assert figure.layout.yaxis3.domain[0] > 0.01
+    sizes = [high - low for low, high in (figure.layout.yaxis.domain, figure.layout.yaxis3.domain)]
+    assert sizes[0] == pytest.approx(sizes[1]) and sizes[0] > 0.3
+
+
 def test_differences_can_be_left_out(dr):
     assert len(reconstruction_grid(dr.images[0], {"dr": dr.reconstruction[0]}, differences=False).data) == 2
 
