@@ -29,6 +29,8 @@ HEADLINE = (
 SUBJECT: Part = "reconstruction"
 EXAMPLES = {"wrong": 25, "first": 100}
 """As many as show well; the paper shows 100."""
+PRESENTED = 340
+"""Height of the figure, in pixels of the ordinary page, that leaves a presented screen room for what is said of it."""
 ALIKE = 5.0
 """Shares that differ by fewer percentage points tell no difference between capsules."""
 
@@ -67,13 +69,15 @@ def show(current: Scene) -> None:
     segments("Capsules of · classified right, drawn wrong", "method", method, titles)
     control = _control(records[method])
     layout.say(f"{_sentence(records[method], called[method])} {control.said}")
-    if control.missing:
-        with st.container(key="missing"):
-            st.caption(sentence(control.missing + f" {control.remedy}" * (not current.choices.present)))
     right, most = int(records[method].right.sum()), EXAMPLES["first"]
     plainly = f"The first {most}, as in the paper" if right >= most else f"All {right}, in their order"
     segments("Images", "sample", current.choices.sample, {"wrong": "Drawn wrong first", "first": plainly}, bare=True)
-    _figure(current, records, method, called[method], methods.test_images(current, records.values()), control.record)
+    place = st.container()
+    test = methods.test_images(current, records.values())  # says below the figure why there are none
+    with place:
+        _figure(current, records, method, called[method], test, control.record)
+    if control.missing:
+        st.caption(sentence(control.missing + f" {control.remedy}" * (not current.choices.present)))
 
 
 def _sentence(record: Predictions, called: str) -> str:
@@ -163,5 +167,5 @@ def _figure(
         figure,
         f"wrong-{current.choices.image}",
         choose=methods.chooser(current, records.values()),
-        height=layout.BELOW_STRIP,
+        height=PRESENTED,
     )

@@ -86,9 +86,14 @@ def offer(key: str, made: Callable[[], Figure | Board], title: str = "") -> None
     takeaway.offer(key, made, title)
 
 
-def strip(trace: Trace, entry: Entry, highlight: Part, dark: bool) -> None:
-    """The network from image to reconstruction, the page's subject marked; its trace is the one to take away."""
-    strip_later(trace, entry, highlight, dark)()
+def strip(trace: Trace, entry: Entry, highlight: Part, dark: bool, *, shown: bool = True) -> None:
+    """The network from image to reconstruction, the page's subject marked; its trace is the one to take away.
+
+    shown: whether the page has room for it, or only lets it be taken away.
+    """
+    draw = strip_later(trace, entry, highlight, dark)
+    if shown:
+        draw()
 
 
 def strip_later(trace: Trace, entry: Entry, highlight: Part, dark: bool) -> Callable[[], None]:

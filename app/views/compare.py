@@ -27,7 +27,13 @@ with st.container(horizontal=True, vertical_alignment="center", key="views"):
             on_click=methods.put_on_stage,
             args=(contested,),
         )
-layout.strip(current.trace(current.entry), current.entry, PAGES[view].SUBJECT, current.dark)
+layout.strip(
+    current.trace(current.entry),
+    current.entry,
+    PAGES[view].SUBJECT,
+    current.dark,
+    shown=not (current.choices.present and PAGES[view] is drawn_wrong),  # whose pictures take the whole screen
+)
 with layout.errors_as_sentences():
     PAGES[view].show(current)
 

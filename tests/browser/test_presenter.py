@@ -234,6 +234,7 @@ def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visito
         ("discriminative?part=ascent&", ".capsule-maps .map canvas >> nth=0"),
         ("perturb?", ".live-decoder canvas.after"),
         ("compare?", ".st-key-reconstructions .js-plotly-plot"),
+        ("compare?view=wrong&", '[class*="st-key-wrong-"] .js-plotly-plot'),
         ("compare?view=many&", '[class*="st-key-grid-"] .js-plotly-plot'),
     ):
         visitor.follow(f"/{path}model=digits-dr&present=1")
