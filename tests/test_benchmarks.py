@@ -117,19 +117,22 @@ def test_memory_is_what_the_process_held_and_a_wrong_size_is_one_sentence():
         peak.measure("tiny", None, "64", 7, 2)
 
 
-def test_a_file_keeps_the_memory_of_other_networks_and_says_what_missed_its_bar(tmp_path):
+def test_a_file_keeps_the_memory_of_other_networks_and_says_what_missed_its_bar(tmp_path, monkeypatch):
     few = {"command": f"{peak.COMMAND} --routing dr", "parameters": 2_000_000, "lower": 72, "bytes": 3_990_000_000}
     few |= {"bytes_before": 400_000_000, "seconds_per_step": 1.5}
     many = few | {"command": f"{peak.COMMAND} --routing em", "bytes": 4_010_000_000}
     file = tmp_path / "memory.json"
-    for result in (few | {"bytes": 1}, many, few):
-        rows = peak.beside(result, results.read_file(file, "memory"))
-        files.write_json(file, {**results.machine(), "rows": rows})
+    elsewhere = {"machine": "an older CPU", "threads": 1, "torch": "2.9.0"}
+    files.write_json(file, {**elsewhere, "rows": [few | {"bytes": 1}, many]})
+    monkeypatch.setattr(peak, "measure", lambda *_: few)
+    assert CliRunner().invoke(app, ["benchmark", "memory", "-o", str(file)]).exit_code == 0
     kept = results.read_file(file, "memory")
-    assert kept is not None and kept["rows"] == [many, few]
+    assert kept is not None and kept["rows"] == [{"on": elsewhere, **many}, few]
+    assert kept["machine"] == results.machine()["machine"] != elsewhere["machine"]
     _, _, first, second, _, below = peak.table(kept).splitlines()
     assert first.startswith("| `--routing em` | 2.0 M | 72 | 4.01 |") and "missed" in first
     assert "3.99" in second and "| met |" in second and "0.40 GB before" in below
+    assert f" {kept['machine']}" in below and "1 thread of an older CPU" in below
 
 
 def test_a_latency_beyond_its_bar_is_written_as_missed():

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from capsviz.errors import CapsvizError
+from capsviz.experiments import results
 from capsviz.network import METHODS, assemble, configure
 from capsviz.network.finite import check_finite
 from capsviz.routing.dynamic import DYNAMIC
@@ -73,12 +74,6 @@ def measure(
     }
 
 
-def beside(result: Mapping[str, Any], kept: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """The rows of a result file: those of other commands that it kept, and this result."""
-    rows = [row for row in (kept or {"rows": []})["rows"] if row["command"] != result["command"]]
-    return [*rows, dict(result)]
-
-
 def table(result: Mapping[str, Any]) -> str:
     """A row for each command of a result file, and a sentence on the machine."""
     head = [
@@ -91,9 +86,9 @@ def table(result: Mapping[str, Any]) -> str:
         for row in result["rows"]
     ]
     before = max(row["bytes_before"] for row in result["rows"])
+    places = " and ".join(f"{_threads(on['threads'])} of {on['machine']}" for on in results.machines(result))
     below = (
-        f"Each in a process of its own, which held up to {before / 1e9:.2f} GB before there was a network; "
-        f"{_threads(result['threads'])} of {result['machine']}."
+        f"Each in a process of its own, which held up to {before / 1e9:.2f} GB before there was a network; {places}."
     )
     return "\n".join([*head, *rows, "", below])
 

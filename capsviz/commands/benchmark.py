@@ -93,8 +93,9 @@ def benchmark(
         make_folder(output.parent)
         with results.held() if output.parent.resolve() == results.folder().resolve() else nullcontext():
             if what == "memory":
-                kept = results.read_file(output, "memory")
-                result = {**results.machine(), "rows": peak.beside(result, kept)}
+                kept = results.read_file(output, "memory") or {"rows": []}
+                results.put(kept, [result], "command")
+                result = kept
             write_json(output, result, indent=1)
 
 

@@ -214,7 +214,7 @@ class Speed(TypedDict):
     images_per_second: dict[Name, Rate]
 
 
-class Held(TypedDict):
+class Held(Row):
     """What training a network took at the most."""
 
     command: Text
