@@ -38,10 +38,11 @@ class Evaluation:
 @device.or_cpu
 @torch.inference_mode()
 def evaluate(model: Network, data: ImageSet | MultiDigits, batch: int = BATCH) -> Evaluation:
-    """Classify every image of a set by the most active class, in float32 and in order: the same answer each time.
+    """Classify every image of a set by the most active class, in order: the same answer each time.
 
-    model: each of its modules is left in the mode it came in, and on its device. batch: images at a time on the CPU; on
-    a GPU as many as `capsviz.device` finds room for.
+    model: its weights may have any precision, in which it reads the images then; each of its modules is left in the
+    mode it came in, and on its device. batch: images at a time on the CPU; on a GPU as many as `capsviz.device` finds
+    room for.
     """
     training = [each for each in model.modules() if each.training]
     model.eval()
@@ -77,11 +78,11 @@ def batches(
     work: called with images in 0..1 and labels, again with fewer where memory runs out. size: images at a time on the
     CPU. most: the first so many, all unless given; of a virtual set of pairs, one image for each digit of its base.
     """
-    place, count = device.of(model), len(data.base) if isinstance(data, MultiDigits) else len(data)
+    like, count = next(model.parameters()), len(data.base) if isinstance(data, MultiDigits) else len(data)
 
     def due(part: slice) -> T:
         images, labels = data.batch(torch.arange(part.start, part.stop))
-        return work(to_float(images.to(place)), labels.to(place))
+        return work(to_float(images.to(like.device)).to(like.dtype), labels.to(like.device))
 
     return device.parts(model, min(most or count, count), size, due)
 

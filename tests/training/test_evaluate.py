@@ -1,10 +1,14 @@
 """Counting mistakes."""
 
+from copy import deepcopy
+
+import pytest
 import torch
 
 from capsviz.data import MultiDigits, load
 from capsviz.network import CapsNet, preset
 from capsviz.training.evaluate import batches, evaluate, most_active
+from capsviz.zoo import load as load_model
 from tests.known import single_digits
 
 
@@ -30,6 +34,16 @@ def test_an_evaluation_is_the_same_twice_and_counts_every_image_once():
     assert first.count == len(digits) == int(first.confusion.sum())
     assert first.confusion.sum(dim=1).tolist() == torch.bincount(digits.labels).tolist()
     assert first.error == 100 * (first.count - int(first.confusion.diag().sum())) / first.count
+
+
+@pytest.mark.parametrize("name", ["digits-dr", "digits-em", "digits-l2", "digits-matrix"])
+def test_weights_of_any_precision_read_the_images_in_theirs(name: str):
+    model, digits = load_model(name), load("digits", "test")
+    usual, finer = evaluate(model, digits), evaluate(deepcopy(model).double(), digits)
+    assert finer.error == usual.error and finer.loss == pytest.approx(usual.loss, rel=1e-4)
+    coarse = evaluate(deepcopy(model).bfloat16(), digits)
+    assert coarse.error == pytest.approx(usual.error, abs=1) and coarse.loss == pytest.approx(usual.loss, rel=0.2)
+    assert len({usual.loss, finer.loss, coarse.loss}) == 3
 
 
 def test_a_part_that_is_held_still_stays_so():
