@@ -81,7 +81,7 @@ export class Cells implements HandPanel {
     cell.onpointermove = (event) => {
       if (!this.held || !cell.hasPointerCapture(event.pointerId)) return;
       const moved = ((this.held.y - event.clientY) / PIXELS) * this.deviation(label, d);
-      board.offset(d, this.held.from + moved, event.timeStamp);
+      this.move(label, d, this.held.from + moved, event);
     };
     cell.onpointerup = cell.onpointercancel = () => {
       if (!this.held) return;
@@ -90,7 +90,7 @@ export class Cells implements HandPanel {
       board.leave();
     };
     cell.ondblclick = (event) => {
-      board.offset(d, 0, event.timeStamp);
+      this.move(label, d, 0, event);
       board.leave();
     };
     cell.onpointerenter = cell.onfocus = () => {
@@ -98,6 +98,12 @@ export class Cells implements HandPanel {
     };
     cell.onkeydown = (event) => this.key(event, label, d);
     return cell;
+  }
+
+  /** The row becomes the chosen one, also where another image has come meanwhile; what stood in another is taken back. */
+  private move(label: number, d: number, offset: number, event: Event): void {
+    this.board.select(label, false);
+    this.board.offset(d, offset, event.timeStamp);
   }
 
   /** ↑ ↓ move the number, ← → go to the next one, Page Up and Down to the next class, Delete takes it back. */
@@ -109,8 +115,7 @@ export class Cells implements HandPanel {
       if (column >= 0) cells?.at(column)?.focus();
     };
     const to = (offset: (now: number) => number): void => {
-      board.select(label, false); // and what stood in another row is taken back
-      board.offset(d, offset(board.state.offsets[d]), event.timeStamp);
+      this.move(label, d, offset(this.offsetOf(label, d)), event);
       board.leaveSoon();
     };
     const acts: Record<string, () => void> = {

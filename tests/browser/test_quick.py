@@ -61,6 +61,33 @@ def test_an_offset_of_a_row_that_is_no_longer_chosen_is_void(visitor: Visitor, p
     assert not any(board.evaluate("root => root.capsvizBoard.state.offsets"))
 
 
+def test_a_cell_that_is_held_while_the_next_image_comes_stays_the_one_that_moves(visitor: Visitor):
+    visitor.open("perturb?model=digits-dr&image=0&hand=cells&class=2")
+    board, mouse = visitor.window.locator(".live-decoder").first, visitor.window.mouse
+    cell = board.get_by_role("slider", name="class 6, dimension 5", exact=True)
+    box = visitor.box(cell)
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    visitor.press("Alt+]")
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x, y + 9, steps=3)
+    visitor.eventually(lambda: "image=1" in link(visitor), "the next image in the link")
+    visitor.settle()
+    mouse.move(x, y + 30, steps=8)
+    state = board.evaluate("root => new Promise(requestAnimationFrame).then(() => root.capsvizBoard.state)")
+    assert state["upper"] == 6 and [d for d, offset in enumerate(state["offsets"]) if offset] == [5]
+    moved = board.locator(".cell.moved").evaluate_all("cells => cells.map((cell) => cell.ariaLabel)")
+    assert moved == ["class 6, dimension 5"]
+    assert board.locator(".reading").inner_text().startswith("class 6, dimension 5")
+    mouse.up()
+    wanted = f"model=digits-dr&image=1&class=6&offsets={',' * 5}{state['offsets'][5]:g}{',' * 10}&hand=cells"
+    visitor.eventually(lambda: link(visitor) == wanted, "image, class and offset in the link")
+    visitor.settle()
+    six = visitor.window.locator('[class*="st-key-upper"]').get_by_role("radio", name="6", exact=False)
+    sync_api.expect(six).to_be_checked()
+    assert board.evaluate("root => root.capsvizBoard.state.upper") == 6
+
+
 def test_the_cloud_stays_as_it_was_turned_when_an_answer_comes(visitor: Visitor):
     visitor.open("?model=digits-dr&image=0&3d=0.5,0.3")
     box = visitor.box(visitor.window.locator("section.routing .cloud canvas"))
