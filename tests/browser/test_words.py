@@ -77,7 +77,8 @@ def wrong(
         else:
             visitor.open(f"{page}{mode}")
         if mode:  # the page tells how large its window is, and is drawn again
-            if not page.startswith(("basics", "mixtures", "viewpoint", "training")):  # which have no strip
+            bare = page.startswith(("basics", "mixtures", "viewpoint", "training")) or page.endswith("view=wrong")
+            if not bare:  # of a strip
                 visitor.eventually(lambda: window.evaluate(GROWN), "a larger strip")
             visitor.settle()
         window.wait_for_timeout(400)
