@@ -58,13 +58,13 @@ def reconstruction_grid(
     drawn = {key: _matching(original, key, image) for key, image in reconstructions.items()}
     shown = {"input": original, **drawn, **(coloured or {})}
     captions = captions or {}
-    y, below = _rows(captions) if differences else ((0.12, 0.9), (0.0, 0.0))
+    y, below = _rows(captions) if differences else ((0.12, 0.9), None)
     data, layout = list[BaseTraceType](), dict[str, Any]()
     for column, (key, image) in enumerate(shown.items()):
         x, name = _column(column, len(shown)), _title(key)
         data.append(picture(image, name, place=on(column + 1)))
         layout |= image_axes(column + 1, x, y)
-        if differences and column:
+        if below and column:
             bar = colourbar("Δ", dark=dark, len=below[1] - below[0] + 0.05, y=sum(below) / 2) if column == 1 else None
             data.append(_difference(original, drawn[key], name, len(shown) + column, dark, bar))
             layout |= image_axes(len(shown) + column, x, below)
@@ -115,7 +115,9 @@ def _squared(difference: ndarray) -> float:
     return float(np.square(difference).mean())
 
 
-def _grid_words(keys: list[str], captions: Mapping[str, str], y: Span, below: Span, dark: bool) -> list[dict[str, Any]]:
+def _grid_words(
+    keys: list[str], captions: Mapping[str, str], y: Span, below: Span | None, dark: bool
+) -> list[dict[str, Any]]:
     """Titles above the pictures of `reconstruction_grid`, captions under them, and what the second row is."""
     middles = [sum(_column(column, len(keys))) / 2 for column in range(len(keys))]
     small: dict[str, Any] = {"size": TICK, "dark": dark, "xanchor": "center", "align": "center"}
@@ -128,7 +130,7 @@ def _grid_words(keys: list[str], captions: Mapping[str, str], y: Span, below: Sp
         for key, middle in zip(keys, middles, strict=True)
         if key in captions
     ]
-    if any(below):
+    if below:
         key = "reconstruction − input<br>blue: missing<br>orange: added"
         words.append(caption(key, middles[0], sum(below) / 2, yanchor="middle", **small))
     return words
