@@ -239,6 +239,8 @@ class Visitor:
         elif node.kind == "bidi_component" and node.proto.component_name.endswith("capsviz_address"):
             if self._mending:
                 self._mending.cancel()
+            if self.page.data("address") == self.page.choices:
+                self._told = {}  # mended: the same address may get lost again
             self._mending = self._start(self._mend())
 
     async def _drawn(self, path: str) -> None:
@@ -288,8 +290,6 @@ class Visitor:
             await asyncio.sleep(DIFFERING)
         node = self.page.component("address")
         here = self.page.choices
-        if node is None or self.page.data("address") == here:
-            self._told = {}
-        elif self._told != here:
-            self._told = here
+        told, self._told = self._told, {} if node is None or self.page.data("address") == here else here
+        if self._told not in ({}, told):
             await self.run(script=self._script(), query=self.page.query, back=True)

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.PageInfo_pb2 import PageInfo
 
 from app.benchmarks.load import measure, report
 from app.benchmarks.load.actions import HOWS
@@ -119,6 +120,28 @@ def test_an_answer_is_not_there_while_its_page_is_left_for_another():
 
     took, early = asyncio.run(wait())
     assert took == pytest.approx(0.5) and not early
+
+
+def test_an_address_that_gets_lost_again_after_it_was_mended_is_asked_for_again(monkeypatch):
+    monkeypatch.setattr("app.benchmarks.load.visitor.DIFFERING", 0.01)
+    asked: list[str] = []
+
+    async def run(visitor: Visitor, **options: object) -> None:
+        asked.append(visitor.page.query)
+
+    async def visit() -> None:
+        visitor = Visitor("")
+        visitor.history = [("compare", "")]
+        monkeypatch.setattr(Visitor, "run", run)
+        for shown, address in [("{}", "frame=7"), ("{}", "frame=7"), ('{"frame": "7"}', "frame=7"), ("{}", "frame=7")]:
+            await visitor._take(ForwardMsg(page_info_changed=PageInfo(query_string=address)))
+            drawn = {"id": "address", "component_name": "capsviz_address", "json": shown}
+            await visitor._take(element([0, 0], bidi_component=drawn))
+            if shown == "{}":
+                await asyncio.sleep(0.05)
+
+    asyncio.run(visit())
+    assert asked == ["frame=7", "frame=7"]  # once each time, and not without end
 
 
 def test_boxes_are_exceptions_and_what_the_app_says_of_them_and_nothing_else():
