@@ -55,18 +55,17 @@ def attention_routing(
     votes: "batch lower upper dim" as any `Votes`. gain, offset: of the layer normalisation, which all upper capsules
     share, as they do the readout w. through: "all" lets gradients flow through every iteration, "last" through the last
     one only. final_agreement: also û·v of the last iteration, which the algorithm does not need and a trace shows.
-    Raises ValueError for fewer than one iteration.
+    Raises ValueError for fewer than one iteration and for another `through`.
 
     Inverted: the softmax runs over the UPPER capsules, which compete for each lower one. Upper poses start at 0, so
     that the first couplings are even.
     """
     detached = votes.detach() if through == "last" else votes
     logits = votes.pairs(0.0)
-    for iteration in numbered(iterations):
+    for iteration in numbered(iterations, through):
         last = iteration == iterations
         current = votes if last else detached
-        # Over the upper capsules, in the memory order of linear votes: `softmax(-1)` would reorder them.
-        couplings = logits.permute(2, 0, 1).softmax(dim=0).permute(1, 2, 0)
+        couplings = votes.connections.softmax(logits.mT).mT
         sums = current.weighted_sum(couplings)
         poses = layer_norm(sums, gain.shape, gain, offset)
         scores = poses @ readout

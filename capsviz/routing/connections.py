@@ -62,8 +62,9 @@ class Everyone:
         return pairs.fill_(1.0 / self.upper)
 
     def softmax(self, logits: Float[Tensor, "batch upper lower"]) -> Float[Tensor, "batch upper lower"]:
-        """Over all upper capsules."""
-        return logits.softmax(dim=1)
+        """Over all upper capsules; where each of them has its numbers together, so it does in what comes out."""
+        ahead = logits.transpose(0, 1)
+        return ahead.softmax(dim=0).transpose(0, 1) if ahead.is_contiguous() else logits.softmax(dim=1)
 
     def given(self, shares: Float[Tensor, "batch lower upper"]) -> Float[Tensor, "batch lower"]:
         """The sum over all upper capsules."""

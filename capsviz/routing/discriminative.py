@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from jaxtyping import Bool, Float
@@ -101,10 +101,18 @@ def objective(
 ) -> Float[Tensor, "upper"]:
     """O_j = Σ_k δ_jk ‖s_jk‖² − λ ‖b_j‖² (L2, Yang, Li & Yu 2021, eq. 10) or − λ ‖b_j‖₁ (L1, eq. 14).
 
-    Shapes: s "batch upper dim", δ "batch upper", b "lower upper"; returns "upper".
+    Shapes: s "batch upper dim", δ "batch upper", b "lower upper"; returns "upper". Raises ValueError for another
+    penalty.
     """
+    _check(penalty)
     size = coefficients.square().sum(0) if penalty == "l2" else coefficients.abs().sum(0)
     return (signs * sums.square().sum(-1)).sum(0) - regularisation * size
+
+
+def _check(penalty: str) -> None:
+    """Raise ValueError for a penalty that is none."""
+    if penalty not in get_args(Penalty):
+        raise ValueError(f"the penalty is l2 or l1; got {penalty!r}")
 
 
 def ascend(
@@ -123,8 +131,7 @@ def ascend(
     data term is climbed first and the penalty applied as a soft threshold of 2γλ, which does. Raises ValueError for
     another penalty, and for a proximal step of L2, which has none.
     """
-    if penalty not in ("l2", "l1"):
-        raise ValueError(f"the penalty is l2 or l1; got {penalty!r}")
+    _check(penalty)
     if proximal and penalty == "l2":
         raise ValueError("the proximal step belongs to the l1 penalty; leave it out for l2")
     if penalty == "l2":

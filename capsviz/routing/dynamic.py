@@ -51,17 +51,18 @@ def dynamic_routing(
 
     votes: "batch lower upper dim" as any `Votes`. through: "last" lets gradients flow through the last iteration only
     (the earlier ones run on detached votes), "all" through every one. final_agreement: also û·v of the last
-    iteration, which the algorithm does not need and a trace shows. Raises ValueError for fewer than one iteration.
+    iteration, which the algorithm does not need and a trace shows. Raises ValueError for fewer than one iteration
+    and for another `through`.
 
-    The softmax runs over the UPPER capsules: a lower one shares itself out (*Encapsulating Capsule Networks*, eq. 8).
+    The softmax runs over the UPPER capsules that a lower one votes for: it shares itself out (*Encapsulating Capsule
+    Networks*, eq. 8).
     """
     detached = votes.detach() if through == "last" else votes
     logits = votes.pairs(0.0)
-    for iteration in numbered(iterations):
+    for iteration in numbered(iterations, through):
         last = iteration == iterations
         current = votes if last else detached
-        # Over the upper capsules, in the memory order of linear votes: `softmax(-1)` would reorder them.
-        couplings = logits.permute(2, 0, 1).softmax(dim=0).permute(1, 2, 0)
+        couplings = votes.connections.softmax(logits.mT).mT
         # At first the couplings are those of every image, which is cheaper to sum by.
         shared = iteration == 1 and len(couplings) > 0
         sums = current.weighted_sum(couplings[0] if shared else couplings)
@@ -77,12 +78,12 @@ def dynamic_routing_in_parts(
 ) -> Iterator[DynamicStep]:
     """`dynamic_routing` to rounding, in bounded memory: b_ij = û_ij · (the sum of all v_j before) is not kept.
 
-    votes, iterations, through: as there. Raises ValueError for fewer than one iteration.
+    votes, iterations, through: as there, and so is what is raised.
     """
     detached = votes.detach() if through == "last" else votes
     batch, _, upper, dim = votes.shape
     stood = votes.poses.new_zeros(batch, upper, dim)
-    for iteration in numbered(iterations):
+    for iteration in numbered(iterations, through):
         current = votes if iteration == iterations else detached
         (sums,) = in_parts.added(_part_of_sums, current, PAIRS, (), stood)
         poses = squash(sums)
@@ -93,7 +94,7 @@ def dynamic_routing_in_parts(
 def _part_of_sums(votes: LinearVotes, stood: Float[Tensor, "batch upper dim"]) -> tuple[Tensor]:
     """What some lower capsules add to s."""
     logits = votes.agreement(stood) if stood.requires_grad else votes.detach().agreement(stood)
-    couplings = logits.permute(2, 0, 1).softmax(dim=0).permute(1, 2, 0)
+    couplings = votes.connections.softmax(logits.mT).mT
     return (votes.weighted_sum(couplings),)
 
 

@@ -89,7 +89,7 @@ def em_routing(
     votes "batch lower upper dim" as any `Votes`; activations a_i of all lower capsules "batch lower", in 0..1;
     beta_u and beta_a "upper", learned. through: as in dynamic routing, the responsibilities of the last M-step are
     constants ("last") or carry gradients ("all"). responsibilities: R of the first M-step, an even split unless given.
-    Raises ValueError for fewer than one iteration.
+    Raises ValueError for fewer than one iteration and for another `through`.
 
     The cost follows eq. 26 with the amount of data that a parent receives measured as a share of an even split,
     Σ_i R_ij a_i · J / N: eq. 26 as printed grows with N / J and drives the logistic of eq. 27 into saturation.
@@ -116,7 +116,7 @@ def em_routing(
         cost = (beta_u.unsqueeze(-1) + 0.5 * variances.log()) * received
         return means, variances, cost, strictness * (beta_a - cost.sum(-1))
 
-    for iteration in numbered(iterations):
+    for iteration in numbered(iterations, through):
         last = iteration == iterations
         strictness = inverse_temperature.at(iteration, progress)
         with torch.set_grad_enabled(torch.is_grad_enabled() and (last or through == "all")):
@@ -153,12 +153,11 @@ def em_routing_in_parts(
 ) -> Iterator[EMStep]:
     """`em_routing` to rounding, in bounded memory: votes and R are made anew for some lower capsules at a time.
 
-    Everything is as there, in the votes' precision; the steps hold no R. Raises ValueError for fewer than one
-    iteration.
+    Everything is as there, also what is raised, in the votes' precision; the steps hold no R.
     """
     scale = votes.connections.data_scale
     gaussians: tuple[Tensor, ...] = ()
-    for iteration in numbered(iterations):
+    for iteration in numbered(iterations, through):
         last = iteration == iterations
         strictness = inverse_temperature.at(iteration, progress)
         with torch.set_grad_enabled(torch.is_grad_enabled() and (last or through == "all")):

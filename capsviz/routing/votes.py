@@ -207,8 +207,8 @@ class MatrixVotes:
     def materialise(self) -> Float[Tensor, "batch lower upper dim"]:
         """The votes themselves; their memory runs over batch, upper, lower, dim, which is how EM walks them."""
         if self.poses.shape[0] < MANY:
-            votes = torch.einsum("birk,ijkc->bjirc", self.poses, self.weight) + self.coordinates
-            return votes.flatten(3).transpose(1, 2)
+            votes = torch.einsum("birk,ijkc->bjirc", self.poses, self.weight)
+            return (votes + self.coordinates.to(votes.dtype)).flatten(3).transpose(1, 2)
         return self._all_rows_at_once()
 
     def _all_rows_at_once(self) -> Float[Tensor, "batch lower upper dim"]:
@@ -233,7 +233,7 @@ class MatrixVotes:
 
     def detach(self) -> MatrixVotes:
         """The same votes, through which no gradient flows."""
-        return MatrixVotes(self.poses.detach(), self.weight.detach(), self.coordinates)
+        return MatrixVotes(self.poses.detach(), self.weight.detach(), self.coordinates.detach())
 
     def pairs(self, value: float) -> Float[Tensor, "batch lower upper"]:
         """A number for every capsule pair."""

@@ -44,15 +44,21 @@ def softmax(logits: ndarray) -> ndarray:
     return np.array([e / sum(exponentials) for e in exponentials])
 
 
-def dynamic_routing(votes: ndarray, iterations: int) -> list[dict[str, ndarray]]:
-    """*Encapsulating Capsule Networks*, eq. 7-11, by line; votes "lower upper dim"; a dictionary per iteration."""
+def dynamic_routing(votes: ndarray, iterations: int, connected: ndarray | None = None) -> list[dict[str, ndarray]]:
+    """*Encapsulating Capsule Networks*, eq. 7-11, by line; votes "lower upper dim"; a dictionary per iteration.
+
+    connected "lower upper": who votes for whom, everyone for everyone unless given; other votes are zeros.
+    """
     lower, upper, dim = votes.shape
+    connected = np.ones((lower, upper), dtype=bool) if connected is None else connected
     logits = np.zeros((lower, upper))
     steps = []
     for _ in range(iterations):
         couplings = np.zeros((lower, upper))
         for i in range(lower):
-            couplings[i] = softmax(logits[i])
+            rivals = np.flatnonzero(connected[i]).tolist()
+            if rivals:
+                couplings[i, rivals] = softmax(logits[i, rivals])
         sums, poses = np.zeros((upper, dim)), np.zeros((upper, dim))
         for j in range(upper):
             sums[j] = weighted_sum(votes, couplings, j)

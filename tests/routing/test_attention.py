@@ -219,7 +219,10 @@ def test_last_agreement_is_computed_on_request_only():
     assert last(attention_routing(votes, *own, 2, final_agreement=True)).agreement is not None
 
 
-def test_routing_takes_an_iteration():
+@pytest.mark.usefixtures("unchecked_types")
+def test_routing_takes_an_iteration_and_gradients_flow_through_the_last_or_all():
+    with pytest.raises(ValueError, match="the last iteration or all of them; got through='lst'"):
+        next(attention_routing(DenseVotes(draw(1, 2, 2, 2).votes), *shared(2), 2, through="lst"))  # type: ignore
     with pytest.raises(ValueError, match="at least one iteration; got iterations=0"):
         next(attention_routing(DenseVotes(draw(1, 2, 2, 2).votes), *shared(2), 0))
 

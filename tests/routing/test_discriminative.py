@@ -212,6 +212,8 @@ def test_another_penalty_and_a_proximal_step_of_l2_are_refused():
     b = torch.ones(2, 2)
     with pytest.raises(ValueError, match=r"^the penalty is l2 or l1; got 'l3'$"):
         ascend(b, b, step=0.1, regularisation=0.1, penalty="l3")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^the penalty is l2 or l1; got 'l3'$"):
+        objective(torch.ones(2, 2, 3), b, b, 0.1, "l3")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"^the proximal step belongs to the l1 penalty; leave it out for l2$"):
         ascend(b, b, step=0.1, regularisation=0.1, penalty="l2", proximal=True)
 

@@ -226,6 +226,14 @@ def test_fewer_than_one_iteration_is_refused(iterations):
         next(dynamic_routing_in_parts(LinearVotes(sample.poses, sample.weight), iterations))
 
 
+@pytest.mark.usefixtures("unchecked_types")
+def test_gradients_flow_through_the_last_iteration_or_all_and_through_no_other_word():
+    sample = draw(batch=1, lower=2, upper=2, dim=2)
+    for route in (dynamic_routing, dynamic_routing_in_parts):
+        with pytest.raises(ValueError, match="the last iteration or all of them; got through='lst'"):
+            next(route(LinearVotes(sample.poses, sample.weight), 2, through="lst"))  # type: ignore[arg-type]
+
+
 def test_gradient_through_all_iterations_is_the_same_for_votes_that_are_not_stored():
     sample = draw(batch=2, lower=7, upper=3, dim=4, seed=5)
     heard = torch.linspace(-1, 1, 24, dtype=torch.float64).view(2, 3, 4)

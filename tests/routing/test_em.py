@@ -91,6 +91,14 @@ def test_fewer_than_one_iteration_is_refused(iterations):
         next(em_routing_in_parts(votes, torch.ones(1, 2), torch.zeros(3), torch.zeros(3), iterations))
 
 
+@pytest.mark.usefixtures("unchecked_types")
+def test_gradients_flow_through_the_last_iteration_or_all_and_through_no_other_word():
+    votes = MatrixVotes(torch.rand(1, 2, 4, 4), torch.rand(2, 3, 4, 4), torch.zeros(2, 4, 4))
+    for em in (em_routing, em_routing_in_parts):
+        with pytest.raises(ValueError, match="the last iteration or all of them; got through='lst'"):
+            next(em(votes, torch.ones(1, 2), torch.zeros(3), torch.zeros(3), 2, through="lst"))  # type: ignore[arg-type]
+
+
 # The schedule of λ
 
 

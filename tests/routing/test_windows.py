@@ -1,4 +1,4 @@
-"""EM in convolutional layers: upper capsules at all positions that a lower capsule votes for compete for its vote."""
+"""In convolutional layers the upper capsules at all positions that a lower one votes for compete for its vote."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from capsviz.routing import DenseVotes, Windows, WindowVotes, mixture
+from capsviz.routing.attention import attention_routing
 from capsviz.routing.connections import Everyone
+from capsviz.routing.dynamic import dynamic_routing
 from capsviz.routing.em import InverseTemperature, em_routing
 from tests.known import known
 
@@ -136,6 +138,14 @@ def test_the_softmax_is_over_all_parents_of_a_lower_capsule(shape, seed):
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
 
 
+def test_the_softmax_over_everyone_leaves_the_numbers_of_an_upper_capsule_where_they_lie():
+    everyone, linear, plain = Everyone(5, 4), torch.rand(4, 2, 5).transpose(0, 1), torch.rand(2, 4, 5)
+    assert everyone.softmax(linear).stride() == linear.stride()
+    assert everyone.softmax(plain).stride() == plain.stride()
+    for logits in (linear, plain):
+        assert torch.equal(everyone.softmax(logits), logits.softmax(1))
+
+
 @given(shapes(), seeds)
 def test_what_a_lower_capsule_gives_is_summed_over_all_its_parents(shape, seed):
     windows = shape.windows
@@ -145,6 +155,31 @@ def test_what_a_lower_capsule_gives_is_summed_over_all_its_parents(shape, seed):
     for k in range(2):
         expected = spread_out(shape, shares[k].numpy()).sum(axis=1)[seen]
         np.testing.assert_allclose(windows.given(shares)[k].numpy(), expected, rtol=1e-12)
+
+
+# Agreement over windows
+
+
+@given(shapes(), seeds, st.integers(1, 4))
+def test_every_step_of_dynamic_routing_agrees_with_the_plain_loops(shape, seed, iterations):
+    votes, _ = votes_of(shape, seed)
+    steps = list(dynamic_routing(votes, iterations, final_agreement=True))
+    for k in range(2):
+        loops = reference.dynamic_routing(spread_out(shape, votes.votes[k].numpy()), iterations, shape.connected())
+        for step, expected in zip(steps, loops, strict=True):
+            for name, value in expected.items():
+                actual = known(getattr(step, name))[k].numpy()
+                actual = spread_out(shape, actual) if name in ("logits", "couplings", "agreement") else actual
+                np.testing.assert_allclose(actual, value, rtol=1e-9, atol=1e-12, err_msg=name)
+
+
+@given(shapes(), seeds)
+def test_couplings_of_attention_sum_to_one_over_all_parents_of_a_lower_capsule(shape, seed):
+    votes, _ = votes_of(shape, seed)
+    own = torch.randn(3, 3, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    for step in attention_routing(votes, *own):
+        total = shape.windows.given(known(step.couplings))
+        torch.testing.assert_close(total, torch.ones_like(total))
 
 
 # EM over windows
