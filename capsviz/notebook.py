@@ -26,9 +26,9 @@ def show(
 ) -> Any:
     """The board of one image of a trace as a widget: played where the routing iterates, else its coefficients.
 
-    upper: the class that is shown first, the most active one unless given; another one is chosen on the board. model:
-    the one that was recorded, or its name in the zoo, for what a trace does not hold (EM: the logistic of β_a). Of
-    several routed layers the last is shown; `show(trace.at(0))` shows the first.
+    upper: the class that a routing that iterates is shown for at first, the most active one unless given; another one
+    is chosen on the board. model: the one that was recorded, or its name in the zoo, for what a trace does not hold
+    (EM: the logistic of β_a). Of several routed layers the last is shown; `show(trace.at(0))` shows the first.
     Raises CapsvizError where anywidget or plotly is not installed, FigureError where the trace holds no votes, or lacks
     the image or the class, TraceError where it is of another model, ZooError for an unknown name.
     """

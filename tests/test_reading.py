@@ -73,6 +73,33 @@ def test_shares_that_do_not_add_up_are_refused_in_every_layer(routing, name, tmp
         assert said == f"t: layer{number}.{field} does not add up to 1 over the upper capsules; record it again."
 
 
+@pytest.mark.parametrize(
+    ("routing", "field", "change", "said"),
+    [
+        ("dr", "images", 1.5, "has numbers above 1"),
+        ("dr", "images", -0.5, "has numbers below 0"),
+        ("dr", "layer0.activations", 1.5, "has numbers above 1"),
+        ("l2", "layer0.activations", -0.5, "has numbers below 0"),
+        ("dr", "primary_activations", -0.5, "has numbers below 0"),
+        ("em", "activations", 1.5, "has numbers above 1"),
+        ("em", "layer0.variances", -1e-9, "has numbers below 0"),
+        ("attention", "layer0.couplings", -0.5, "has numbers below 0"),
+        ("em", "layer0.responsibilities", 1.5, "has numbers above 1"),
+    ],
+)
+def test_a_trace_with_a_number_that_no_routing_gives_is_refused(routing, field, change, said, tmp_path):
+    trace = traced(routing)
+    numbers = trace.tensors()[field].clone()
+    numbers.view(-1)[-1] = change
+    assert lie(trace, tmp_path / "t", **{field: numbers}) == f"t: {field} {said}; record it again."
+
+
+def test_a_boosted_capsule_may_be_longer_than_1(tmp_path):
+    trace = traced()
+    replace(trace, primary_activations=trace.primary_activations + 1).save(tmp_path / "t")
+    assert Trace.open(tmp_path / "t").primary_activations.min() >= 1
+
+
 def test_a_lying_trace_is_one_sentence_that_names_file_field_and_remedy(tmp_path):
     trace, path = traced(), tmp_path / "t"
     header = trace.header()

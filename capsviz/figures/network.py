@@ -42,8 +42,10 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
     Primary capsules as tiles, one per type, brightness = activation; class capsules as bars of their activation, of
     more than `BARS` the most active ones with their names.
     highlight: the stage that the page is about, framed; None for none. A model without a decoder ends at its class
-    capsules. Raises FigureError for an unknown stage.
+    capsules. Raises FigureError for an unknown stage and for one layer of several (`Trace.at`).
     """
+    if len(trace.layers) < trace.config.depth:
+        raise FigureError("The strip is of a whole network and this is one layer of it; give the trace of the whole.")
     if highlight is not None and highlight not in get_args(Part):
         raise FigureError(f"The strip has no part {highlight!r}; choose one of {', '.join(get_args(Part))}.")
     check(trace, image=image)

@@ -27,7 +27,7 @@ from capsviz.network.recorded import RecordedConfig
 from capsviz.reading import Name, Names, understood
 from capsviz.routing import ALGORITHMS, Algorithm, DenseVotes, LayerSizes
 from capsviz.tensors import all_finite, written
-from capsviz.tracing.layout import step_axes
+from capsviz.tracing.layout import COARSE, step_axes
 from capsviz.tracing.pixels import PixelsError, pixels, tensor_of
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
 ROUNDING = 1e-3
 """By how much the shares of a lower capsule may miss 1."""
-COARSE = 5e-3
-"""By how much a length or an activation in few digits may miss 0..1."""
 Draw = Callable[[Tensor], Tensor]
 
 
@@ -333,6 +331,7 @@ def _shares(algorithm: Algorithm, shares: Tensor, sizes: tuple[int, int, int]) -
     found = _numbers(shares, algorithm.shares, iterations=iterations, images=batch, lower=None, upper=upper)
     if float(found.min()) < -ROUNDING:
         raise AdoptError(f"The {algorithm.shares} are negative somewhere; give shares of 0 to 1.")
+    found = found.clamp(min=0)
     # So many numbers of few digits add up to 1 only nearly.
     coarse = shares.is_floating_point() and torch.finfo(shares.dtype).eps > ROUNDING / 10
     total = found.sum(-1, keepdim=True)

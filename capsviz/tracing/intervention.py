@@ -37,7 +37,7 @@ class Intervention:
     isolated: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.muted or self.boosted or self.isolated)
+        return any(not isinstance(kept, tuple) or kept for kept in self._parts())
 
     def with_(self, kind: str, capsules: Iterable[int]) -> Intervention:
         """The same intervention with more capsules "muted", "boosted" or "isolated"."""
@@ -53,18 +53,19 @@ class Intervention:
         Raises InterventionError where a capsule is named that the network has not, or something that is no number.
         """
         try:
-            named = [index(capsule) for part in self._parts() for capsule in part]
+            muted, boosted, isolated = ([index(capsule) for capsule in part] for part in self._parts())
         except TypeError as error:
             raise InterventionError(f"{self} names no capsules; give tuples of whole numbers.") from error
+        named = [*muted, *boosted, *isolated]
         if named and not 0 <= min(named) <= max(named) < lower:
             wrong = max(named) if max(named) >= lower else min(named)
             raise InterventionError(f"There is no primary capsule {wrong}; name capsules from 0 to {lower - 1}.")
         gains = torch.ones(lower)
-        if self.isolated:
+        if isolated:
             gains.zero_()
-            gains[list(self.isolated)] = 1.0
-        gains[list(self.boosted)] *= BOOST
-        gains[list(self.muted)] = 0.0
+            gains[isolated] = 1.0
+        gains[boosted] *= BOOST
+        gains[muted] = 0.0
         return gains
 
     def _parts(self) -> tuple[tuple[int, ...], ...]:

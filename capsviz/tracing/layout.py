@@ -31,6 +31,8 @@ LABELS = "labels"
 """Beside the traces of a set: the class of each image, or its classes."""
 UNEVEN = 2e-3
 """How far from 1 the shares of a capsule may add up: float16 rounds each by half a thousandth."""
+COARSE = 5e-3
+"""By how much a length, an activation or a pixel in few digits may miss 0..1."""
 REMEDY = "record it again"
 
 
@@ -187,8 +189,21 @@ def check_layout(file: TensorFile, header: TraceHeader) -> int:
     return first[0]
 
 
-def check_shares(config: CapsNetConfig, tensors: Mapping[str, Tensor], path: Path) -> None:
-    """Raise TraceError where what a lower capsule gives to the upper ones does not add up to 1, in any iteration."""
+def check_numbers(config: CapsNetConfig, tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Raise TraceError for numbers that no routing gives.
+
+    These are pixels, activations and shares that are not in 0..1, variances below 0, and shares of a lower capsule
+    that do not add up to 1 over the upper ones, in any iteration. A boosted primary capsule may be longer than 1.
+    """
+    share = config.algorithm.shares if config.algorithm.share else None
+    for name, numbers in tensors.items():
+        field = name.rpartition(".")[2]
+        if field in ("images", "primary_activations", "activations", "variances", share):
+            low, high = (float(each) for each in numbers.aminmax())
+            if low < (0 if field == "variances" else -COARSE):
+                _refuse(path, name, "has numbers below 0")
+            if high > 1 + COARSE and field not in ("primary_activations", "variances"):
+                _refuse(path, name, "has numbers above 1")
     for number, name, given in _given(config, tensors):
         if not bool(((given - 1).abs() <= UNEVEN).all()):
             _refuse(path, f"layer{number}.{name}", "does not add up to 1 over the upper capsules")

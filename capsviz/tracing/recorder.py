@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import index
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from capsviz.device import of, or_cpu, results
 from capsviz.errors import CapsvizError, line
 from capsviz.network import CNN, CapsNet, CapsNetConfig, NoCapsulesError, PrimaryCapsules
 from capsviz.network.finite import check_finite
+from capsviz.reading import Name, Names, understood
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import Intervention, intervene
 from capsviz.tracing.layout import TraceError, geometry
@@ -68,11 +70,12 @@ def trace(
             objects=entry.objects if objects is None else objects,
         )
     check_asked(model, name, iterations, inverse_temperature)
-    objects = 1 if objects is None else objects
-    if not isinstance(objects, int) or not 1 <= objects <= model.config.classes:
-        raise TraceError(f"An image cannot show {objects} objects; give a number from 1 to {model.config.classes}.")
-    if classes is not None and not (isinstance(classes, tuple | list) and len(classes) == model.config.classes):
-        raise TraceError(line(f"The classes {classes!r} are not {model.config.classes} names; give one for each."))
+    name = understood(Name, name, "The name", "give it as one line of text", TraceError)
+    objects = _objects(objects, model.config.classes)
+    if classes is not None:
+        if not (isinstance(classes, tuple | list) and len(classes) == model.config.classes):
+            raise TraceError(line(f"The classes {classes!r} are not {model.config.classes} names; give one for each."))
+        classes = understood(Names, classes, "The classes", "give one name for each", TraceError)
     if votes not in (True, False, "all"):
         raise TraceError(f'There are no votes={votes!r} to keep; choose True, False or "all".')
     check_finite(model.state_dict(), name or "The network")
@@ -137,6 +140,17 @@ def check_asked(
         raise TraceError(f"The routing of {whose} does not iterate; leave out the iterations.")
     if inverse_temperature is not None and not algorithm.tempered:
         raise TraceError(f"The routing of {whose} has no inverse temperature; leave it out.")
+
+
+def _objects(asked: object, classes: int) -> int:
+    """How many objects an image shows: a whole number of any library's, 1 unless said."""
+    try:
+        found = 1 if asked is None else index(asked)  # type: ignore[arg-type]
+    except TypeError:
+        found = 0
+    if isinstance(asked, bool) or not 1 <= found <= classes:
+        raise TraceError(line(f"An image cannot show {asked!r} objects; give a number from 1 to {classes}."))
+    return found
 
 
 def _drawn(model: CapsNet, poses: Tensor, activations: Tensor, objects: int) -> tuple[Tensor | None, Tensor | None]:

@@ -17,7 +17,7 @@ from capsviz.network import CapsNetConfig, CapsuleLayer, strongest
 from capsviz.routing import ALGORITHMS, Algorithm, Step, Windows
 from capsviz.tensors import tensor_file
 from capsviz.tracing.adopting import from_steps
-from capsviz.tracing.layout import FORMAT, TraceError, TraceHeader, check_layout, check_shares, geometry, read_header
+from capsviz.tracing.layout import FORMAT, TraceError, TraceHeader, check_layout, check_numbers, geometry, read_header
 
 
 class NotRecorded(TraceError, KeyError):
@@ -135,9 +135,9 @@ class Trace:
 
         position: row · columns + column, in the layer's upper grid, of the upper capsules to look at; those of a
         convolutional layer are named by their type and see the capsules in their window. layer: from 0, or from the
-        end. Whatever draws a network of one routed layer draws this; the reconstruction is left out, above the first
-        layer also the gains, and `config` and `images` stay those of the network. Raises IndexError for a layer or
-        position that is not there.
+        end. Whatever draws a network of one routed layer draws this, the network's strip aside; the reconstruction is
+        left out, above the first layer also the gains, and `config` and `images` stay those of the network. Raises
+        IndexError for a layer or position that is not there.
         """
         number = range(len(self.layers))[layer]
         if len(self.layers) == 1:
@@ -234,7 +234,7 @@ class Trace:
             check_layout(file, header)
             tensors = file.whole()
             file.check_finite(tensors)
-        check_shares(header.capsules, tensors, path)
+        check_numbers(header.capsules, tensors, path)
         return assemble(header, tensors)
 
 

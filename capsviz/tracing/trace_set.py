@@ -17,7 +17,7 @@ from capsviz.errors import line
 from capsviz.network import MOST_ITERATIONS
 from capsviz.reading import Inside, Name, Number, Text, read_json, understood
 from capsviz.tensors import TensorFile, tensor_file
-from capsviz.tracing.layout import LABELS, TraceError, TraceHeader, check_layout, check_shares, read_header
+from capsviz.tracing.layout import LABELS, TraceError, TraceHeader, check_layout, check_numbers, read_header
 from capsviz.tracing.trace import Trace, assemble
 
 FORMAT = "capsviz-trace-set-1"
@@ -145,7 +145,7 @@ class TraceSet:
                 raise IndexError(f"the set has {len(self)} images; there is no image {index}")
         parts = [(shard, *self._read(shard, places)) for shard, places in self._places(wanted)]
         for shard, header, tensors in parts:
-            check_shares(header.capsules, tensors, self.folder / shard.file)
+            check_numbers(header.capsules, tensors, self.folder / shard.file)
         if any(header != parts[0][1] for _, header, _ in parts):
             raise TraceError(f"The shards in {self.folder} are of different networks; {REPEAT}.")
         return assemble(parts[0][1], _join([tensors for _, _, tensors in parts]))

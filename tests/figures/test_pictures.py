@@ -10,6 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
+import capsviz
 from capsviz.figures import (
     FigureError,
     describe,
@@ -187,3 +188,9 @@ def test_a_network_without_decoder_ends_at_its_class_capsules(l2_fc):
 def test_an_unknown_stage_is_refused(dr):
     with pytest.raises((FigureError, TypeError)):
         network_strip(dr, highlight="nowhere")  # type: ignore[arg-type]  # what is refused here
+
+
+def test_a_strip_is_of_a_whole_network_and_not_of_a_layer_of_it():
+    trace = capsviz.trace("digits-matrix", torch.rand(1, 1, 28, 28))
+    with pytest.raises(FigureError, match="this is one layer of it; give the trace of the whole"):
+        network_strip(trace.at(0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from torch import Tensor
 
 import capsviz
 from capsviz import Trace
+from capsviz.analysis import metrics
 from capsviz.boards import trace_board
 from capsviz.figures.errors import FigureError
 from capsviz.network import CapsNet, preset
@@ -264,6 +266,13 @@ def test_what_a_capsule_of_a_padded_encoder_sees_is_kept():
     for row in range(rows):
         for column in range(columns):
             assert found.config.receptive_field(row, column) == own.config.receptive_field(row, column)
+
+
+def test_a_share_that_rounding_left_below_0_is_0():
+    shares = torch.tensor([-1e-8, 0.5, 0.5]).expand(2, 1, 4, 3)
+    trace = Trace.from_steps("dr", shares, torch.rand(2, 1, 3, 5) / 9)
+    assert trace.layer["couplings"].min() == 0
+    assert metrics.summarise(trace).entropy == pytest.approx([math.log(2, 3)] * 2)
 
 
 def test_shares_of_few_digits_add_up_as_nearly_as_they_can():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
@@ -85,6 +86,12 @@ def test_a_capsule_that_is_not_there_is_said_so(capsule):
 def test_what_is_no_number_of_a_capsule_is_said_so(wrong, unchecked_types):
     with pytest.raises(InterventionError, match=r"^Intervention\(muted=.* names no capsules; give tuples of whole num"):
         capsviz.trace(network("dr"), images(), intervention=Intervention(muted=wrong))
+
+
+@pytest.mark.parametrize("several", [[3, 4], torch.tensor([3, 4]), np.array([3, 4])], ids=["list", "tensor", "array"])
+def test_numbers_of_capsules_may_come_in_what_holds_numbers(several, unchecked_types):
+    found = capsviz.trace(network("dr"), images(), intervention=Intervention(isolated=several))
+    assert known(found.gains).nonzero().flatten().tolist() == [3, 4]
 
 
 def test_another_schedule_of_the_inverse_temperature_is_used_and_written_down():

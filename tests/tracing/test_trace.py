@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -104,7 +105,7 @@ def test_a_trace_of_two_objects_names_and_draws_two_and_so_does_its_file(tmp_pat
     ],
 )
 def test_what_could_not_be_opened_again_is_not_written(given, says, tmp_path):
-    recorded = capsviz.trace(network("l2"), images(), **given)
+    recorded = replace(capsviz.trace(network("l2"), images()), **given)
     with pytest.raises(TraceError, match=f"^{says}"):
         recorded.save(tmp_path / "trace.safetensors")
     assert not list(tmp_path.iterdir())
@@ -278,6 +279,7 @@ def test_a_network_whose_statistics_are_being_trained_is_not_traced():
     trace(model.eval(), torch.rand(1, 1, 28, 28))
 
 
+@pytest.mark.usefixtures("unchecked_types")
 def test_a_pretrained_model_is_traced_by_its_name_with_its_classes_and_objects():
     entry = zoo.entry("multi-mnist-dr-residual")
     shown = torch.rand(1, *entry.network.image)
@@ -286,12 +288,18 @@ def test_a_pretrained_model_is_traced_by_its_name_with_its_classes_and_objects()
     assert torch.equal(named.poses, trace(zoo.load(entry.name), shown).poses)
     own = trace(entry.name, shown, votes=False, name="mine", classes=tuple("abcdefghij"), objects=1)
     assert (own.name, own.classes, own.objects) == ("mine", tuple("abcdefghij"), 1)
+    assert trace(entry.name, shown, votes=False, objects=np.int64(2)).objects == 2  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
         ({"objects": 0}, "An image cannot show 0 objects; give a number from 1 to 10."),
+        ({"objects": True}, "An image cannot show True objects; give a number from 1 to 10."),
+        ({"objects": 1.0}, "An image cannot show 1.0 objects; give a number from 1 to 10."),
+        ({"classes": tuple(range(10))}, "The classes: [0] must be str and is int; give one name for each."),
+        ({"name": "a\nb"}, "The name is written in a way that is not allowed here; give it as one line of text."),
+        ({"name": 3}, "The name must be str and is int; give it as one line of text."),
         ({"objects": 11}, "An image cannot show 11 objects; give a number from 1 to 10."),
         ({"classes": ("a", "b")}, "The classes ('a', 'b') are not 10 names; give one for each."),
         ({"classes": 3}, "The classes 3 are not 10 names; give one for each."),
