@@ -33,12 +33,13 @@ def step(
 ) -> None:
     """The buttons of a step; on arrival its panel comes up to its words, and its player starts.
 
-    arrival: another number each time that the visitor is led to this step. frame: where players stand. away: whether
-    the page shows something else by now. notes: where the speaker's notes on it are.
+    arrival: another number each time that the visitor is led to a step, by Back or Forward to none. frame: where
+    players stand. away: whether the page shows something else by now. notes: where the speaker's notes on it are.
     """
     mount = built("tour", html='<nav aria-label="Tour"></nav>')
-    said = {"tour": tour, "step": number, "steps": steps, "panel": panel, "play": play, "frame": frame}
-    mount(key=key, data={**said, "away": away, "notes": notes, "arrival": f"{tour} {number} {arrival}"})
+    said = {"tour": tour, "step": number, "steps": steps, "panel": panel, "play": play}
+    said |= {"frame": frame, "led": arrival, "arrival": f"{tour} {number} {arrival}"}
+    mount(key=key, data={**said, "away": away, "notes": notes})
 
 
 def clock(tour: str, number: int, moved: int, *, key: str, on_at: Callable[[str, int], None]) -> None:

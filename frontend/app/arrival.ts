@@ -7,6 +7,8 @@ import { settled } from "./script-state";
 export interface Arrival {
   /** Another one with each arrival. */
   readonly arrival: string;
+  /** Another one each time that the tour has led to a step; Back and Forward lead to one as it was left. */
+  readonly led: number;
   /** Part of the key of what is brought up to the step's words; empty: the page stands at its top. */
   readonly panel: string;
   readonly play: boolean;
@@ -20,26 +22,28 @@ const ROOM = "--tour-room"; // below the page, as tour.css gives it
 const HANDS = ["wheel", "pointerdown", "touchstart", "keydown"] as const; // of a visitor, who then goes where they like
 
 let last = "";
+let led: number | undefined;
 let way = new AbortController(); // until the step stands, or a hand moves it
 let until = 0;
 let width = window.innerWidth;
 
-export function arrive({ arrival, panel, play, frame }: Arrival, signal: AbortSignal): void {
+export function arrive({ arrival, panel, frame, ...how }: Arrival, signal: AbortSignal): void {
   if (arrival === last) return;
   way.abort();
   const mine = (way = new AbortController());
   const placed = new Set<PlayerControls>();
+  const play = how.play && how.led !== led && !calm();
   const stand = (): void => {
     bring(panel);
     const come = players().filter((player) => !placed.has(player));
-    if (play && !calm() && come.length && !placed.size) begin(panel, come);
+    if (play && come.length && !placed.size) begin(panel, come);
     else for (const player of come) player.arrive(frame);
     for (const player of come) placed.add(player);
   };
   const wait = (): void => {
     if (mine.signal.aborted || signal.aborted) return;
     if (!stands()) return void requestAnimationFrame(wait);
-    last = arrival;
+    [last, led] = [arrival, how.led];
     settle(mine, stand);
   };
   requestAnimationFrame(wait);

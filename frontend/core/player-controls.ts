@@ -225,12 +225,9 @@ export class PlayerControls {
   }
 
   toggle(): void {
-    if (this.timer) {
-      this.stop();
-      this.moved(); // here the visitor leaves it
-    } else {
-      this.play();
-    }
+    if (this.timer)
+      this.go(this.index); // here the visitor leaves it, on a frame, which is what is told
+    else this.play();
   }
 
   private setSlow(slow: boolean): void {

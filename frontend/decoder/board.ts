@@ -72,7 +72,11 @@ class LiveDecoder extends Board<Message> implements Workbench {
     arrivals.addEventListener("decoder", () => this.refresh(), { signal });
     // On the window, because a pointer may be let go anywhere; `change` follows in the same breath and asks for it still.
     const release = (): void => {
-      setTimeout(() => (this.dragging = false));
+      if (!this.dragging) return;
+      setTimeout(() => {
+        this.dragging = false;
+        this.panel?.released?.();
+      });
     };
     for (const end of ["pointerup", "pointercancel"]) window.addEventListener(end, release, { signal });
     // The clock starts at the visitor's own event: that of `input` is younger.

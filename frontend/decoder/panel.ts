@@ -80,6 +80,8 @@ export interface HandPanel {
   refresh(): void;
   /** What is written, after a move. */
   write(): void;
+  /** The hand has let go. */
+  released?(): void;
   destroy?(): void;
 }
 

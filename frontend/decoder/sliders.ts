@@ -85,8 +85,18 @@ export class Sliders implements HandPanel {
     });
   }
 
-  /** Those with a word first, all where none has one; a slider that stays where it is keeps the focus. */
+  /** What came while a slider was held and has other words. */
+  released(): void {
+    this.refresh();
+    this.write();
+  }
+
+  /**
+   * Those with a word first, all where none has one. A slider that is held stays where it is, as it would drop out of
+   * the hand, and the one that has the focus keeps it.
+   */
   private arrange(words: readonly string[]): void {
+    if (this.board.dragging && this.first.hasChildNodes()) return;
     const worded = words.some(Boolean);
     const folded = worded ? indices(this.sliders.length).filter((d) => !words[d]) : [];
     if (String(folded) === String(this.folded) && this.first.hasChildNodes()) return;
@@ -98,8 +108,11 @@ export class Sliders implements HandPanel {
     this.summary.textContent = `${folded.length} numbers whose meaning has no word`;
     this.root.classList.toggle("worded", worded);
     const rows = this.sliders.map(({ row }) => row);
+    const focused = this.sliders.findIndex(({ input }) => input.matches(":focus"));
     this.first.replaceChildren(...rows.filter((_, d) => !folded.includes(d)));
     this.others.replaceChildren(...folded.map((d) => rows[d]));
+    if (folded.includes(focused)) this.fold.open = true;
+    if (focused >= 0) this.sliders[focused].input.focus({ preventScroll: true });
   }
 
   /** The offsets, where they changed: fifteen of sixteen do not, while one moves. */

@@ -61,6 +61,81 @@ def test_an_offset_of_a_row_that_is_no_longer_chosen_is_void(visitor: Visitor, p
     assert not any(board.evaluate("root => root.capsvizBoard.state.offsets"))
 
 
+FOLDED = "root => [...root.querySelectorAll('.others input')].map(({ id }) => id)"
+
+
+def worded(visitor: Visitor) -> sync_api.Locator:
+    """The first slider whose meaning has a word, which the next class has other words for."""
+    return visitor.window.locator(
+        f"#{visitor.window.locator('.live-decoder .sliders input').first.get_attribute('id')}"
+    )
+
+
+def test_a_slider_that_is_held_while_another_class_comes_stays_in_the_hand(visitor: Visitor):
+    """Other numbers of the next class have words: the sliders change places once the hand has let go."""
+    visitor.open("perturb?model=digits-dr&image=0&class=0")
+    board, mouse, slider = visitor.window.locator(".live-decoder").first, visitor.window.mouse, worded(visitor)
+    before, box = board.evaluate(FOLDED), visitor.box(slider)
+    y = box["y"] + box["height"] / 2
+    mouse.move(box["x"] + box["width"] / 2, y)
+    mouse.down()
+    mouse.move(box["x"] + 0.7 * box["width"], y, steps=4)
+    assert float(slider.input_value()) > 0
+    visitor.window.keyboard.press(".")
+    visitor.eventually(lambda: "class=1" in link(visitor), "the next class in the link")
+    visitor.settle()
+    visitor.window.wait_for_timeout(HELD)
+    mouse.move(box["x"] + 0.2 * box["width"], y, steps=8)
+    left = slider.input_value()
+    assert float(left) < 0 and board.evaluate(FOLDED) == before
+    mouse.up()
+    visitor.eventually(lambda: left in link(visitor), "the offset in the link")
+    visitor.settle()
+    dimension = int(str(slider.get_attribute("id")).removeprefix("dimension-"))
+    assert link(visitor) == f"model=digits-dr&image=0&class=1&offsets={',' * dimension}{left}{',' * (15 - dimension)}"
+    led = Visitor(visitor.window.context.new_page(), visitor.address).open(f"perturb?{link(visitor)}")
+    assert board.evaluate(FOLDED) == led.window.locator(".live-decoder").first.evaluate(FOLDED) != before
+    assert led.window.locator(f"#dimension-{dimension}").input_value() == left
+    led.leave()
+
+
+def test_a_slider_keeps_the_focus_when_another_class_comes(visitor: Visitor):
+    visitor.open("perturb?model=digits-dr&image=0&class=0")
+    slider = worded(visitor)
+    slider.focus()
+    visitor.window.keyboard.press("ArrowRight")
+    visitor.window.keyboard.press(".")
+    visitor.eventually(lambda: "class=1" in link(visitor), "the next class in the link")
+    visitor.settle()
+    visitor.window.wait_for_timeout(HELD)
+    sync_api.expect(slider).to_be_focused()
+    before = float(slider.input_value())
+    visitor.window.keyboard.press("ArrowRight")
+    assert float(slider.input_value()) == pytest.approx(before + 0.05)
+
+
+def test_a_player_that_is_paused_on_its_way_stands_on_the_frame_that_its_link_has(moving: Visitor):
+    moving.open("?model=digits-dr&image=0")
+    board = moving.window.locator("section.routing")
+    pause = """root => new Promise((done) => {
+        const { controls } = root.capsvizBoard;
+        const look = () => {
+            const between = controls.position % 1;
+            if (between < 0.3 || between > 0.7) return requestAnimationFrame(look);
+            controls.toggle();
+            done(controls.position);
+        };
+        controls.play();
+        look();
+    })"""
+    frame = board.evaluate(pause)
+    assert frame == round(frame) < 10
+    wanted = f"model=digits-dr&image=0&frame={frame}"
+    moving.eventually(lambda: link(moving) == wanted, "the frame in the link")
+    moving.settle()
+    assert at(moving, "board.controls.position") == frame
+
+
 def test_a_cell_that_is_held_while_the_next_image_comes_stays_the_one_that_moves(visitor: Visitor):
     visitor.open("perturb?model=digits-dr&image=0&hand=cells&class=2")
     board, mouse = visitor.window.locator(".live-decoder").first, visitor.window.mouse

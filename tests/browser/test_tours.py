@@ -191,6 +191,27 @@ def test_a_step_that_plays_begins_to_play_on_arrival_and_again_when_led_back_to(
         guest.eventually(lambda: "Play" in playing.inner_text(), "the player has come to its end")
 
 
+def test_back_to_a_step_that_plays_shows_it_and_leaves_the_way_forward(listener: Callable[..., Listener]):
+    name = store.SHIPPED[0]
+    tour = store.find(name)
+    number = next(number for number, step in enumerate(tour.steps, start=1) if step.play)
+    guest = listener(name, number - 1, reduced_motion="no-preference")
+    guest.window.keyboard.press("PageDown")
+    playing = guest.window.get_by_role("button", name="Play or pause").first
+    guest.eventually(lambda: "Pause" in playing.inner_text(), "the player plays")
+    guest.window.keyboard.press("PageDown")  # before it has come to its end
+    guest.arrives(tour, number + 1)
+    there = guest.window.url
+    guest.window.go_back()
+    guest.arrives(tour, number)
+    before = guest.window.url
+    guest.window.wait_for_timeout(6000)  # in which it would have played
+    assert "Play" in playing.inner_text() and guest.window.url == before
+    guest.window.go_forward()
+    guest.arrives(tour, number + 1)
+    assert guest.window.url == there
+
+
 def test_where_less_motion_is_asked_for_a_step_waits_for_the_visitor_to_play(listener: Callable[..., Listener]):
     name = store.SHIPPED[0]
     tour = store.find(name)
