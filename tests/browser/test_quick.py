@@ -125,6 +125,7 @@ def test_a_player_that_is_paused_on_its_way_stands_on_the_frame_that_its_link_ha
             controls.toggle();
             done(controls.position);
         };
+        controls.reset(0); // it plays by itself to begin with
         controls.play();
         look();
     })"""
