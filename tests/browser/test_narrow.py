@@ -48,3 +48,11 @@ def test_every_answer_of_a_picker_is_in_sight(caller: Visitor, page: str):
     answers = caller.window.locator('[data-testid="stMain"] [role="radio"]')
     ends = [box["x"] + box["width"] for each in answers.all() if (box := each.bounding_box())]
     assert len(ends) >= 5 and max(ends) <= TELEPHONE["width"]
+
+
+def test_the_words_of_six_reconstructions_stand_apart(caller: Visitor):
+    caller.open("compare?model=digits-dr")
+    words = caller.window.locator(".st-key-reconstructions .annotation-text")
+    sync_api.expect(words).to_have_count(13)
+    found = words.evaluate_all(OVER)
+    assert all(apart for _, apart in found)
