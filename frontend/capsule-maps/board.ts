@@ -15,6 +15,7 @@ import type { Part, DrawState } from "./part";
 
 const BELOW = 140; // CSS pixels in ordinary type that a map has beside its tiles: names, key, counts, what is said of a capsule
 const BETWEEN = 7; // and charts have below them
+const FEW = 3; // charts, below which the histogram still stands in their column
 const WHOLE = 9000; // milliseconds that many frames take from start to end
 
 interface Message extends MapsFields {
@@ -65,8 +66,12 @@ export class CapsuleMaps extends Board<Message> {
     }
     const charts = this.parts.filter((part) => part instanceof LineChart);
     if (charts.length) {
-      const room = roomBelow(charts[0].root) / charts.length - BETWEEN * this.look.scale;
-      for (const chart of charts) chart.within(room, this.look);
+      const room = roomBelow(charts[0].root);
+      const spread = this.parts.find((part) => part instanceof Histogram && part.root.closest(".beside"));
+      const within = (pixels: number): boolean[] =>
+        charts.map((chart) => chart.within(pixels / charts.length - BETWEEN * this.look.scale, this.look));
+      const taken = spread ? spread.root.offsetHeight + BETWEEN * this.look.scale : 0;
+      if (!within(room - taken).every(Boolean)) within(room); // the histogram is then what one scrolls to
     }
     this.redraw();
   }
@@ -85,7 +90,8 @@ export class CapsuleMaps extends Board<Message> {
       ...(perClass ? [new ClassBars()] : []),
       ...curves.map((_, number) => new LineChart(number, (frame) => this.controls?.go(frame))),
     ];
-    const below: Part[] = histogram ? [new Histogram()] : [];
+    const below: Part[] = [];
+    if (histogram) (curves.length && curves.length <= FEW ? beside : below).push(new Histogram());
     this.lines = lines.length ? new Lines() : null;
     this.parts = [...this.maps, ...beside, ...below];
     const roots = (parts: readonly Part[]): HTMLElement[] => parts.map(({ root }) => root);

@@ -38,10 +38,15 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
     this.root = element("figure", { className: "chart" }, this.words, this.canvas);
   }
 
-  /** As high as leaves the words their place in so many pixels; where that is too little one has to scroll. */
-  within(pixels: number, { scale }: Look): void {
+  /**
+   * As high as leaves the words their place in so many pixels; where that is too little one has to scroll. Whether it
+   * is enough.
+   */
+  within(pixels: number, { scale }: Look): boolean {
     const tall = Math.floor(pixels - this.words.offsetHeight);
-    this.tall = tall < LOWEST * scale ? CHART : Math.min(tall, CHART * scale);
+    const enough = tall >= LOWEST * scale;
+    this.tall = enough ? Math.min(tall, CHART * scale) : CHART;
+    return enough;
   }
 
   private lines(data: MapsData): Float32Array[] {
