@@ -83,6 +83,7 @@ def test_shares_that_do_not_add_up_are_refused_in_every_layer(routing, name, tmp
         ("dr", "primary_activations", -0.5, "has numbers below 0"),
         ("em", "activations", 1.5, "has numbers above 1"),
         ("em", "layer0.variances", -1e-9, "has numbers below 0"),
+        ("dr", "layer0.couplings", -1e-8, "has numbers below 0"),
         ("attention", "layer0.couplings", -0.5, "has numbers below 0"),
         ("em", "layer0.responsibilities", 1.5, "has numbers above 1"),
     ],

@@ -38,8 +38,7 @@ def step(
     """
     mount = built("tour", html='<nav aria-label="Tour"></nav>')
     said = {"tour": tour, "step": number, "steps": steps, "panel": panel, "play": play}
-    said |= {"frame": frame, "led": arrival, "arrival": f"{tour} {number} {arrival}"}
-    mount(key=key, data={**said, "away": away, "notes": notes})
+    mount(key=key, data={**said, "frame": frame, "away": away, "notes": notes, "arrival": arrival})
 
 
 def clock(tour: str, number: int, moved: int, *, key: str, on_at: Callable[[str, int], None]) -> None:

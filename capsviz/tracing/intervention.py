@@ -37,7 +37,7 @@ class Intervention:
     isolated: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
-        return any(not isinstance(kept, tuple) or kept for kept in self._parts())
+        return any(not isinstance(kept, tuple | list) or kept for kept in self._parts())
 
     def with_(self, kind: str, capsules: Iterable[int]) -> Intervention:
         """The same intervention with more capsules "muted", "boosted" or "isolated"."""

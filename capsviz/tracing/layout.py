@@ -200,7 +200,7 @@ def check_numbers(config: CapsNetConfig, tensors: Mapping[str, Tensor], path: Pa
         field = name.rpartition(".")[2]
         if field in ("images", "primary_activations", "activations", "variances", share):
             low, high = (float(each) for each in numbers.aminmax())
-            if low < (0 if field == "variances" else -COARSE):
+            if low < (0 if field in ("variances", share) else -COARSE):
                 _refuse(path, name, "has numbers below 0")
             if high > 1 + COARSE and field not in ("primary_activations", "variances"):
                 _refuse(path, name, "has numbers above 1")

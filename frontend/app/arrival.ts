@@ -5,10 +5,10 @@ import type { PlayerControls } from "../core/player-controls";
 import { settled } from "./script-state";
 
 export interface Arrival {
-  /** Another one with each arrival. */
-  readonly arrival: string;
+  readonly tour: string;
+  readonly step: number;
   /** Another one each time that the tour has led to a step; Back and Forward lead to one as it was left. */
-  readonly led: number;
+  readonly arrival: number;
   /** Part of the key of what is brought up to the step's words; empty: the page stands at its top. */
   readonly panel: string;
   readonly play: boolean;
@@ -21,18 +21,19 @@ const FRAME = 4; // pixels of the mark around a panel, as tour.css draws it
 const ROOM = "--tour-room"; // below the page, as tour.css gives it
 const HANDS = ["wheel", "pointerdown", "touchstart", "keydown"] as const; // of a visitor, who then goes where they like
 
-let last = "";
+let last = ""; // the step, and which arrival that was
 let led: number | undefined;
 let way = new AbortController(); // until the step stands, or a hand moves it
 let until = 0;
 let width = window.innerWidth;
 
-export function arrive({ arrival, panel, frame, ...how }: Arrival, signal: AbortSignal): void {
-  if (arrival === last) return;
+export function arrive({ tour, step, arrival, panel, frame, ...how }: Arrival, signal: AbortSignal): void {
+  const here = `${tour} ${step} ${arrival}`;
+  if (here === last) return;
   way.abort();
   const mine = (way = new AbortController());
   const placed = new Set<PlayerControls>();
-  const play = how.play && how.led !== led && !calm();
+  const play = how.play && arrival !== led && !calm();
   const stand = (): void => {
     bring(panel);
     const come = players().filter((player) => !placed.has(player));
@@ -43,7 +44,7 @@ export function arrive({ arrival, panel, frame, ...how }: Arrival, signal: Abort
   const wait = (): void => {
     if (mine.signal.aborted || signal.aborted) return;
     if (!stands()) return void requestAnimationFrame(wait);
-    [last, led] = [arrival, how.led];
+    [last, led] = [here, arrival];
     settle(mine, stand);
   };
   requestAnimationFrame(wait);

@@ -9,8 +9,6 @@ import "./buttons.css";
 import "./tour.css";
 
 interface Data extends Arrival {
-  readonly tour: string;
-  readonly step: number;
   readonly steps: number;
   readonly away: boolean;
   /** The notes on this step, as a link. */

@@ -128,7 +128,8 @@ def test_pages_can_be_read_are_described_and_say_where_they_are(
             visitor.eventually(drawn, f"{subject} marked on the strip of {path}")
             assert seen[0] == pen.text, path
         wrong[path] = visitor.remaining(lambda: wrong_with(window))
-        assert len(asked(window, "texts")) > 15
+        least = 15 if mode and path == "training" else 30  # presented before it begins there is little to read
+        assert len(asked(window, "texts")) > least
     window.close()
     assert {path: found for path, found in wrong.items() if found} == {}
     assert visitor.problems == []

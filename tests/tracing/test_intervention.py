@@ -92,6 +92,7 @@ def test_what_is_no_number_of_a_capsule_is_said_so(wrong, unchecked_types):
 def test_numbers_of_capsules_may_come_in_what_holds_numbers(several, unchecked_types):
     found = capsviz.trace(network("dr"), images(), intervention=Intervention(isolated=several))
     assert known(found.gains).nonzero().flatten().tolist() == [3, 4]
+    assert not Intervention(muted=[])  # type: ignore[arg-type]
 
 
 def test_another_schedule_of_the_inverse_temperature_is_used_and_written_down():
