@@ -155,7 +155,7 @@ def ascent(
     _check(fixed, start, step, regularisation, penalty, proximal, steps)
     algorithm = ASCENDING[penalty]
     votes, count = LinearVotes(fixed.poses, fixed.weight), len(fixed.poses)
-    coefficients = start.to(fixed.device)
+    coefficients = start.to(fixed.weight)
     with torch.inference_mode():
         for number in range(steps + 1):
             routed = next(discriminative_routing(votes, coefficients))

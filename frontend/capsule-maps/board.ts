@@ -66,12 +66,17 @@ export class CapsuleMaps extends Board<Message> {
     }
     const charts = this.parts.filter((part) => part instanceof LineChart);
     if (charts.length) {
-      const room = roomBelow(charts[0].root);
-      const spread = this.parts.find((part) => part instanceof Histogram && part.root.closest(".beside"));
-      const within = (pixels: number): boolean[] =>
-        charts.map((chart) => chart.within(pixels / charts.length - BETWEEN * this.look.scale, this.look));
-      const taken = spread ? spread.root.offsetHeight + BETWEEN * this.look.scale : 0;
-      if (!within(room - taken).every(Boolean)) within(room); // the histogram is then what one scrolls to
+      const beside = charts[0].root.parentElement;
+      const spread = this.parts.find((part) => part instanceof Histogram && part.root.parentElement === beside);
+      const high = spread ? spread.root.offsetHeight + BETWEEN * this.look.scale : 0;
+      const within = (columns: number, taken: number): boolean => {
+        beside?.classList.toggle("paired", columns > 1);
+        const each = (roomBelow(charts[0].root) - taken) / Math.ceil(charts.length / columns);
+        const tall = charts.map((chart) => chart.within(each - BETWEEN * this.look.scale, this.look));
+        return tall.every(Boolean) && (columns < 2 || each >= high);
+      };
+      // In a column, else side by side; the histogram is what one scrolls to first, then all.
+      if (!within(1, high) && !within(2, 0)) within(1, 0);
     }
     this.redraw();
   }

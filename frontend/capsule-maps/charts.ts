@@ -14,7 +14,7 @@ import { line, strokeIn } from "../core/shapes";
 import type { MapsData } from "./data";
 import type { Part, DrawState } from "./part";
 
-const LOWEST = 30; // heights in CSS pixels, of charts in ordinary type
+const LOWEST = 44; // heights in CSS pixels, of charts in ordinary type
 const CHART = 78;
 const SPREAD = 96;
 const EDGE = 3;

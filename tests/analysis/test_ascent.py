@@ -112,6 +112,12 @@ def test_sixty_steps_are_sixty_one_records_and_the_model_keeps_its_own_coefficie
     assert [step.step for step in ascent(fixed, before, **PLAIN, steps=2)] == [0, 1, 2]
 
 
+def test_coefficients_of_any_precision_climb_as_the_layer_computes(model, fixed):
+    start = starting_point(model, "trained")
+    for given in (start.double(), start.detach().requires_grad_()):
+        assert torch.equal(climb(fixed, given, **PLAIN).coefficients, climb(fixed, start, **PLAIN).coefficients)
+
+
 def test_a_fresh_start_is_that_of_a_training_and_is_given_by_its_seed(model):
     fresh = starting_point(model, "fresh", 4)
     assert torch.equal(fresh, starting_point(model, "fresh", 4))
