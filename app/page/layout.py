@@ -124,9 +124,9 @@ def explain(text: str, formula: str, source: str) -> None:
         st.caption(f"Source: {source}")
 
 
-def numbers(pairs: dict[str, str], *, key: str = "numbers") -> None:
+def numbers(pairs: dict[str, str]) -> None:
     """A row of large numbers with their names."""
-    with st.container(key=key):
+    with st.container(key="numbers"):
         for column, (name, value) in zip(st.columns(len(pairs)), pairs.items(), strict=True):
             column.metric(text.plain(name), value)
 

@@ -120,7 +120,7 @@ def history(upper: int) -> None:
         st.info(f"How b of {plain(entry.name)} came to be was not kept when it was trained.", icon=":material/history:")
         return
     below = "some of it below zero" if metrics.sign_counts(kept.coefficients).negative else "here all of it above zero"
-    layout.say(f"<b>b begins equal for every class</b>, and the labels pull it apart: {below}.")
+    layout.say(f"<b>b begins nearly equal for every class</b>, and the labels pull it apart: {below}.")
     grid = Geometry(*entry.config.grid)
     played(
         history_maps(
@@ -130,6 +130,7 @@ def history(upper: int) -> None:
             upper=upper,
             classes=entry.classes,
             penalty=penalty,
+            proximal="--proximal" in entry.command.split(),
         ),
         "maps-history",
     )

@@ -204,16 +204,16 @@ sliders()
 below()
 
 layout.explain(
-    "The decoder sees one class capsule, all others set to zero, and draws the image. An offset is added to one of the "
-    "capsule's numbers (rows) in steps of 0.05 (columns; the framed one is the capsule as routing left it), and the "
-    "decoder draws again. Routing leaves a capsule shorter than 1, so 0.25 is a lot, and offsets can make it longer, "
-    "also where a walk begins; matrix capsules have no such bound and are measured in a unit of about their own "
-    "length. A walk leads from the capsule v to another one, w: straight on, its length falls on the way; along the "
-    "sphere the direction turns evenly by the angle Ω between the two, and the length goes evenly from that of v to "
-    "that of w. Between two classes both capsules reach the decoder on the way; they are orthogonal. In *All "
-    "capsules*, σ is the standard deviation of a number over the training images of its class, and its mean is over "
-    "the test images that are read rightly: the capsule of a class that the image does not show is short, and thereby "
-    "far from that mean.",
+    "The decoder sees one class capsule, all others set to zero, and draws the image. An offset is added to one of "
+    "the capsule's numbers (rows) in steps of 0.05 (columns; the framed one is the capsule as routing left it), and "
+    "the decoder draws again. Routing leaves a capsule shorter than 1, so 0.25 is a lot, and offsets can make it "
+    "longer, also where a walk begins; matrix capsules and those of attention have no such bound and are measured in "
+    "a unit of about their own length. A walk leads from the capsule v to another one, w: straight on, its length "
+    "falls on the way; along the sphere the direction turns evenly by the angle Ω between the two, and the length "
+    "goes evenly from that of v to that of w. Between two classes both capsules reach the decoder on the way; they "
+    "are orthogonal. In *All capsules*, σ is the standard deviation of a number over the training images of its "
+    "class, and its mean is over the test images that are read rightly: the capsule of a class that the image does "
+    "not show is short, and thereby far from that mean.",
     r"\begin{aligned}\text{image} &= \operatorname{decoder}\big(v_j + \varepsilon\,e_d\big),\qquad d = 0,\dots,"
     rf"{dimensions - 1},"
     r"\quad\varepsilon=-0.25,-0.20,\dots,0.25\\ \text{straight} &= (1-t)\,v + t\,w,\qquad \text{sphere} = "

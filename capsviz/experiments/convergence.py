@@ -170,7 +170,8 @@ def sentences(found: Sequence[Crossing]) -> list[str]:
     before, same, after = compared(found)
     said = [
         f"In {before} of {before + same + after} comparisons L2 or L1 reached the level before DR, in {same} at the "
-        f"same reading, in {after} after it; the paper draws both falling faster."
+        f"same reading, in {after} after it; the paper draws them alike on MNIST and both falling "
+        "faster on the other three."
     ]
     for data in dict.fromkeys(crossing.data for crossing in found):
         before, same, after = compared([crossing for crossing in found if crossing.data == data])

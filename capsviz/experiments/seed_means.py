@@ -23,10 +23,10 @@ class SeedMean:
         found = list(values)
         return cls(statistics.fmean(found), min(found), max(found), len(found))
 
-    def written(self, digits: int = 2, unit: str = "") -> str:
+    def written(self, digits: int = 2) -> str:
         """ "0.56", or with its spread "0.56 (0.28 to 0.83)", which no narrow column tears apart."""
         spread = f" ({self.low:.{digits}f}\u00a0to\u00a0{self.high:.{digits}f})" if self.high > self.low else ""
-        return f"{self.mean:.{digits}f}{unit}{spread}"
+        return f"{self.mean:.{digits}f}{spread}"
 
 
 def seed_means(

@@ -252,8 +252,9 @@ def multi_mnist(rows: Sequence[dict[str, Any]], *, dark: bool = False) -> Figure
             hovertemplate="%{x}: %{y:.2f} %<extra></extra>",
         )
     )
-    for (method, error), dash in zip(doubles.PAPER.items(), DASHES, strict=False):
-        title = f"paper, {method if method == DYNAMIC.short else 'its own routing'}: {error:.2f} %"
+    papers = {DYNAMIC.short: doubles.PAPER[DYNAMIC.short], "its own routing": doubles.OWN}
+    for (method, error), dash in zip(papers.items(), DASHES, strict=False):
+        title = f"paper, {method}: {error:.2f} %"
         line = {"dash": dash, "width": 2, "color": ink(dark).text}
         figure.add_hline(y=error, line=line, name=title, showlegend=True)
     said = ", ".join(f"{row['model']} {row['error']:.2f} %" for row in rows)

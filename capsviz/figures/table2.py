@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.graph_objects import Figure
 
 from capsviz.data import title_of
-from capsviz.experiments.table2 import CALLED, OURS, UNSHIPPED, TableRow
+from capsviz.experiments.table2 import BASELINE, CALLED, OURS, UNSHIPPED, TableRow
 from capsviz.figures.panels import colour_of, finished, seed_range, side_by_side
 from capsviz.figures.theme import ink
 from capsviz.network import MATRIX_PRESETS
@@ -17,8 +17,8 @@ from capsviz.network import MATRIX_PRESETS
 def table_ii(lines: Sequence[TableRow], *, dark: bool = False) -> Figure:
     """Test error of every method on every data set: the paper's as an open diamond, ours as a disc with its range.
 
-    What our own encoder reached stands as a triangle, matrix capsules, which share the column of EM, as squares; what
-    does not ship is open.
+    What our own encoder reached stands as a triangle, matrix capsules, which share the column of EM, as squares, what
+    has no capsules as a cross; what does not ship is open.
     """
     data = list(dict.fromkeys(line.data for line in lines))
     methods = [method for method in CALLED if any(line.method == method for line in lines)]
@@ -74,6 +74,8 @@ def _by_look(lines: Sequence[TableRow]) -> dict[tuple[str, str, bool], list[Tabl
             title, symbol = "capsviz, matrix capsules", "square"
         if line.block == OURS:
             title, symbol = f"capsviz, {OURS.lower()}", "triangle-up"
+        if line.block == BASELINE:
+            title, symbol = f"capsviz, {BASELINE.lower()}", "cross"
         if not line.shipped:
             title, symbol = f"{title}, {UNSHIPPED}", f"{symbol}-open"
         looks.setdefault((title, symbol, line.ours.count > 1), []).append(line)

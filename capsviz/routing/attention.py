@@ -142,7 +142,7 @@ class Attention(Algorithm):
         "here it is inverted, since the upper capsules compete for each lower one. Agreement is taken anew in each "
         "iteration instead of being added up, and layer normalisation takes the place of squash: lengths no longer say "
         "whether a class is there, so one linear readout *w*, shared by all classes, turns each pose into a logit. "
-        "Trained on cross-entropy, with gradients through every iteration.",
+        "Trained on cross-entropy, by its authors with gradients through every iteration.",
         r"a_{ij}=\hat u_{ij}\cdot v_j,\quad r_{i\cdot}=\operatorname{softmax}_j(a_{i\cdot}),\quad "
         r"s_j=\sum_i r_{ij}\,\hat u_{ij},\quad v_j=\operatorname{LayerNorm}(s_j),\quad "
         r"p=\operatorname{softmax}_j(w\cdot v_j)",

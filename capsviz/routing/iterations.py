@@ -3,7 +3,7 @@
 from typing import Literal, get_args
 
 Through = Literal["last", "all"]
-"""The last iteration only, as training by agreement usually does (Sabour, Frosst & Hinton 2017), or all of them."""
+"""The last iteration only, the others' shares taken as given, or all of them."""
 
 
 def numbered(iterations: int, through: Through) -> range:

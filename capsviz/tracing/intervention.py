@@ -78,9 +78,9 @@ UNTOUCHED = Intervention()
 def intervene(primary: PrimaryCapsules, gains: Float[Tensor, " lower"], *, matrix: bool) -> PrimaryCapsules:
     """The primary capsules with their strengths multiplied by gains.
 
-    Where a capsule's length is its strength (dynamic, L2, L1 routing) its pose u is multiplied, and with it all its
-    votes: a boosted one may be longer than 1, which no squash gives. matrix: under EM a capsule's pose says nothing
-    about its strength; its activation a is multiplied, to at most 1, and its votes stay.
+    Where a capsule's length is its strength (all routings but EM) its pose u is multiplied, and with it all its votes:
+    a boosted one may be longer than 1, which no squash gives. matrix: under EM a capsule's pose says nothing about its
+    strength; its activation a is multiplied, to at most 1, and its votes stay.
     """
     gains = gains.to(primary.poses.device)
     if matrix:

@@ -60,7 +60,7 @@ export class IterationsSlider {
     this.root.title =
       trained === null
         ? "Iterations T (+ −)"
-        : `Iterations T (+ −); trained with ${trained}; more tend to overfit (Sabour et al. 2017). Another T needs no training.`;
+        : `Iterations T (+ −); trained with ${trained}; another T needs no training.`;
   }
 
   private move(rounds: number): void {

@@ -126,6 +126,16 @@ def test_a_history_is_played_over_the_steps_of_the_training(visit: Visit, monkey
     assert arrays["curve0.0"][0] == 0 < arrays["curve0.0"][2]
 
 
+def test_a_history_writes_the_step_by_which_b_was_learned(visit: Visit, monkeypatch):
+    entries = resources.entries()
+    entry = zoo.models()["digits-l1"]
+    for command, step in ((entry.command, "sign"), (f"{entry.command} --proximal", "soft")):
+        mine = {**entries, entry.name: replace(entry, command=command)}
+        monkeypatch.setattr(resources, "entries", lambda mine=mine: mine)
+        fields, _ = maps(visit("discriminative", model="digits-l1", part="history"))
+        assert step in str(fields["lines"][-1]), fields["lines"]
+
+
 @pytest.mark.parametrize(("least", "said"), [(0.01, "here all of it above zero."), (-0.01, "some of it below zero.")])
 def test_a_history_says_whether_any_of_b_is_below_zero(visit: Visit, monkeypatch, least: float, said: str):
     b = zoo.load("digits-l2").coefficients.abs().clamp(min=least)

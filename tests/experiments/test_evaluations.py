@@ -452,7 +452,7 @@ def test_multi_mnist_without_a_measurement_says_so(folder):
     assert multi.rows(None) == [], "an empty folder of results holds no training"
     first, second = reports.report("multi-mnist").sentences
     assert first == "Not measured here yet: `capsviz experiment multi-mnist --runs runs` does it."
-    assert second.startswith("The paper has 7.54 %")
+    assert second.startswith("The paper has 7.54 % for its own routing (L2 or L1)")
 
 
 @pytest.mark.parametrize("name", reports.NAMES)
@@ -503,11 +503,41 @@ def test_batches_blanked_squares_and_gradients_through_all_iterations_stand_besi
     lines = {(line.data, line.method): line for line in table2.lines() if line.block == table2.PAPERS}
     differs = lines["cifar10", "DR"].differs
     assert "batches of 64, a square of 8 pixels blanked at random, gradients through all iterations, " in differs
+    assert "learning rate" not in differs
     assert "gradients" not in lines["mnist", "DR"].differs and "batches" not in lines["mnist", "DR"].differs
     with_papers_network = replace(given, preset="paper", command=command.replace("compact", "paper"))
     (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(with_papers_network)]}))
     lines = {(line.data, line.method): line for line in table2.lines() if line.block == table2.PAPERS}
     assert lines["cifar10", "DR"].differs.startswith("batches of 64, ")
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("--data mnist --routing l2 --preset paper --no-decoder", "batches of 128"),
+        ("--data mnist --routing l2 --preset paper --no-decoder --batch 32", ""),
+        ("--data mnist --routing l2 --preset paper --batch 32", "batches of 32"),
+        ("--data mnist --routing dr --preset paper --lr 0.002", "learning rate 0.002"),
+        (
+            "--data mnist --routing dr --preset paper --lr 0.002 --schedule one-cycle --weight-decay 0.01",
+            "one cycle of the learning rate, up to 0.002, weight decay 0.01",
+        ),
+        ("--data mnist --routing em --preset residual --batch 64", "gradients through the last iteration alone"),
+        ("--data mnist --routing em --preset residual --through all", ""),
+        ("--data mnist --routing em --preset matrix-paper", "matrix-paper"),
+        ("--data mnist --routing cnn --preset compact --batch 64 --mirror", "mirrored at random"),
+    ],
+)
+def test_what_a_command_has_otherwise_than_the_paper(command: str, said: str):
+    entry = replace(zoo.models()["mnist-dr-residual"], command=f"capsviz train {command}", note="")
+    assert table2.differences(replace(entry, preset=command.split("--preset ")[1].split()[0])) == said
+
+
+def test_a_network_without_capsules_stands_in_a_block_of_its_own(folder):
+    lines = table2.lines()
+    assert {line.method for line in lines if line.block == table2.BASELINE} == {"CNN"}
+    assert "CNN" not in {line.method for line in lines if line.block != table2.BASELINE}
+    assert not any(sentence.startswith(table2.BASELINE) for sentence in table2.sentences(lines))
 
 
 def test_where_networks_ran_is_said_unless_it_was_the_cpu(folder, monkeypatch):

@@ -42,6 +42,14 @@ def test_table_ii_marks_our_encoder_apart_from_the_papers():
     assert residual.name == "capsviz, our encoder" and residual.showlegend
 
 
+def test_table_ii_marks_what_has_no_capsules_apart_from_the_papers_network():
+    ours = SeedMean(0.4, 0.4, 0.4, 1)
+    lines = [TableRow("mnist", method, None, ours, 10_000, "compact", 10) for method in ("DR", "CNN")]
+    _, theirs, bare = table_ii(lines).data
+    assert (theirs.marker.symbol, bare.marker.symbol) == ("circle", "cross")
+    assert bare.name == "capsviz, without capsules" and bare.showlegend
+
+
 def test_table_ii_leaves_open_what_does_not_ship():
     ours = SeedMean(8.3, 8.3, 8.3, 1)
     lines = [
