@@ -41,7 +41,9 @@ def laid(choices: Choices) -> Laid:
 
 def left(now: Laid) -> None:
     """Keep what the visitor left; it concerns the mixture and the links, not the rest of the page."""
-    own = now.gaussians == PRESETS[now.preset].gaussians
+    own, before = now.gaussians == PRESETS[now.preset].gaussians, scene.choices()
+    # λ is one choice for EM's page as well, where another value is a network's own.
+    kept = before.temperature if laid(before).temperature == now.temperature else now.temperature
     scene.keep(
         "mixture",
         preset=now.preset,
@@ -51,7 +53,7 @@ def left(now: Laid) -> None:
         covariance=now.covariance,
         turn=now.turn,
         voting=now.votes,
-        temperature=None if now.temperature == OWN_TEMPERATURE else now.temperature,
+        temperature=kept,
         beta_u=now.beta_u,
         beta_a=now.beta_a,
         even=now.even,

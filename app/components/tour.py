@@ -27,18 +27,17 @@ def step(
     arrival: int,
     panel: str,
     play: bool,
-    frame: int | None,
     away: bool,
     notes: str,
 ) -> None:
     """The buttons of a step; on arrival its panel comes up to its words, and its player starts.
 
-    arrival: another number each time that the visitor is led to a step, by Back or Forward to none. frame: where
-    players stand. away: whether the page shows something else by now. notes: where the speaker's notes on it are.
+    arrival: another number each time that the visitor is led to a step, by Back or Forward to none. away: whether
+    the page shows something else by now. notes: where the speaker's notes on it are.
     """
     mount = built("tour", html='<nav aria-label="Tour"></nav>')
     said = {"tour": tour, "step": number, "steps": steps, "panel": panel, "play": play}
-    mount(key=key, data={**said, "frame": frame, "away": away, "notes": notes, "arrival": arrival})
+    mount(key=key, data={**said, "away": away, "notes": notes, "arrival": arrival})
 
 
 def clock(tour: str, number: int, moved: int, *, key: str, on_at: Callable[[str, int], None]) -> None:

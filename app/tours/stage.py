@@ -36,7 +36,7 @@ def show(page: str, said: tuple[str, ...], *, dark: bool) -> None:
     if at is None:
         return
     left = path.away(at, choices, page)
-    _, wanted, notices = links.opened(at.step, scene.catalogue())
+    _, _, notices = links.opened(at.step, scene.catalogue())
     st.html(STYLE)
     st.html(f"<style>{_marks(at, dark=dark, left=left)}</style>")
     with st.container(key="tour"):
@@ -57,7 +57,6 @@ def show(page: str, said: tuple[str, ...], *, dark: bool) -> None:
             arrival=st.session_state.get(path.ARRIVALS, 0),
             panel=at.step.panel,
             play=at.step.play,
-            frame=wanted.frame,
             away=left,
             notes=notes_link(choices),
         )

@@ -24,9 +24,12 @@ IN_A_LINK = "~"
 """With what a name begins that is the tour itself."""
 LONGEST_NAME = 6000
 """Characters of a tour that fits in a link."""
-_KEPT, _MOST_KEPT = "opened-", 300
+_KEPT = "opened-"
+_MOST_KEPT = 50_000_000
+"""Characters of all tours that are remembered: each edit of a talk is another one, and a link may lead to any."""
 
 _opened: OrderedDict[str, Tour] = OrderedDict()
+_sizes: dict[str, int] = {}
 _lock = threading.Lock()
 
 
@@ -77,12 +80,13 @@ def _absent(name: str) -> Tour:
 
 def keep(tour: Tour) -> str:
     """Remember a tour while the server runs, and as long as not too many others come: its name, from what is in it."""
-    name = _KEPT + hashlib.sha256(repr(tour).encode()).hexdigest()[:16]
+    said = repr(tour)
+    name = _KEPT + hashlib.sha256(said.encode()).hexdigest()[:16]
     with _lock:
-        _opened[name] = tour
+        _opened[name], _sizes[name] = tour, len(said)
         _opened.move_to_end(name)
-        while len(_opened) > _MOST_KEPT:
-            _opened.popitem(last=False)
+        while sum(_sizes.values()) > _MOST_KEPT:
+            del _sizes[_opened.popitem(last=False)[0]]
     return name
 
 

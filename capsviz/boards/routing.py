@@ -114,11 +114,15 @@ def describe_routing(trace: Trace, *, image: int = 0, upper: int) -> str:
         spread = np.sqrt(steps(trace, "variances", image)[:, upper]).mean(axis=-1)
         gaussian = f"the Gaussian of {name} goes from a mean σ of {spread[0]:.3f} to {spread[-1]:.3f}; "
     return (
-        f"{algorithm.title} of {shares.shape[1]} capsules to {shares.shape[2]} in {iterations(len(shares))}: "
+        f"{_heading(trace, shares)} in {iterations(len(shares))}: "
         f"the largest {symbol} goes from {largest[0]:.2f} to {largest[-1]:.2f}{spreading}; {gaussian}the "
         f"{algorithm.strength.word} of {name} goes from {strengths[0, upper]:.2f} to {strengths[-1, upper]:.2f}; "
         f"strongest is {trace.called(int(strengths[-1].argmax()))}."
     )
+
+
+def _heading(trace: Trace, shares: Float[ndarray, "T lower upper"]) -> str:
+    return f"{trace.config.algorithm.title} of {shares.shape[1]} capsules to {shares.shape[2]}"
 
 
 def share_reach(shares: Float[ndarray, "lower upper"]) -> float:
@@ -136,6 +140,7 @@ def _fields(trace: Trace, upper: int, plane: Plane, dark: bool, arrays: dict[str
     share, strength, program = share_of(trace), algorithm.strength, _program(trace)
     colour = "û·v" if "agreement" in arrays else f"{share.symbol} a"
     return {
+        "called": _heading(trace, arrays["shares"]),
         "lines": [
             {
                 "math": line.math,

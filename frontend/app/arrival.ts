@@ -12,8 +12,6 @@ export interface Arrival {
   /** Part of the key of what is brought up to the step's words; empty: the page stands at its top. */
   readonly panel: string;
   readonly play: boolean;
-  /** Where the view's players stand, as the link has it: null for the end. Some know another choice of it. */
-  readonly frame: number | null;
 }
 
 const SETTLING = 2500; // milliseconds from when the page stands in which pictures that come late may move the panel
@@ -27,7 +25,7 @@ let way = new AbortController(); // until the step stands, or a hand moves it
 let until = 0;
 let width = window.innerWidth;
 
-export function arrive({ tour, step, arrival, panel, frame, ...how }: Arrival, signal: AbortSignal): void {
+export function arrive({ tour, step, arrival, panel, ...how }: Arrival, signal: AbortSignal): void {
   const here = `${tour} ${step} ${arrival}`;
   if (here === last) return;
   way.abort();
@@ -38,7 +36,7 @@ export function arrive({ tour, step, arrival, panel, frame, ...how }: Arrival, s
     bring(panel);
     const come = players().filter((player) => !placed.has(player));
     if (play && come.length && !placed.size) begin(panel, come);
-    else for (const player of come) player.arrive(frame);
+    else for (const player of come) player.arrive();
     for (const player of come) placed.add(player);
   };
   const wait = (): void => {

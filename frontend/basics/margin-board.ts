@@ -58,6 +58,7 @@ export class MarginBoard extends Board<Message> {
     super(host, "basics margin");
     const { canvas } = this.chart;
     canvas.onpointerdown = (event) => {
+      if (event.button !== 0) return;
       this.held = this.chart.near(...pointed(canvas, event), event.pointerType === "touch" ? 1.5 : 1);
       if (this.held === null) return;
       canvas.setPointerCapture(event.pointerId);

@@ -46,6 +46,7 @@ export class SquashBoard extends Board<Message> {
     super(host, "basics squash");
     const { canvas } = this.plane;
     canvas.onpointerdown = (event) => {
+      if (event.button !== 0) return;
       if (event.pointerType === "touch" && !this.near(event)) return; // it may move the page
       canvas.setPointerCapture(event.pointerId);
       event.preventDefault();

@@ -130,6 +130,7 @@ export class CapsuleMaps extends Board<Message> {
         hold: pace * 0.5,
         glide: pace * 0.5,
         rest: (left) => this.tell("frame", left),
+        linked: () => this.message?.frame ?? null,
       });
       this.player.append(this.controls.root);
     }

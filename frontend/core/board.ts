@@ -3,7 +3,7 @@
 
 import "./board.css";
 import type { Theme } from "./colours";
-import { element } from "./dom";
+import { element, onResolution } from "./dom";
 import { Look } from "./look";
 import type { PlayerControls } from "./player-controls";
 
@@ -53,7 +53,9 @@ export abstract class Board<Message extends Themed> {
     this.watch.observe(this.root);
     if (page) this.watch.observe(page);
     // Another height of the window, or a screen with other pixels, leaves the board as wide as it was.
-    window.addEventListener("resize", () => this.layout(), { signal: this.resizing.signal });
+    const { signal } = this.resizing;
+    window.addEventListener("resize", () => this.layout(), { signal });
+    onResolution(() => this.layout(), signal);
   }
 
   /** Take over what the host says. */

@@ -28,11 +28,21 @@ export function button(label: string, title: string, act: (event: MouseEvent) =>
 
 /** Other children; the button that stands where the focused one stood has the focus then. */
 export function replaceButtons(place: HTMLElement, ...children: readonly Node[]): void {
-  const buttons = (): HTMLElement[] => [...place.querySelectorAll("button")];
+  const buttons = (): HTMLElement[] => [...place.querySelectorAll<HTMLElement>("button, select")];
   const focused = (place.getRootNode() as Document | ShadowRoot).activeElement;
   const at = buttons().findIndex((each) => each === focused);
   place.replaceChildren(...children);
   if (at >= 0) buttons().at(at)?.focus({ preventScroll: true });
+}
+
+/** Act whenever the screen has other pixels: a window that is dragged to a projector keeps its size. */
+export function onResolution(act: () => void, signal: AbortSignal): void {
+  const now = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
+  const changed = (): void => {
+    act();
+    onResolution(act, signal);
+  };
+  now.addEventListener("change", changed, { once: true, signal });
 }
 
 /** An element's parent, where it is the root of a shadow the element that this belongs to. */

@@ -22,15 +22,15 @@ interface Options {
   /** Draws at a position. */
   readonly show: (position: number) => void;
   /** What a frame is called. */
-  readonly name: (index: number) => string;
+  readonly name: (index: number, position: number) => string;
   /** Players of the same group move in step. */
   readonly group?: string;
   /** What a frame is, in the words of the buttons. */
   readonly unit?: string;
   /** Hears where the visitor left it, null for the end, half a second after the last move. */
   readonly rest?: (frame: number | null) => void;
-  /** Where the link has it, for a player that stands by another choice than the frame of the page. */
-  readonly linked?: () => number | null;
+  /** Where the host has it, null for the end. */
+  readonly linked: () => number | null;
   /** Hears that nobody is to hear any more where it was left. */
   readonly halted?: () => void;
   readonly hold?: number;
@@ -64,7 +64,7 @@ export class PlayerControls {
   private readonly listening = new AbortController();
   private frame = new SharedValue();
   private readonly show: (position: number) => void;
-  private readonly name: (index: number) => string;
+  private readonly name: Options["name"];
   private readonly linked: Options["linked"];
   private readonly halted: Options["halted"];
   private readonly playButton: HTMLButtonElement;
@@ -134,6 +134,20 @@ export class PlayerControls {
     this.shown();
   }
 
+  /**
+   * Other frames, of which the one that is shown has another number: what was said of numbers before is void. Whether the
+   * visitor is ahead of the host, and stays there.
+   */
+  renumber(count: number, index: number): boolean {
+    const ahead = this.ahead;
+    this.frame = new SharedValue();
+    this.player.resize(count);
+    this.slider.max = String(count - 1);
+    this.place(index);
+    if (this.timer) this.player.start();
+    return ahead;
+  }
+
   /** Other frames, and stand at the last of them, without telling others. */
   end(count: number): void {
     this.stop();
@@ -150,7 +164,7 @@ export class PlayerControls {
 
   private shown(): void {
     this.slider.value = String(this.index);
-    const text = this.name(this.index);
+    const text = this.name(this.index, this.position);
     this.label.textContent = text;
     this.slider.setAttribute("aria-valuetext", text);
     this.show(this.position);
@@ -188,10 +202,14 @@ export class PlayerControls {
    * count: how often the host has acknowledged where the visitor left it.
    */
   stand(frame: number | null, count?: number): void {
-    const busy = this.timer !== 0 || !this.frame.isKnown(this.left);
-    if (!this.frame.takes(frame, count, busy)) return;
+    if (!this.frame.takes(frame, count, this.ahead)) return;
     this.stop();
     this.place(frame ?? this.player.last);
+  }
+
+  /** Whether it moves, or stands where the host has not heard of yet. */
+  private get ahead(): boolean {
+    return this.timer !== 0 || !this.frame.isKnown(this.left);
   }
 
   /** Stop, and leave it to what comes next where it stands: nobody hears of it. */
@@ -202,9 +220,9 @@ export class PlayerControls {
     this.halted?.();
   }
 
-  /** Stand where the link has it, whatever it was doing; frame: that of the page. Nobody hears of it. */
-  arrive(frame: number | null): void {
-    this.reset(this.linked ? this.linked() : frame);
+  /** Stand where the host has it, whatever it was doing. Nobody hears of it. */
+  arrive(): void {
+    this.reset(this.linked());
   }
 
   /** Stand on a frame, null for the end, whatever it was doing; nobody hears of it. */
@@ -305,8 +323,11 @@ function players(): Players {
   if (!window.capsvizPlayers) {
     const known: Players = (window.capsvizPlayers = { all: [], active: null });
     document.addEventListener("keydown", (event) => {
-      const player = known.active ?? known.all.find((each) => each.root.isConnected);
-      const own = player?.root.closest("[data-own-keys]");
+      const ownPlace = ({ root }: PlayerControls): Element | null => root.closest("[data-own-keys]");
+      const here = known.all.filter((each) => event.composedPath().includes(ownPlace(each) ?? each.root));
+      const touched = known.active && (!here.length || here.includes(known.active)) ? known.active : here.at(0);
+      const player = touched ?? known.all.find((each) => each.root.isConnected);
+      const own = player && ownPlace(player);
       if (
         !player ||
         (own && !event.composedPath().includes(own)) ||

@@ -9,6 +9,7 @@ export abstract class ScrubbedPanel<Shown> extends Panel<Shown> {
   constructor(private readonly go: (frame: number) => void) {
     super();
     this.canvas.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
       this.canvas.setPointerCapture(event.pointerId);
       this.scrub(event);
     });

@@ -49,7 +49,7 @@ export class Walk implements HandPanel {
     this.player = new PlayerControls({
       count: TENTHS + 1,
       unit: "tenth of the way",
-      name: (index) => `${10 * index} %`,
+      name: (_, position) => `${Math.round((100 * position) / TENTHS)} %`,
       show: (position) => this.made && this.at(position / TENTHS),
       halted: () => board.forget(),
       linked: () => TENTHS * board.data.state.share,

@@ -147,6 +147,7 @@ export class MixtureBoard extends Board<Message> implements Holder {
       unit: "half step",
       name: (index) => (index ? `${index % 2 ? "E" : "M"}-step ${Math.ceil(index / 2)} of ${rounds}` : "the start"),
       rest: (frame) => this.tell("frame", frame),
+      linked: () => this.message?.frame ?? null,
       hold: PACE,
       glide: PACE,
     });

@@ -2,6 +2,7 @@
 //
 // A stroke is a list of points on a square of SIDE units, whatever size the pad has on screen.
 
+import { onResolution } from "../core/dom";
 import {
   cleared,
   drawEnd,
@@ -92,17 +93,7 @@ export class Pad {
     slider.addEventListener("input", () => this.choosePen(slider.valueAsNumber), { signal });
     root.addEventListener("keydown", (event) => this.key(event), { signal });
     this.resized.observe(canvas);
-    this.watchResolution(signal);
-  }
-
-  // A window that is dragged to a projector changes its pixel ratio, not its size.
-  private watchResolution(signal: AbortSignal): void {
-    const moved = (): void => {
-      this.fit();
-      this.watchResolution(signal);
-    };
-    const now = matchMedia(`(resolution: ${devicePixelRatio}dppx)`);
-    now.addEventListener("change", moved, { once: true, signal });
+    onResolution(() => this.fit(), signal);
   }
 
   close(): void {

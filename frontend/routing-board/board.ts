@@ -57,6 +57,8 @@ interface Message extends Routing {
   /** Boards of the same group play in step. */
   readonly group: string;
   readonly alt: string;
+  /** What routes how many capsules to how many. */
+  readonly called: string;
   /** The intervention in words, "" for none; null where the host cannot route again. */
   readonly touched: string | null;
   /** Whether it can be told what to do to the capsules here: they are the primary ones. */
@@ -138,7 +140,7 @@ export class RoutingBoard extends Board<Message> {
     this.list.load();
     this.gaussians.hidden = !hasGaussians(run);
     this.logistic.canvas.hidden = thresholds(run) === null;
-    this.root.setAttribute("aria-label", alt);
+    this.describe(run, data);
     for (const { canvas } of this.panels)
       if (!canvas.hasAttribute("aria-label")) canvas.setAttribute("aria-label", alt);
     const controls = this.controlsFor(run);
@@ -171,10 +173,17 @@ export class RoutingBoard extends Board<Message> {
       show: () => this.draw(),
       name: (index) => this.run?.name(index) ?? "",
       rest: (frame) => this.tell("frame", frame),
+      linked: () => this.message?.frame ?? null,
     }));
     controls.root.append(this.rounds.root);
     this.root.prepend(controls.root);
     return controls;
+  }
+
+  /** What the board shows, for those who do not see it; of another T than the host's only how often it routes. */
+  private describe({ iterations }: Run, { alt, called, rounds, iterations: all }: Message): void {
+    const said = `${called} in ${iterations} iteration${iterations === 1 ? "" : "s"}`;
+    this.root.setAttribute("aria-label", iterations === (rounds ?? all) ? alt : said);
   }
 
   /** Another T, as far as it is here at once; rest: where the visitor leaves it, which the host hears. */
@@ -186,6 +195,8 @@ export class RoutingBoard extends Board<Message> {
       run.iterations = within;
       if (this.sharedCapsule.isKnown(null)) this.capsule = run.strongest();
       this.cloud.frameAll(run);
+      this.bars.load(run);
+      this.describe(run, message);
       this.tool();
       controls.end(run.count); // what comes out now is seen
     }
@@ -243,6 +254,7 @@ export class RoutingBoard extends Board<Message> {
       act("boost", "Boost ×2", "These capsules say everything twice as loudly; route again");
       act("only", "Isolate", "Only these capsules speak; route again");
     }
+    if (message.touched === null) parts.push(this.classes(run)); // by itself, without the page's own picker
     if (this.picked.size) parts.push(button("Unpick", "Pick no capsules", () => this.pick([], false)));
     if (message.touched) {
       parts.push(button(`Undo: ${message.touched}`, "The network untouched", () => this.tell("untouched", true)));
@@ -252,6 +264,14 @@ export class RoutingBoard extends Board<Message> {
       parts.push(this.toggle("difference", "Difference", "Show the difference to the untouched run"));
     }
     replaceButtons(this.tools, ...parts);
+  }
+
+  private classes({ data: { classes, kind, upper } }: Run): HTMLSelectElement {
+    const options = classes.map((name, j) => element("option", { value: String(j), textContent: name }));
+    const picker = element("select", { "aria-label": `The ${kind} that is looked at` }, ...options);
+    picker.value = String(upper);
+    picker.onchange = () => this.tell("upper", Number(picker.value));
+    return picker;
   }
 
   private zoom(label: string, by: number, title: string): HTMLButtonElement {

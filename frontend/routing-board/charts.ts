@@ -32,7 +32,7 @@ export class Bars extends BoardPanel {
 
   override load(run: Run): void {
     this.count = run.upperCount;
-    this.listed = largest(run.data.lengths.slice(-run.upperCount), MOST_BARS, run.upper);
+    this.listed = largest(run.part(run.data.lengths, run.iterations - 1, run.upperCount), MOST_BARS, run.upper);
   }
 
   /** Lines: a bar each, and one that says how many classes have none. */
@@ -167,9 +167,9 @@ export class VoteBars extends BoardPanel {
     const { theme } = look;
     const { dim } = run;
     const vote = run.vote(capsule);
-    const answered = run.known("poses", view.frame);
+    const answered = run.answered(view.frame);
     const pose = answered < 0 ? null : run.part(poses, answered, dim);
-    const deviation = variances && run.part(variances, view.t, dim).map(Math.sqrt);
+    const deviation = variances && run.part(variances, Math.max(0, answered), dim).map(Math.sqrt);
     const reach = 1.08 * Math.max(1e-6, ...vote.map(Math.abs), ...poses.map(Math.abs));
     const { under, foot } = headings(look);
     const side = Math.max(12, 9 * look.scale); // of a square in the key
@@ -180,7 +180,7 @@ export class VoteBars extends BoardPanel {
     pen.font = look.type(13);
     const left = Math.max(40, 10 + Math.max(...ticks.map((tick) => pen.measureText(written(tick)).width)));
     const wide = (this.width - left) / dim;
-    const name = tips[tips.length - 1].name;
+    const { name } = tips[tips.length - 1];
     const title = `Vote û of capsule ${run.number(capsule)}`;
     const titles = [`${title} for ${classes[run.upper]}, and ${name}`, `${title}, and ${name}`, `û and ${name}`];
     this.heading(pen, look, titles);

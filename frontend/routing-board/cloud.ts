@@ -64,7 +64,7 @@ export class Cloud extends Panel<DrawState> {
   ) {
     super();
     this.canvas.tabIndex = -1;
-    this.canvas.addEventListener("pointerdown", (event) => this.press(event));
+    this.canvas.addEventListener("pointerdown", (event) => event.button === 0 && this.press(event));
     this.canvas.addEventListener("pointermove", (event) => this.drag(event));
     this.canvas.addEventListener("pointerup", (event) => this.release(event));
     this.canvas.addEventListener("pointercancel", () => this.letGo());

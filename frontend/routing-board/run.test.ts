@@ -111,6 +111,19 @@ test("a frame is called by its iteration and its line", () => {
   assert.equal(run.name(4), "iteration 2 of 2 · line 2 of 3");
 });
 
+test("bars of what was untouched have room as well", () => {
+  const touched = new Run({ ...data, base_lengths: Float32Array.of(0.9, 0.1, 0.2, 0.3) });
+  assert.equal(touched.top, Math.fround(0.9));
+  assert.equal(new Run({ ...data, bars: { titles: [], whole: true } }).top, 1);
+});
+
+test("what came out is known from the line on that makes it", () => {
+  assert.deepEqual(
+    [0, 1, 2, 3, 4, 5].map((frame) => run.answered(frame)),
+    [-1, -1, 0, 0, 0, 1],
+  );
+});
+
 test("the strongest capsule gives the chosen class most of what it says", () => {
   assert.equal(run.strongest(), 1); // 0.75 of 0.5, against 0.1 of 1
   assert.deepEqual(

@@ -134,8 +134,11 @@ export class Run {
   }
 
   get top(): number {
-    const { bars, lengths } = this.data;
-    return bars.whole ? 1 : Math.max(0.05, ...lengths.subarray(0, this.iterations * this.upperCount));
+    const { bars, lengths, base_lengths: untouched } = this.data;
+    const shown = [lengths, ...(untouched ? [untouched] : [])].map((each) =>
+      each.subarray(0, this.iterations * this.upperCount),
+    );
+    return bars.whole ? 1 : Math.max(0.05, ...shown.flatMap((each) => [...each]));
   }
 
   /** The chosen class. */
@@ -215,6 +218,12 @@ export class Run {
   known(array: string, frame: number): number {
     const since = this.data.since[array] ?? 0;
     return Math.min(this.iterations - 1, Math.floor((frame - since) / this.data.lines.length));
+  }
+
+  /** Of which iteration what came out is known after a line; −1 for none. */
+  answered(frame: number): number {
+    const { tips, lines } = this.data;
+    return Math.floor((frame - tips[tips.length - 1].since) / lines.length);
   }
 
   private entry(array: Float32Array | undefined, name: string, frame: number, size: number): Float32Array | null {

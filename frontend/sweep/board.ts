@@ -1,7 +1,7 @@
 // One image seen by one amount of a change after the other: what networks say of it, and how their numbers go along.
 // All amounts are here; the host hears at which the visitor left it.
 
-import { sum } from "d3-array";
+import { minIndex, sum } from "d3-array";
 
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { paintImage } from "../core/canvas";
@@ -74,10 +74,14 @@ export class SweepBoard extends Board<Message> {
         glide: 0.7 * pace,
       });
       this.player.append(this.controls.root);
-    } else if (this.controls.count !== amounts.length) {
-      this.controls.resize(amounts.length);
     }
     this.describe(message);
+    if (before && this.controls.count !== amounts.length) {
+      // Between the usual amounts one came or went: what is shown has another number now.
+      const shown = before.amounts[this.controls.index];
+      const number = minIndex(amounts, (amount) => Math.abs(amount - shown));
+      if (this.controls.renumber(amounts.length, number)) return;
+    }
     this.controls.stand(message.frame, message.acknowledged?.amount);
   }
 

@@ -18,13 +18,14 @@ const GAP = 6;
 /** A row of images, evenly spread over the amounts, the one on stage among them; pointing goes to one. */
 export class ImageRow extends Panel<Scene> {
   private places: number[] = [];
+  private painted: number[] = [];
   private side = 0;
 
   constructor(go: (frame: number) => void) {
     super();
     this.canvas.addEventListener("click", (event) => {
       const place = Math.floor(pointed(this.canvas, event)[0] / (this.side + GAP));
-      if (this.places.length) go(this.places[Math.min(place, this.places.length - 1)]);
+      if (this.painted.length) go(this.painted[Math.min(place, this.painted.length - 1)]);
     });
   }
 
@@ -48,8 +49,8 @@ export class ImageRow extends Panel<Scene> {
     const [wide, tall] = [across, down].map((pixels) => (side * pixels) / Math.max(down, across));
     pen.imageSmoothingEnabled = false;
     pen.textAlign = "center";
-    this.places.forEach((usual, k) => {
-      const place = k === nearest ? Math.round(position) : usual;
+    this.painted = this.places.map((usual, k) => (k === nearest ? Math.round(position) : usual));
+    this.painted.forEach((place, k) => {
       const x = k * (side + GAP);
       paintImage(canvas, data.shape, data.images.subarray(place * size, (place + 1) * size));
       pen.drawImage(canvas, x + (side - wide) / 2, (side - tall) / 2, wide, tall);

@@ -112,6 +112,7 @@ export class Toy extends Board<Message> implements Holder {
       unit: this.story ? "step" : "iteration",
       name: (index) => this.nameOf(index),
       rest: (frame) => this.tell("frame", frame),
+      linked: () => this.message?.frame ?? null,
       ...(this.story ? { hold: HOLD, glide: GLIDE } : {}),
     });
     const heads = ["", "b₁", "û·v₁", "coupling c", "û·v₂", "b₂"];
@@ -182,7 +183,8 @@ export class Toy extends Board<Message> implements Holder {
     const { controls, message } = this;
     if (!controls || !message) return;
     this.steps = routeByAgreement(this.votes, this.iterations);
-    if (controls.count !== this.frames) controls.resize(this.frames);
+    if (controls.count !== this.frames)
+      controls.end(this.frames); // with another T, what comes out now is seen
     else controls.place(controls.position);
     if (this.story) return; // what is said goes with the frame
     const text = JSON.stringify(this.votes);

@@ -43,7 +43,7 @@ export class Hand {
     canvas.tabIndex = 0;
     canvas.title = "Drag a vote; by keys: N the next one, arrows move it, with shift farther";
     canvas.onmousedown = (event) => event.preventDefault(); // behind a drag, arrows stay the player's
-    canvas.onpointerdown = (event) => this.grab(j, plane, event);
+    canvas.onpointerdown = (event) => event.button === 0 && this.grab(j, plane, event);
     canvas.onpointermove = (event) => this.drag(j, plane, event);
     canvas.onpointerup = canvas.onpointercancel = () => this.drop();
     canvas.onfocus = canvas.onblur = () => this.holder.changed(false);

@@ -263,7 +263,9 @@ def test_a_walk_plays_without_the_server_and_python_hears_where_it_was_left(visi
     )
     live.shows(end)
     assert np.abs(live.canvas("after") - start).max() > 50
-    live.board.get_by_role("button", name="on the sphere, 50 %").click()
+    for share in (13, 38, 50):
+        live.board.get_by_role("button", name=f"on the sphere, {share} %").click()
+        sync_api.expect(live.board.locator(".frame")).to_have_text(f"{share} %")
     live.heard(r"share 0\.5 sphere True")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Literal
 
 import pytest
 
@@ -308,9 +309,33 @@ def test_another_t_is_on_the_board_before_the_server_has_heard_of_it(visitor: Vi
         ),
         "the lengths of the board on the strip",
     )
+    said = "[board.root.ariaLabel, board.run.iterations]"
+    label, rounds = at(visitor, said)
+    assert f"in {rounds} iterations: the largest" in label
+    with line.slow():
+        press(visitor, "-")
+        label, rounds = at(visitor, said)
+        assert rounds == 5 and label.endswith("in 5 iterations")
+    visitor.eventually(lambda: "T=5" in visitor.query(), "T in the link")
+    visitor.eventually(lambda: "in 5 iterations: the largest" in at(visitor, said)[0], "the board in words")
     while "T=" in visitor.query():  # a slow hand rests at every T
         visitor.window.go_back()
     visitor.eventually(lambda: at(visitor, "board.run.iterations") == 3, "the T of before")
+
+
+def test_the_right_mouse_button_takes_nothing_into_the_hand(visitor: Visitor):
+    visitor.open("?model=digits-dr")
+    cloud = visitor.window.locator('[data-stale="false"] .routing .cloud canvas')
+    box = visitor.box(cloud)
+    corners = [(0.02, 0.1), (0.98, 0.1), (0.98, 0.98), (0.02, 0.98), (0.02, 0.1)]
+    buttons: tuple[Literal["right", "left"], ...] = ("right", "left")
+    for button in buttons:
+        for number, (x, y) in enumerate(corners):
+            visitor.window.mouse.move(box["x"] + x * box["width"], box["y"] + y * box["height"], steps=5)
+            if not number:
+                visitor.window.mouse.down(button=button)
+        visitor.window.mouse.up(button=button)
+        assert (at(visitor, "board.picked.size") > 0) == (button == "left")
 
 
 def test_two_boards_play_in_step(visitor: Visitor):

@@ -130,6 +130,20 @@ def test_a_preset_and_another_number_of_iterations_reach_python(visitor):
     sync_api.expect(visitor.toy.locator("output.frame")).to_have_text("iteration 6 of 6")
 
 
+def test_with_another_t_it_stands_where_all_is_routed(visitor):
+    frame, turn = visitor.toy.locator("output.frame"), visitor.toy.get_by_role("slider", name="Iterations T")
+    visitor.press("ArrowLeft")
+    sync_api.expect(frame).to_have_text("iteration 2 of 3")
+    turn.press("ArrowRight")
+    sync_api.expect(frame).to_have_text("iteration 4 of 4")
+    assert visitor.ask("toy.controls.position") == 3
+    visitor.window.get_by_text("T 4").wait_for()
+    visitor.window.wait_for_timeout(600)  # a player that rests is heard
+    for key in ("Home", "ArrowRight"):
+        turn.press(key)
+    sync_api.expect(frame).to_have_text("iteration 2 of 2")
+
+
 def test_votes_are_chosen_and_moved_by_keys_on_a_plane_that_tab_reaches_and_nowhere_else(visitor):
     before = visitor.ask("toy.votes")
     plane = visitor.toy.locator("canvas").nth(1)

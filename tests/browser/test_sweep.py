@@ -35,6 +35,26 @@ def test_where_the_sweep_is_left_the_image_of_all_pages_stands(visitor: Visitor)
     sync_api.expect(captions.first).to_have_text("The image at −60°")
 
 
+def test_an_amount_between_the_usual_ones_is_the_one_that_is_named(visitor: Visitor):
+    visitor.open("viewpoint?model=digits-dr&viewpoint=rotation_20")
+    sweep = visitor.window.locator(".sweep[data-ready]")
+    sync_api.expect(sweep.locator("output.frame")).to_have_text("20°")
+    slider = visitor.window.get_by_role("slider", name="Rotation")
+    for key, amount in (("ArrowLeft", 19), ("ArrowLeft", 18), ("ArrowRight", 19), ("ArrowRight", 20)):
+        slider.press(key)
+        sync_api.expect(sweep.locator("output.frame")).to_have_text(f"{amount}°")
+        sync_api.expect(sweep.locator(".pictures figcaption").first).to_have_text(f"The image at {amount}°")
+        visitor.settle()
+        assert f"viewpoint=rotation_{amount}" in visitor.query()
+    slider.press("ArrowLeft")
+    sync_api.expect(sweep.locator("output.frame")).to_have_text("19°")
+    sweep.get_by_role("button", name="One amount on").click()
+    sync_api.expect(sweep.locator("output.frame")).to_have_text("20°")
+    visitor.eventually(lambda: "viewpoint=rotation_20" in visitor.query(), "the amount in the link")
+    visitor.settle()
+    sync_api.expect(sweep.locator("output.frame")).to_have_text("20°")
+
+
 def test_it_plays_to_the_end_by_one_key_and_back_leads_to_where_it_began(visitor: Visitor):
     visitor.open("viewpoint?model=digits-dr&change=scale")
     sweep = visitor.window.locator(".sweep[data-ready]")

@@ -119,7 +119,11 @@ def test_the_board_that_is_taken_along_plays_without_network(board: sync_api.Pag
     board.keyboard.press("Home")
     board.get_by_role("button", name="Heat").click()
     board.wait_for_timeout(700)
-    root.evaluate("root => root.capsvizBoard.tell('upper', 8)")
+    picker = board.get_by_role("combobox", name="The class that is looked at")
+    assert picker.input_value() == str(upper)
+    picker.focus()
+    picker.select_option("8")
+    assert picker.evaluate("select => select.matches(':focus')")
     assert root.evaluate("root => [root.capsvizBoard.run.upper, root.dataset.frame]") == [8, "0"]
     votes = root.evaluate("root => [...root.capsvizBoard.run.vote(5)]")
     assert votes == pytest.approx(known(expected.layer.votes)[0, 5, 8].tolist(), rel=1e-4, abs=1e-6)
