@@ -124,7 +124,8 @@ def _board(board: Board, name: str) -> None:
     with st.container(key="taken_preview"):
         alone = replace(board, count=1, message=lambda _: board.message(board.upper))
         embed(board_page(alone), height=BOARD_HEIGHT, scrolling=True)
-    st.caption("SVG and PNG are at its end. The page has the numbers of every class that can be chosen on it.")
+    classes = " The page has the numbers of every class that can be chosen on it." if board.count > 1 else ""
+    st.caption(f"SVG and PNG are at its end.{classes}")
     _, middle, right = st.columns([2, 1, 1])
     _downloads(name, (middle, right), lambda: board_page(board), lambda: board_csv(board), "One row per number.")
 

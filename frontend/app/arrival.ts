@@ -94,15 +94,17 @@ function scroller(): HTMLElement | null {
 
 /**
  * Scroll so that a panel stands right below the words of the step, with nothing half hidden between, or the page at its
- * top. A page that ends too soon for that gets more room.
+ * top, also where the words do not stay there: they are read first. A page that ends too soon for that gets more room.
  */
 function bring(panel: string): void {
   const main = scroller(),
     words = document.querySelector(".st-key-tour"),
     at = panelOf(panel);
   if (!main || !words) return;
+  const place = words.closest('[data-testid="stLayoutWrapper"]');
+  const stays = place !== null && getComputedStyle(place).position === "sticky";
   const gap = (): number =>
-    at ? at.getBoundingClientRect().top - FRAME - words.getBoundingClientRect().bottom : -main.scrollTop;
+    at && stays ? at.getBoundingClientRect().top - FRAME - words.getBoundingClientRect().bottom : -main.scrollTop;
   const scroll = (): void => {
     if (Math.abs(gap()) > 1) main.scrollTop += gap();
   };

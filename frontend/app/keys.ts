@@ -1,5 +1,6 @@
 // Keys of the whole page. A digit follows a link and "?" shows the sheet, both here; the others become commands.
 
+import { Behind } from "./behind";
 import { belongsToField, commandOf, Commands } from "./commands";
 import "./buttons.css";
 import "./keys.css";
@@ -25,6 +26,11 @@ interface Data {
 
 const commands = new Commands();
 const LINKS = '[data-testid="stPageLink"] a';
+const ASKED_FOR = ".st-key-page-link"; // the link that Python follows: what was done has been heard
+const HANDS = ["pointerup", "keydown", "change"] as const;
+const behind = new Behind();
+let held: number | undefined; // a link that waits
+let released: HTMLAnchorElement | undefined; // it has waited
 const mounted = new WeakMap<Node, AbortController>(); // by the element that Streamlit mounts the component in
 
 // Streamlit calls this again whenever data or theme changes: the call before it must stop listening first.
@@ -115,11 +121,27 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     event.stopImmediatePropagation();
   };
   window.addEventListener("keydown", press, { signal, capture: true });
-  const followed = ({ target, ctrlKey, metaKey, shiftKey }: MouseEvent): void => {
-    const link = target instanceof Element && !ctrlKey && !metaKey && !shiftKey && target.closest(LINKS);
-    if (link instanceof HTMLAnchorElement) leaving().leaves(new URL(link.href).pathname, performance.now());
+  const followed = (event: MouseEvent): void => {
+    const link = linkAt(event);
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (link !== released && !link.closest(ASKED_FOR) && behind.waits(performance.now())) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      hold(link);
+      return;
+    }
+    window.clearTimeout(held);
+    leaving().leaves(new URL(link.href).pathname, performance.now());
   };
-  const returned = (): void => leaving().leaves(window.location.pathname, performance.now());
+  const returned = (): void => {
+    window.clearTimeout(held);
+    leaving().leaves(window.location.pathname, performance.now());
+  };
+  const acted = (event: Event): void => {
+    if (!linkAt(event) && !(event instanceof KeyboardEvent && event.key === "Tab"))
+      behind.act(performance.now(), window.location.search);
+  };
+  for (const hand of HANDS) document.addEventListener(hand, acted, { signal, capture: true });
   document.addEventListener("click", followed, { signal, capture: true });
   window.addEventListener("popstate", returned, { signal });
   window.addEventListener("capsviz:command", (event) => send((event as CustomEvent<string>).detail), { signal });
@@ -134,6 +156,28 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     listening.abort();
     if (!parentElement.isConnected) present(false, data.sheet); // an error's page has neither bar nor keys
   };
+}
+
+function linkAt({ target }: Event): HTMLAnchorElement | null {
+  const link = target instanceof Element && target.closest(LINKS);
+  return link instanceof HTMLAnchorElement ? link : null;
+}
+
+/** Follow a link once what was done before it has been heard; it then carries that along. */
+function hold(link: HTMLAnchorElement): void {
+  window.clearTimeout(held);
+  const since = performance.now();
+  const look = (): void => {
+    if (behind.over(performance.now(), since, window.location.search, settled())) {
+      const alike = [...document.querySelectorAll<HTMLAnchorElement>(LINKS)];
+      released = link.isConnected ? link : alike.find(({ textContent }) => textContent === link.textContent);
+      released?.click();
+      released = undefined;
+    } else {
+      held = window.setTimeout(look, CHANGING);
+    }
+  };
+  held = window.setTimeout(look, CHANGING);
 }
 
 /** The link to the page that says a digit before its name; pages: where the links are, as a CSS selector. */

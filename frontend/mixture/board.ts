@@ -23,6 +23,7 @@ const PACE = 260; // milliseconds that a half step stands, and as long it takes 
 
 const SAID = {
   own: "Your own points: they are in the link.",
+  other: "Not as many Gaussians as the points were drawn for.",
   votes:
     "Each point is now a lower capsule's vote, each Gaussian a parent that is on or off. Here all parents get the same votes.",
   fewest: "No fewer points: every Gaussian needs some.",
@@ -128,6 +129,7 @@ export class MixtureBoard extends Board<Message> implements Holder {
     const { acknowledged } = data;
     const busy = this.hand.busy || (this.panel?.held ?? false);
     if (this.shared.takes(data.state, acknowledged.left, busy) && !busy) this.state = data.state;
+    if (this.pointed !== null && this.pointed >= this.points.length) this.pointed = null;
     if (!this.panel) this.build(data);
     this.compute(data);
     this.controls?.stand(data.frame, acknowledged.frame);
@@ -229,7 +231,9 @@ export class MixtureBoard extends Board<Message> implements Holder {
   /** What stands in words: note, caption, and the plane's own description. */
   private say(shown: Frame, moved: readonly number[]): void {
     const { state, points } = this;
-    const note = state.votes ? SAID.votes : state.points ? SAID.own : (this.preset?.note ?? "");
+    const { preset } = this;
+    const ofPreset = preset?.gaussians === state.gaussians ? preset.note : SAID.other;
+    const note = state.votes ? SAID.votes : state.points ? SAID.own : ofPreset;
     this.note.textContent = this.refused ? SAID[this.refused] : note;
     const count = moved.length === 1 ? "1 point belongs" : `${moved.length} points belong`;
     this.caption.replaceChildren(

@@ -23,7 +23,7 @@ def test_a_board_left_in_a_hurry_keeps_nobody_from_the_next_page(visitor: Visito
     visitor.window.evaluate(f"() => {{ document.body.{step}; setTimeout(() => {{ {COMPARE}; }}, {AT_REST}); }}")
     sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
     visitor.settle()
-    assert visitor.window.url == f"{visitor.address}/compare?model=digits-dr"
+    assert visitor.window.url.startswith(f"{visitor.address}/compare?model=digits-dr")
     visitor.press("]")  # and this page is heard
     visitor.eventually(lambda: "image=" in visitor.query(), "the next image in the link")
     visitor.follow("/?model=digits-dr")
@@ -46,3 +46,67 @@ def test_a_window_of_another_size_keeps_nobody_from_the_next_page(visitor: Visit
     assert visitor.window.url == f"{visitor.address}/compare?model=digits-dr&present=1"
     plot = visitor.window.locator('[data-stale="false"] .js-plotly-plot').first
     visitor.eventually(lambda: plot.evaluate("plot => plot.layout.font.size") > small, "larger type on a larger screen")
+
+
+def leave_at_once(visitor: Visitor, title: str) -> None:
+    """Follow the link to a page without waiting for anything, and stand there."""
+    visitor.window.locator(".st-key-pages a", has_text=title).click()
+    sync_api.expect(visitor.window.locator("h2")).to_have_text(title)
+    visitor.settle()
+    assert f"/{title.lower()}?" in visitor.window.url
+
+
+def test_a_caption_that_is_left_by_a_link_goes_along_and_back_leads_to_it(visitor: Visitor):
+    visitor.open("results?model=digits-dr")
+    visitor.window.get_by_role("button", name="Add this view").click()
+    visitor.eventually(lambda: "talk=" in visitor.query(), "the talk in the link")
+    visitor.settle()
+    visitor.window.get_by_role("link", name="Tours").click()
+    caption = visitor.window.get_by_label("Caption: Markdown")
+    for said in ("Said in a hurry.", "Said once more."):
+        before = visitor.query()
+        caption.fill(said)
+        leave_at_once(visitor, "Basics")
+        assert visitor.query() != before, "the link has the talk with the caption"
+        visitor.window.go_back()
+        sync_api.expect(visitor.window.locator("h2")).to_have_text("Tours")
+        sync_api.expect(caption).to_have_value(said)
+        visitor.window.wait_for_timeout(1500)  # in which the page asks again where it and its address differ
+        sync_api.expect(caption).to_have_value(said)
+
+
+def test_a_half_step_that_is_left_by_a_link_is_there_again(visitor: Visitor):
+    visitor.open("mixtures?model=digits-dr")
+    frame = visitor.window.locator(".mixture output.frame")
+    visitor.press("Home")
+    leave_at_once(visitor, "Basics")
+    visitor.window.go_back()
+    sync_api.expect(frame).to_have_text("the start")
+    visitor.settle()
+    assert "frame=0" in visitor.query()
+
+
+def test_a_stroke_that_is_left_by_a_link_goes_along(visitor: Visitor):
+    visitor.open("dynamic?model=digits-dr&source=pad")
+    pad, mouse = visitor.window.locator(".pad canvas"), visitor.window.mouse
+
+    def stroke(across: float) -> None:
+        pad.scroll_into_view_if_needed()
+        box = visitor.box(pad)
+        mouse.move(box["x"] + across * box["width"], box["y"] + 0.2 * box["height"])
+        mouse.down()
+        mouse.move(box["x"] + across * box["width"], box["y"] + 0.8 * box["height"], steps=4)
+        mouse.up()
+
+    stroke(0.4)
+    visitor.eventually(lambda: "picture=" in visitor.query(), "the drawing in the link")
+    visitor.settle()
+    one = visitor.query()
+    stroke(0.7)
+    leave_at_once(visitor, "Basics")
+    two = visitor.query()
+    assert two != one
+    visitor.window.go_back()
+    sync_api.expect(visitor.window.locator("h2")).to_have_text("Dynamic routing")
+    visitor.settle()
+    assert visitor.query() == two

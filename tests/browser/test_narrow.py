@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from app.tours import store
 from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
 
@@ -56,3 +57,27 @@ def test_the_words_of_six_reconstructions_stand_apart(caller: Visitor):
     sync_api.expect(words).to_have_count(13)
     found = words.evaluate_all(OVER)
     assert all(apart for _, apart in found)
+
+
+@pytest.mark.parametrize("present", ["", "&present=1"])
+def test_the_words_of_a_step_are_read_first(caller: Visitor, present: str):
+    step = store.find(store.SHIPPED[0]).steps[1]
+    assert step.panel
+    caller.window.goto(f"{caller.address}/{step.view}&tour={store.SHIPPED[0]}&step=2{present}")
+    title = caller.window.locator(".tour-title")
+    sync_api.expect(title).to_have_text(step.title)
+    caller.window.wait_for_timeout(1500)  # in which pictures that come late may move the page
+    sync_api.expect(title).to_be_in_viewport()
+    sync_api.expect(caller.window.locator(".st-key-tour-words")).to_be_in_viewport()
+    if present:
+        keys = caller.box(caller.window.get_by_role("button", name="Keys"))
+        assert keys["y"] + keys["height"] <= caller.box(title)["y"]
+
+
+@pytest.mark.parametrize("present", ["", "&present=1"])
+def test_the_table_of_the_toy_is_as_wide_as_the_window_at_most(caller: Visitor, present: str):
+    caller.open(f"?model=digits-dr&lab=toy{present}")
+    cells = caller.window.locator(".toy td, .toy th")
+    assert cells.count() > 20
+    assert max(box["x"] + box["width"] for each in cells.all() if (box := each.bounding_box())) <= TELEPHONE["width"]
+    assert caller.window.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= TELEPHONE["width"]
