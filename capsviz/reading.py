@@ -28,16 +28,16 @@ Percent = Annotated[float, Meta(ge=0, le=100)]
 _HALVES = r"\ud800-\udfff"
 """Of what is no text: a name that is no UTF-8 comes with them, and a file that holds one is never read again."""
 ONE_LINE = rf"[^\x00-\x1f\x7f{_HALVES}]*"
-Name = Annotated[str, Meta(max_length=300, pattern=f"^{ONE_LINE}$")]
-Text = Annotated[str, Meta(max_length=10_000, pattern=rf"^[^{_HALVES}]*$")]
+Name = Annotated[str, Meta(max_length=300, pattern=rf"^{ONE_LINE}\Z")]
+Text = Annotated[str, Meta(max_length=10_000, pattern=rf"^[^{_HALVES}]*\Z")]
 Names = Annotated[tuple[Name, ...], Meta(max_length=10_000)]
 _INSIDE = r"(?!/)(?!(.*/)?\.\.?(/|$))[^\x00-\x1f\x7f\\\ud800-\udfff]+"
-Inside = Annotated[str, Meta(max_length=300, pattern=f"^{_INSIDE}$")]
+Inside = Annotated[str, Meta(max_length=300, pattern=rf"^{_INSIDE}\Z")]
 """A path, or the name of what has files called so, that stays in the folder of the file that names it."""
-Perhaps = Annotated[str, Meta(max_length=300, pattern=f"^(?:{_INSIDE})?$")]
+Perhaps = Annotated[str, Meta(max_length=300, pattern=rf"^(?:{_INSIDE})?\Z")]
 """Such a path, or nothing."""
-Digest = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-PerhapsDigest = Annotated[str, Meta(pattern="^(?:[0-9a-f]{64})?$")]
+Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
+PerhapsDigest = Annotated[str, Meta(pattern=r"^(?:[0-9a-f]{64})?\Z")]
 
 LARGEST_JSON = 8_000_000
 """Bytes of a JSON file: those of capsviz have 200,000 at most."""

@@ -18,7 +18,7 @@ from capsviz.data import load
 from capsviz.errors import CapsvizError
 from capsviz.files import CheckpointError, safetensors_bytes, write
 from capsviz.network import METHODS, CapsNet, CapsNetConfig, ConfigError, assemble, configure, preset
-from capsviz.reading import Inside, Name, Text, parsed
+from capsviz.reading import Digest, Inside, Name, Perhaps, Text, parsed
 from capsviz.routing import ALGORITHMS
 from capsviz.tensors import LENGTH
 from capsviz.tracing.layout import FORMAT, TraceError, step_axes
@@ -323,6 +323,14 @@ def test_a_name_that_is_no_text_is_refused_before_it_is_written(kind):
     assert convert("café 木", kind) == "café 木"
     with pytest.raises(ValidationError):
         convert("caf\udce9", kind)
+
+
+@pytest.mark.parametrize("kind", [Name, Inside, Perhaps])
+def test_a_name_that_ends_in_another_line_is_not_one_line(kind):
+    with pytest.raises(ValidationError):
+        convert("name\n", kind)
+    with pytest.raises(ValidationError):
+        convert("0" * 64 + "\n", Digest)
 
 
 @pytest.mark.parametrize("text", [rb'{"classes": ["\ud800"]}', rb'["\ud800 and more"]', b'["caf\xe9"]', r'["\udce9"]'])

@@ -111,6 +111,8 @@ def fix(model: CapsNet, images: Num[Tensor, "batch channel height width"], label
     if tuple(images.shape[1:]) != tuple(model.config.image):
         given, wanted = (" × ".join(map(str, shape)) for shape in (images.shape[1:], model.config.image))
         raise AscentError(f"The images are {given} and the model takes {wanted}; bring them into that form.")
+    if labels.ndim != 1 or labels.is_floating_point():
+        raise AscentError("Labels are one whole number for each image; give the class of each.")
     if len(images) != len(labels) or not len(images):
         raise AscentError(f"{len(images)} images came with {len(labels)} labels; give one label for each, and some.")
     if not 0 <= int(labels.min()) <= int(labels.max()) < model.config.classes:

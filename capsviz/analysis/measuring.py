@@ -38,16 +38,21 @@ def measure(
     drawn = (drawer.name, drawer.sha256) if drawer else ("", "")
     found = Predictions(entry.name, entry.data, entry.sha256, *drawn, **whole)
     if (found.error, len(found)) != (entry.test_error, entry.test_count):
-        remedy = "run `capsviz zoo verify` to check the weights"
-        if entry.data not in DATASETS:  # a folder, whose images are nobody's but its owner's
-            remedy = "its images are others now, `capsviz zoo add` the run again, or " + remedy
-        if (place := device.of(model)) != device.CPU:
-            remedy = f"{device.title(place)} rounds otherwise, {device.VARIABLE}=cpu measures as the manifest did"
         raise PredictionsError(
             f"{entry.name} is wrong on {found.error:.2f} % of {len(found)} images, but the manifest says "
-            f"{entry.test_error:.2f} % of {entry.test_count}; {remedy}."
+            f"{entry.test_error:.2f} % of {entry.test_count}; {remedy(entry.data, device.of(model))}."
         )
     return found
+
+
+def remedy(data: str, place: torch.device) -> str:
+    """What to do where the error of a model, on the test images of its data, is not that of the manifest."""
+    if place != device.CPU:
+        return f"{device.title(place)} rounds otherwise, {device.VARIABLE}=cpu measures as the manifest did"
+    check = "run `capsviz zoo verify` to check the weights"
+    if data not in DATASETS:  # a folder, whose images are nobody's but its owner's
+        return f"its images are others now, `capsviz zoo add` the run again, or {check}"
+    return check
 
 
 def _classes(found: Tensor, count: int) -> Tensor:

@@ -55,7 +55,9 @@ def evaluate(
     threads: Threads = None,
 ) -> None:
     """Measure a model's error, and say whether it agrees with the manifest (exit code 1 when it does not)."""
+    from capsviz.analysis.measuring import remedy
     from capsviz.data import same
+    from capsviz.device import of
     from capsviz.training.evaluate import evaluate as measure
 
     network, known = open_model(model, device)
@@ -68,9 +70,7 @@ def evaluate(
         return
     expected = error_of(known["test_error"], known["test_count"])
     if error_of(result.error, result.count) != expected:
-        raise CapsvizError(
-            f"The manifest says {expected}: it disagrees; run `capsviz zoo verify` to check the weights."
-        )
+        raise CapsvizError(f"The manifest says {expected}: it disagrees; {remedy(known['data'], of(network))}.")
     print(f"The manifest says {expected}: it agrees.")
 
 

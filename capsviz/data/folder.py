@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -126,7 +127,10 @@ class Folder(Dataset):
     def levels(self, root: Path) -> Levels:
         """See `Dataset`: of all its pictures, so that they are scaled alike; empty where it is not to be used."""
         place = self.found(root)
-        return _levels(place, *_state(place)) if place is not None and self.available(root) else {}
+        if place is None or not self.available(root):
+            return {}
+        state = _state(place)
+        return _levels(place, _stamp(_deep(_listed(place, *state))), *state)
 
     def readable(self, split: str, root: Path) -> int:
         """How many images of a split can be read, by reading all of them, small; raises `DatasetMissing` as `load`."""
@@ -153,7 +157,7 @@ def folder(name: str, root: Path, image: Form | None = None) -> Folder:
     return replace(
         bare,
         classes=listing.classes,
-        image=bare.image if any(bare.image) else _chosen_form(place, *state),
+        image=bare.image if any(bare.image) else _chosen_form(place, _stamp(_looked_at(listing)), *state),
         state=state,
         train_count=len(listing.files["train"]),
         test_count=len(listing.files["test"]),
@@ -298,17 +302,30 @@ def _listed(place: Path, *state: int) -> Listing:
     return Listing(classes, files, labels)
 
 
+def _stamp(files: Iterable[Path]) -> int:
+    """What is another as soon as one of the files is written anew."""
+    return hash(tuple((said.st_mtime_ns, said.st_size) for said in map(os.stat, files)))
+
+
+def _looked_at(listing: Listing) -> list[Path]:
+    """The files that say which form suits all."""
+    files = listing.files["train"] + listing.files["test"]
+    return list(dict.fromkeys(files[len(files) * each // LOOKED_AT] for each in range(LOOKED_AT)))
+
+
+def _deep(listing: Listing) -> list[Path]:
+    """The files that may hold more than 8 bits."""
+    return [path for part in SPLITS for path in listing.files[part] if path.suffix.lower() in _DEEP]
+
+
 @lru_cache(maxsize=8)
-def _chosen_form(place: Path, *state: int) -> Form:
+def _chosen_form(place: Path, stamp: int, *state: int) -> Form:
     """The form that suits the images, by looking at some of them.
 
     Colour unless all are grey; the size of the images where they share one that is possible, else squares as large as
     the middle one's shorter side, 224 pixels at most.
     """
-    listing = listed(place)
-    files = listing.files["train"] + listing.files["test"]
-    looked_at = [files[len(files) * each // LOOKED_AT] for each in range(LOOKED_AT)]
-    pictures = [picture for path in dict.fromkeys(looked_at) if (picture := _opened(path)) is not None]
+    pictures = [picture for path in _looked_at(listed(place)) if (picture := _opened(path)) is not None]
     if not pictures:
         raise DatasetMissing(line(f"None of the files in {place} that were opened can be read; replace them."))
     channels = 1 if all(map(_grey, pictures)) else 3
@@ -320,9 +337,9 @@ def _chosen_form(place: Path, *state: int) -> Form:
 
 
 @lru_cache(maxsize=8)
-def _levels(place: Path, *state: int) -> Levels:
+def _levels(place: Path, stamp: int, *state: int) -> Levels:
     """The levels of all pictures of more than 8 bits, of both splits: one scale for all of them."""
-    listing, found = listed(place), dict[str, tuple[float, float]]()
+    found = dict[str, tuple[float, float]]()
 
     def look(path: Path) -> Levels:
         try:
@@ -330,9 +347,8 @@ def _levels(place: Path, *state: int) -> Levels:
         except ImageError:
             return {}
 
-    deep = [path for part in SPLITS for path in listing.files[part] if path.suffix.lower() in _DEEP]
     with ThreadPoolExecutor(READERS) as pool:
-        for each in pool.map(look, deep):
+        for each in pool.map(look, _deep(listed(place))):
             for kind, (low, high) in each.items():
                 before = found.get(kind, (low, high))
                 found[kind] = min(before[0], low), max(before[1], high)

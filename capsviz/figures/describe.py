@@ -6,13 +6,14 @@ import torch
 from plotly.graph_objects import Figure
 
 from capsviz.figures.errors import FigureError
+from capsviz.figures.reading import check
 from capsviz.tracing.trace import Trace
 
 
 def describe(subject: Figure | Trace, *, image: int = 0) -> str:
     """The alt text of a figure of this package, or a sentence about one image of a trace.
 
-    Raises FigureError for a figure that was not made here.
+    Raises FigureError for a figure that was not made here, and for an image that the trace has not.
     """
     if not isinstance(subject, Figure):
         return _describe_trace(subject, image)
@@ -34,6 +35,7 @@ def iterations(count: int) -> str:
 
 
 def _describe_trace(trace: Trace, image: int) -> str:
+    check(trace, image=image)
     algorithm = trace.config.algorithm
     rows, columns, types = trace.layers[0].lower_grid
     below = "primary" if trace.layers[0].lower_grid == trace.grid else "lower"

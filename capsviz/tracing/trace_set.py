@@ -123,9 +123,9 @@ class TraceSet:
             count = check_layout(file, header)
             last = f"layer{header.capsules.depth - 1}"
             votes = f"{last}.votes" in file.names
-            iterations = header.capsules.iterations
-            if header.capsules.algorithm.iterates:  # as many as were recorded, whatever the network takes by itself
-                iterations = file.shape(f"{last}.activations")[0]
+            # As many as were recorded, whatever the network takes by itself.
+            iterates = header.capsules.algorithm.iterates
+            iterations = file.shape(f"{last}.activations")[0] if iterates else None
         recorded = {"model": header.name, "weights": "", "data": "", "split": "", "count": count}
         recorded |= {"iterations": iterations, "votes": votes, "float16": False, "images": ""}
         return cls(path.parent, recorded, (Shard(path.name, 0, count, path.stat().st_size),))

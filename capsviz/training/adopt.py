@@ -1,7 +1,10 @@
 """From the weights of a public network to a model of the zoo."""
 
+import io
 import pickle
 import shlex
+import struct
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,12 +12,20 @@ import torch
 from torch import Tensor
 
 from capsviz import zoo
+from capsviz.data import data_root as images_root
 from capsviz.data import load
+from capsviz.data.dataset import FOLDER_PREFIX
+from capsviz.data.folder import named
 from capsviz.network.layouts import LAYOUTS, LayoutError, adopted
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.publish import exemplar_images
 
+_DAMAGED = (
+    *(pickle.UnpicklingError, struct.error, RuntimeError, AssertionError, AttributeError),
+    *(EOFError, OSError, ValueError, LookupError, TypeError),
+)
+"""What `torch.load` raises where a file holds something else, or was cut short."""
 WORST = 0.9
 """Of the error of guessing: a network that gets more wrong was not trained on these images."""
 
@@ -39,6 +50,8 @@ def adopt(
     path = Path(file)
     name = name or path.name.partition(".")[0]
     zoo.check_new(name)
+    if data.startswith(FOLDER_PREFIX):
+        data = named(data, images_root(data_root))
     test = load(data, "test", root=data_root)
     network = adopted(state_dict(path), layout, test.image, iterations)
     if network.config.classes != len(test.classes):
@@ -74,9 +87,11 @@ def state_dict(path: Path) -> Mapping[str, Tensor]:
     """The tensors in a file by name, nothing of it run; raises LayoutError where it holds anything else."""
     if not path.is_file():
         raise LayoutError(f"There is no file {path}; give the state dict that torch.save wrote.")
+    content = io.BytesIO(path.read_bytes())  # what the system refuses is another matter than what the file holds
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, LookupError, TypeError) as error:
+        with warnings.catch_warnings(action="ignore"):  # of other formats: the sentence below says what to do
+            found = torch.load(content, map_location="cpu", weights_only=True)
+    except _DAMAGED as error:
         raise LayoutError(
             f"{path} is no state dict; write one with torch.save(model.state_dict(), …) where the model's code is."
         ) from error

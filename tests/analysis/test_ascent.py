@@ -166,6 +166,9 @@ def test_an_ascent_that_outgrows_float32_says_after_how_many_steps(model, fixed)
 
 def test_what_the_types_already_forbid_is_a_sentence_too(model, batch, fixed, unchecked_types):
     images, labels = batch
+    for given in (torch.nn.functional.one_hot(labels), labels[:, None], labels + 0.4):
+        with pytest.raises(AscentError, match="one whole number for each image"):
+            fix(model, images, given)
     with pytest.raises(AscentError, match="32 images came with 31 labels"):
         fix(model, images, labels[:31])
     with pytest.raises(AscentError, match="starts “trained” or “fresh”"):

@@ -161,6 +161,18 @@ def test_a_new_image_is_met_anywhere_below_a_class(tmp_path):
     assert counts == [11, 12, 13, 14]
 
 
+def test_pictures_that_are_written_anew_are_looked_at_anew(tmp_path):
+    for side, level in ((16, 1000), (24, 60_000)):
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir(exist_ok=True)
+            for number in range(6):
+                grey = np.linspace(0, level, side * side).round().astype(np.uint16).reshape(side, side)
+                Image.fromarray(grey).save(tmp_path / name / f"{number}.png")
+        assert describe(f"folder:{tmp_path}").image == (1, side, side)
+        images = load(f"folder:{tmp_path}", "train").images.float()
+        assert 0.4 < images.mean() / 255 < 0.6, "from black to white, whatever was there before"
+
+
 def test_a_folder_that_cannot_be_looked_at_is_one_that_is_not_there(tmp_path):
     name = f"folder:{tmp_path}/{'long' * 100}@3x8x8"
     assert describe(name).image == (3, 8, 8) and not available(name)

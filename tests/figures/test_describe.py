@@ -72,6 +72,11 @@ def test_a_trace_is_described_in_a_sentence(dr, em, l2):
     assert "in one pass" in describe(l2)
 
 
+def test_an_image_that_a_trace_has_not_is_not_described(dr):
+    with pytest.raises(FigureError, match="The trace has no image 99"):
+        describe(dr, image=99)
+
+
 def test_a_layer_of_a_stack_is_described_by_its_own_capsules():
     whole = record("em", name="matrix-tiny", votes="all")
     assert "joins 576 primary capsules (12 × 12 positions, 4 types) to 10 classes through 2 conv" in describe(whole)

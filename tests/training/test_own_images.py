@@ -100,6 +100,13 @@ def test_experiments_are_told_beside_models_of_a_folder(own):
 
 def test_a_folder_that_moved_is_one_sentence(own, tmp_path, monkeypatch):
     monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path))
+    entry = zoo.entry("my-shapes-dr-residual")
+    manifest = zoo.folder() / "manifest.json"
+    before = manifest.read_text()
+    manifest.write_text(before.replace(f'"test_count": {entry.test_count}', f'"test_count": {entry.test_count + 1}'))
+    with pytest.raises(CapsvizError, match="its images are others now, `capsviz zoo add` the run again"):
+        CliRunner().invoke(app, ["evaluate", "--model", entry.name], catch_exceptions=False)
+    manifest.write_text(before)
     (own / "my shapes").rename(own / "elsewhere")
     try:
         with pytest.raises(DatasetMissing, match=r"There is no folder .*my shapes; put it back there, or into"):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from torch import Tensor
+from torchvision.io import write_png
 from typer.testing import CliRunner
 
 import capsviz
@@ -88,6 +89,32 @@ def test_nothing_in_a_file_is_run(own):
     with pytest.raises(CapsvizError, match=r"evil\.pth is no state dict; write one with torch\.save"):
         capsviz.adopt(file, "laubonghaudoi", "digits")
     assert not mark.exists() and not (own / "zoo").exists()
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_file_that_was_cut_short_is_no_state_dict(own, weights, zipped, recwarn):
+    file = own / "cut.pth"
+    torch.save({"conv1.weight": torch.ones(3, 4), "more": torch.ones(5)}, file, _use_new_zipfile_serialization=zipped)
+    whole = file.read_bytes()
+    for end in {*range(1, len(whole), 37), 111, 296, 370}:
+        file.write_bytes(whole[:end])
+        with pytest.raises(CapsvizError, match=r"cut\.pth is no state dict; write one with torch\.save"):
+            capsviz.adopt(file, "laubonghaudoi", "digits")
+    assert not recwarn.list
+
+
+def test_a_model_of_own_images_knows_where_they_are_and_how_they_are_seen(own, weights, monkeypatch):
+    place = own / "images"
+    test = capsviz.data.load("digits", "test")
+    for number, (image, label) in enumerate(zip(test.images[:200], test.labels[:200].tolist(), strict=True)):
+        (place / str(label)).mkdir(parents=True, exist_ok=True)
+        write_png(image, str(place / str(label) / f"{number}.png"))
+    torch.save(weights, own / "theirs.pth")
+    monkeypatch.chdir(own)
+    entry = capsviz.adopt("theirs.pth", "laubonghaudoi", "folder:images")
+    assert entry.data == f"folder:{place}@1x28x28"
+    monkeypatch.chdir("/")
+    assert len(capsviz.data.load(entry.data, "test")) == entry.test_count
 
 
 @pytest.mark.parametrize(
