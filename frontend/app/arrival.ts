@@ -101,8 +101,7 @@ function bring(panel: string): void {
     words = document.querySelector(".st-key-tour"),
     at = panelOf(panel);
   if (!main || !words) return;
-  const place = words.closest('[data-testid="stLayoutWrapper"]');
-  const stays = place !== null && getComputedStyle(place).position === "sticky";
+  const stays = isSticky(words);
   const gap = (): number =>
     at && stays ? at.getBoundingClientRect().top - FRAME - words.getBoundingClientRect().bottom : -main.scrollTop;
   const scroll = (): void => {
@@ -114,6 +113,13 @@ function bring(panel: string): void {
   const room = Number.parseFloat(main.style.getPropertyValue(ROOM)) || 0;
   main.style.setProperty(ROOM, `${room + gap()}px`);
   scroll();
+}
+
+/** Whether something stays in sight while the page is scrolled. */
+function isSticky(words: Element): boolean {
+  for (let each: Element | null = words; each; each = each.parentElement)
+    if (getComputedStyle(each).position === "sticky") return true;
+  return false;
 }
 
 /** Have the player of the panel play from its start, else the first one. */
