@@ -42,8 +42,9 @@ def laid(choices: Choices) -> Laid:
 def left(now: Laid) -> None:
     """Keep what the visitor left; it concerns the mixture and the links, not the rest of the page."""
     own, before = now.gaussians == PRESETS[now.preset].gaussians, scene.choices()
-    # λ is one choice for EM's page as well, where another value is a network's own.
-    kept = before.temperature if laid(before).temperature == now.temperature else now.temperature
+    # λ is one choice with that of EM's page, where another value is a network's own: what was not moved here stays.
+    mine = None if now.temperature == OWN_TEMPERATURE else now.temperature
+    kept = before.temperature if laid(before).temperature == now.temperature else mine
     scene.keep(
         "mixture",
         preset=now.preset,

@@ -25,8 +25,10 @@ IN_A_LINK = "~"
 LONGEST_NAME = 6000
 """Characters of a tour that fits in a link."""
 _KEPT = "opened-"
-_MOST_KEPT = 50_000_000
+_MOST_KEPT = 120_000_000
 """Characters of all tours that are remembered: each edit of a talk is another one, and a link may lead to any."""
+_LEAST = 2_000
+"""Characters for which a tour counts at least."""
 
 _opened: OrderedDict[str, Tour] = OrderedDict()
 _sizes: dict[str, int] = {}
@@ -83,7 +85,7 @@ def keep(tour: Tour) -> str:
     said = repr(tour)
     name = _KEPT + hashlib.sha256(said.encode()).hexdigest()[:16]
     with _lock:
-        _opened[name], _sizes[name] = tour, len(said)
+        _opened[name], _sizes[name] = tour, max(_LEAST, len(said))
         _opened.move_to_end(name)
         while sum(_sizes.values()) > _MOST_KEPT:
             del _sizes[_opened.popitem(last=False)[0]]

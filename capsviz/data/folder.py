@@ -304,7 +304,14 @@ def _listed(place: Path, *state: int) -> Listing:
 
 def _stamp(files: Iterable[Path]) -> int:
     """What is another as soon as one of the files is written anew."""
-    return hash(tuple((said.st_mtime_ns, said.st_size) for said in map(os.stat, files)))
+    return hash(tuple(map(_written, files)))
+
+
+def _written(file: Path) -> tuple[int, int] | None:
+    with suppress(OSError):  # it has gone, or leads nowhere: reading it says so
+        said = os.stat(file)
+        return said.st_mtime_ns, said.st_size
+    return None
 
 
 def _looked_at(listing: Listing) -> list[Path]:

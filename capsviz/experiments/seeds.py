@@ -38,7 +38,7 @@ class Spread:
 
     deviation: the standard deviation of the runs (n - 1 in the denominator), None of a single one. steps: of each run.
     command: what trains seed 0, or the one seed of a model that left the zoo. note: what the data set says of its
-    images.
+    images. elsewhere: errors of the same command and seed on other machines, whose weights are gone.
     """
 
     name: Inside
@@ -55,6 +55,7 @@ class Spread:
     steps: Number
     command: Text
     note: Text = ""
+    elsewhere: Annotated[tuple[Percent, ...], Meta(max_length=100)] = ()
 
     def __post_init__(self) -> None:
         if not len(self.seeds) == len(self.errors) == self.n:
@@ -100,7 +101,9 @@ def _spread_of(recipe: Recipe, out: Path, before: Spread | None) -> Spread | Non
         return None
     config, first = recipe.config, found[min(found)]
     by_seed = {seed: summary["test_error"] for seed, summary in found.items()}
+    elsewhere: tuple[float, ...] = ()
     if before is not None and before.command == config.command():
+        elsewhere = before.elsewhere
         by_seed = dict(zip(before.seeds, before.errors, strict=True)) | by_seed
     shipped = zoo.models().get(recipe.name)
     if shipped is not None and shipped.command == config.command():
@@ -122,6 +125,7 @@ def _spread_of(recipe: Recipe, out: Path, before: Spread | None) -> Spread | Non
         steps=first["steps"],
         command=config.command(),
         note=first.get("note", ""),
+        elsewhere=elsewhere,
     )
 
 

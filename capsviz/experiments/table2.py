@@ -52,9 +52,10 @@ DIFFERS = {
 }
 
 BATCH, BATCH_BARE = 128, 32
-"""Images a step in Yang, Li & Yu 2021, section IV.B; the smaller of MNIST without a decoder."""
+"""Images a step in Yang, Li & Yu 2021, section IV.B: of Fashion-MNIST, and taken for what it does not say; of MNIST
+without a decoder."""
 RATE = "0.001"
-"""Adam's in all the papers, where it begins."""
+"""Where the learning rate begins there, of Fashion-MNIST and MultiMNIST; taken for the others."""
 
 MOVED = {"--rotate": "turned", "--scale": "scaled", "--shear": "sheared"}
 """What augmentation did with an image."""
@@ -146,7 +147,7 @@ def _unshipped() -> list[TableRow]:
     for spread in seeds.unshipped():
         if spread.data in PAPER:
             method = METHODS[spread.routing].called(decoder=spread.decoder)
-            made = _differences(spread.preset, spread.command), _images(spread.note), UNSHIPPED
+            made = _differences(spread.preset, spread.routing, spread.command), _images(spread.note), UNSHIPPED
             found.append(
                 TableRow(
                     spread.data,
@@ -178,13 +179,18 @@ def _row(entries: list[zoo.Entry], spreads: Mapping[str, seeds.Spread]) -> Table
         first.test_count,
         first.preset,
         max(seeds.steps_of(entry) for entry in entries),
-        differences(first),
+        ", ".join(filter(None, (differences(first), *_elsewhere(told)))),
     )
+
+
+def _elsewhere(told: Iterable[seeds.Spread]) -> list[str]:
+    """What the same trainings left on other machines."""
+    return [f"{error:.2f} % by the same command on another machine" for each in told for error in each.elsewhere]
 
 
 def differences(entry: zoo.Entry) -> str:
     """What the model has otherwise than the paper's, from its preset, its command and its data set."""
-    return ", ".join(filter(None, (_differences(entry.preset, entry.command), _images(entry.note))))
+    return ", ".join(filter(None, (_differences(entry.preset, entry.routing, entry.command), _images(entry.note))))
 
 
 def _images(note: str) -> str:
@@ -192,17 +198,22 @@ def _images(note: str) -> str:
     return "images re-encoded as JPEG" if "JPEG" in note else ""
 
 
-def _differences(preset: str, command: str) -> str:
+def _differences(preset: str, routing: str, command: str) -> str:
     words = shlex.split(command)
+    data, bare = words[words.index("--data") + 1] if "--data" in words else "", "--no-decoder" in words
 
     def given(option: str) -> str:
         return words[words.index(option) + 1] if option in words else ""
 
-    routing, shift, cutout, decay = (given(f"--{name}") for name in ("routing", "shift", "cutout", "weight-decay"))
+    shift, cutout, decay = given("--shift"), given("--cutout"), given("--weight-decay")
     found = [DIFFERS.get(preset, preset)] if METHODS[routing].has_capsules else []
-    found += _pace(given, bare="--no-decoder" in words)
+    found += _pace(given, routing, BATCH_BARE if bare and data == MNIST.name else BATCH)
+    # The papers draw no image of that data set again.
+    found += (
+        ["a decoder"] if routing in SEED and not bare and data in PAPER and not DATASETS[data].reconstructed else []
+    )
     found += [f"weight decay {decay}"] if decay else []
-    found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if shift and given("--data") != MNIST.name else []
+    found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if shift and data != MNIST.name else []
     found += ["mirrored at random"] if "--mirror" in words else []
     found += [f"a square of {cutout} pixels blanked at random"] if cutout else []
     moved = " and ".join(what for option, what in MOVED.items() if given(option))
@@ -212,11 +223,10 @@ def _differences(preset: str, command: str) -> str:
     return ", ".join(part for part in found if part)
 
 
-def _pace(given: Callable[[str], str], *, bare: bool) -> list[str]:
-    """Batch and learning rate where they are not the paper's, which gives batches for the routings of SEED alone."""
+def _pace(given: Callable[[str], str], routing: str, papers: int) -> list[str]:
+    """Batch and learning rate where they are not the paper's; of other routings than its own it gives no batches."""
     batch, rate = int(given("--batch") or BATCH), given("--lr") or RATE
-    papers = BATCH_BARE if bare and given("--data") == MNIST.name else BATCH
-    found = [f"batches of {batch}"] if batch != papers and given("--routing") in SEED else []
+    found = [f"batches of {batch}"] if batch != papers and routing in SEED else []
     if given("--schedule") == "one-cycle":
         return [*found, f"one cycle of the learning rate, up to {rate}"]
     return [*found, *([f"learning rate {rate}"] if rate != RATE else [])]

@@ -45,7 +45,7 @@ def adopt(
     a key of `capsviz.network.layouts.LAYOUTS`. data: the data set of its training, whose images are in 0..1. name: the
     model's, the file's unless given. iterations: T of its routing. The weights are rounded to float16, as all of the
     zoo, and the test error is measured on those. Raises LayoutError for a file that is no state dict of that layout, or
-    whose network computes something else than ours; ZooError for a name that is taken; DatasetMissing.
+    whose network computes something else than ours; ZooError for a name that is taken; UnknownDataset, DatasetMissing.
     """
     path = Path(file)
     name = name or path.name.partition(".")[0]

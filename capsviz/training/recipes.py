@@ -105,8 +105,8 @@ LIST: tuple[Row, ...] = (
         {"epochs": 9, "shift": 2, "rotate": 15.0, "scale": 0.15, "shear": 10.0, **SMALL_BATCHES},
     ),
     Row("multi-mnist", "residual", ("dr", "l2", "l1"), {"steps": 14_000, **SMALL_BATCHES}),
-    # Eleven epochs in batches of 64 of images that were also turned, scaled and
-    # sheared, as the residual encoder learns them in nine, left DR 0.58 %.
+    # Eleven epochs in batches of 64 of images that were also turned, scaled and sheared, as the residual encoder learns
+    # them in nine, left DR 0.58 %.
     Row("mnist", "paper", ("dr",), {"epochs": 20, "shift": 2, **MODERN, "learning_rate": 0.002}),
     # By the recipe above L1 left 0.58 % of the validation images and 0.49 % of the test images; by this one 0.56 and
     # 0.36 %. L2 left 0.58 and 0.48 % by the one above, 0.70 and 0.46 % by this one, 0.52 and 0.42 % by the next one.

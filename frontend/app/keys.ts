@@ -28,6 +28,7 @@ const commands = new Commands();
 const LINKS = '[data-testid="stPageLink"] a';
 const ASKED_FOR = ".st-key-page-link"; // the link that Python follows: what was done has been heard
 const HANDS = ["pointerup", "keydown", "change"] as const;
+const IDLE = ["Tab", "Shift", "Control", "Alt", "Meta"]; // keys that by themselves do nothing to a page
 const behind = new Behind();
 let held: number | undefined; // a link that waits
 let released: HTMLAnchorElement | undefined; // it has waited
@@ -111,7 +112,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     } else if (/^[0-9]$/.test(event.key)) {
       linkOf(event.key, data.moved.pages)?.click();
     } else if (command?.startsWith("T") && turns(Number(command.slice(1)))) {
-      // a board has gone there at once, and tells where it is left
+      behind.act(performance.now()); // a board has gone there at once, and tells where it is left
     } else if (command && moves(command.replace(/[+-]1$/, ""))) {
       if (!event.repeat) send(command);
     } else {
@@ -124,7 +125,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const followed = (event: MouseEvent): void => {
     const link = linkAt(event);
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    if (link !== released && !link.closest(ASKED_FOR) && behind.waits(performance.now())) {
+    if (link !== released && !link.closest(ASKED_FOR) && behind.waits(performance.now(), settled())) {
       event.preventDefault();
       event.stopImmediatePropagation();
       hold(link);
@@ -133,13 +134,13 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     window.clearTimeout(held);
     leaving().leaves(new URL(link.href).pathname, performance.now());
   };
-  const returned = (): void => {
-    window.clearTimeout(held);
+  const returned = (event: Event): void => {
+    if (event.isTrusted) window.clearTimeout(held); // not where the page only asks again
     leaving().leaves(window.location.pathname, performance.now());
   };
   const acted = (event: Event): void => {
-    if (!linkAt(event) && !(event instanceof KeyboardEvent && event.key === "Tab"))
-      behind.act(performance.now(), window.location.search);
+    if (event instanceof KeyboardEvent && IDLE.includes(event.key)) return;
+    if (!linkAt(event)) behind.act(performance.now(), event.type === "change" ? window.location.search : null);
   };
   for (const hand of HANDS) document.addEventListener(hand, acted, { signal, capture: true });
   document.addEventListener("click", followed, { signal, capture: true });
@@ -163,14 +164,20 @@ function linkAt({ target }: Event): HTMLAnchorElement | null {
   return link instanceof HTMLAnchorElement ? link : null;
 }
 
+/** The links that say the same and lead to the same page. */
+function alike({ textContent, pathname }: HTMLAnchorElement): HTMLAnchorElement[] {
+  const links = [...document.querySelectorAll<HTMLAnchorElement>(LINKS)];
+  return links.filter((each) => each.textContent === textContent && each.pathname === pathname);
+}
+
 /** Follow a link once what was done before it has been heard; it then carries that along. */
 function hold(link: HTMLAnchorElement): void {
   window.clearTimeout(held);
   const since = performance.now();
+  const place = alike(link).indexOf(link);
   const look = (): void => {
     if (behind.over(performance.now(), since, window.location.search, settled())) {
-      const alike = [...document.querySelectorAll<HTMLAnchorElement>(LINKS)];
-      released = link.isConnected ? link : alike.find(({ textContent }) => textContent === link.textContent);
+      released = link.isConnected ? link : alike(link).at(place); // it may have been drawn anew
       released?.click();
       released = undefined;
     } else {

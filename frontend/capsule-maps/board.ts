@@ -15,6 +15,7 @@ import type { Part, DrawState } from "./part";
 
 const BELOW = 140; // CSS pixels in ordinary type that a map has beside its tiles: names, key, counts, what is said of a capsule
 const BETWEEN = 7; // and charts have below them
+const NARROWEST = 170; // CSS pixels in ordinary type that a chart beside another has at least
 const FEW = 3; // charts, below which the histogram still stands in their column
 const WHOLE = 9000; // milliseconds that many frames take from start to end
 
@@ -71,9 +72,11 @@ export class CapsuleMaps extends Board<Message> {
       const high = spread ? spread.root.offsetHeight + BETWEEN * this.look.scale : 0;
       const within = (columns: number, taken: number): boolean => {
         beside?.classList.toggle("paired", columns > 1);
-        const each = (roomBelow(charts[0].root) - taken) / Math.ceil(charts.length / columns);
+        const cells = charts.length + (spread && columns > 1 ? 1 : 0);
+        const each = (roomBelow(charts[0].root) - taken) / Math.ceil(cells / columns);
         const tall = charts.map((chart) => chart.within(each - BETWEEN * this.look.scale, this.look));
-        return tall.every(Boolean) && (columns < 2 || each >= high);
+        const wide = (beside?.clientWidth ?? 0) / columns >= NARROWEST * this.look.scale;
+        return tall.every(Boolean) && (columns < 2 || (wide && each >= high));
       };
       // In a column, else side by side; the histogram is what one scrolls to first, then all.
       if (!within(1, high) && !within(2, 0)) within(1, 0);

@@ -144,7 +144,8 @@ export class PlayerControls {
     this.player.resize(count);
     this.slider.max = String(count - 1);
     this.place(index);
-    if (this.timer) this.player.start();
+    if (this.timer && index < this.player.last) this.player.start();
+    else this.stop();
     return ahead;
   }
 
@@ -324,8 +325,10 @@ function players(): Players {
     const known: Players = (window.capsvizPlayers = { all: [], active: null });
     document.addEventListener("keydown", (event) => {
       const ownPlace = ({ root }: PlayerControls): Element | null => root.closest("[data-own-keys]");
-      const here = known.all.filter((each) => event.composedPath().includes(ownPlace(each) ?? each.root));
-      const touched = known.active && (!here.length || here.includes(known.active)) ? known.active : here.at(0);
+      const path = event.composedPath();
+      const here = known.all.filter((each) => path.includes(ownPlace(each) ?? each.root));
+      const within = here.find(({ root }) => path.includes(root)) ?? here.at(0);
+      const touched = known.active && (!here.length || here.includes(known.active)) ? known.active : within;
       const player = touched ?? known.all.find((each) => each.root.isConnected);
       const own = player && ownPlace(player);
       if (

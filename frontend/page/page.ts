@@ -25,7 +25,7 @@ const root = document.getElementById("board");
 if (!root) throw new Error("The page has no place for its board.");
 const bytes = (text: string): Uint8Array => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 const say = (upper: number): void => host.say(bytes(content.messages[Math.min(upper, content.messages.length - 1)]));
-const shared = unpack(bytes(content.shared));
+const shared = { ...unpack(bytes(content.shared)), alone: content.messages.length < 2 };
 const host = new StandaloneHost(boards[content.board], root, say, content.name, shared);
 root.prepend(element("h1", { textContent: content.title }));
 for (const message of content.first) host.say(bytes(message));

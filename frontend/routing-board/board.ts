@@ -57,6 +57,8 @@ interface Message extends Routing {
   /** Boards of the same group play in step. */
   readonly group: string;
   readonly alt: string;
+  /** Whether it has the numbers of one class only, and no host to ask for others. */
+  readonly alone?: boolean;
   /** What routes how many capsules to how many. */
   readonly called: string;
   /** The intervention in words, "" for none; null where the host cannot route again. */
@@ -254,7 +256,7 @@ export class RoutingBoard extends Board<Message> {
       act("boost", "Boost ×2", "These capsules say everything twice as loudly; route again");
       act("only", "Isolate", "Only these capsules speak; route again");
     }
-    if (message.touched === null) parts.push(this.classes(run)); // by itself, without the page's own picker
+    if (message.touched === null && !message.alone) parts.push(this.classes(run)); // no page around it has a picker
     if (this.picked.size) parts.push(button("Unpick", "Pick no capsules", () => this.pick([], false)));
     if (message.touched) {
       parts.push(button(`Undo: ${message.touched}`, "The network untouched", () => this.tell("untouched", true)));

@@ -54,7 +54,8 @@ export class SweepBoard extends Board<Message> {
   }
 
   protected update(message: Message, before: Message | undefined): void {
-    if (this.turned("amount", message, before)) this.controls?.halt();
+    const turned = this.turned("amount", message, before);
+    if (turned) this.controls?.halt();
     const { methods, panels, amounts, drawer } = message;
     this.activations = methods.map((_, number) => chart(new Activations(number, this.go)));
     this.charts.replaceChildren(...this.activations.map(figure));
@@ -80,7 +81,7 @@ export class SweepBoard extends Board<Message> {
       // Between the usual amounts one came or went: what is shown has another number now.
       const shown = before.amounts[this.controls.index];
       const number = minIndex(amounts, (amount) => Math.abs(amount - shown));
-      if (this.controls.renumber(amounts.length, number)) return;
+      if (this.controls.renumber(amounts.length, number) && !turned) return;
     }
     this.controls.stand(message.frame, message.acknowledged?.amount);
   }

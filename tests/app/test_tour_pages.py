@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -12,7 +14,7 @@ from app.sources import linked_picture
 from app.state import viewpoints
 from app.state.choices import EXHIBITS, SECTIONS, VIEWS
 from app.tours import path, store, talk, tour
-from app.tours.tour import Tour, TourStep
+from app.tours.tour import Tour, TourError, TourStep
 from capsviz.data import Viewpoint
 from capsviz.experiments.reports import NAMES
 from tests.app.conftest import Visit
@@ -145,6 +147,22 @@ def test_notes_say_the_step_and_the_next_one_in_the_place_of_the_page(visit: Vis
     assert "1 of 2" in html(app) and not app.get("plotly_chart")
     last = visit("compare", notes=1, tour=store.keep(OWN), step=2)
     assert "The last step of A talk" in html(last)
+
+
+def test_the_talks_that_nobody_asked_for_longest_make_room(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(store, "_opened", OrderedDict())
+    monkeypatch.setattr(store, "_sizes", {})
+    monkeypatch.setattr(store, "_MOST_KEPT", 10 * store._LEAST)
+    names = [store.keep(replace(OWN, title=f"Talk {number}")) for number in range(10)]
+    assert store.draft(names[0]).title == "Talk 0"
+    store.keep(replace(OWN, title="One more"))
+    store.keep(replace(OWN, title="One more"))
+    with pytest.raises(TourError, match="has forgotten it"):
+        store.draft(names[1])
+    assert [store.draft(name).title for name in (names[0], names[2])] == ["Talk 0", "Talk 2"]
+    store.keep(replace(OWN, about="long " * 2 * store._LEAST))
+    with pytest.raises(TourError, match="has forgotten it"):
+        store.draft(names[3])
 
 
 def test_a_link_to_a_tour_that_is_gone_shows_its_view_and_says_so(visit: Visit):

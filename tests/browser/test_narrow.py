@@ -66,7 +66,7 @@ def test_the_words_of_a_step_are_read_first(caller: Visitor, present: str):
     caller.window.goto(f"{caller.address}/{step.view}&tour={store.SHIPPED[0]}&step=2{present}")
     title = caller.window.locator(".tour-title")
     sync_api.expect(title).to_have_text(step.title)
-    caller.window.wait_for_timeout(1500)  # in which pictures that come late may move the page
+    caller.window.wait_for_timeout(2700)  # in which pictures that come late may move the page
     sync_api.expect(title).to_be_in_viewport()
     sync_api.expect(caller.window.locator(".st-key-tour-words")).to_be_in_viewport()
     if present:
@@ -78,6 +78,6 @@ def test_the_words_of_a_step_are_read_first(caller: Visitor, present: str):
 def test_the_table_of_the_toy_is_as_wide_as_the_window_at_most(caller: Visitor, present: str):
     caller.open(f"?model=digits-dr&lab=toy{present}")
     cells = caller.window.locator(".toy td, .toy th")
-    assert cells.count() > 20
+    sync_api.expect(cells).to_have_count(36)
     assert max(box["x"] + box["width"] for each in cells.all() if (box := each.bounding_box())) <= TELEPHONE["width"]
     assert caller.window.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= TELEPHONE["width"]

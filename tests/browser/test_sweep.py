@@ -55,6 +55,17 @@ def test_an_amount_between_the_usual_ones_is_the_one_that_is_named(visitor: Visi
     sync_api.expect(sweep.locator("output.frame")).to_have_text("20°")
 
 
+def test_under_another_change_it_stands_where_nothing_is_changed(visitor: Visitor):
+    visitor.open("viewpoint?model=digits-dr&viewpoint=rotation_20")
+    sweep = visitor.window.locator(".sweep[data-ready]")
+    sync_api.expect(sweep.locator("output.frame")).to_have_text("20°")
+    visitor.window.get_by_role("radio", name="Scale").click()
+    sync_api.expect(sweep.locator("output.frame")).to_have_text("× 1")
+    visitor.eventually(lambda: "change=scale" in visitor.query(), "the change in the link")
+    visitor.settle()
+    sync_api.expect(sweep.locator("output.frame")).to_have_text("× 1")
+
+
 def test_it_plays_to_the_end_by_one_key_and_back_leads_to_where_it_began(visitor: Visitor):
     visitor.open("viewpoint?model=digits-dr&change=scale")
     sweep = visitor.window.locator(".sweep[data-ready]")

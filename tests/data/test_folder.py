@@ -171,6 +171,10 @@ def test_pictures_that_are_written_anew_are_looked_at_anew(tmp_path):
         assert describe(f"folder:{tmp_path}").image == (1, side, side)
         images = load(f"folder:{tmp_path}", "train").images.float()
         assert 0.4 < images.mean() / 255 < 0.6, "from black to white, whatever was there before"
+    (tmp_path / "a" / "gone.png").symlink_to(tmp_path / "nowhere")
+    assert describe(f"folder:{tmp_path}").image == (1, 24, 24)
+    splits = [load(f"folder:{tmp_path}", split) for split in ("train", "test")]
+    assert any("gone.png" in each.note for each in splits)
 
 
 def test_a_folder_that_cannot_be_looked_at_is_one_that_is_not_there(tmp_path):

@@ -525,12 +525,24 @@ def test_batches_blanked_squares_and_gradients_through_all_iterations_stand_besi
         ("--data mnist --routing em --preset residual --batch 64", "gradients through the last iteration alone"),
         ("--data mnist --routing em --preset residual --through all", ""),
         ("--data mnist --routing em --preset matrix-paper", "matrix-paper"),
+        ("--data cifar10 --routing l1 --preset residual", "a decoder"),
+        ("--data cifar10 --routing l1 --preset residual --no-decoder", ""),
         ("--data mnist --routing cnn --preset compact --batch 64 --mirror", "mirrored at random"),
     ],
 )
 def test_what_a_command_has_otherwise_than_the_paper(command: str, said: str):
-    entry = replace(zoo.models()["mnist-dr-residual"], command=f"capsviz train {command}", note="")
-    assert table2.differences(replace(entry, preset=command.split("--preset ")[1].split()[0])) == said
+    words = dict(zip(command.split(), command.split()[1:], strict=False))
+    entry = zoo.models()[f"mnist-{words['--routing'].replace('cnn', 'dr')}-residual"]
+    if words["--routing"] == "cnn":
+        entry = zoo.models()["mnist-cnn"]
+    entry = replace(entry, command=f"capsviz train {command}", note="", preset=words["--preset"])
+    assert table2.differences(entry) == said
+
+
+def test_a_model_that_public_code_trained_has_its_row():
+    command = "capsviz zoo adopt theirs.pth --layout laubonghaudoi --data mnist --iterations 3"
+    entry = replace(zoo.models()["mnist-dr-residual"], command=command, note="", preset="laubonghaudoi")
+    assert table2.differences(entry) == "laubonghaudoi"
 
 
 def test_a_network_without_capsules_stands_in_a_block_of_its_own(folder):

@@ -104,9 +104,11 @@ def test_a_folder_that_moved_is_one_sentence(own, tmp_path, monkeypatch):
     manifest = zoo.folder() / "manifest.json"
     before = manifest.read_text()
     manifest.write_text(before.replace(f'"test_count": {entry.test_count}', f'"test_count": {entry.test_count + 1}'))
-    with pytest.raises(CapsvizError, match="its images are others now, `capsviz zoo add` the run again"):
-        CliRunner().invoke(app, ["evaluate", "--model", entry.name], catch_exceptions=False)
-    manifest.write_text(before)
+    try:
+        with pytest.raises(CapsvizError, match="its images are others now, `capsviz zoo add` the run again"):
+            CliRunner().invoke(app, ["evaluate", "--model", entry.name], catch_exceptions=False)
+    finally:
+        manifest.write_text(before)
     (own / "my shapes").rename(own / "elsewhere")
     try:
         with pytest.raises(DatasetMissing, match=r"There is no folder .*my shapes; put it back there, or into"):

@@ -6,9 +6,10 @@ import re
 
 import pytest
 
+from app import scene
 from app.boards import mixtures
 from app.state import session
-from app.state.choices import Catalogue
+from app.state.choices import Catalogue, Choices
 from capsviz.boards.mixture import Laid
 from capsviz.data.points import PRESETS
 from tests.app.conftest import Visit
@@ -39,6 +40,20 @@ def test_a_link_lays_the_board(visit: Visit):
 def test_a_preset_begins_with_its_own_number_of_gaussians(visit: Visit, preset: str):
     given = state(visit("mixtures", preset=preset))
     assert (given["points"], given["gaussians"]) == (None, PRESETS[preset].gaussians)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "left", "kept"),
+    [(None, 1.0, None), (1.0, 1.0, 1.0), (None, 5.0, 5.0), (5.0, 1.0, None), (0.13, 0.13, 0.13)],
+)
+def test_a_temperature_that_was_not_moved_here_stays_that_of_em(
+    monkeypatch: pytest.MonkeyPatch, chosen: float | None, left: float, kept: float | None
+):
+    heard: list[dict] = []
+    monkeypatch.setattr(scene, "keep", lambda *_, **changes: heard.append(changes))
+    monkeypatch.setattr(scene, "choices", lambda: Choices("digits-em", temperature=chosen))
+    mixtures.left(Laid(temperature=left))
+    assert [each["temperature"] for each in heard] == [kept]
 
 
 def test_a_point_that_is_not_there_is_not_chosen(visit: Visit):
