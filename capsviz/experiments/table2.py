@@ -208,10 +208,9 @@ def _differences(preset: str, routing: str, command: str) -> str:
     shift, cutout, decay = given("--shift"), given("--cutout"), given("--weight-decay")
     found = [DIFFERS.get(preset, preset)] if METHODS[routing].has_capsules else []
     found += _pace(given, routing, BATCH_BARE if bare and data == MNIST.name else BATCH)
-    # The papers draw no image of that data set again.
-    found += (
-        ["a decoder"] if routing in SEED and not bare and data in PAPER and not DATASETS[data].reconstructed else []
-    )
+    if routing in SEED and data in PAPER and not DATASETS[data].reconstructed:
+        # The papers draw no such image again, and their network has no decoder there.
+        found += ["a decoder"] if block_of(preset) == OURS and not bare else []
     found += [f"weight decay {decay}"] if decay else []
     found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if shift and data != MNIST.name else []
     found += ["mirrored at random"] if "--mirror" in words else []

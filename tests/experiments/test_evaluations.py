@@ -527,6 +527,7 @@ def test_batches_blanked_squares_and_gradients_through_all_iterations_stand_besi
         ("--data mnist --routing em --preset matrix-paper", "matrix-paper"),
         ("--data cifar10 --routing l1 --preset residual", "a decoder"),
         ("--data cifar10 --routing l1 --preset residual --no-decoder", ""),
+        ("--data cifar10 --routing l1 --preset paper", ""),
         ("--data mnist --routing cnn --preset compact --batch 64 --mirror", "mirrored at random"),
     ],
 )
