@@ -116,7 +116,7 @@ class Folder(Dataset):
             raise DatasetMissing(
                 f"{place} has no images left for {split}: add more, or make folders train and test in it."
             )
-        images, broken = _read_all(files, self.image, self.levels(root))
+        images, broken = _read_all(files, self.image, self._levels(root, anew=True))
         if not len(images):
             raise DatasetMissing(line(f"None of the {len(files)} files in {place} can be read; replace them."))
         note = _left_out([str(files[each].relative_to(place)) for each in broken], len(files))
@@ -125,12 +125,21 @@ class Folder(Dataset):
         return ImageSet(self.name, split, images, labels[kept], listing.classes, note)
 
     def levels(self, root: Path) -> Levels:
-        """See `Dataset`: of all its pictures, so that they are scaled alike; empty where it is not to be used."""
+        """See `Dataset`: of all its pictures, so that they are scaled alike; empty where it is not to be used.
+
+        As they were when the folder was last loaded here: a picture beside them is scaled as they are.
+        """
+        return self._levels(root)
+
+    def _levels(self, root: Path, *, anew: bool = False) -> Levels:
         place = self.found(root)
         if place is None or not self.available(root):
             return {}
         state = _state(place)
-        return _levels(place, _stamp(_deep(_listed(place, *state))), *state)
+        known = _looked.get(place)
+        if anew or known is None or known[0] != state:
+            known = _looked[place] = state, _stamp(_deep(_listed(place, *state)))
+        return _levels(place, known[1], *state)
 
     def readable(self, split: str, root: Path) -> int:
         """How many images of a split can be read, by reading all of them, small; raises `DatasetMissing` as `load`."""
@@ -300,6 +309,10 @@ def _listed(place: Path, *state: int) -> Listing:
         chosen = torch.arange(len(every)) if has_splits else stratified_split(all_labels, part)
         files[part], labels[part] = tuple(every[each][0] for each in chosen.tolist()), all_labels[chosen]
     return Listing(classes, files, labels)
+
+
+_looked: dict[Path, tuple[tuple[int, ...], int]] = {}
+"""By folder, its state and what its deeper pictures were when it was last loaded: looking at thousands takes long."""
 
 
 def _stamp(files: Iterable[Path]) -> int:

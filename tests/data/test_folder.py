@@ -169,8 +169,10 @@ def test_pictures_that_are_written_anew_are_looked_at_anew(tmp_path):
                 grey = np.linspace(0, level, side * side).round().astype(np.uint16).reshape(side, side)
                 Image.fromarray(grey).save(tmp_path / name / f"{number}.png")
         assert describe(f"folder:{tmp_path}").image == (1, side, side)
+        levels = describe(f"folder:{tmp_path}").levels
         images = load(f"folder:{tmp_path}", "train").images.float()
         assert 0.4 < images.mean() / 255 < 0.6, "from black to white, whatever was there before"
+        assert max(high for _, high in levels(data_root()).values()) >= level, "as those that were loaded"
     (tmp_path / "a" / "gone.png").symlink_to(tmp_path / "nowhere")
     assert describe(f"folder:{tmp_path}").image == (1, 24, 24)
     splits = [load(f"folder:{tmp_path}", split) for split in ("train", "test")]
