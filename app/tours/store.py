@@ -30,8 +30,8 @@ _MOST_KEPT = 120_000_000
 _LEAST = 2_000
 """Characters for which a tour counts at least."""
 
-_opened: OrderedDict[str, Tour] = OrderedDict()
-_sizes: dict[str, int] = {}
+_opened: OrderedDict[str, tuple[Tour, int]] = OrderedDict()
+"""By name the tour, and for how many characters it counts; the one that nobody asked for longest first."""
 _lock = threading.Lock()
 
 
@@ -70,7 +70,7 @@ def draft(name: str) -> Tour:
     with _lock:
         if name in _opened:
             _opened.move_to_end(name)
-            return _opened[name]
+            return _opened[name][0]
     if name.startswith(_KEPT):
         raise TourError("The tour of this link was open on a server that has forgotten it; open its file again.")
     return find(name) if name in names() or name.startswith(IN_A_LINK) else _absent(name)
@@ -85,10 +85,11 @@ def keep(tour: Tour) -> str:
     said = repr(tour)
     name = _KEPT + hashlib.sha256(said.encode()).hexdigest()[:16]
     with _lock:
-        _opened[name], _sizes[name] = tour, max(_LEAST, len(said))
+        _opened[name] = tour, max(_LEAST, len(said))
         _opened.move_to_end(name)
-        while sum(_sizes.values()) > _MOST_KEPT:
-            del _sizes[_opened.popitem(last=False)[0]]
+        over = sum(size for _, size in _opened.values()) - _MOST_KEPT
+        while over > 0:
+            over -= _opened.popitem(last=False)[1][1]
     return name
 
 

@@ -116,7 +116,8 @@ class Folder(Dataset):
             raise DatasetMissing(
                 f"{place} has no images left for {split}: add more, or make folders train and test in it."
             )
-        images, broken = _read_all(files, self.image, self._levels(root, anew=True))
+        _looked.pop(place, None)  # its files may have been written anew
+        images, broken = _read_all(files, self.image, self.levels(root))
         if not len(images):
             raise DatasetMissing(line(f"None of the {len(files)} files in {place} can be read; replace them."))
         note = _left_out([str(files[each].relative_to(place)) for each in broken], len(files))
@@ -129,15 +130,12 @@ class Folder(Dataset):
 
         As they were when the folder was last loaded here: a picture beside them is scaled as they are.
         """
-        return self._levels(root)
-
-    def _levels(self, root: Path, *, anew: bool = False) -> Levels:
         place = self.found(root)
         if place is None or not self.available(root):
             return {}
         state = _state(place)
         known = _looked.get(place)
-        if anew or known is None or known[0] != state:
+        if known is None or known[0] != state:
             known = _looked[place] = state, _stamp(_deep(_listed(place, *state)))
         return _levels(place, known[1], *state)
 

@@ -34,12 +34,7 @@ PAPERS, OURS = "The papers' network", "Our encoder"
 """The papers' two convolutions, of whatever width, and residual blocks in their place."""
 BASELINE = "Without capsules"
 """The block of the networks that are compared with both."""
-BARE = {
-    method.called(decoder=decoder)
-    for method in METHODS.values()
-    for decoder in (True, False)
-    if not method.has_capsules
-}
+BARE = {method.called(decoder=False) for method in METHODS.values() if not method.has_capsules}
 """As Table II would call these."""
 UNSHIPPED = "weights not shipped"
 """Said of a model that was trained here, measured, and left out of pretrained/."""
@@ -166,9 +161,10 @@ def _unshipped() -> list[TableRow]:
 
 def _row(entries: list[zoo.Entry], spreads: Mapping[str, seeds.Spread]) -> TableRow:
     first, method = entries[0], method_of(entries[0])
-    told = [spreads[entry.name] for entry in entries if entry.name in spreads]
     commands = {entry.command for entry in entries}
-    errors = [error for spread in told if spread.command in commands for error in spread.errors]
+    found = (spreads.get(entry.name) for entry in entries)
+    told = [spread for spread in found if spread and spread.command in commands]
+    errors = [error for spread in told for error in spread.errors]
     if len(errors) < 2:
         errors = [entry.test_error for entry in entries]
     return TableRow(
@@ -200,11 +196,11 @@ def _images(note: str) -> str:
 
 def _differences(preset: str, routing: str, command: str) -> str:
     words = shlex.split(command)
-    data, bare = words[words.index("--data") + 1] if "--data" in words else "", "--no-decoder" in words
 
     def given(option: str) -> str:
         return words[words.index(option) + 1] if option in words else ""
 
+    data, bare = given("--data"), "--no-decoder" in words
     shift, cutout, decay = given("--shift"), given("--cutout"), given("--weight-decay")
     found = [DIFFERS.get(preset, preset)] if METHODS[routing].has_capsules else []
     found += _pace(given, routing, BATCH_BARE if bare and data == MNIST.name else BATCH)

@@ -333,7 +333,7 @@ function players(): Players {
       const own = player && ownPlace(player);
       if (
         !player ||
-        (own && !event.composedPath().includes(own)) ||
+        (own && !path.includes(own)) ||
         (event.repeat && event.key === " ") ||
         event.ctrlKey ||
         event.metaKey ||

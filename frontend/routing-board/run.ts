@@ -134,11 +134,9 @@ export class Run {
   }
 
   get top(): number {
-    const { bars, lengths, base_lengths: untouched } = this.data;
-    const shown = [lengths, ...(untouched ? [untouched] : [])].map((each) =>
-      each.subarray(0, this.iterations * this.upperCount),
-    );
-    return bars.whole ? 1 : Math.max(0.05, ...shown.flatMap((each) => [...each]));
+    const { bars, lengths, base_lengths: untouched = [] } = this.data;
+    const count = this.iterations * this.upperCount;
+    return bars.whole ? 1 : Math.max(0.05, ...lengths.slice(0, count), ...untouched.slice(0, count));
   }
 
   /** The chosen class. */

@@ -151,7 +151,6 @@ def test_notes_say_the_step_and_the_next_one_in_the_place_of_the_page(visit: Vis
 
 def test_the_talks_that_nobody_asked_for_longest_make_room(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(store, "_opened", OrderedDict())
-    monkeypatch.setattr(store, "_sizes", {})
     monkeypatch.setattr(store, "_MOST_KEPT", 10 * store._LEAST)
     names = [store.keep(replace(OWN, title=f"Talk {number}")) for number in range(10)]
     assert store.draft(names[0]).title == "Talk 0"

@@ -35,35 +35,38 @@ def test_where_the_sweep_is_left_the_image_of_all_pages_stands(visitor: Visitor)
     sync_api.expect(captions.first).to_have_text("The image at −60°")
 
 
-def test_an_amount_between_the_usual_ones_is_the_one_that_is_named(visitor: Visitor):
+@pytest.fixture
+def turned(visitor: Visitor) -> sync_api.Locator:
+    """The sweep over turns, which stands at 20°."""
     visitor.open("viewpoint?model=digits-dr&viewpoint=rotation_20")
     sweep = visitor.window.locator(".sweep[data-ready]")
     sync_api.expect(sweep.locator("output.frame")).to_have_text("20°")
+    return sweep
+
+
+def stays_at(visitor: Visitor, sweep: sync_api.Locator, amount: str, link: str) -> None:
+    """The sweep stands at an amount, and stays there once the link says so."""
+    sync_api.expect(sweep.locator("output.frame")).to_have_text(amount)
+    visitor.eventually(lambda: link in visitor.query(), f"{link} in the link")
+    visitor.settle()
+    sync_api.expect(sweep.locator("output.frame")).to_have_text(amount)
+
+
+def test_an_amount_between_the_usual_ones_is_the_one_that_is_named(visitor: Visitor, turned: sync_api.Locator):
     slider = visitor.window.get_by_role("slider", name="Rotation")
     for key, amount in (("ArrowLeft", 19), ("ArrowLeft", 18), ("ArrowRight", 19), ("ArrowRight", 20)):
         slider.press(key)
-        sync_api.expect(sweep.locator("output.frame")).to_have_text(f"{amount}°")
-        sync_api.expect(sweep.locator(".pictures figcaption").first).to_have_text(f"The image at {amount}°")
-        visitor.settle()
-        assert f"viewpoint=rotation_{amount}" in visitor.query()
+        stays_at(visitor, turned, f"{amount}°", f"viewpoint=rotation_{amount}")
+        sync_api.expect(turned.locator(".pictures figcaption").first).to_have_text(f"The image at {amount}°")
     slider.press("ArrowLeft")
-    sync_api.expect(sweep.locator("output.frame")).to_have_text("19°")
-    sweep.get_by_role("button", name="One amount on").click()
-    sync_api.expect(sweep.locator("output.frame")).to_have_text("20°")
-    visitor.eventually(lambda: "viewpoint=rotation_20" in visitor.query(), "the amount in the link")
-    visitor.settle()
-    sync_api.expect(sweep.locator("output.frame")).to_have_text("20°")
+    sync_api.expect(turned.locator("output.frame")).to_have_text("19°")
+    turned.get_by_role("button", name="One amount on").click()
+    stays_at(visitor, turned, "20°", "viewpoint=rotation_20")
 
 
-def test_under_another_change_it_stands_where_nothing_is_changed(visitor: Visitor):
-    visitor.open("viewpoint?model=digits-dr&viewpoint=rotation_20")
-    sweep = visitor.window.locator(".sweep[data-ready]")
-    sync_api.expect(sweep.locator("output.frame")).to_have_text("20°")
+def test_under_another_change_it_stands_where_nothing_is_changed(visitor: Visitor, turned: sync_api.Locator):
     visitor.window.get_by_role("radio", name="Scale").click()
-    sync_api.expect(sweep.locator("output.frame")).to_have_text("× 1")
-    visitor.eventually(lambda: "change=scale" in visitor.query(), "the change in the link")
-    visitor.settle()
-    sync_api.expect(sweep.locator("output.frame")).to_have_text("× 1")
+    stays_at(visitor, turned, "× 1", "change=scale")
 
 
 def test_it_plays_to_the_end_by_one_key_and_back_leads_to_where_it_began(visitor: Visitor):

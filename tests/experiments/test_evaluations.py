@@ -533,9 +533,8 @@ def test_batches_blanked_squares_and_gradients_through_all_iterations_stand_besi
 )
 def test_what_a_command_has_otherwise_than_the_paper(command: str, said: str):
     words = dict(zip(command.split(), command.split()[1:], strict=False))
-    entry = zoo.models()[f"mnist-{words['--routing'].replace('cnn', 'dr')}-residual"]
-    if words["--routing"] == "cnn":
-        entry = zoo.models()["mnist-cnn"]
+    routing = words["--routing"]
+    entry = zoo.models()["mnist-cnn" if routing == "cnn" else f"mnist-{routing}-residual"]
     entry = replace(entry, command=f"capsviz train {command}", note="", preset=words["--preset"])
     assert table2.differences(entry) == said
 
