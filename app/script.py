@@ -50,8 +50,7 @@ with layout.errors_as_sentences():
     if current.choices.notes:
         notes.show(current.choices)
     else:
-        with layout.errors_as_sentences():
-            stage.show(here.named.url_path, current.notices, dark=current.dark)
+        stage.show(here.named.url_path, current.notices, dark=current.dark)
         if here.named.url_path not in {navigation.START, sidebar.TRAINING, *sidebar.STILL}:
             layout.so_far(current, here.named.url_path)
         with layout.errors_as_sentences():

@@ -73,7 +73,8 @@ def _source_changes(source: str, choices: Choices) -> dict[str, object]:
     entry = resources.entries()[choices.model]  # what is on stage may be the network of a recording
     picture = uploads.link(uploads.kept(source), entry) if source in uploads.GIVEN else ""
     missing = source == "data" and not browsing.here(_wanted(choices, entry))
-    return {"source": source, "picture": picture, "data": DIGITS.name if missing else choices.data}
+    only = None if source == "overlaid" else choices.only  # there nothing shows which class keys would leaf through
+    return {"source": source, "picture": picture, "data": DIGITS.name if missing else choices.data, "only": only}
 
 
 def _recording(scene: Scene) -> None:

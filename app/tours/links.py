@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from app.state import session
 from app.state.choices import DECLARED, Catalogue, Choices
@@ -13,6 +13,8 @@ from app.tours.tour import TourError, TourStep
 from capsviz.routing.dynamic import DYNAMIC
 
 _VIEWS = Path(__file__).resolve().parents[1] / "views"
+_HOW = ("present", "tour", "step", "notes", "talk")
+"""Choices, by field and by key, of how a view is shown and in which tour."""
 
 
 @cache
@@ -33,30 +35,49 @@ def view_of(page: str, choices: Choices) -> str:
 
 def alone(choices: Choices) -> Choices:
     """The choices of a view by itself: what it shows, not how or in which tour."""
-    return replace(choices, present=False, tour="", step=1, notes=False, talk="")
+    usual = Choices(choices.model)
+    return replace(choices, **{name: getattr(usual, name) for name in _HOW})
 
 
 def opened(step: TourStep, catalogue: Catalogue) -> tuple[str, Choices, tuple[str, ...]]:
     """The page that a step leads to, its choices, and a sentence for each part of the link that means nothing here.
 
-    Of an address that was copied whole, the machine does not count; without a page name it opens what the app opens at
-    it. Raises TourError where it names no page.
+    Of an address that was copied whole, the machine does not count, nor how and in which tour it was shown; without a
+    page name it opens what the app opens at it. Raises TourError where it names no page.
     """
-    parts = urlsplit(step.view)
+    parts = _parts(step)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     page = parts.path.rstrip("/").rsplit("/", 1)[-1]
     if page not in pages():
         if parts.path and not parts.path.endswith("/"):
             raise TourError(f"“{page[:40]}” is no page; begin the link with one of {', '.join(pages())}")
         page = session.START["page"] if session.opens_start(query) else DYNAMIC.page
-    choices, notices = session.parse(query, catalogue)
+    choices, notices = session.parse({name: said for name, said in query.items() if name not in _HOW}, catalogue)
     return page, alone(choices), (*notices, *unknown(step))
 
 
+def _parts(step: TourStep) -> SplitResult:
+    """The parts of a step's link. Raises TourError."""
+    try:
+        return urlsplit(step.view)
+    except ValueError as error:
+        raise TourError("The link cannot be read; copy the address of a page of the app again") from error
+
+
+def check(number: int, step: TourStep, catalogue: Catalogue) -> None:
+    """Raise TourError, which names the step, where its link leads to no page or holds what no choice has."""
+    try:
+        opened(step, catalogue)
+    except TourError as error:
+        raise TourError(f"Step {number}, view: {error}.") from error
+    for wrong in unknown(step):
+        raise TourError(f"Step {number}, view: {wrong}")
+
+
 def unknown(step: TourStep) -> tuple[str, ...]:
-    """A sentence for each name in the link of a step that no choice has."""
+    """A sentence for each name in the link of a step that no choice has. Raises TourError for what is no link."""
     names = {*session.START, *(declared.key for declared in DECLARED.values())}
-    said = dict(parse_qsl(urlsplit(step.view).query, keep_blank_values=True))
+    said = dict(parse_qsl(_parts(step).query, keep_blank_values=True))
     return tuple(
         f"A link holds no choice “{name[:40]}”; take it out, or mend its name." for name in said if name not in names
     )

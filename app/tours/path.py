@@ -11,7 +11,7 @@ from app.components.page_link import follow
 from app.state import session
 from app.state.choices import Choices
 from app.tours import links, store
-from app.tours.tour import Tour, TourStep
+from app.tours.tour import Tour, TourError, TourStep
 from capsviz.data.viewpoint import CHANGES
 
 ARRIVALS = "tour-arrivals"
@@ -76,8 +76,11 @@ def _shown(page: str, choices: Choices) -> Choices:
 
 
 def go(to: Place, choices: Choices) -> None:
-    """Go to a step of a tour; to be called last in a callback. Raises TourError."""
-    page, query = target(to, choices)
+    """Go to a step of a tour, where its link leads nowhere without another page; to be called last in a callback."""
+    try:
+        page, query = target(to, choices)
+    except TourError:  # the step's words say so, and keys lead on
+        page, query = session.page(), session.to_query(replace(choices, tour=to.name, step=to.number))
     st.session_state[ARRIVALS] = st.session_state.get(ARRIVALS, 0) + 1
     if page == session.page():
         session.write(query)

@@ -13,10 +13,12 @@ import streamlit as st
 from app import scene
 from app.components import tour as browser
 from app.page.text import sentence
+from app.server import failures
 from app.state import session
 from app.state.choices import Choices
 from app.tours import links, path
 from app.tours.path import Place
+from app.tours.tour import TourError
 from capsviz.figures.theme import ink
 
 STYLE = Path(__file__).with_name("tour.css")
@@ -27,16 +29,23 @@ _TO = re.compile(r"step=(\d{1,3})")
 
 @st.fragment(key=scene.TOUR)
 def show(page: str, said: tuple[str, ...], *, dark: bool) -> None:
-    """The words of the step that is under way, above the page; nothing where none is. Raises TourError.
+    """The words of the step that is under way, above the page; nothing where none is.
 
     said: what the page says already of its address.
     """
     choices = scene.choices()
-    at = path.place(choices)
+    try:
+        at = path.place(choices)
+    except TourError as error:  # here: beyond a fragment it would be another error
+        failures.answer(error)
+        return
     if at is None:
         return
-    left = path.away(at, choices, page)
-    _, _, notices = links.opened(at.step, scene.catalogue())
+    try:
+        left = path.away(at, choices, page)
+        _, _, notices = links.opened(at.step, scene.catalogue())
+    except TourError as error:
+        left, notices = False, (f"{error}.",)
     st.html(STYLE)
     st.html(f"<style>{_marks(at, dark=dark, left=left)}</style>")
     with st.container(key="tour"):

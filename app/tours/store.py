@@ -122,7 +122,7 @@ def _shipped(name: str) -> Tour:
 
 def _read(path: Path) -> Tour:
     try:
-        return tours.read(path.read_text(encoding="utf-8"))
+        return tours.read(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise TourError(f"{path} cannot be read as text; name the TOML file of a tour.") from error
     except TourError as error:

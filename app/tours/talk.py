@@ -48,10 +48,9 @@ def add(page: str, title: str) -> None:
 def opened(choices: Choices, name: str, content: bytes) -> None:
     """Open a file in the place of the talk; what is wrong with it is said on the page."""
     try:
-        found = tours.read(content.decode())
+        found = tours.read(content.decode("utf-8-sig"))  # some editors begin a file with a mark
         for number, step in enumerate(found.steps, start=1):
-            for wrong in links.unknown(step):
-                raise TourError(f"Step {number}, view: {wrong}")
+            links.check(number, step, scene.catalogue())
     except (UnicodeDecodeError, TourError) as error:
         said = str(error) if isinstance(error, TourError) else "It is no text; choose the TOML file of a tour."
         session.say(PROBLEM, f"{name}: {said}")

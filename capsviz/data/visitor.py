@@ -158,7 +158,10 @@ def prepare(
     grey = np.asarray(picture.convert("L"), dtype=np.float32)
     ink, noisy, inverted = _ink(grey, invert)
     if inverted:
-        notes.append("The background is bright, so the picture was inverted: the model knows bright strokes on black.")
+        notes.append(
+            "What is drawn is darker than its background, so the picture was inverted: the model knows bright strokes "
+            "on black."
+        )
     if noisy:
         notes.append("The background was evened out to black.")
     drawn = _drawn(ink, noisy)
@@ -239,12 +242,15 @@ def _opaque(picture: Image.Image) -> VisitorImage:
 
 def _eight_bits(picture: Image.Image) -> tuple[Image.Image, Grey]:
     """Grey as bytes, by its own levels."""
-    values = np.asarray(picture).astype(np.float64)
-    if not np.isfinite(values).all():
+    values = np.asarray(picture)
+    low, high = float(values.min()), float(values.max())
+    if not math.isfinite(low) or not math.isfinite(high):  # so it is where one value is none
         raise ImageError("The picture holds values that are not numbers: save it as an ordinary PNG and upload that.")
-    grey = _ends(picture.mode[0], float(values.min()), float(values.max()))
-    scaled = (values - grey.black) * (255 / (grey.white - grey.black))
-    return Image.fromarray(np.rint(scaled).astype(np.uint8)), grey
+    grey = _ends(picture.mode[0], low, high)
+    scaled = np.empty(values.shape, np.uint8)
+    for row, given in zip(scaled, values, strict=True):  # doubles of a whole picture are eight times its bytes
+        row[:] = np.rint((given.astype(np.float64) - grey.black) * (255 / (grey.white - grey.black)))
+    return Image.fromarray(scaled), grey
 
 
 def _ends(kind: str, low: float, high: float) -> Grey:
@@ -293,18 +299,31 @@ def _ink(grey: np.ndarray, invert: bool | None) -> tuple[np.ndarray, bool, bool]
     """What is drawn, bright on black (uint8 "height width"); whether the paper was uneven, and inverted.
 
     The border tells the background: its median the level, its median deviation the unevenness (paper in a photo).
-    Strokes that reach the border do not move a median unless they fill half of it.
+    Strokes that reach the border do not move a median unless they fill half of it. On a bright background what is
+    darker counts as drawn, on a dark one what is brighter; where that is nothing, the other way round: paper in a dim
+    room is dark, and ink on it darker.
     """
     border = np.concatenate([grey[0], grey[-1], grey[:, 0], grey[:, -1]])
-    inverted = bool(np.median(border) > 127.5) if invert is None else invert
+    if invert is not None:
+        return *_stretched(grey, border, inverted=invert, told=True), invert
+    likely = bool(np.median(border) > 127.5)
+    first = _stretched(grey, border, inverted=likely)
+    if _drawn(*first).any():
+        return *first, likely
+    other = _stretched(grey, border, inverted=not likely)
+    return (*other, not likely) if _drawn(*other).any() else (*first, likely)
+
+
+def _stretched(grey: np.ndarray, border: np.ndarray, *, inverted: bool, told: bool = False) -> tuple[np.ndarray, bool]:
+    """What is brighter than the background, or darker where inverted, as bytes; whether the background was uneven."""
     if inverted:
         grey, border = 255 - grey, 255 - border
     level = float(np.median(border))
-    if level > 127.5:  # only when told to keep a bright background: then it is part of the picture
-        return np.rint(grey).astype(np.uint8), False, inverted
+    if told and level > 127.5:  # a bright background that is to be kept is part of the picture
+        return np.rint(grey).astype(np.uint8), False
     floor = level + 4.5 * float(np.median(np.abs(border - level)))  # three standard deviations of Gaussian noise
     ink = grey if floor == 0 else np.clip(grey - floor, 0, None) * (255 / (255 - min(floor, 254.0)))
-    return np.rint(ink).astype(np.uint8), floor > 0, inverted
+    return np.rint(ink).astype(np.uint8), floor > 0
 
 
 def _drawn(ink: np.ndarray, noisy: bool) -> np.ndarray:

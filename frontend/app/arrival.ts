@@ -19,11 +19,23 @@ const FRAME = 4; // pixels of the mark around a panel, as tour.css draws it
 const ROOM = "--tour-room"; // below the page, as tour.css gives it
 const HANDS = ["wheel", "pointerdown", "touchstart", "keydown"] as const; // of a visitor, who then goes where they like
 
+const STEPS = '[class*="st-key-tour-"] [data-testid="stPageLink"] a'; // on the page Tours
+
 let last = ""; // the step, and which arrival that was
 let led: number | undefined;
+let linked = false; // by a step's own link, which leads to it as the tour does
 let way = new AbortController(); // until the step stands, or a hand moves it
 let until = 0;
 let width = window.innerWidth;
+
+const follow = ({ target }: Event): void => {
+  if (target instanceof Element && target.closest(STEPS)) [last, linked] = ["", true];
+};
+document.addEventListener("click", follow, { capture: true });
+const back = ({ isTrusted }: Event): void => {
+  if (isTrusted) linked = false; // not where the page only asks again
+};
+window.addEventListener("popstate", back, { capture: true });
 
 export function arrive({ tour, step, arrival, panel, ...how }: Arrival, signal: AbortSignal): void {
   const here = `${tour} ${step} ${arrival}`;
@@ -31,7 +43,7 @@ export function arrive({ tour, step, arrival, panel, ...how }: Arrival, signal: 
   way.abort();
   const mine = (way = new AbortController());
   const placed = new Set<PlayerControls>();
-  const play = how.play && arrival !== led && !calm();
+  const play = how.play && (linked || arrival !== led) && !calm();
   const stand = (): void => {
     bring(panel);
     const come = players().filter((player) => !placed.has(player));
@@ -42,7 +54,7 @@ export function arrive({ tour, step, arrival, panel, ...how }: Arrival, signal: 
   const wait = (): void => {
     if (mine.signal.aborted || signal.aborted) return;
     if (!stands()) return void requestAnimationFrame(wait);
-    [last, led] = [here, arrival];
+    [last, led, linked] = [here, arrival, false];
     settle(mine, stand);
   };
   requestAnimationFrame(wait);

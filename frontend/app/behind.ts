@@ -1,5 +1,6 @@
 // A link to another page that is followed right behind something else waits until that has been heard: what a field that
 // loses its focus, the pad or a player tells shortly after names the page before, and would lead back to it or get lost.
+// So does a button that saves a file or begins a tour, which would be what was there before.
 
 /** Milliseconds after which what was done has been told. */
 const TOLD = 700;

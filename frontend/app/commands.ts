@@ -6,6 +6,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   PageDown: "page+1",
   PageUp: "page-1",
   b: "step",
+  B: "step",
   Backspace: "step",
   ".": "class+1",
   ",": "class-1",

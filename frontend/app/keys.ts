@@ -26,12 +26,15 @@ interface Data {
 
 const commands = new Commands();
 const LINKS = '[data-testid="stPageLink"] a';
+/** What it saves or begins is as it was when the button was drawn. */
+const BUTTONS =
+  '[data-testid="stDownloadButton"] button, :is([class*="st-key-begin-"], [class*="st-key-read-"]) button';
 const ASKED_FOR = ".st-key-page-link"; // the link that Python follows: what was done has been heard
 const HANDS = ["pointerup", "keydown", "change"] as const;
 const IDLE = ["Tab", "Shift", "Control", "Alt", "Meta"]; // keys that by themselves do nothing to a page
 const behind = new Behind();
-let held: number | undefined; // a link that waits
-let released: HTMLAnchorElement | undefined; // it has waited
+let held: number | undefined; // a link or button that waits
+let released: HTMLElement | undefined; // it has waited
 const mounted = new WeakMap<Node, AbortController>(); // by the element that Streamlit mounts the component in
 
 // Streamlit calls this again whenever data or theme changes: the call before it must stop listening first.
@@ -132,7 +135,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       return;
     }
     window.clearTimeout(held);
-    leaving().leaves(new URL(link.href).pathname, performance.now());
+    if (link instanceof HTMLAnchorElement) leaving().leaves(new URL(link.href).pathname, performance.now());
   };
   const returned = (event: Event): void => {
     if (event.isTrusted) window.clearTimeout(held); // not where the page only asks again
@@ -159,19 +162,20 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
 }
 
-function linkAt({ target }: Event): HTMLAnchorElement | null {
-  const link = target instanceof Element && target.closest(LINKS);
-  return link instanceof HTMLAnchorElement ? link : null;
+/** The link, or such a button, at which something happens. */
+function linkAt({ target }: Event): HTMLElement | null {
+  return target instanceof Element ? target.closest<HTMLElement>(`${LINKS}, ${BUTTONS}`) : null;
 }
 
-/** The links that say the same and lead to the same page. */
-function alike({ textContent, pathname }: HTMLAnchorElement): HTMLAnchorElement[] {
-  const links = [...document.querySelectorAll<HTMLAnchorElement>(LINKS)];
-  return links.filter((each) => each.textContent === textContent && each.pathname === pathname);
+/** Those that say the same and lead to the same page. */
+function alike(link: HTMLElement): HTMLElement[] {
+  const page = (each: HTMLElement): string => (each instanceof HTMLAnchorElement ? each.pathname : "");
+  const all = [...document.querySelectorAll<HTMLElement>(`${LINKS}, ${BUTTONS}`)];
+  return all.filter((each) => each.textContent === link.textContent && page(each) === page(link));
 }
 
 /** Follow a link once what was done before it has been heard; it then carries that along. */
-function hold(link: HTMLAnchorElement): void {
+function hold(link: HTMLElement): void {
   window.clearTimeout(held);
   const since = performance.now();
   const place = alike(link).indexOf(link);

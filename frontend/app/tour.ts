@@ -1,7 +1,7 @@
 // A step of a tour on the page: what leads on and back, and what happens on arrival: the panel that the step is about
 // comes up to the step's words, and its player starts. The speaker's notes, in another window, hear where it is.
 
-import { button, element } from "../core/dom";
+import { button, element, replaceButtons } from "../core/dom";
 import { arrive, type Arrival, keepUp } from "./arrival";
 import { type Component, found } from "./component";
 import { Hall } from "./hall";
@@ -34,7 +34,8 @@ export default function ({ data, parentElement }: Component<Data>): () => void {
   [previous.disabled, next.disabled] = [step === 1, step === steps];
   const back = button("Back", "Back to the step (b)", () => command("step"));
   back.className = "back";
-  found(parentElement, "nav", HTMLElement).replaceChildren(
+  replaceButtons(
+    found(parentElement, "nav", HTMLElement),
     ...(away ? [back] : []),
     previous,
     element("span", { textContent: `${step} / ${steps}`, "aria-label": `Step ${step} of ${steps}` }),

@@ -26,13 +26,17 @@ export function button(label: string, title: string, act: (event: MouseEvent) =>
   return made;
 }
 
-/** Other children; the button that stands where the focused one stood has the focus then. */
+/** Other children; the button of the focused one's title, or where it stood, has the focus then. */
 export function replaceButtons(place: HTMLElement, ...children: readonly Node[]): void {
   const buttons = (): HTMLElement[] => [...place.querySelectorAll<HTMLElement>("button, select")];
   const focused = (place.getRootNode() as Document | ShadowRoot).activeElement;
-  const at = buttons().findIndex((each) => each === focused);
+  const before = buttons();
+  const at = before.findIndex((each) => each === focused);
   place.replaceChildren(...children);
-  if (at >= 0) buttons().at(at)?.focus({ preventScroll: true });
+  if (at < 0) return;
+  const there = buttons().at(at);
+  const next = [there, ...buttons()].find((each) => each?.title === before[at].title) ?? there;
+  next?.focus({ preventScroll: true });
 }
 
 /** Act whenever the screen has other pixels: a window that is dragged to a projector keeps its size. */

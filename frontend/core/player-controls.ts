@@ -320,6 +320,9 @@ export class PlayerControls {
   }
 }
 
+/** What lies behind it is not meant by a key. */
+const DIALOG = 'dialog, [role="dialog"]';
+
 function players(): Players {
   if (!window.capsvizPlayers) {
     const known: Players = (window.capsvizPlayers = { all: [], active: null });
@@ -331,8 +334,10 @@ function players(): Players {
       const touched = known.active && (!here.length || here.includes(known.active)) ? known.active : within;
       const player = touched ?? known.all.find((each) => each.root.isConnected);
       const own = player && ownPlace(player);
+      const behind = !here.length && path.some((at) => at instanceof Element && at.matches(DIALOG));
       if (
         !player ||
+        behind ||
         (own && !path.includes(own)) ||
         (event.repeat && event.key === " ") ||
         event.ctrlKey ||

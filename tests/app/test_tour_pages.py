@@ -133,6 +133,38 @@ def test_a_step_at_the_address_without_a_page_name_stands_with_its_words(visit: 
     assert "It is $7$." in words(app) and "Off the path" not in words(app) and app.get("plotly_chart")
 
 
+@pytest.fixture
+def led(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, str]]]:
+    """The pages and queries to which the visitor is led, without going there."""
+    found: list[tuple[str, dict[str, str]]] = []
+    monkeypatch.setattr(path, "follow", lambda page, query: found.append((page, query)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("view", "said"), [("dynmic?model=digits-dr", "“dynmic” is no page"), ("http://[em?model=x", "cannot be read")]
+)
+def test_a_step_that_leads_to_no_page_says_so_where_one_is_and_the_talk_goes_on(
+    visit: Visit, led: list[tuple[str, dict[str, str]]], view: str, said: str
+):
+    told = replace(OWN, steps=(TourStep("Lost", view, "Where are we?"), *OWN.steps))
+    page = visit("tours", model="digits-dr", talk=store.keep(told))
+    page.button(key=f"begin-{store.keep(told)}").click().run()
+    assert not page.exception and page.query_params["tour"] == store.keep(told)
+    app = visit("dynamic", model="digits-dr", tour=store.keep(told), step=2)
+    shown = press(app, "page-1")
+    assert {key: shown.query_params[key] for key in ("model", "tour")} == {
+        "model": "digits-dr",
+        "tour": store.keep(told),
+    }
+    assert "step" not in shown.query_params
+    lost = visit("dynamic", model="digits-dr", tour=store.keep(told))
+    assert not lost.exception and "Where are we?" in words(lost) and lost.get("plotly_chart")
+    assert any(said in warning.value for warning in lost.warning)
+    press(lost, "page+1")
+    assert led == [("compare", {"model": "digits-dr", "image": "7", "tour": store.keep(told), "step": "2"})]
+
+
 def test_a_tour_ends_where_it_is(visit: Visit):
     name = store.keep(OWN)
     shown = AppTest.from_string("")
@@ -295,6 +327,12 @@ def test_what_was_wrong_with_a_file_is_forgotten_with_it_and_with_the_page(visit
     odd = b'title = "A"\n[[step]]\ntitle = "B"\nview = "em?model=digits-em&imge=7"'
     app.file_uploader[0].set_value(("odd.toml", odd, "application/toml")).run()
     assert any("odd.toml: Step 1, view: A link holds no choice “imge”" in error.value for error in app.error)
+    lost = b'title = "A"\n[[step]]\ntitle = "B"\nview = "dynmic?model=digits-dr"'
+    app.file_uploader[0].set_value(("lost.toml", lost, "application/toml")).run()
+    assert any("lost.toml: Step 1, view: “dynmic” is no page" in error.value for error in app.error)
+    app.file_uploader[0].set_value(("marked.toml", b"\xef\xbb\xbf" + tour.write(OWN).encode(), "")).run()
+    assert not app.error and store.draft(app.query_params["talk"]) == OWN
+    app.file_uploader[0].set_value(("wrong.toml", b"title = ", "application/toml")).run()
     app.file_uploader[0].set_value(None).run()
     assert not app.error
     app.file_uploader[0].set_value(("wrong.toml", b"title = ", "application/toml")).run()

@@ -378,6 +378,66 @@ def test_a_view_is_added_named_saved_opened_and_begun(listen: Callable[..., List
     assert "present=1" in other.query()
 
 
+def test_what_is_typed_right_before_the_talk_is_saved_or_begun_is_in_it(listen: Callable[..., Listener]):
+    guest = with_a_view(listen)
+    guest.window.wait_for_timeout(1000)
+    guest.window.get_by_label("Caption: Markdown").fill("Saved at once.")
+    with guest.window.expect_download() as saved:
+        guest.window.get_by_role("button", name="Save as a file").click()
+    assert "Saved at once." in saved.value.path().read_text(encoding="utf-8")
+    guest.settle()
+    guest.window.wait_for_timeout(1000)
+    guest.window.get_by_label("Caption: Markdown").fill("Begun at once.")
+    guest.window.locator('[class*="st-key-begin-opened"] button:visible').last.click()
+    guest.window.wait_for_url("**/compare?*")
+    sync_api.expect(guest.window.locator(".st-key-tour-words")).to_contain_text("Begun at once.")
+
+
+def test_a_steps_link_leads_to_it_as_the_tour_does_and_back_as_it_was_left(listen: Callable[..., Listener]):
+    tour = Tour("A talk", (TourStep("Played", "dynamic?model=digits-dr&image=7&T=3", "Watch.", play=True),))
+    name = store.packed(tour)
+    guest = listen(f"tours?model=digits-dr&talk={name}", reduced_motion="no-preference")
+    playing = guest.window.get_by_role("button", name="Play or pause").first
+    for _ in range(2):
+        guest.window.locator('[class*="st-key-tour-"] summary').last.click()
+        guest.window.get_by_role("link", name="1 Played").click()
+        guest.window.wait_for_url("**/dynamic?*")
+        sync_api.expect(guest.window.locator(".st-key-tour-words")).to_contain_text("Watch.")
+        guest.eventually(lambda: "Pause" in playing.inner_text(), "the player plays")
+        guest.eventually(lambda: "Play" in playing.inner_text(), "the player has come to its end")
+        guest.window.get_by_role("link", name="Tours").first.click()
+        guest.window.wait_for_url("**/tours?*")
+        guest.settle()
+    guest.window.go_back()
+    guest.window.wait_for_url("**/dynamic?*")
+    guest.settle()
+    guest.window.wait_for_timeout(1500)
+    assert "Play" in playing.inner_text(), "as it was left"
+
+
+def test_the_button_that_leads_on_keeps_the_focus_and_keys_behind_a_dialog_move_nothing(
+    listen: Callable[..., Listener],
+):
+    steps = tuple(TourStep(f"Image {image}", f"dynamic?model=digits-dr&image={image}") for image in (7, 8, 9))
+    guest = listen(f"dynamic?model=digits-dr&image=7&tour={store.packed(Tour('A talk', steps))}")
+    guest.window.get_by_title("Next step (Page Down)").focus()
+    for image in ("8", "9"):
+        guest.window.keyboard.press("Enter")
+        guest.window.wait_for_url(re.compile(rf"image={image}\b"))
+        guest.settle()
+    guest.window.get_by_title("Previous step (Page Up)").focus()
+    guest.window.keyboard.press("Enter")
+    guest.window.wait_for_url(re.compile(r"image=8\b"))
+    guest.settle()
+    before = guest.query()
+    guest.window.keyboard.press("?")
+    sync_api.expect(guest.window.get_by_role("dialog", name="Keys")).to_be_visible()
+    for key in ("Home", "ArrowRight", "Home"):
+        guest.window.keyboard.press(key)
+    guest.window.wait_for_timeout(1500)
+    assert guest.query() == before
+
+
 def test_the_title_of_a_step_without_a_caption_has_the_room_of_both(listen: Callable[..., Listener]):
     guest = with_a_view(listen)
     guest.window.locator('[class*="st-key-begin-"] button:visible').last.click()

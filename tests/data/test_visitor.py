@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -55,6 +56,30 @@ BAD = {
     "truncated jpeg": _bytes(_seven(), "JPEG")[:900],
     "truncated gif": _bytes(_seven(), "GIF")[:120],
 }
+
+
+@pytest.mark.parametrize(("ink", "paper"), [(25, 125), (25, 90), (10, 60), (250, 140), (255, 200)])
+def test_dim_paper_and_a_bright_board_are_told_from_what_is_drawn_on_them(ink, paper):
+    usual = _seven(ink=255, paper=0) if ink > paper else _seven()
+    prepared = prepare(_seven(ink=ink, paper=paper), (1, 28, 28))
+    assert prepared.inverted is (ink < paper)
+    found, wanted = (each.pixels / each.pixels.max() for each in (prepared, prepare(usual, (1, 28, 28))))
+    assert (found - wanted).abs().max() < 0.1
+
+
+def test_what_nothing_is_drawn_on_stays_empty_both_ways():
+    for grey in (0, 90, 127, 128, 200, 255):
+        prepared = prepare(Image.new("L", (200, 200), grey), (1, 28, 28))
+        assert not prepared.pixels.any() and any("Nothing stands out" in note for note in prepared.notes)
+
+
+def test_a_deep_picture_takes_little_more_memory_than_its_pixels():
+    deep = Image.fromarray(np.arange(3000 * 3000, dtype=np.uint32).reshape(3000, 3000).astype(np.uint16))
+    tracemalloc.start()
+    shown = read_image(_bytes(deep))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5 * 3000 * 3000 and max(shown.image.size) == 1024
 
 
 @pytest.mark.parametrize("name", BAD)

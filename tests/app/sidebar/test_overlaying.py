@@ -11,6 +11,7 @@ from app.sources.picture import in_form
 from app.state.choices import Choices
 from capsviz.data.multi import composed
 from tests.app.conftest import Visit
+from tests.app.page.test_presenter import press
 
 
 @pytest.fixture
@@ -98,3 +99,11 @@ def test_another_algorithm_keeps_both_images_and_their_offset(visit: Visit):
     model.set_value("multi-mnist-l1-residual").run()
     kept = {name: app.query_params[name] for name in ("model", "source", "image", "over", "dx")}
     assert kept == {"model": "multi-mnist-l1-residual", "source": "overlaid", "image": "7", "over": "108", "dx": "3"}
+
+
+def test_the_class_that_thumbnails_show_is_left_where_two_images_are_overlaid(visit: Visit, two_objects: str):
+    app = visit("dynamic", model=two_objects, only=3)
+    app.segmented_control(key="source").set_value("overlaid").run()
+    assert app.query_params["source"] == "overlaid" and "only" not in app.query_params
+    images_before = app.query_params.get("image", "0")
+    assert int(press(app, "image+1").query_params["image"]) == int(images_before) + 1
