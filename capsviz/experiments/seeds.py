@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
@@ -129,6 +129,11 @@ def _spread_of(recipe: Recipe, out: Path, before: Spread | None) -> Spread | Non
     )
 
 
+def _said(spread: Spread) -> dict[str, Any]:
+    """As a result file says it: without `elsewhere` where there is none."""
+    return {name: value for name, value in asdict(spread).items() if name != "elsewhere" or value}
+
+
 def keep_curves(spreads: Sequence[Spread], out: Path) -> list[Path]:
     """Copy the curves of models that do not ship to the result files, and say where: Figure 3 is read off them.
 
@@ -224,5 +229,5 @@ def record(spreads: Sequence[Spread]) -> Path:
     """Put spreads into the result file and say where it is; lines of the same names are replaced, the others stay."""
     with results.changing(RESULT) as result:
         rows = recorded() | {spread.name: spread for spread in spreads}
-        result["rows"] = [asdict(rows[name]) for name in sorted(rows)]
+        result["rows"] = [_said(rows[name]) for name in sorted(rows)]
     return results.folder() / f"{RESULT}.json"
