@@ -13,7 +13,7 @@ import pytest
 
 from tests.mutation import __main__ as program
 from tests.mutation import report
-from tests.mutation.mutants import mutants
+from tests.mutation.mutants import meanings, mutants
 from tests.mutation.replacing import Functions
 from tests.mutation.running import Task
 
@@ -144,8 +144,8 @@ def test_the_report_counts_and_groups_what_was_not_noticed(known):
     ]
     assert report.table(found).endswith("\n\n6 changes, 7 tests: 16.7% were noticed, on paper.")
     again = report.table(found | {"again": {"changes": 3, "machine": "slate"}})
-    assert again.endswith("on paper. 3 of them, then missed, were tried again with the tests that were added since, on "
-        "slate.")  # fmt: skip
+    assert again.endswith("on paper. Up to 3 of them, missed then or in functions that have changed since, were tried "
+        "again, on slate.")  # fmt: skip
     # A reason counts for as many changes as it is given for.
     assert report.survivors(found).splitlines()[2:] == [
         "| `em` 3, 5 | `a` → `b` | the same |",
@@ -178,22 +178,44 @@ def test_what_the_last_run_did_not_notice_has_a_reason_and_every_reason_is_of_th
     assert sorted(which for which, _, _ in report.reasons()) == sorted(map(report.key, survivors))
 
 
-def test_what_was_missed_is_tried_again_and_the_rest_stands(known, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_what_was_missed_or_has_changed_is_tried_again_and_the_rest_stands(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     path = program.MODULES["losses"]
     everything = [Task(path, each) for each in mutants(path.read_bytes())]
     left, missed = (program.described(task, "survived") for task in (everything[0], everything[-1]))
     (tmp_path / "reasons.toml").write_text(
         f'[[left]]\nmodule = "losses"\nwhy = "it is"\nchanges = [{json.dumps([*report.key(left)[1:]])}]\n'
     )
+    monkeypatch.setattr(report, "REASONS", tmp_path / "reasons.toml")
     monkeypatch.setattr(program, "RESULT", tmp_path / "mutation.json")
     with pytest.raises(SystemExit, match="make mutation"):
-        program.missed_before(everything)
+        program.due_again(everything)
     sources = program.sources()
-    program.RESULT.write_text(json.dumps({"sources": sources, "survivors": [missed, left]}))
-    tried, others = program.missed_before(everything)
+    program.RESULT.write_text(json.dumps({"sources": sources, "survivors": [missed, left | {"line": 1}]}))
+    tried, others = program.due_again(everything)
     assert {report.key(program.described(task, "")) for task in tried} == {report.key(missed)}
     assert len(tried) + len(others) == len(everything)
-    assert [each for each in others if each["outcome"] != "killed"] == [left]
-    program.RESULT.write_text(json.dumps({"sources": sources | {"losses": "another"}, "survivors": [missed]}))
-    with pytest.raises(SystemExit, match="make mutation"):
-        program.missed_before(everything)
+    assert [each for each in others if each["outcome"] != "killed"] == [left], "where it stands now"
+    function = everything[0].mutant.function
+    sources["losses"][function] = "another"
+    program.RESULT.write_text(json.dumps({"sources": sources, "survivors": []}))
+    tried, others = program.due_again(everything)
+    assert {task.mutant.function for task in tried} == {function}
+    assert len(tried) + len(others) == len(everything)
+
+
+def test_what_a_function_does_is_neither_its_words_nor_its_types():
+    bare = b"LIMIT = 3\nclass A:\n    x = 1\n    def f(self, a, b=2):\n        return a\n"
+    told = b'LIMIT: int = 3\n"""Most."""\n\nclass A:\n    """An A."""\n\n    x: int = 1\n' + (
+        b'    def f(self, a: int, b: int = 2) -> int:\n        """a."""\n        return a  # it\n'
+    )
+    assert meanings(bare) == meanings(told)
+    for was, now, where in (
+        ("return a", "return b", "A.f"),
+        ("b=2", "b=3", "A"),
+        ("x = 1", "x = 2", "A"),
+        ("3", "4", ""),
+    ):
+        other = meanings(bare.decode().replace(was, now).encode())
+        assert {name for name, said in other.items() if said != meanings(bare)[name]} == {where}

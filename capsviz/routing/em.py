@@ -149,7 +149,6 @@ def em_routing_in_parts(
     inverse_temperature: InverseTemperature = InverseTemperature(),
     progress: float = 1.0,
     through: Through = "last",
-    variance_floor: float = FLOOR,
 ) -> Iterator[EMStep]:
     """`em_routing` to rounding, in bounded memory: votes and R are made anew for some lower capsules at a time.
 
@@ -165,7 +164,7 @@ def em_routing_in_parts(
             data = amount.clamp_min(mixture.EMPTY).unsqueeze(-1)
             means = first / data
             (second,) = in_parts.added(_part_of_variances, votes, votes.shape[3], [activations], means, *gaussians)
-            variances = (second / data).clamp_min(variance_floor)
+            variances = (second / data).clamp_min(FLOOR)
             cost = (beta_u.unsqueeze(-1) + 0.5 * variances.log()) * (amount * scale).unsqueeze(-1)
             strength = strictness * (beta_a - cost.sum(-1))
         yield EMStep(iteration, strictness, None, means, variances, cost, strength.sigmoid(), None)
@@ -324,26 +323,15 @@ class ExpectationMaximisation(Algorithm):
         progress: float = 1.0,
     ) -> Iterator[EMStep]:
         """`em_routing`, in parts where the votes of everyone for everyone are many."""
+        told: dict[str, Any] = {
+            "inverse_temperature": settings.inverse_temperature,
+            "progress": progress,
+            "through": settings.through,
+        }
+        betas = self.betas(owner, votes.shape[2])
         if isinstance(votes, MatrixVotes) and not record and in_parts.too_large(votes, votes.shape[3]):
-            return em_routing_in_parts(
-                votes,
-                activations,
-                *self.betas(owner, votes.shape[2]),
-                iterations,
-                inverse_temperature=settings.inverse_temperature,
-                progress=progress,
-                through=settings.through,
-            )
-        return em_routing(
-            votes,
-            activations,
-            *self.betas(owner, votes.shape[2]),
-            iterations,
-            inverse_temperature=settings.inverse_temperature,
-            progress=progress,
-            through=settings.through,
-            final_posteriors=record,
-        )
+            return em_routing_in_parts(votes, activations, *betas, iterations, **told)
+        return em_routing(votes, activations, *betas, iterations, **told, final_posteriors=record)
 
     def complete(
         self, steps: Mapping[str, Tensor], votes: Float[Tensor, "batch lower upper dim"] | None, presence: Tensor

@@ -19,7 +19,7 @@ import pytest
 import torch
 
 from . import report
-from .mutants import mutants
+from .mutants import meanings, mutants
 from .report import text
 from .running import (
     ELSEWHERE,
@@ -66,32 +66,40 @@ def described(task: Task, outcome: str) -> dict[str, Any]:
     return told | {"original": text(mutant.original), "changed": text(mutant.changed), "outcome": outcome}
 
 
-def sources() -> dict[str, str]:
-    """By module the SHA-256 of its source, as hexadecimal digits: a result is of these."""
-    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in sorted(MODULES.items())}
+def sources() -> dict[str, dict[str, str]]:
+    """By module and function the SHA-256 of what it does, as hexadecimal digits: a result is of these."""
+    return {
+        name: {
+            function: hashlib.sha256(meaning.encode()).hexdigest()
+            for function, meaning in sorted(meanings(path.read_bytes()).items())
+        }
+        for name, path in sorted(MODULES.items())
+    }
 
 
-def missed_before(everything: list[Task]) -> tuple[list[Task], list[dict[str, Any]]]:
-    """Of all changes those that the last run missed, to be tried again, and what that run found of all others.
+def due_again(everything: list[Task]) -> tuple[list[Task], list[dict[str, Any]]]:
+    """Of all changes those that the last run missed, and those to functions that do something else since; and what that
+    run found of all others.
 
-    What a test noticed, one notices as long as neither modules change nor tests go. Raises SystemExit where modules
-    have changed since that run, or there was none of all changes.
+    What a test noticed, one notices as long as the function stays as it was and no tests go. Raises SystemExit where
+    there was no run.
     """
 
-    def which(change: dict[str, Any]) -> tuple[int, tuple[str, ...]]:
-        return change["line"], report.key(change)
+    def which(change: dict[str, Any]) -> tuple[str, tuple[str, ...]]:
+        return change["function"], report.key(change)
 
-    last = json.loads(RESULT.read_text(encoding="utf-8")) if RESULT.is_file() else {}
-    if last.get("sources") != sources():
-        sys.exit("the last run was of other modules; run `make mutation`, which tries every change")
-    missed = [each for each in report.explained(last["survivors"]) if each["kind"] == report.MISSED]
-    tried = {which(each) for each in missed}
-    standing = [each for each in last["survivors"] if which(each) not in tried]
+    if not RESULT.is_file():
+        sys.exit("there was no run before; run `make mutation`, which tries every change")
+    last, now = json.loads(RESULT.read_text(encoding="utf-8")), sources()
+    missed = {which(each) for each in report.explained(last["survivors"]) if each["kind"] == report.MISSED}
+    standing = [each for each in last["survivors"] if which(each) not in missed]
     left, outcomes = Counter(map(which, standing)), {which(each): each["outcome"] for each in standing}
     tasks, others = [], []
     for task in everything:
         told = described(task, report.KILLED)
-        if which(told) in tried:
+        module, function = told["module"], told["function"]
+        same = now[module][function] == last["sources"].get(module, {}).get(function)
+        if not same or which(told) in missed:
             tasks.append(task)
         else:
             if left[which(told)]:
@@ -131,12 +139,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=sorted(MODULES), nargs="+", help="these modules; nothing is written")
     parser.add_argument("--every", type=int, default=1, help="one change of so many, evenly spread; nothing is written")
-    parser.add_argument("--again", action="store_true", help="only what the last run missed; the rest stands as it was")
+    parser.add_argument("--again", action="store_true", help="only what is missed or has changed since")
     parser.add_argument("--tests", nargs="+", default=TESTS, help="those that were added since, for --again")
     parser.add_argument("--jobs", type=int, default=1, help="changes at a time")
     options = parser.parse_args()
     if options.again and (options.only or options.every > 1):
-        parser.error("--again is of all changes that were missed")
+        parser.error("--again is of all modules")
     if options.tests is not TESTS and not options.again:
         parser.error("--tests is for --again: what other tests noticed is not known without that")
     torch.set_num_threads(1)
@@ -145,9 +153,7 @@ def main() -> None:
         for name in options.only or sorted(MODULES)
         for mutant in mutants(MODULES[name].read_bytes())
     ]
-    tasks, others = (
-        missed_before(everything) if options.again else (everything[options.every // 2 :: options.every], [])
-    )
+    tasks, others = due_again(everything) if options.again else (everything[options.every // 2 :: options.every], [])
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "live"
         inside = [task for task in tasks if task.mutant.live]
@@ -170,10 +176,9 @@ def main() -> None:
     from capsviz.experiments import results
 
     found |= results.machine()
-    if options.again:  # what is missed now was missed before, so that the first of several such runs counts most
+    if options.again:
         last = json.loads(RESULT.read_text(encoding="utf-8"))
-        missed = sum(each["kind"] == report.MISSED for each in report.explained(last["survivors"]))
-        count = max(last.get("again", {}).get("changes", 0), missed)
+        count = max(last.get("again", {}).get("changes", 0), len(tasks))
         found |= {"tests": last["tests"], "machine": last["machine"]}
         found["again"] = {"changes": count, "machine": results.machine()["machine"]}
     print(report.survivors(found), report.table(found), sep="\n\n")

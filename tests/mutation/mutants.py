@@ -65,6 +65,43 @@ def mutants(source: bytes) -> list[Mutant]:
     return sorted(_Walk(source).found, key=lambda each: (each.start, each.end, each.changed))
 
 
+def meanings(source: bytes) -> dict[str, str]:
+    """What each function of a module does, by its qualified name; what is in a class or the module alone by theirs.
+
+    Words that explain and annotations do not count.
+    """
+    found: dict[str, list[str]] = {}
+
+    def read(statements: list[ast.stmt], name: str) -> None:
+        said = found.setdefault(name, [])
+        for statement in statements:
+            match statement:
+                case ast.Expr(value=ast.Constant()) | ast.AnnAssign(value=None):
+                    pass
+                case ast.FunctionDef(name=own, args=arguments, body=body, decorator_list=around):
+                    within = f"{name}.{own}".lstrip(".")
+                    bare = [_with(each, annotation=None) for each in ast.walk(arguments) if isinstance(each, ast.arg)]
+                    defaults = [*arguments.defaults, *filter(None, arguments.kw_defaults)]
+                    found.setdefault(within, []).extend(map(ast.dump, [*bare, *around]))
+                    said.extend(map(ast.dump, defaults))
+                    read(body, within)
+                case ast.ClassDef(name=own, body=body, bases=bases, decorator_list=around):
+                    said.extend(map(ast.dump, [*bases, *around]))
+                    read(body, f"{name}.{own}".lstrip("."))
+                case _:
+                    said.append(ast.unparse(_Bare().visit(statement)))
+
+    read(ast.parse(source).body, "")
+    return {name: "\n".join(said) for name, said in found.items()}
+
+
+class _Bare(ast.NodeTransformer):
+    """Takes the annotation from what is assigned."""
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        return ast.Assign([node.target], node.value, lineno=node.lineno) if node.value else node
+
+
 def _with(node: Any, **fields: object) -> Any:
     """The same node with other fields."""
     return type(node)(**{name: getattr(node, name) for name in node._fields} | fields)

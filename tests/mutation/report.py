@@ -77,7 +77,7 @@ def table(result: Mapping[str, Any]) -> str:
     count, which = sum(row["mutants"] for row in rows), result["every"]
     of = "" if which == 1 else f", one of every {which}"
     again = (
-        f" {found['changes']} of them, then missed, were tried again with the tests that were added since, on "
+        f" Up to {found['changes']} of them, missed then or in functions that have changed since, were tried again, on "
         f"{found['machine']}."
         if (found := result.get("again"))
         else ""
