@@ -70,7 +70,7 @@ def unchecked_types():
 def mnist_root() -> Path:
     """The folder that holds MNIST/raw: `CAPSVIZ_DATA`, or shared/data beside the repository; skips where there is none.
 
-    The environment is left as it is: a test that wants this folder passes it on as `root`.
+    The environment is left as it is: a test that wants this folder passes it on as `root`, or sets the variable.
     """
     beside = Path(__file__).resolve().parents[2] / "shared" / "data"
     root = Path(os.environ.get("CAPSVIZ_DATA") or beside)

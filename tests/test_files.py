@@ -217,12 +217,13 @@ def test_of_two_trainings_in_one_folder_the_second_is_told_at_once(tmp_path):
     assert train(CONFIG, folder, device="cpu", quiet=True).summary, "a killed process holds nothing"
 
 
-def test_a_recording_holds_its_folder_and_a_failed_training_leaves_none(tmp_path):
+def test_a_recording_holds_its_folder_and_a_failed_training_leaves_none(tmp_path, monkeypatch):
     with locked(tmp_path / "set", "records", wait=False), pytest.raises(Busy, match="records"):
         record(capsviz.load("digits-dr"), load("digits", "test"), tmp_path / "set", name="digits-dr", count=1)
     assert not (tmp_path / "set").exists()
+    monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path / "nowhere"))
     with pytest.raises(capsviz.CapsvizError):
-        train(TrainingConfig("mnist", "dr", "tiny"), tmp_path / "none", device="cpu", data_root=tmp_path / "nowhere")
+        train(TrainingConfig("mnist", "dr", "tiny"), tmp_path / "none", device="cpu")
     assert not (tmp_path / "none").exists()
 
 

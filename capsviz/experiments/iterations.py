@@ -6,7 +6,6 @@ capsviz experiment iterations --seeds 3
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -47,11 +46,7 @@ def shipped() -> list[str]:
 
 
 def ask_shipped(
-    models: Sequence[str],
-    *,
-    count: int | None = None,
-    data_root: Path | None = None,
-    say: Callable[[str], None] = lambda _: None,
+    models: Sequence[str], *, count: int | None = None, say: Callable[[str], None] = lambda _: None
 ) -> dict[str, Any]:
     """Error and margin loss of DR models, trained with T = 3, when they route 1 … 10 times over the same test images.
 
@@ -62,7 +57,7 @@ def ask_shipped(
     done = {(row["model"], row["sha256"], row["count"]) for row in results.begun(SHIPPED)["rows"]}
     for name in models:
         entry = zoo.entry(name)
-        test = load(entry.data, "test", root=data_root)
+        test = load(entry.data, "test")
         assert isinstance(test, ImageSet)
         wanted = min(count or len(test), len(test))
         if (name, entry.sha256, wanted) in done:

@@ -9,7 +9,6 @@ for each is looked at, 10 000 images.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from capsviz import device, zoo
@@ -29,7 +28,7 @@ PAPER = {DYNAMIC.short: 7.47} | {algorithm.short: OWN for algorithm in ASCENDING
 _SAID = f"{OWN:.2f} % for its own routing (L2 or L1) and {PAPER[DYNAMIC.short]:.2f} % for {DYNAMIC.short}"
 
 
-def run(*, data_root: Path | None = None, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
+def run(*, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     """Evaluate every MultiMNIST model of pretrained/ that has no row with its present weights yet.
 
     Rows of models that left the zoo go.
@@ -41,7 +40,7 @@ def run(*, data_root: Path | None = None, say: Callable[[str], None] = lambda _:
         if entry.data != NAME or entry.sha256 in done:
             continue
         network = zoo.load(entry.name)
-        measured = evaluate(network, load(NAME, "test", root=data_root))
+        measured = evaluate(network, load(NAME, "test"))
         row: dict[str, Any] = {
             "model": entry.name,
             "routing": entry.routing,

@@ -91,9 +91,7 @@ def shipping(found: Pairs) -> Pairs:
     return replace(found, drawn=tuple(sorted(drawn, key=lambda one: order.index(one.by.routing))))
 
 
-def run(
-    runs: Path | None = None, *, data_root: Path | None = None, say: Callable[[str], None] = lambda _: None
-) -> None:
+def run(runs: Path | None = None, *, say: Callable[[str], None] = lambda _: None) -> None:
     """Draw the first test images by every MultiMNIST model of pretrained/ and every finished run below `runs`.
 
     A run counts where its error is among the results (`capsviz zoo seeds`). Models drawn before stay. Raises
@@ -102,7 +100,7 @@ def run(
     networks = list(_networks(runs))
     if not networks:
         return
-    pixels, labels = load(NAME, "test", root=data_root).batch(torch.arange(COUNT))
+    pixels, labels = load(NAME, "test").batch(torch.arange(COUNT))
     drawn = {}
     for by, network in networks:
         drawn[by.name] = Drawn(by, *draw(network, to_float(pixels), labels))

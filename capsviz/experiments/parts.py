@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from capsviz import zoo
@@ -19,13 +18,13 @@ from capsviz.experiments import results
 from capsviz.network import METHODS
 
 
-def sampled(data: str, split: str, count: int, models: Sequence[str] | None, root: Path | None) -> ImageSet:
+def sampled(data: str, split: str, count: int, models: Sequence[str] | None) -> ImageSet:
     """So many images of a split, by `sample`; a folder's in the form that the models to measure take, and named by it.
 
     Raises CapsvizError for a set of several objects an image.
     """
     chosen = models or candidates(data)
-    images = load(data, split, root=root, image=zoo.entry(chosen[0]).network.image if chosen else None)
+    images = load(data, split, image=zoo.entry(chosen[0]).network.image if chosen else None)
     if isinstance(images, MultiDigits):
         raise CapsvizError(f"The images of {data} show two objects each; choose a data set of one object with --data.")
     pixels, labels = images.batch(sample(data, len(images), min(count, len(images))))

@@ -14,7 +14,6 @@ import math
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -41,7 +40,6 @@ def run(
     count: int = 2000,
     *,
     settings: Sequence[tuple[str, int]] = SETTINGS,
-    data_root: Path | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Measure every model (`capsviz.experiments.parts.candidates`, unless given) under every setting.
@@ -49,7 +47,7 @@ def run(
     count: so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
     whose weights changed is measured again.
     """
-    images = sampled(data, "test", count, models, data_root)
+    images = sampled(data, "test", count, models)
     for entry in compared(NAME, images, models):
         done = measured(results.begun(NAME), entry.name, images.name, "kind", "amount", *COUNTS)
         wanted = [setting for setting in settings if (*setting, len(images)) not in done]

@@ -36,7 +36,6 @@ def sweep(
     runs: Path = RUNS,
     threads: int | None = None,
     time_limit: float | None = None,
-    data_root: Path | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Train every config that the result file of this name does not hold yet, and add a row for each as it ends.
@@ -49,20 +48,11 @@ def sweep(
     for number, config in enumerate(wanted, start=1):
         say(f"{number} of {len(wanted)}: {config.command()}")
         folder = runs / name / f"{number_of(configs, config):03d}"
-        outcome = train(
-            config,
-            folder,
-            resume=True,
-            device="cpu",
-            threads=threads,
-            time_limit=time_limit,
-            data_root=data_root,
-            quiet=True,
-        )
+        outcome = train(config, folder, resume=True, device="cpu", threads=threads, time_limit=time_limit, quiet=True)
         if outcome.stopped:
             say(f"Stopped ({outcome.stopped}); the same command goes on from here.")
             break
-        row = row_of(config, folder, outcome.summary or {}, data_root)
+        row = row_of(config, folder, outcome.summary or {})
         with results.changing(name) as result:
             results.put(result, [row], "command")
             result["complete"] = {config.command() for config in configs} <= {row["command"] for row in result["rows"]}
@@ -89,11 +79,11 @@ def number_of(configs: Sequence[TrainingConfig], config: TrainingConfig) -> int:
     return list(configs).index(config)
 
 
-def row_of(config: TrainingConfig, folder: Path, summary: dict[str, Any], data_root: Path | None) -> dict[str, Any]:
+def row_of(config: TrainingConfig, folder: Path, summary: dict[str, Any]) -> dict[str, Any]:
     """What is kept of a finished run: losses and errors on images as they are, validation by epoch, what b became."""
     model, _ = open_run(folder)
-    seen = evaluate(model, training_sets(config, data_root)[0], 256)
-    unseen = evaluate(model, load(config.data, "test", root=data_root), 256)
+    seen = evaluate(model, training_sets(config)[0], 256)
+    unseen = evaluate(model, load(config.data, "test"), 256)
     row: dict[str, Any] = {
         "command": config.command(),
         "training": config.to_dict(),

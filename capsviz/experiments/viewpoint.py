@@ -11,7 +11,6 @@ more numbers tell more: so the CNN also answers with as many principal component
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -39,7 +38,6 @@ def run(
     held: int = 1000,
     *,
     changes: Iterable[str] = tuple(CHANGES),
-    data_root: Path | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Measure every model (those of `robustness`, unless given) under every change of viewpoint.
@@ -49,8 +47,7 @@ def run(
     measured again.
     """
     both = [
-        (sampled(data, split, count, models, data_root), seed)
-        for split, count, seed in (("train", fitted, 0), ("test", held, 1))
+        (sampled(data, split, count, models), seed) for split, count, seed in (("train", fitted, 0), ("test", held, 1))
     ]
     data = both[0][0].name
     entries = compared(NAME, both[0][0], models)

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 
 from capsviz import zoo
-from capsviz.data import data_root as images_root
-from capsviz.data import load
+from capsviz.data import data_root, load
 from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.data.folder import named
 from capsviz.network.layouts import LAYOUTS, LayoutError, adopted
@@ -37,7 +36,6 @@ def adopt(
     name: str | None = None,
     *,
     iterations: int = 3,
-    data_root: Path | None = None,
 ) -> zoo.Entry:
     """Put a CapsNet that public PyTorch code trained into the zoo.
 
@@ -51,8 +49,8 @@ def adopt(
     name = name or path.name.partition(".")[0]
     zoo.check_new(name)
     if data.startswith(FOLDER_PREFIX):
-        data = named(data, images_root(data_root))
-    test = load(data, "test", root=data_root)
+        data = named(data, data_root())
+    test = load(data, "test")
     network = adopted(state_dict(path), layout, test.image, iterations)
     if network.config.classes != len(test.classes):
         raise LayoutError(
@@ -66,7 +64,7 @@ def adopt(
             "and the iterations of its training."
         )
     command = ["capsviz", "zoo", "adopt", path.name, "--layout", layout, "--data", data]
-    images, labels = exemplar_images(TrainingConfig(data, network.config.routing), data_root)
+    images, labels = exemplar_images(TrainingConfig(data, network.config.routing))
     return zoo.save(
         network,
         name=name,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from capsviz.data.dataset import FOLDER_PREFIX, SPLITS
 from capsviz.data.folder import folder, named
@@ -43,7 +42,6 @@ def choose(
     batch: int | None = None,
     steps: int | None = None,
     validation_share: float = TrainingConfig.validation_share,
-    root: Path | None = None,
 ) -> Chosen:
     """What a training takes: what is given, else what suits the images of a folder, else the defaults.
 
@@ -55,7 +53,7 @@ def choose(
         if size is not None:
             raise SettingsError(f"The images of {data} have a size of their own; leave out --size.")
         return Chosen(data, preset or PRESET, EPOCHS if epochs is None else epochs, BATCH if batch is None else batch)
-    place = data_root(root)
+    place = data_root()
     whole = named(data, place, size)
     own, images = folder(data, place), folder(whole, place)
     channels, height, width = images.image

@@ -1,7 +1,6 @@
 """Which images a step sees: split, order and shifts, all of them functions of seed, epoch and step."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy
 import torch
@@ -93,11 +92,9 @@ class Feed:
         return batch[self.rank * size : (self.rank + 1) * size]
 
 
-def training_sets(
-    config: TrainingConfig, root: Path | None = None
-) -> tuple[ImageSet | MultiDigits, ImageSet | MultiDigits]:
+def training_sets(config: TrainingConfig) -> tuple[ImageSet | MultiDigits, ImageSet | MultiDigits]:
     """The images to learn from and those held out for validation; no digit of one is in a pair of the other."""
-    whole = load(config.data, "train", root=root)
+    whole = load(config.data, "train")
     base = whole.base if isinstance(whole, MultiDigits) else whole
     chosen, held_out = split(len(base), config.validation_share)
     parts = [replace(base, images=base.images[part], labels=base.labels[part]) for part in (chosen, held_out)]

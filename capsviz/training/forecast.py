@@ -26,9 +26,9 @@ TIMED = 5
 """Steps after the first ones by which the time of all is told."""
 
 
-def check_images(config: TrainingConfig, root: Any = None) -> None:
+def check_images(config: TrainingConfig) -> None:
     """Raise SettingsError, which names the option, where the images of a training are more than the free memory."""
-    images, free = describe(config.data, root=root), memory.free()
+    images, free = describe(config.data), memory.free()
     needed = 2 * images.train_count * math.prod(images.image)  # while they are split both are there
     if free is not None and needed > free:
         raise SettingsError(

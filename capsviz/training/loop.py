@@ -90,7 +90,6 @@ def train(
     threads: int | None = None,
     time_limit: float | None = None,
     checkpoint_seconds: float = 60,
-    data_root: Path | None = None,
     quiet: bool = False,
     watch: Callable[[dict[str, Any]], None] | None = None,
     keep: Collection[int] = (),
@@ -118,8 +117,8 @@ def train(
     fabric = launch(device, begun.get("precision") or config.precision)
     precision = fabric.strategy.precision.precision
     if config.is_folder:
-        forecast.check_images(config, data_root)
-    parts = training_sets(config, data_root)
+        forecast.check_images(config)
+    parts = training_sets(config)
     # Of the user's own images, which may change between two calls.
     images = [each.checksum() for each in parts if isinstance(each, ImageSet)] if config.is_folder else []
     train_set, held_out = (each.to(fabric.device) for each in parts)
@@ -234,7 +233,7 @@ def train(
         measured = {"validation_error": validation_error, "seconds": round(seconds, 1), "steps": total}
         measured |= {"precision": precision}
         snapshots.write(folder)
-        summary = finish(config, average.model, measured, folder, data_root)
+        summary = finish(config, average.model, measured, folder)
     fabric.barrier()
     part()
     return Outcome(folder, total, "", summary)

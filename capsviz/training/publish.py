@@ -24,10 +24,10 @@ EXEMPLAR_IMAGES, OF_A_CLASS = 5_000, 5 * zoo.EXEMPLARS
 
 
 def exemplar_images(
-    config: TrainingConfig, data_root: Path | None = None
+    config: TrainingConfig,
 ) -> tuple[UInt8[Tensor, "image channel height width"], Int64[Tensor, "image"]]:
     """Training images, and their labels, of which a model's exemplars are chosen."""
-    train, _ = training_sets(config, data_root)
+    train, _ = training_sets(config)
     if isinstance(train, MultiDigits):
         parts, pair = train.parts(torch.arange(EXEMPLAR_IMAGES))
         return parts[:, 0], pair[:, 0]
@@ -37,9 +37,7 @@ def exemplar_images(
     return train.batch(chosen.nonzero().flatten())
 
 
-def publish(
-    run: Path, name: str | None = None, data_root: Path | None = None, *, bits: int = 16, replaces: str | None = None
-) -> zoo.Entry:
+def publish(run: Path, name: str | None = None, *, bits: int = 16, replaces: str | None = None) -> zoo.Entry:
     """Put a finished run's weights, rounded, into the zoo, with its curves and its line in the manifest.
 
     A run that learned b and kept its snapshots brings these along. Batch normalisation is folded into the weights.
@@ -66,7 +64,7 @@ def publish(
         )
     config = TrainingConfig.from_dict(summary["training"])
     network = folded(open_run(run)[0])
-    test = load(config.data, "test", root=data_root)
+    test = load(config.data, "test")
     if summary.get("classes") and tuple(summary["classes"]) != tuple(test.classes):
         raise CheckpointError(
             line(
@@ -76,7 +74,7 @@ def publish(
         )
     result = evaluate(zoo.shipped(network, bits), test)
 
-    images, labels = exemplar_images(config, data_root)
+    images, labels = exemplar_images(config)
     curves, history = f"curves/{name}.jsonl", f"histories/{name}.safetensors"
     files = {curves: "".join(json.dumps(line) + "\n" for line in abridged(read_metrics(run))).encode()}
     if (run / HISTORY).is_file():

@@ -34,9 +34,7 @@ def recipe_of(name: str) -> Recipe:
     return found
 
 
-def publish_checkpoints(
-    name: str, out: Path, *, threads: int | None = None, data_root: Path | None = None, quiet: bool = False
-) -> zoo.Entry:
+def publish_checkpoints(name: str, out: Path, *, threads: int | None = None, quiet: bool = False) -> zoo.Entry:
     """Train a model of the zoo again by its recipe, in a folder below `out`, and ship it as it was after `STEPS`.
 
     Its weights stay as they are: on another machine the training ends in others, to rounding and what follows from
@@ -45,9 +43,9 @@ def publish_checkpoints(
     """
     config, entry = recipe_of(name).config, zoo.entry(name)
     folder = out / f"{name}-checkpoints"
-    total = train(config, folder, resume=True, threads=threads, data_root=data_root, quiet=quiet, keep=STEPS).step
-    images, labels = exemplar_images(config, data_root)
-    test = load(config.data, "test", root=data_root)
+    total = train(config, folder, resume=True, threads=threads, quiet=quiet, keep=STEPS).step
+    images, labels = exemplar_images(config)
+    test = load(config.data, "test")
     held: dict[int, dict[str, Tensor]] = {}
     before: dict[str, Tensor] = {}
     errors = []

@@ -180,15 +180,13 @@ def check_same_images(images: Sequence[str], saved: dict[str, Any]) -> None:
         )
 
 
-def finish(
-    config: TrainingConfig, model: Network, measured: dict[str, Any], folder: Path, data_root: Path | None
-) -> dict[str, Any]:
+def finish(config: TrainingConfig, model: Network, measured: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Measure the test error, once, and write the final weights and the summary; the checkpoint goes.
 
     Raises NotFinite for weights of a training that diverged.
     """
     check_finite(model.state_dict(), "The network")
-    test = load(config.data, "test", root=data_root).to(next(model.parameters()).device)
+    test = load(config.data, "test").to(next(model.parameters()).device)
     result = evaluate(model, test, config.batch)
     described = {
         "name": config.name,

@@ -82,7 +82,6 @@ def train_series(
     device: str | None = None,
     threads: int | None = None,
     time_limit: float | None = None,
-    data_root: Path | None = None,
     quiet: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Series:
@@ -116,7 +115,6 @@ def train_series(
                 device=device,
                 threads=threads,
                 time_limit=left,
-                data_root=data_root,
                 quiet=quiet,
             )
         except CapsvizError as error:  # the others go on

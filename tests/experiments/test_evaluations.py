@@ -140,11 +140,13 @@ def test_without_a_network_that_pools_nothing_is_said_of_pooled_features():
 
 
 @pytest.mark.parametrize("experiment", [robustness, viewpoint], ids=["robustness", "viewpoint"])
-def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mnist_root, experiment):
+def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mnist_root, monkeypatch, experiment):
+    monkeypatch.setenv("CAPSVIZ_DATA", str(mnist_root))
+
     def run(data: str, count: int) -> dict:
         if experiment is robustness:
-            return robustness.run(data, ["mnist-dr-residual"], count, settings=[("shift", 4)], data_root=mnist_root)
-        return viewpoint.run(data, ["mnist-dr-residual"], count, count, changes=["right"], data_root=mnist_root)
+            return robustness.run(data, ["mnist-dr-residual"], count, settings=[("shift", 4)])
+        return viewpoint.run(data, ["mnist-dr-residual"], count, count, changes=["right"])
 
     for data, count in (("digits", 100), ("mnist", 100), ("mnist", 120)):
         run(data, count)
@@ -159,7 +161,7 @@ def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mn
 
 def test_of_a_folder_images_of_all_classes_are_measured_and_said_to_be_spread(tmp_path):
     data = f"folder:{drawn(tmp_path)}"
-    assert parts.sampled(data, "train", 8, None, None).labels.unique().tolist() == [0, 1, 2]
+    assert parts.sampled(data, "train", 8, None).labels.unique().tolist() == [0, 1, 2]
     row = {"model": "m", "data": data, "count": 8, "seen_shift": 0.0, "seen_rotation": 0.0}
     assert robustness.sentences({"rows": [row | {"kind": "shift", "amount": 0}]})[-1].startswith(
         "In training the models saw shifts of up to 0 pixels and no turns (m). 8 evenly spread test images, one model"
@@ -194,15 +196,17 @@ def test_a_folders_models_are_found_by_its_ordinary_name_and_none_is_said(folder
     assert [row["model"] for row in rows] == [other]
 
 
-def test_what_a_turn_adds_in_rounding_leaves_a_result_that_can_be_read(folder, mnist_root):
-    robustness.run("mnist", ["mnist-dr-residual"], 20, settings=[("rotation", 10)], data_root=mnist_root)
+def test_what_a_turn_adds_in_rounding_leaves_a_result_that_can_be_read(folder, mnist_root, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_DATA", str(mnist_root))
+    robustness.run("mnist", ["mnist-dr-residual"], 20, settings=[("rotation", 10)])
     [row] = known(results.read("robustness"))["rows"]
     assert row["ink"] == 1
 
 
-def test_images_that_an_experiment_cannot_move_are_refused_in_a_sentence(folder, mnist_root):
+def test_images_that_an_experiment_cannot_move_are_refused_in_a_sentence(folder, mnist_root, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_DATA", str(mnist_root))
     with pytest.raises(CapsvizError, match="two objects each; choose"):
-        robustness.run("multi-mnist", None, 20, data_root=mnist_root)
+        robustness.run("multi-mnist", None, 20)
     with pytest.raises(CapsvizError, match="cifar10-dr-residual takes other images than those of digits"):
         robustness.run("digits", ["cifar10-dr-residual"], 20)
 

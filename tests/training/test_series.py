@@ -83,9 +83,10 @@ def test_a_time_limit_holds_for_the_whole_list_and_what_is_left_is_said(tmp_path
     ]
 
 
-def test_a_missing_data_set_does_not_keep_the_others_from_being_trained(tmp_path):
+def test_a_missing_data_set_does_not_keep_the_others_from_being_trained(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path))
     absent = Recipe("cifar10-dr", TrainingConfig("cifar10", "dr", "tiny", steps=6, batch=32))
-    series = train_series([absent, CNN], tmp_path / "runs", device="cpu", quiet=True, data_root=tmp_path)
+    series = train_series([absent, CNN], tmp_path / "runs", device="cpu", quiet=True)
     assert series.states["digits-cnn"].done and not series.states["cifar10-dr"].done
     assert "capsviz data download cifar10" in series.failed["cifar10-dr"]
     assert "Left out: cifar10-dr." in series.summary() and "Not begun" not in series.summary()
