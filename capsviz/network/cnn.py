@@ -15,7 +15,7 @@ from capsviz.reading import Count, Name, Side, check
 from capsviz.routing import Method
 from capsviz.routing.losses import cross_entropy
 
-from .config import ConfigError, Image, NetworkConfig, from_file
+from .config import ConfigError, Image, NetworkConfig
 from .presets import told_by
 
 POOL = 2
@@ -86,11 +86,6 @@ class CNNConfig(NetworkConfig):
         """Numbers of its kernels and matrices: a file of its weights holds so many at least."""
         channels, width = pairwise((self.image[0], *self.channels)), self.features + self.classes
         return sum(a * b for a, b in channels) * self.kernel**2 + width * self.hidden
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> CNNConfig:
-        """The config that `to_dict` wrote; raises ConfigError where it is none."""
-        return from_file(cls, data)
 
 
 # Sizes that come within 1 % of the parameters of the DR network of the same preset on 28 × 28 images, decoder included.

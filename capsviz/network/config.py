@@ -22,6 +22,7 @@ MOST_ITERATIONS = 1000
 """Of a routing: a trace keeps every one of them."""
 MOST_VOTES = 2**26
 """Numbers of the votes of one image in one layer: those of the papers' largest network are 2**20."""
+C = TypeVar("C", bound="NetworkConfig")
 
 
 class ConfigError(CapsvizError):
@@ -44,17 +45,18 @@ class NetworkConfig:
         """The config as what JSON can hold."""
         return asdict(self)  # type: ignore[call-overload]  # every kind is a dataclass
 
+    @classmethod
+    def from_dict(cls: type[C], data: Mapping[str, Any]) -> C:
+        """The config of this kind that `to_dict` wrote; raises ConfigError, naming the field, where it is none."""
+        config: C = understood(cls, data, "The config", "correct it, or update capsviz", ConfigError)
+        if field := unknown(data, config):
+            raise ConfigError(
+                line(f"The config has a field that this version does not know ({field}); update capsviz.")
+            )
+        return config
+
 
 Image = tuple[Annotated[int, Meta(ge=1, le=16)], Side, Side]
-C = TypeVar("C", bound=NetworkConfig)
-
-
-def from_file(kind: type[C], data: Mapping[str, Any]) -> C:
-    """The config of a kind that `to_dict` wrote; raises ConfigError, naming the field, where it is none."""
-    config: C = understood(kind, data, "The config", "correct it, or update capsviz", ConfigError)
-    if field := unknown(data, config):
-        raise ConfigError(line(f"The config has a field that this version does not know ({field}); update capsviz."))
-    return config
 
 
 @dataclass(frozen=True)
@@ -290,11 +292,6 @@ class CapsNetConfig(NetworkConfig):
             starts.append(max(0, start))
             ends.append(min(self.image[1 + axis], start + view.kernel))
         return starts[0], starts[1], ends[0], ends[1]
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> CapsNetConfig:
-        """The config that `to_dict` wrote; raises ConfigError where it is none."""
-        return from_file(cls, data)
 
 
 def by_matrices() -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
 
 from capsviz.reading import check
 from capsviz.routing import ALGORITHMS
 
-from .config import CapsNetConfig, ConfigError, Window, from_file
+from .config import CapsNetConfig, ConfigError, Window
 
 Places = Annotated[int, Meta(ge=1, le=1_000_000)]
 """Rows, columns or types of lower capsules; all of them may be of one place."""
@@ -53,8 +53,3 @@ class RecordedConfig(CapsNetConfig):
     def grid(self) -> tuple[int, int, int]:
         """Rows, columns and types of the lower capsules."""
         return self.lattice
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> RecordedConfig:
-        """The config that `to_dict` wrote; raises ConfigError where it is none."""
-        return from_file(cls, data)
