@@ -2,55 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import streamlit as st
-from jaxtyping import Float
-from torch import Tensor
 
 from app.components.hosting import board, built
-from capsviz.boards import Left, decoder_message
-from capsviz.boards.decoder import NARROW, WIDE, header, received
+from capsviz.boards import Left, Message
+from capsviz.boards.decoder import header, received
 
 
 def live_decoder(
+    message: Message,
     decoders: Mapping[str, bytes],
-    poses: Mapping[str, Float[Tensor, "upper dim"]],
-    left: Left,
     *,
-    wide: bool,
-    dark: bool,
     key: str,
-    hand: str = "sliders",
-    classes: Sequence[str] | None = None,
-    labels: Sequence[Sequence[str]] = (),
-    lead: str | None = None,
-    present: Mapping[str, Sequence[int]] | None = None,
     on_change: Callable[[Left], None] = lambda _: None,
     of: Callable[[], str] = str,
 ) -> Left | None:
-    """A class capsule moved by hand, and what each decoder draws of it: a `decoder_message` with all it says there.
+    """A class capsule moved by hand, and what each decoder draws of it.
 
-    on_change gets what the visitor left, as a callback before the script runs again. Returns that in the run that it
-    caused, else None: it lives with the caller, not here. of: what of the choices it belongs to, as `hosting.board` has
-    it. Raises PerturbError as `decoder_message` does.
+    message: of `decoder_message`, for these decoders. on_change gets what the visitor left, as a callback before the
+    script runs again. Returns that in the run that it caused, else None: it lives with the caller, not here. of: what
+    of the choices it belongs to, as `hosting.board` has it.
     """
-    message = decoder_message(
-        decoders,
-        poses,
-        left,
-        wide=wide,
-        hand=hand,
-        classes=classes,
-        labels=labels,
-        lead=lead,
-        present=present,
-        dark=dark,
-    )
     headers = [header(packed) for packed in decoders.values()]
 
     def read(said: object) -> Left | None:
-        return received(said, headers[0], WIDE if wide else NARROW)
+        return received(said, headers[0], message.fields["reach"])
 
     def changed(said: object) -> None:
         sent = read(said)

@@ -16,7 +16,7 @@ from app.state.choices import Choices
 from capsviz.analysis import perturbation
 from capsviz.analysis.dimensions import CLEAR, LEAD, QUALITIES
 from capsviz.analysis.metrics import summarise
-from capsviz.boards import Left, decoder_board
+from capsviz.boards import Left, decoder_board, decoder_message
 from capsviz.boards.decoder import NARROW, WIDE
 from capsviz.figures.perturb import dimension_sheet, meaning_table
 from capsviz.zoo import Entry
@@ -136,21 +136,20 @@ def sliders() -> None:
         ),
         f"A class capsule of {entry.name}, moved",
     )
-    live_decoder(
-        {title: resources.decoder(entry.name) for title, entry in shown.items()},
+    decoders = {title: resources.decoder(entry.name) for title, entry in shown.items()}
+    message = decoder_message(
+        decoders,
         {title: current.trace(entry).poses[0] for title, entry in shown.items()},
         Left(upper, offsets, target(current), choices.share, choices.sphere),
         wide=wide(choices),
-        dark=current.dark,
-        key="live",
         hand=choices.hand,
         classes=trace.classes,
         labels=words(entry, on_screen(choices, upper, len(trace.classes))),
-        present={title: current.trace(entry).named[0].tolist() for title, entry in shown.items() if entry.objects > 1},
         lead=next(title for title, model in shown.items() if model.name == entry.name),
-        on_change=keep_left,
-        of=lambda: session.tied(scene.choices(), "upper"),
+        present={title: current.trace(entry).named[0].tolist() for title, entry in shown.items() if entry.objects > 1},
+        dark=current.dark,
     )
+    live_decoder(message, decoders, key="live", on_change=keep_left, of=lambda: session.tied(scene.choices(), "upper"))
     for name, unit in {model.name: resources.unit(model.name) for model in shown.values()}.items():
         if unit != 1:
             st.caption(

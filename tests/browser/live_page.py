@@ -15,7 +15,7 @@ import torch
 from app.components.live_decoder import live_decoder
 from capsviz import zoo
 from capsviz.analysis.predictions import recorded
-from capsviz.boards import Left, pack_weights
+from capsviz.boards import Left, decoder_message, pack_weights
 from capsviz.network import CapsNet, preset
 
 st.set_page_config(layout="wide")
@@ -53,17 +53,17 @@ if st.sidebar.button("From Python"):
     kept = st.session_state["kept"] = replace(kept, offsets=(0.0,) * 15 + (0.2,))
 heard = None
 if st.sidebar.toggle("Shown", value=True):
-    heard = live_decoder(
-        {title: decoder(name, "unmeasured" not in st.query_params) for title, name in names.items()},
+    decoders = {title: decoder(name, "unmeasured" not in st.query_params) for title, name in names.items()}
+    message = decoder_message(
+        decoders,
         poses,
         kept,
         wide=wide,
-        dark=st.context.theme.type == "dark",
-        key="live",
         hand=st.query_params.get("hand", "sliders"),
         labels=[["", "slant"] + [""] * 14 for _ in range(10)] if "worded" in st.query_params else [],
-        on_change=lambda left: st.session_state.update(kept=left),
+        dark=st.context.theme.type == "dark",
     )
+    heard = live_decoder(message, decoders, key="live", on_change=lambda left: st.session_state.update(kept=left))
 kept = st.session_state.get("kept")
 st.text(f"heard {heard and heard.offsets} kept {kept and kept.offsets} in run {st.session_state['runs']}")
 if kept:
