@@ -26,6 +26,8 @@ FLOOR = 1e-4
 """What is added to every variance, the square of the points' precision of 0.01: no Gaussian is narrower than that."""
 NOTHING = 10 * torch.finfo(torch.float64).eps
 """Added, as scikit-learn does, to the points that a Gaussian owns: one that owns none is divided by something."""
+_RADIUS, _DEVIATION = 0.5, 0.4
+"""Of the circle on which Gaussians start, and of each of them."""
 
 
 class MixtureError(CapsvizError):
@@ -55,15 +57,15 @@ class HalfStep:
     bound: float | None
 
 
-def begin(gaussians: int, turn: int = 0, *, radius: float = 0.5, deviation: float = 0.4) -> Gaussians:
+def begin(gaussians: int, turn: int = 0) -> Gaussians:
     """Where EM starts: equal round Gaussians, evenly on a circle about the origin, whatever the points are.
 
     turn: how often the circle is turned by the golden angle, from a start with a mean to the right of the origin.
     """
     angles = torch.arange(gaussians, dtype=torch.float64) * (2 * math.pi / gaussians)
     angles += turn * math.pi * (3 - math.sqrt(5))
-    means = radius * torch.stack([angles.cos(), angles.sin()], dim=-1)
-    covariances = (deviation**2 * torch.eye(2, dtype=torch.float64)).expand(gaussians, 2, 2)
+    means = _RADIUS * torch.stack([angles.cos(), angles.sin()], dim=-1)
+    covariances = (_DEVIATION**2 * torch.eye(2, dtype=torch.float64)).expand(gaussians, 2, 2)
     return Gaussians(torch.full((gaussians,), 1 / gaussians, dtype=torch.float64), means, covariances)
 
 
@@ -124,7 +126,7 @@ def _half_step(points: Tensor, of: Gaussians, owned: Tensor | None) -> HalfStep:
     return HalfStep(of, owned, float(joined.logsumexp(-1).sum()), bound)
 
 
-def floor_cost(step: HalfStep, *, floor: float = FLOOR) -> float:
+def floor_cost(step: HalfStep) -> float:
     """By how much an M-step stays below the one without a floor, in its bound: Σ_k n_k/2 Σ_h log(1+t) − t/(1+t).
 
     t is the floor in units of the k-th Gaussian's h-th principal variance without it; infinite where that is 0, but of
@@ -133,33 +135,27 @@ def floor_cost(step: HalfStep, *, floor: float = FLOOR) -> float:
     if step.responsibilities is None:
         return 0.0
     variances = torch.linalg.eigvalsh(step.gaussians.covariances)
-    share = floor / (variances - floor).clamp_min(0)
+    share = FLOOR / (variances - FLOOR).clamp_min(0)
     cost = torch.where(share.isinf(), share, share.log1p() - share / (1 + share))
     owned, costs = step.responsibilities.sum(0), cost.sum(-1)
     return float(torch.where(owned > 0, owned * costs, 0.0).sum() / 2)
 
 
 def off_scikit_learn(
-    points: Float[Tensor, "point dim"],
-    start: Gaussians,
-    rounds: int,
-    covariance: Covariance = "full",
-    *,
-    floor: float = FLOOR,
+    points: Float[Tensor, "point dim"], start: Gaussians, rounds: int, covariance: Covariance = "full"
 ) -> list[float]:
     """How far scikit-learn's `GaussianMixture` from the same start is from ours, after 1, 2, … rounds of E and M.
 
     Each is the largest absolute difference in any weight, mean, covariance, and in the log-likelihood per point; of
     scikit-learn a fit of its own with so many iterations. Raises MixtureError where it cannot fit the points.
     """
-    own = islice(half_steps(points, start, covariance, floor=floor), 2, 2 * rounds + 1, 2)
+    own = islice(half_steps(points, start, covariance), 2, 2 * rounds + 1, 2)
     return [
-        _difference(points, step, _fitted(points, start, round_, covariance, floor))
-        for round_, step in enumerate(own, start=1)
+        _difference(points, step, _fitted(points, start, done, covariance)) for done, step in enumerate(own, start=1)
     ]
 
 
-def _fitted(points: Tensor, start: Gaussians, rounds: int, covariance: Covariance, floor: float) -> GaussianMixture:
+def _fitted(points: Tensor, start: Gaussians, rounds: int, covariance: Covariance) -> GaussianMixture:
     precisions = torch.linalg.inv(start.covariances)
     if covariance == "diag":
         precisions = precisions.diagonal(dim1=-2, dim2=-1)
@@ -167,7 +163,7 @@ def _fitted(points: Tensor, start: Gaussians, rounds: int, covariance: Covarianc
         len(start.weights),
         covariance_type=covariance,
         tol=0,
-        reg_covar=floor,
+        reg_covar=FLOOR,
         max_iter=rounds,
         weights_init=start.weights.numpy(),
         means_init=start.means.numpy(),

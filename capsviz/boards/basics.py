@@ -40,7 +40,6 @@ def margin_message(
     *,
     margins: Sequence[float] = MARGINS,
     moved: Sequence[tuple[int, float]] = (),
-    image: int = 0,
     title: str = "",
     dark: bool = False,
 ) -> Message:
@@ -52,14 +51,14 @@ def margin_message(
     more = {"margins": list(margins), "usual": list(MARGINS), "moved": [list(each) for each in moved]}
     there = set(labels)
     targets = [upper in there for upper in range(len(trace.classes))]
-    return Message({**more, "targets": targets, **_fields(trace, title, dark)}, _sizes(trace, image))
+    return Message({**more, "targets": targets, **_fields(trace, title, dark)}, _sizes(trace))
 
 
 def _fields(trace: Trace, title: str, dark: bool) -> dict[str, Any]:
     return {"classes": list(trace.classes), "title": title, "theme": theme(dark, len(trace.classes))}
 
 
-def _sizes(trace: Trace, image: int) -> dict[str, ndarray]:
+def _sizes(trace: Trace, image: int = 0) -> dict[str, ndarray]:
     check(trace, image=image)
     squashed = trace.config.algorithm.squashed
     if not squashed:

@@ -136,19 +136,17 @@ def composed(
     over: UInt8[Tensor, "channel height width"],
     right: int,
     down: int,
-    *,
-    reach: int = REACH,
 ) -> UInt8[Tensor, "channel high wide"]:
-    """Two digits laid over one another on a canvas `reach` pixels wider on every side, as `MultiDigits` does by chance.
+    """Two digits laid over one another on a canvas `REACH` pixels wider on every side, as `MultiDigits` does by chance.
 
-    right, down: where the second stands as seen from the first, in pixels, up to 2 · reach either way; each moves by
+    right, down: where the second stands as seen from the first, in pixels, up to 2 · `REACH` either way; each moves by
     half of it from the middle of the canvas. Raises ValueError for a greater offset.
     """
-    if max(abs(right), abs(down)) > 2 * reach:
-        raise ValueError(f"Two digits lie at most {2 * reach} pixels apart; got {right} and {down}.")
+    if max(abs(right), abs(down)) > 2 * REACH:
+        raise ValueError(f"Two digits lie at most {2 * REACH} pixels apart; got {right} and {down}.")
     first = torch.tensor([-(right // 2), -(down // 2)])
     moves = torch.stack([first, torch.tensor([right, down]) + first])
-    padded = functional.pad(torch.stack([under, over]), (reach,) * 4)
+    padded = functional.pad(torch.stack([under, over]), (REACH,) * 4)
     return overlaid(shift(padded, moves[:, 0], moves[:, 1])[None])[0]
 
 

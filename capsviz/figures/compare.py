@@ -40,7 +40,6 @@ def reconstruction_grid(
     input: Tensor | ndarray,
     reconstructions: Mapping[str, Tensor | ndarray],
     *,
-    differences: bool = True,
     dark: bool = False,
     captions: Mapping[str, str] | None = None,
     coloured: Mapping[str, ndarray] | None = None,
@@ -58,13 +57,13 @@ def reconstruction_grid(
     drawn = {key: _matching(original, key, image) for key, image in reconstructions.items()}
     shown = {"input": original, **drawn, **(coloured or {})}
     captions = captions or {}
-    y, below = _rows(captions) if differences else ((0.12, 0.9), None)
+    y, below = _rows(captions)
     data, layout = list[BaseTraceType](), dict[str, Any]()
     for column, (key, image) in enumerate(shown.items()):
         x, name = _column(column, len(shown)), _title(key)
         data.append(picture(image, name, place=on(column + 1)))
         layout |= image_axes(column + 1, x, y)
-        if below and column:
+        if column:
             bar = colourbar("Δ", dark=dark, len=below[1] - below[0] + 0.05, y=sum(below) / 2) if column == 1 else None
             data.append(_difference(original, drawn[key], name, len(shown) + column, dark, bar))
             layout |= image_axes(len(shown) + column, x, below)
@@ -72,10 +71,10 @@ def reconstruction_grid(
     layout["shapes"] = [
         _underline(_column(i, len(shown)), y[1] + 0.008, key) for i, key in enumerate(shown) if key != "input"
     ]
-    layout["margin"] = {"l": 4, "r": 84 if differences else 4, "t": 8, "b": 8}
+    layout["margin"] = {"l": 4, "r": 84, "t": 8, "b": 8}
     errors = ", ".join(f"{_title(key)} {_squared(image - original):.4f}" for key, image in drawn.items())
     text = f"The input beside {len(drawn)} reconstructions; mean squared error: {errors}."
-    return remember(style(Figure(data, layout), dark=dark, height=560 if differences else 330), text)
+    return remember(style(Figure(data, layout), dark=dark, height=560), text)
 
 
 def error_map(input: Tensor | ndarray, reconstruction: Tensor | ndarray, *, dark: bool = False) -> Figure:
@@ -115,9 +114,7 @@ def _squared(difference: ndarray) -> float:
     return float(np.square(difference).mean())
 
 
-def _grid_words(
-    keys: list[str], captions: Mapping[str, str], y: Span, below: Span | None, dark: bool
-) -> list[dict[str, Any]]:
+def _grid_words(keys: list[str], captions: Mapping[str, str], y: Span, below: Span, dark: bool) -> list[dict[str, Any]]:
     """Titles above the pictures of `reconstruction_grid`, captions under them, and what the second row is."""
     middles = [sum(_column(column, len(keys))) / 2 for column in range(len(keys))]
     small: dict[str, Any] = {"size": TICK, "dark": dark, "xanchor": "center", "align": "center"}
@@ -130,10 +127,8 @@ def _grid_words(
         for key, middle in zip(keys, middles, strict=True)
         if key in captions
     ]
-    if below:
-        key = "reconstruction − input<br>blue: missing<br>orange: added"
-        words.append(caption(key, middles[0], sum(below) / 2, yanchor="middle", **small))
-    return words
+    key = "reconstruction − input<br>blue: missing<br>orange: added"
+    return [*words, caption(key, middles[0], sum(below) / 2, yanchor="middle", **small)]
 
 
 def _matching(original: ndarray, key: str, image: Tensor | ndarray) -> ndarray:

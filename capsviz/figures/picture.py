@@ -23,6 +23,8 @@ from capsviz.figures.theme import Span, channels
 GREY: list[list[Any]] = [[0, "#000000"], [1, "#ffffff"]]
 MOST_PIXELS = 1_000_000
 """Of a mosaic."""
+GAP = 2
+"""Pixels between its images."""
 HIDDEN: dict[str, Any] = {"visible": False, "showgrid": False, "zeroline": False, "constrain": "domain"}
 
 
@@ -99,7 +101,7 @@ def in_colours(
     return np.clip(np.einsum("ohw,oc->hwc", numbers(drawings)[:, 0], inks), 0, 1)
 
 
-def mosaic(images: Tensor | ndarray, *, gap: int = 2) -> tuple[UInt8[ndarray, "height width 4"], tuple[int, int]]:
+def mosaic(images: Tensor | ndarray, *, gap: int = GAP) -> tuple[UInt8[ndarray, "height width 4"], tuple[int, int]]:
     """Many images in one: "row column …image…" in [0, 1] becomes RGBA bytes with transparent gaps, and the pitch.
 
     The pitch is the distance in pixels from one image to the next, down and across. Where they have more than
@@ -153,11 +155,10 @@ def mosaic_traces(
     texts: list[list[str]],
     *,
     place: dict[str, Any] | None = None,
-    gap: int = 2,
 ) -> list[go.Image | go.Heatmap]:
     """The traces of a mosaic: the picture, and over it one unseen cell per image, which says at the pointer what it is.
 
-    texts: what the pointer says, in the rows and columns of the mosaic; gap as given to `mosaic`.
+    texts: what the pointer says, in the rows and columns of the mosaic, which has the usual gap.
     """
     down, across = pitch
     unseen = [[0, "rgba(0,0,0,0)"], [1, "rgba(0,0,0,0)"]]
@@ -165,9 +166,9 @@ def mosaic_traces(
         go.Image(source=png(canvas), hoverinfo="skip", **(place or {})),
         go.Heatmap(
             z=np.zeros((len(texts), len(texts[0])), dtype=np.uint8),
-            x0=(across - gap - 1) / 2,
+            x0=(across - GAP - 1) / 2,
             dx=across,
-            y0=(down - gap - 1) / 2,
+            y0=(down - GAP - 1) / 2,
             dy=down,
             text=np.array(texts, dtype=object),
             colorscale=unseen,

@@ -21,6 +21,7 @@ from capsviz.zoo.storage import CAPSULES, packed, unpacked
 _WORD = re.compile(r"[\w-][\w.-]{0,99}")
 EXEMPLARS = 8
 """Class capsules of real training images kept with each model, per class."""
+_BATCH = 100
 
 
 def check_word(name: str) -> None:
@@ -53,7 +54,7 @@ def leaving(name: str, successor: str) -> Entry:
 
 @device.or_cpu
 def class_capsules(
-    network: CapsNet, images: Tensor, labels: Tensor, *, batch: int = 100
+    network: CapsNet, images: Tensor, labels: Tensor
 ) -> tuple[Float[Tensor, "upper exemplar dim"], Float[Tensor, "upper dim"]]:
     """Exemplars and spread of the class capsules of labelled images (uint8 "count channel height width", "count").
 
@@ -68,7 +69,7 @@ def class_capsules(
         output = network(images[part].to(place).float() / 255, reconstruct=False)
         return device.results(output.poses), device.results(output.activations)
 
-    pose, activation = map(torch.cat, zip(*device.parts(network, len(images), batch, seen), strict=True))
+    pose, activation = map(torch.cat, zip(*device.parts(network, len(images), _BATCH, seen), strict=True))
     right = activation.argmax(1) == labels
     chosen, spread = [], []
     for label in range(network.config.classes):

@@ -145,10 +145,6 @@ def test_captions_of_any_length_stand_between_the_pictures_and_their_differences
     assert sizes[0] == pytest.approx(sizes[1]) and sizes[0] > 0.3
 
 
-def test_differences_can_be_left_out(dr):
-    assert len(reconstruction_grid(dr.images[0], {"dr": dr.reconstruction[0]}, differences=False).data) == 2
-
-
 def test_other_methods_may_be_named_freely(dr):
     figure = reconstruction_grid(dr.images[0], {"no decoder": dr.reconstruction[0]})
     assert any(note.text == "<b>no decoder</b>" for note in figure.layout.annotations)
