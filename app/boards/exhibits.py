@@ -34,14 +34,15 @@ OTHERWISE = (
 """How the loss that is no margin loss differs."""
 
 
-def _stage(current: Scene, entry: Entry, note: str) -> Trace:
-    """The image on stage through a model, with the visitor's intervention; said where there is one."""
+def _stage(current: Scene) -> tuple[Entry, Trace]:
+    """A model that squashes, and the image on stage through it; an intervention of the visitor's is said."""
+    entry, note = current.squashing()
     trace = current.trace(entry, touched=True)
     takeaway.record(trace, entry)
     layout.note(note)
     if current.intervention(entry):
         st.caption("Some primary capsules of this link are muted, boosted or isolated.")
-    return trace
+    return entry, trace
 
 
 def _shown(
@@ -81,8 +82,7 @@ def moved_lengths(said: object, classes: int) -> None:
 
 def squash(current: Scene) -> None:
     """A vector that is dragged, and the class capsules of the image on stage before and after squash."""
-    entry, note = current.squashing()
-    trace, choices = _stage(current, entry, note), current.choices
+    (entry, trace), choices = _stage(current), current.choices
     title = f"{current.picture.title} in {entry.name}"
     message = squash_message(
         trace, length=choices.vector_length, angle=choices.vector_angle, title=title, dark=current.dark
@@ -92,8 +92,7 @@ def squash(current: Scene) -> None:
 
 def loss(current: Scene) -> None:
     """The margin loss of every class of the image on stage, its margins and lengths in the visitor's hand."""
-    entry, note = current.squashing()
-    trace, choices = _stage(current, entry, note), current.choices
+    (_, trace), choices = _stage(current), current.choices
     known = current.picture.labels if trace.classes == current.entry.classes else ()
     labels = known or tuple(trace.named[0].tolist())
     message = margin_message(
@@ -113,8 +112,7 @@ def loss(current: Scene) -> None:
 
 def parts(current: Scene) -> None:
     """The primary capsules of the image on stage that make its class capsules, what they see and what they give."""
-    entry, note = current.squashing()
-    trace, each = _stage(current, entry, note), current.choices.parts
+    (_, trace), each = _stage(current), current.choices.parts
     chosen(st.slider, "Parts of each class capsule", "parts", each, 1, MOST_PARTS)
     figure = parse_tree(trace, each=each, dark=current.dark)
     layout.show(figure, "parse-tree")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
 
 from app import scene
-from app.components.routing_toy import nested, routing_toy
+from app.components.routing_toy import PlaneVotes, nested, routing_toy
 from app.page import layout
 from capsviz.routing.dynamic import DYNAMIC
 
@@ -95,46 +96,45 @@ def _turned(iterations: int) -> None:
     scene.keep(iterations=scene.own_or(iterations, scene.current().on_page(DYNAMIC.page)[0]))
 
 
-@st.fragment(key="toy")
-def by_itself() -> None:
-    """The toy of the start page, without numbers: it plays by itself until a vote is dragged, or the link has some."""
-    current, told = scene.current(), story()
+def _play(
+    first: PlaneVotes,
+    presets: Mapping[str, Mapping[str, Any]],
+    key: str,
+    on_votes: Callable[[tuple[float, ...]], None],
+    told: Mapping[str, Any] | None = None,
+) -> None:
+    """The toy with the votes of the link, else the `first`; told: the story that these tell, without numbers."""
+    current = scene.current()
     entry, _ = current.on_page(DYNAMIC.page)
     own = current.choices.toy
     routing_toy(
-        nested(own) if own else told["votes"],
+        nested(own) if own else first,
         current.rounds(entry),
-        {},
+        presets,
         most=current.most(entry),
         frame=current.choices.frame,
         dark=current.dark,
-        key="routing-toy-start",
+        key=key,
         story=None if own else told,
-        plain=True,
-        on_votes=lambda votes: scene.keep("toy", WAYS, toy=votes),
+        plain=told is not None,
+        on_votes=on_votes,
         on_frame=_left,
         on_iterations=_turned,
     )
+
+
+@st.fragment(key="toy")
+def by_itself() -> None:
+    """The toy of the start page, without numbers: it plays by itself until a vote is dragged, or the link has some."""
+    told = story()
+    _play(told["votes"], {}, "routing-toy-start", lambda votes: scene.keep("toy", WAYS, toy=votes), told)
 
 
 @st.fragment(key="toy")
 def toy() -> None:
     """Votes in the plane that can be dragged; the votes are in the link, and T is that of the page."""
-    current, known = scene.current(), presets()
-    entry, _ = current.on_page(DYNAMIC.page)
-    first = next(iter(known.values()))["votes"]
     layout.say(
         "<b>Take the votes into your hand</b>: drag an arrow's tip. The thicker an arrow, the larger its coupling."
     )
-    routing_toy(
-        nested(current.choices.toy) if current.choices.toy else first,
-        current.rounds(entry),
-        known,
-        most=current.most(entry),
-        frame=current.choices.frame,
-        dark=current.dark,
-        key="routing-toy",
-        on_votes=_moved,
-        on_frame=_left,
-        on_iterations=_turned,
-    )
+    known = presets()
+    _play(next(iter(known.values()))["votes"], known, "routing-toy", _moved)
