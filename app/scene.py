@@ -79,7 +79,7 @@ class Scene:
         ]
         able = [entry for entry in suited if entry.config.image == base.config.image]
         instead = next(iter(suited), None)
-        title, own = ALGORITHMS[routing].title, images.title_of(base.data)
+        title, own = ALGORITHMS[routing].title, data.title_of(base.data)
         if not able and not resources.has_network(base):
             raise NoModel(
                 f"{resources.ABSENT.format(name=base.name)}, and no {title} model here takes its images; see the page "

@@ -14,10 +14,10 @@ from app.page.text import plain, sentence
 from app.page.widgets import segments
 from app.scene import Scene, trains_one
 from app.shared import resources
-from app.sources import images
 from capsviz.analysis import disagreement
 from capsviz.analysis.measuring import control_drawer_of
 from capsviz.analysis.predictions import Predictions, PredictionsError
+from capsviz.data import title_of
 from capsviz.figures.blocks import image_blocks
 from capsviz.figures.network import Part
 from capsviz.routing.discriminative import L2
@@ -54,9 +54,7 @@ def show(current: Scene) -> None:
     if not records:
         name = current.entry.data
         remedy = trains_one(name, DYNAMIC.name) or "choose another view"
-        raise methods.NothingMeasured(
-            f"No decoder of {images.title_of(name)} draws the capsules of any model here; {remedy}."
-        )
+        raise methods.NothingMeasured(f"No decoder of {title_of(name)} draws the capsules of any model here; {remedy}.")
     called = methods.titles(records)
     strangers = [name for name, record in records.items() if not record.reconstructs]
     entries = resources.all_entries()
@@ -82,7 +80,7 @@ def show(current: Scene) -> None:
 
 def _sentence(record: Predictions, called: str) -> str:
     """The count in words, with what the drawing model makes of its own drawings beside it."""
-    kind, right, wrong = images.title_of(record.data), int(record.right.sum()), int(record.drawn_wrong.sum())
+    kind, right, wrong = title_of(record.data), int(record.right.sum()), int(record.drawn_wrong.sum())
     opening = f"<b>{escape(called)}</b> names {right:,} of {len(record):,} {escape(kind)} test images rightly. "
     if record.reconstructs:
         other = "another class" if record.objects == 1 else "other classes"

@@ -79,7 +79,7 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
         what = " that reconstructs" if drawing else ""
         remedy = f"`capsviz zoo measure {' '.join(missing)}` does that" if missing else "choose another view"
         raise NothingMeasured(
-            f"No {images.title_of(current.entry.data)} model{what} has been measured image by image yet; {remedy}."
+            f"No {data.title_of(current.entry.data)} model{what} has been measured image by image yet; {remedy}."
         )
     if current.picture.viewpoint:
         turned = current.picture.viewpoint
@@ -106,7 +106,7 @@ def test_images(current: Scene, records: Iterable[Predictions]) -> TestImages | 
     name = current.entry.data
     if as_measured(current, records):
         return browsing.whole_set(name, "test")
-    called = plain(images.title_of(name))
+    called = plain(data.title_of(name))
     if _is_here(name):
         absent = (
             f"The test images of {called} here are not those that were measured, or in another order, so they are not "

@@ -11,6 +11,7 @@ from app.scene import Scene
 from app.shared import resources
 from app.sources import browsing, images
 from capsviz.analysis.comparison import Comparison
+from capsviz.data import title_of
 from capsviz.figures.compare import reconstruction_grid
 from capsviz.figures.network import Part
 from capsviz.figures.objects import inked
@@ -55,7 +56,7 @@ def show(current: Scene) -> None:
     if missing := [ALGORITHMS[routing].title for routing in ALGORITHMS if routing not in names]:
         others = [entry for entry in resources.peers(first).values() if entry.data == first.data]
         apart = " of these classes and this form of images" * any(not resources.alike(entry, first) for entry in others)
-        st.caption(f"No model of {plain(images.title_of(first.data))}{apart} is here yet by {', '.join(missing)}.")
+        st.caption(f"No model of {plain(title_of(first.data))}{apart} is here yet by {', '.join(missing)}.")
 
 
 def methods(current: Scene) -> dict[str, Entry]:

@@ -10,8 +10,8 @@ from app import scene
 from app.page import navigation
 from app.page.text import plain
 from app.scene import NoModel
-from app.sources import images
 from app.state import session
+from capsviz.data import title_of
 from capsviz.routing import ALGORITHMS
 
 
@@ -26,7 +26,7 @@ def offer(missing: NoModel) -> None:
             st.page_link(navigation.named()[page], label=label, icon=f":material/{icon}:", query_params=query)
         if instead is not None:  # a button, as a page's link to itself leaves the browser's address as it is
             st.button(
-                f"{instead.method.title} of {plain(images.title_of(instead.data))}",
+                f"{instead.method.title} of {plain(title_of(instead.data))}",
                 key=f"instead-{instead.name}",
                 on_click=partial(choose, instead.name),
             )

@@ -14,11 +14,11 @@ from app.page.widgets import chosen
 from app.scene import TALK, Scene, SceneError, choices, keep, model_changes
 from app.shared import resources
 from app.sidebar import image_source, own_files, viewpoint
-from app.sources import images
 from app.state import session
 from app.tours import talk
 from app.tours.tour import MOST_STEPS
 from capsviz import device
+from capsviz.data import title_of
 from capsviz.routing import ALGORITHMS
 from capsviz.zoo import AtStep, Entry
 
@@ -127,7 +127,7 @@ def _models(scene: Scene, here: str) -> None:
         scene.entry.data,
         sets,
         key="model_data",
-        format_func=images.title_of,
+        format_func=title_of,
         read=lambda name, choices: model_changes(_first_of(name, scene.entry.routing), choices),
     )
     chosen(

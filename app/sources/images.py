@@ -14,6 +14,7 @@ from app.state.choices import Choices
 from capsviz import data, zoo
 from capsviz.analysis.perturbation import draw
 from capsviz.data import DIGITS
+from capsviz.data import title_of as title_of  # image_source.py takes it from here
 from capsviz.data.multi import MultiOf, composed
 
 EMPTY = (
@@ -28,11 +29,6 @@ COARSE = f"The link holds the picture with {linked_picture.LARGEST} pixels a sid
 COARSER = f"The link holds it with {linked_picture.LARGEST} pixels a side: whoever opens that sees it coarser."
 _OF_DATA = ("data", "overlaid")
 """Sources that show images of a data set, one or two at a time."""
-
-
-def title_of(name: str) -> str:
-    """What a data set is called on screen."""
-    return data.title_of(name)
 
 
 def data_of(choices: Choices, entry: zoo.Entry) -> str:

@@ -16,6 +16,7 @@ from app.sources import browsing, images
 from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
 from capsviz.analysis import metrics
 from capsviz.boards import CapsuleMaps, agreement_maps, ascent_maps, coefficient_maps, history_maps, maps_board
+from capsviz.data import title_of
 from capsviz.figures import discriminative
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.objects import in_words
@@ -141,7 +142,7 @@ def ascend(upper: int) -> None:
         return
     source = images.labelled(choices, entry)
     if source is None:
-        title = plain(images.title_of(entry.data))
+        title = plain(title_of(entry.data))
         st.info(
             f"No labelled images of {title} are on this machine; choose another model."
             if entry.objects == 1
@@ -182,7 +183,7 @@ def ascend(upper: int) -> None:
         )
     left, right = st.columns([4, 1], vertical_alignment="center")
     left.caption(
-        f"{'All ' * (taken == every)}{taken:,} training images of {plain(images.title_of(source))}, "
+        f"{'All ' * (taken == every)}{taken:,} training images of {plain(title_of(source))}, "
         f"draw {choices.draw}; "
         "g is averaged over them. Training takes γ = 0.005 at its peak, and the weights step with b. "
         "Here they stand still: nothing bounds the objective from above, and under a small λ b grows on."
