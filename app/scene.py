@@ -152,6 +152,10 @@ class Scene:
         """As `sibling`, the chosen model where it squashes, else one that does."""
         return self.sibling(self.entry.routing if self.entry.config.algorithm.squashed else DYNAMIC.name)
 
+    def drawing(self) -> tuple[Entry, str]:
+        """As `sibling`, the chosen model where it has a decoder, else one of its algorithm that has one."""
+        return self.sibling(self.entry.routing, decoder=True)
+
     def trace(self, entry: Entry, *, touched: bool = False) -> Trace:
         """The image through a model, recorded; the chosen iterations count where the routing has any.
 

@@ -44,7 +44,7 @@ def offsets_of(choices: Choices, dimensions: int) -> tuple[float, ...]:
 
 def models(current: Scene) -> dict[str, Entry]:
     """The models to draw with, by title: the chosen one, or one with a decoder for each algorithm of its data set."""
-    chosen, _ = current.sibling(current.entry.routing, decoder=True)
+    chosen, _ = current.drawing()
     if not current.choices.beside:
         return {chosen.name: chosen}
     shown: dict[str, Entry] = {}
@@ -60,7 +60,7 @@ def keep_left(left: Left) -> None:
     """Keep where the visitor left the component; of the page only what depends on it runs again."""
     choices = session.parse(session.here(), scene.catalogue())[0]
     stage = scene.current()
-    entry, _ = stage.sibling(stage.entry.routing, decoder=True)
+    entry, _ = stage.drawing()
     at = stage.upper(stage.trace(entry))
     picked = left.picked and left.upper != at
     if choices.hand == "cells" and left.upper != at and not picked:
@@ -80,7 +80,7 @@ def keep_left(left: Left) -> None:
 
 def target(current: Scene) -> tuple[int, int]:
     """Where the walk ends: as chosen, else at the surest exemplar of the class that is second likely."""
-    entry, _ = current.sibling(current.entry.routing, decoder=True)
+    entry, _ = current.drawing()
     chosen = current.choices.to
     if chosen is not None and chosen[0] < len(entry.classes):
         return chosen
@@ -104,7 +104,7 @@ def sliders() -> None:
     """The capsule in the visitor's hand and the pictures that follow it, in the browser."""
     current = scene.current()
     choices = current.choices
-    entry, _ = current.sibling(current.entry.routing, decoder=True)
+    entry, _ = current.drawing()
     trace = current.trace(entry)
     shown = models(current)
     picker, hand, several = st.columns([12, 8, 5], vertical_alignment="bottom", gap="small")
@@ -162,7 +162,7 @@ def sliders() -> None:
 def below() -> None:
     """What the numbers of the chosen class capsule mean, and what each draws."""
     current = scene.current()
-    entry, _ = current.sibling(current.entry.routing, decoder=True)
+    entry, _ = current.drawing()
     trace = current.trace(entry)
     upper = current.upper(trace)
     name = trace.classes[upper]
@@ -190,7 +190,7 @@ def below() -> None:
 
 
 current = scene.current()
-entry, other = current.sibling(current.entry.routing, decoder=True)
+entry, other = current.drawing()
 dimensions = current.trace(entry).poses.shape[-1]
 layout.headline(
     "Perturb",

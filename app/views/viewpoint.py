@@ -18,7 +18,7 @@ from capsviz.experiments import results
 from capsviz.figures.viewpoint import pooling_figures
 
 current = scene.current()
-entry, notice = current.sibling(current.entry.routing, decoder=True)
+entry, notice = current.drawing()
 change = CHANGES[current.choices.change]
 layout.headline(
     "Viewpoint", "Another viewpoint, the same thing: <b>who still names it</b>, and <b>whose numbers go along</b>?"
