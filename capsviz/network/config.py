@@ -29,6 +29,13 @@ class ConfigError(CapsvizError):
     """A network that cannot be built."""
 
 
+def algorithm_of(routing: str, error: type[CapsvizError] = ConfigError) -> Algorithm:
+    """The algorithm of a name; raises `error` where none is called so."""
+    if routing not in list(ALGORITHMS):  # what is given may be a list, which no mapping can be asked for
+        raise error(f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}.")
+    return ALGORITHMS[routing]
+
+
 class NetworkConfig:
     """What a network is made of, of whatever kind: its images "channels, height, width", its classes, its method."""
 
@@ -137,8 +144,7 @@ class CapsNetConfig(NetworkConfig):
     reshaped: bool = False
 
     def __post_init__(self) -> None:
-        if self.routing not in ALGORITHMS:
-            raise ConfigError(f"No routing is called {self.routing!r}; choose one of {', '.join(ALGORITHMS)}.")
+        algorithm_of(self.routing)
         if self.through not in get_args(Through):
             raise ConfigError(f"through is {self.through!r}; choose one of {', '.join(get_args(Through))}.")
         check(self, ConfigError)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from capsviz.data import DATASETS, DatasetMissing, data_root, describe, known
-from capsviz.routing import ALGORITHMS, InverseTemperature
+from capsviz.routing import InverseTemperature
 
-from .config import MATRIX, CapsNetConfig, CapsuleLayer, ConfigError, Stage, by_matrices
+from .config import MATRIX, CapsNetConfig, CapsuleLayer, ConfigError, Stage, algorithm_of, by_matrices
 
 
 def _matrix(channels: int, *types: int) -> dict[str, Any]:
@@ -71,13 +71,12 @@ def preset(
     presets = PRESETS | MATRIX_PRESETS
     if name not in presets:
         raise ConfigError(f"No preset is called {name!r}; choose one of {', '.join(presets)}.")
-    if routing not in ALGORITHMS:
-        raise ConfigError(f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}.")
-    if name in MATRIX_PRESETS and not ALGORITHMS[routing].matrix:
+    matrix = algorithm_of(routing).matrix
+    if name in MATRIX_PRESETS and not matrix:
         other = name.removeprefix("matrix-")
         raise ConfigError(f"The preset {name} routes {by_matrices()}, or the preset {other}.")
     values = {**presets[name], "routing": routing, **told_by(data, overrides)}
-    if ALGORITHMS[routing].matrix:
+    if matrix:
         values |= {"primary_dim": MATRIX, "class_dim": MATRIX}
     if data in DATASETS and not DATASETS[data].reconstructed and name != "residual":
         values |= {"primary_types": 2 * values["primary_types"], "leaky": True, "decoder": ()}

@@ -9,9 +9,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from capsviz.reading import check
-from capsviz.routing import ALGORITHMS
 
-from .config import CapsNetConfig, ConfigError, Window
+from .config import CapsNetConfig, ConfigError, Window, algorithm_of
 
 Places = Annotated[int, Meta(ge=1, le=1_000_000)]
 """Rows, columns or types of lower capsules; all of them may be of one place."""
@@ -33,8 +32,7 @@ class RecordedConfig(CapsNetConfig):
     seen: tuple[Window, Window] | None = None
 
     def __post_init__(self) -> None:
-        if self.routing not in ALGORITHMS:
-            raise ConfigError(f"No routing is called {self.routing!r}; choose one of {', '.join(ALGORITHMS)}.")
+        algorithm_of(self.routing)
         check(self, ConfigError)
         if self.capsule_layers or self.primary_types != self.lattice[2]:
             raise ConfigError("Of another program's network one layer of its lattice's types is recorded; correct it.")

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from capsviz import device
 from capsviz.errors import CapsvizError, line
 from capsviz.network import strongest
-from capsviz.network.config import CapsNetConfig, ConfigError, Window
+from capsviz.network.config import CapsNetConfig, ConfigError, Window, algorithm_of
 from capsviz.network.drawing import own_numbers
 from capsviz.network.recorded import RecordedConfig
 from capsviz.reading import Name, Names, understood
@@ -67,7 +67,7 @@ def record(
     """
     from capsviz.tracing.trace import stacked
 
-    algorithm = _algorithm(routing)
+    algorithm = algorithm_of(routing, AdoptError)
     votes = _numbers(votes, "votes", images=None, lower=None, upper=None, dim=None)
     _check_some(votes, "votes")
     batch, lower, upper, dim = votes.shape
@@ -88,7 +88,7 @@ def same_votes(trace: Trace, routing: str, *, iterations: int = 3) -> Trace:
     A lower capsule counts as much as it did in the trace. Raises AdoptError where the trace holds no votes, or has
     several layers of capsules, and where the algorithm says nothing without training.
     """
-    algorithm, layer = _algorithm(routing), trace.layer
+    algorithm, layer = algorithm_of(routing, AdoptError), trace.layer
     if layer.votes is None or len(trace.layers) > 1:
         raise AdoptError(f"{trace.name} holds no votes of all its capsules for all classes; record them as well.")
     _, lower, upper, _ = layer.votes.shape
@@ -144,7 +144,7 @@ def from_steps(
     that no routing gives (lengths and activations beyond 0..1, shares that do not add up to 1, variances that are not
     positive), and numbers that are missing.
     """
-    algorithm = _algorithm(routing)
+    algorithm = algorithm_of(routing, AdoptError)
     poses = _numbers(poses, algorithm.pose, iterations=None, images=None, upper=None, dim=None)
     _check_some(poses, algorithm.pose)
     iterations, batch, upper, dim = poses.shape
@@ -205,12 +205,6 @@ def _drawn(decoder: Draw, poses: Tensor, activations: Tensor, image: tuple[int, 
     with torch.no_grad():
         drawn = decoder(poses * mask.unsqueeze(-1))
     return _numbers(drawn, "drawings", images=len(poses), channels=image[0], height=image[1], width=image[2])
-
-
-def _algorithm(routing: str) -> Algorithm:
-    if routing not in list(ALGORITHMS):
-        raise AdoptError(f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}.")
-    return ALGORITHMS[routing]
 
 
 def _config(
