@@ -57,6 +57,7 @@ from capsviz.data.points import EXTENT, PRESETS
 from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import reports
 from capsviz.routing import ALGORITHMS, ASCENDING
+from capsviz.routing.em import BETA_A
 from capsviz.tracing.intervention import Intervention
 
 SOURCES = ("data", "upload", "camera", "pad", "generated", "recorded", "overlaid")
@@ -333,7 +334,7 @@ class Choices:
     """Mixtures: the points are votes under EM routing, with `temperature` as λ."""
     beta_u: float = choice(_beta("βᵤ"), 0.0, "βᵤ = 0")
     """Mixtures, of routing: the cost of each vote received."""
-    beta_a: float = choice(_beta("βₐ"), -2.0, "βₐ = −2")
+    beta_a: float = choice(_beta("βₐ"), BETA_A, f"βₐ = {BETA_A:g}".replace("-", "−"))
     """Mixtures, of routing: up to which cost a parent is active."""
     even: bool = choice(flag("even", "start of R"), False, "an R that the first E-step gives", key="R")
     """Mixtures, of routing: R begins as 1 / J."""

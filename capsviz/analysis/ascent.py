@@ -18,10 +18,11 @@ from jaxtyping import Float, Int, Num
 from torch import Tensor
 
 from capsviz import device
+from capsviz.analysis.metrics import label_signs
 from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet
 from capsviz.routing import ASCENDING, LinearVotes, discriminative_routing
-from capsviz.routing.discriminative import ascent_gradient, initial_coefficients, signs, sparsity
+from capsviz.routing.discriminative import ascent_gradient, initial_coefficients, sparsity
 from capsviz.tracing.pixels import inputs
 
 Start = Literal["trained", "fresh"]
@@ -117,10 +118,9 @@ def fix(model: CapsNet, images: Num[Tensor, "batch channel height width"], label
         raise AscentError(f"{len(images)} images came with {len(labels)} labels; give one label for each, and some.")
     if not 0 <= int(labels.min()) <= int(labels.max()) < model.config.classes:
         raise AscentError(f"A label is outside 0 to {model.config.classes - 1}; give labels of the model's classes.")
-    targets = torch.nn.functional.one_hot(labels.long(), model.config.classes).bool()
     with torch.inference_mode():
         poses = model.encode(inputs(images, model)).poses
-        return FixedVotes(poses, model.weight.detach(), signs(targets).to(poses.device))
+        return FixedVotes(poses, model.weight.detach(), label_signs(labels, model.config.classes).to(poses.device))
 
 
 def starting_point(model: CapsNet, start: Start, seed: int = 0) -> Float[Tensor, "lower upper"]:

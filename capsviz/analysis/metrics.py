@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from capsviz.routing.discriminative import signs
 from capsviz.tracing.trace import NotRecorded, Trace
 
 
@@ -40,8 +41,7 @@ def label_signs(
 ) -> Float[Tensor, "batch upper"]:
     """δ of Yang, Li & Yu 2021, eq. 5b: +1 for the class of the label, or of each label, −1 for every other class."""
     each = torch.as_tensor(labels).long()
-    present = torch.nn.functional.one_hot(each.reshape(len(each), -1), classes).amax(1)
-    return present.float() * 2 - 1
+    return signs(torch.nn.functional.one_hot(each.reshape(len(each), -1), classes).amax(1).bool())
 
 
 @dataclass(frozen=True)

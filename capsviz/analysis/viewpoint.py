@@ -64,9 +64,8 @@ class Sweep:
 
 def amounts(change: Change) -> tuple[float, ...]:
     """The steps of a change over its whole range, as many as are evenly spread and no more than `MOST`."""
-    steps = round((change.high - change.low) / change.step)
-    every = next(by for by in range(1, steps + 1) if steps % by == 0 and steps // by < MOST)
-    return tuple(round(change.low + change.step * step, 2) for step in range(0, steps + 1, every))
+    every = next(by for by in range(1, change.steps + 1) if change.steps % by == 0 and change.steps // by < MOST)
+    return tuple(round(change.low + change.step * step, 2) for step in range(0, change.steps + 1, every))
 
 
 def seen_by(

@@ -15,7 +15,7 @@ from capsviz.boards.message import Message
 from capsviz.boards.theme import theme
 from capsviz.data.points import COUNT, DECIMALS, EXTENT, PRESETS
 from capsviz.routing import InverseTemperature
-from capsviz.routing.em import EM
+from capsviz.routing.em import BETA_A, EM
 
 ROUNDS = 15
 """E-steps and M-steps that are played."""
@@ -61,7 +61,7 @@ class Laid:
     votes: bool = False
     temperature: float = 1.0
     beta_u: float = 0.0
-    beta_a: float = -2.0
+    beta_a: float = BETA_A
     even: bool = False
     point: int | None = None
 

@@ -25,6 +25,11 @@ class Change:
     step: float
     neutral: float = 0.0
 
+    @property
+    def steps(self) -> int:
+        """How many lead from low to high."""
+        return round((self.high - self.low) / self.step)
+
     def written(self, amount: float) -> str:
         """An amount with its unit, as screens say it: "−30°", "2 px", "× 1.2"."""
         number = f"{amount:g}".replace("-", "−")

@@ -88,8 +88,7 @@ def run(
 
 def seen(network: Network, images: ImageSet, change: Change, seed: int) -> Seen:
     """The images, each changed by an amount drawn from the steps of a change, as a network has them."""
-    steps = round((change.high - change.low) / change.step)
-    drawn = torch.randint(steps + 1, (len(images),), generator=torch.Generator().manual_seed(seed))
+    drawn = torch.randint(change.steps + 1, (len(images),), generator=torch.Generator().manual_seed(seed))
     amounts = change.low + change.step * drawn.double()
     found = [
         numbers(network, to_float(transformed(images.images[part], {change.name: amounts[part]})), images.labels[part])

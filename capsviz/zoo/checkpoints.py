@@ -20,7 +20,7 @@ from capsviz.network import Network, NetworkConfig
 from capsviz.reading import refused
 from capsviz.tensors import tensor_bytes, tensor_file
 from capsviz.zoo.manifest import AtStep, ZooError
-from capsviz.zoo.storage import FEW, SCALES, WEIGHTS
+from capsviz.zoo.storage import SCALES, WEIGHTS, large
 
 FOLDER = "checkpoints"
 """Below `pretrained/`."""
@@ -32,9 +32,9 @@ REMEDY = "restore it with git"
 def coded(network: Network, before: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """What a checkpoint holds of a network, after one whose weights were `before`; none before the first.
 
-    Weights of at least `FEW` numbers are whole numbers, in int8, on a float32 scale of their own; all else is float16.
+    Large weights are whole numbers, in int8, on a float32 scale of their own; all else is float16.
     """
-    learned = {name for name, weight in network.named_parameters() if weight.numel() >= FEW}
+    learned = large(network)
     found: dict[str, Tensor] = {}
     for name, value in network.state_dict().items():
         if name not in learned:

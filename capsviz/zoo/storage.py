@@ -19,6 +19,11 @@ WEIGHTS, SCALES, CAPSULES = "model.", "scales.", "capsules."
 """Before the names of weights, of their scales, and of what is kept of real images beside them."""
 
 
+def large(network: Network) -> set[str]:
+    """The names of the weights of `FEW` numbers or more."""
+    return {name for name, weight in network.named_parameters() if weight.numel() >= FEW}
+
+
 def packed(network: Network, bits: int = 16) -> dict[str, Tensor]:
     """What a file holds of a network's weights; raises ValueError for other than 16 or 8 bits.
 
@@ -26,7 +31,7 @@ def packed(network: Network, bits: int = 16) -> dict[str, Tensor]:
     """
     if bits not in BITS:
         raise ValueError(f"weights are kept in 16 or 8 bits; got bits={bits}")
-    learned = {name for name, weight in network.named_parameters() if weight.numel() >= FEW} if bits == 8 else set()
+    learned = large(network) if bits == 8 else set()
     found: dict[str, Tensor] = {}
     for name, value in network.state_dict().items():
         if name in learned:
