@@ -18,10 +18,12 @@ from capsviz.figures.reading import check, geometry, steps, votes
 from capsviz.figures.theme import class_colours
 from capsviz.routing import ASCENDING
 from capsviz.routing.discriminative import sparsity
+from capsviz.routing.dynamic import DYNAMIC
 from capsviz.tracing.trace import Trace
 
 BLUE, ORANGE, GREEN, PURPLE = class_colours(4)
 
+_SOFTMAX, _, _SQUASH, _UPDATE = (line.math for line in DYNAMIC.program.lines)
 _SUM = "s<sub>j</sub> = Σ<sub>i</sub> b<sub>ij</sub> û<sub>ij</sub>"
 
 
@@ -52,7 +54,7 @@ def coefficient_maps(trace: Trace, *, upper: int, image: int = 0) -> CapsuleMaps
         per_class=b,
         lines=(
             NumberedLine(_SUM, given),
-            NumberedLine("v<sub>j</sub> = squash(s<sub>j</sub>)", {"‖v‖ = ": np.array([length])}),
+            NumberedLine(_SQUASH, {"‖v‖ = ": np.array([length])}),
         ),
         image=numbers(trace.images[image]),
         view=view_of(trace.config),
@@ -111,7 +113,7 @@ def agreement_maps(
                 looped=False,
             ),
             NumberedLine(
-                "c<sub>ij</sub> = softmax<sub>j</sub>(b<sub>ij</sub>)",
+                _SOFTMAX,
                 {"b = ": logits, "  →  c = ": steps(dynamic_trace, "couplings", image)[:, :, upper]},
             ),
             NumberedLine(
@@ -119,7 +121,7 @@ def agreement_maps(
                 {"‖v‖ = ": steps(dynamic_trace, "activations", image)[:, upper]},
             ),
             NumberedLine(
-                "b<sub>ij</sub> ← b<sub>ij</sub> + û<sub>ij</sub>·v<sub>j</sub>",
+                _UPDATE,
                 {"û·v = ": spent, "  →  b = ": logits + spent},
             ),
         ),
