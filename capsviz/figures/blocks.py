@@ -16,7 +16,7 @@ from torch import Tensor
 from capsviz.figures.choosing import targets
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on
+from capsviz.figures.picture import image_axes, middle, mosaic, mosaic_traces, numbers, on
 from capsviz.figures.text import literals
 from capsviz.figures.theme import Number, Span, caption, ink, style
 
@@ -61,8 +61,8 @@ def image_blocks(
     top = 30 + 22 * max(note["text"].count("<br>") for note in notes)
     framed = [index for index, is_wrong in enumerate(wrong) if is_wrong]
     shapes = [_frame(index, columns, pitch, len(drawn), dark) for index in framed]
-    figure.update_layout(**layout, annotations=notes, shapes=shapes, margin={"l": 4, "r": 4, "t": top, "b": 4})
-    figure.update_layout(hoverdistance=60)
+    margin = {"l": 4, "r": 4, "t": top, "b": 4}
+    figure.update_layout(**layout, annotations=notes, shapes=shapes, margin=margin, hoverdistance=60)
     text = f"{count} images in {len(drawn)} blocks: {'; '.join(drawn)}."
     if len(wrong):
         text += f" {len(framed)} drawings of the last block read as another class than the image and are framed."
@@ -74,8 +74,8 @@ def _targets(
 ) -> Any:
     down, across = pitch
     places = [divmod(index, columns) for index in range(count)]
-    x = [column * across + (across - 3) / 2 for _, column in places]
-    y = [row * down + (down - 3) / 2 for row, _ in places]
+    x = [middle(across, column) for _, column in places]
+    y = [middle(down, row) for row, _ in places]
     return targets(x, y, chosen or range(count), literals(texts), size=300 / columns, place=on(number))
 
 

@@ -106,7 +106,6 @@ def distribution_steps(
     }
     _mark(figure, points, quantity, mark, pen)
     figure.update_yaxes(title={"text": "share of the test images", "standoff": 6}, range=[0, 101], ticksuffix=" %")
-    figure.update_layout(legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0})
     return _finished(figure, sets, quantity, dark, height=460)
 
 

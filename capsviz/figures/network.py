@@ -53,7 +53,7 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
     symbol = strength.symbol
     top = 1.0 if strength.whole else max(1e-6, float(trace.activations[image].max()))
     channels, height, width = trace.config.image
-    spans, many = dict(_SPANS), len(trace.classes) > BARS
+    many = len(trace.classes) > BARS
     along = [0, top] if many else [-0.6, len(trace.classes) - 0.4]
     upwards = [LISTED - 0.5, -0.5] if many else [-0.16 * top, 1.3 * top]
     data = [
@@ -62,9 +62,9 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
         *(_strongest(trace, image, symbol, dark) if many else [_class_bars(trace, image, symbol, dark)]),
     ]
     layout: dict[str, Any] = {
-        **image_axes(1, spans["image"], (_LOW, _HIGH)),
-        **image_axes(2, spans["primary"], (_LOW, _HIGH)),
-        "xaxis3": {"domain": list(spans["class"]), "anchor": "y3", "visible": False, "range": along},
+        **image_axes(1, _SPANS["image"], (_LOW, _HIGH)),
+        **image_axes(2, _SPANS["primary"], (_LOW, _HIGH)),
+        "xaxis3": {"domain": list(_SPANS["class"]), "anchor": "y3", "visible": False, "range": along},
         "yaxis3": {"domain": [_LOW, _HIGH], "anchor": "x3", "visible": False, "range": upwards},
         "bargap": 0.2,
         "margin": {"l": 8, "r": 8, "t": 10, "b": 8},
@@ -84,15 +84,15 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
     ]
     if trace.reconstruction is not None:
         data.append(picture(drawn_in_colours(trace, image), "reconstruction", place=on(4)))
-        layout |= image_axes(4, spans["reconstruction"], (_LOW, _HIGH))
+        layout |= image_axes(4, _SPANS["reconstruction"], (_LOW, _HIGH))
         titles["reconstruction"] = "reconstruction"
         arrows.append(("class", "reconstruction", "decoder"))
-    notes = [_title(text, spans[stage], stage == highlight, dark) for stage, text in titles.items()]
+    notes = [_title(text, _SPANS[stage], stage == highlight, dark) for stage, text in titles.items()]
     for start, end, text in arrows:
-        notes += _arrow(spans[start][1], spans[end][0], text, highlight == "routing" and end == "class", dark)
+        notes += _arrow(_SPANS[start][1], _SPANS[end][0], text, highlight == "routing" and end == "class", dark)
     layout["annotations"] = notes
     if highlight is not None and highlight in (*titles, "routing"):
-        layout["shapes"] = [_frame(spans[highlight], dark)]
+        layout["shapes"] = [_frame(_SPANS[highlight], dark)]
     named = trace.named[image].tolist()
     most = " and ".join(f"{float(trace.activations[image, upper]):.2f}" for upper in named)
     longest = f"{named_in_words} {'is' if len(named) == 1 else 'are'} the strongest with {symbol} = {most}"

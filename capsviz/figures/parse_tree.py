@@ -13,7 +13,7 @@ from plotly.graph_objects import Figure
 from capsviz.analysis.metrics import contributions
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.picture import image_axes, numbers, on, picture, pixels, png
+from capsviz.figures.picture import image_axes, in_bytes, numbers, on, picture, pixels, png
 from capsviz.figures.reading import check, geometry
 from capsviz.figures.text import literal
 from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, style
@@ -199,7 +199,7 @@ def _crop(trace: Trace, whole: ndarray, capsule: int, x: float, count: int) -> d
     seen = whole[top:bottom, left:right]
     colour = seen if seen.ndim == 3 else np.repeat(seen[..., None], 3, axis=2)
     return {
-        "source": png(np.round(255 * np.clip(colour, 0, 1)).astype(np.uint8)),
+        "source": png(in_bytes(colour)),
         "xref": "x2",
         "yref": "y2",
         "x": x,

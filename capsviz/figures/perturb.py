@@ -15,7 +15,7 @@ from torch import Tensor
 from capsviz.analysis.dimensions import QUALITIES, Meanings
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
-from capsviz.figures.picture import image_axes, mosaic, mosaic_traces, numbers, on, packed, picture, pixels
+from capsviz.figures.picture import image_axes, middle, mosaic, mosaic_traces, numbers, on, packed, picture, pixels
 from capsviz.figures.text import literal
 from capsviz.figures.theme import TEXT, TICK, Number, caption, colourbar, contrast, diverging, ink, style
 
@@ -34,7 +34,7 @@ def dimension_sheet(
     canvas, pitch = mosaic(shots)
     down, across = pitch
     dimensions = range(len(shots))
-    middle = int(np.argmin(np.abs(offsets)))
+    framed = int(np.argmin(np.abs(offsets)))
     texts = [[f"dimension {h}, offset {_signed(offset)}" for offset in offsets] for h in dimensions]
     ticks = {"visible": True, "tickmode": "array", "ticks": "", "zeroline": False, "showgrid": False, "showline": False}
     layout: dict[str, Any] = {
@@ -47,18 +47,18 @@ def dimension_sheet(
         "tickangle": 0,
         "tickfont": {"size": TICK},
         "title": {"text": "added to one dimension", "standoff": 6},
-        "tickvals": [(across - 3) / 2 + across * column for column in range(len(offsets))],
+        "tickvals": [middle(across, column) for column in range(len(offsets))],
         "ticktext": [_signed(offset) if offset else "<b>0</b>" for offset in offsets],
     }
     layout["yaxis"] |= {
         **ticks,
         "tickfont": {"size": TICK},
         "title": {"text": "dimension", "standoff": 6},
-        "tickvals": [(down - 3) / 2 + down * h for h in dimensions],
+        "tickvals": [middle(down, h) for h in dimensions],
         "ticktext": [str(h) for h in dimensions],
     }
-    if offsets[middle] == 0:
-        frame = {"x0": middle * across - 1.5, "x1": middle * across + across - 1.5, "y0": -1.5}
+    if offsets[framed] == 0:
+        frame = {"x0": framed * across - 1.5, "x1": framed * across + across - 1.5, "y0": -1.5}
         line = {"color": ink(dark).accent, "width": 3}
         layout["shapes"] = [{"type": "rect", **frame, "y1": len(shots) * down - 1.5, "line": line}]
     strongest, change = _strongest(shots)
@@ -90,6 +90,7 @@ def meaning_table(found: Meanings, *, dark: bool = False) -> Figure:
     ]
     chosen = [[labels[d] in (names[q].label, names[q].opposite) for q in columns] for d in dimensions]
     cells = [(d, q) for d in dimensions for q in columns]
+    still = {"showgrid": False, "zeroline": False, "fixedrange": True}
     figure = Figure(
         [
             Heatmap(
@@ -115,20 +116,16 @@ def meaning_table(found: Meanings, *, dark: bool = False) -> Figure:
         {
             "margin": {"l": 150, "r": 12, "t": 44, "b": 8},
             "xaxis": {
+                **still,
                 "side": "top",
                 "tickvals": list(columns),
                 "ticktext": [quality.label for quality in names],
-                "showgrid": False,
-                "zeroline": False,
-                "fixedrange": True,
             },
             "yaxis": {
+                **still,
                 "autorange": "reversed",
                 "tickvals": list(dimensions),
                 "ticktext": [f"{labels[d]}  <b>{d}</b>" if labels[d] else f"<b>{d}</b>" for d in dimensions],
-                "showgrid": False,
-                "zeroline": False,
-                "fixedrange": True,
             },
         },
     )
@@ -138,9 +135,8 @@ def meaning_table(found: Meanings, *, dark: bool = False) -> Figure:
         f"are {', '.join(clear) or 'none'}."
     )
     style(figure, dark=dark, height=52 + 30 * len(correlation))
-    figure.update_xaxes(tickfont={"size": TEXT, "color": ink(dark).text})
-    figure.update_yaxes(tickfont={"size": TEXT, "color": ink(dark).text})
-    return remember(figure, text)
+    large = {"tickfont": {"size": TEXT, "color": ink(dark).text}}
+    return remember(figure.update_layout(xaxis=large, yaxis=large), text)
 
 
 def reconstruction_figure(image: Tensor | ndarray, *, title: str = "", dark: bool = False, height: int = 360) -> Figure:

@@ -75,7 +75,7 @@ def picture(image: Tensor | ndarray, name: str = "", *, place: dict[str, Any] | 
     opening = f"{name}<br>" if name else ""
     if array.ndim == 3:
         return go.Image(
-            source=png(_bytes(array)),
+            source=png(in_bytes(array)),
             hovertemplate=f"{opening}row %{{y}} column %{{x}}<br>red, green, blue %{{z}}<extra></extra>",
             **(place or {}),
         )
@@ -119,7 +119,7 @@ def mosaic(images: Tensor | ndarray, *, gap: int = GAP) -> tuple[UInt8[ndarray, 
         for column in range(columns):
             image = cells[row][column]
             target = canvas[row * down : row * down + height, column * across : column * across + width]
-            target[..., :3] = _bytes(image if image.ndim == 3 else image[..., None])
+            target[..., :3] = in_bytes(image if image.ndim == 3 else image[..., None])
             target[..., 3] = 255
     return canvas, (down, across)
 
@@ -166,9 +166,9 @@ def mosaic_traces(
         go.Image(source=png(canvas), hoverinfo="skip", **(place or {})),
         go.Heatmap(
             z=np.zeros((len(texts), len(texts[0])), dtype=np.uint8),
-            x0=(across - GAP - 1) / 2,
+            x0=middle(across),
             dx=across,
-            y0=(down - GAP - 1) / 2,
+            y0=middle(down),
             dy=down,
             text=np.array(texts, dtype=object),
             colorscale=unseen,
@@ -177,6 +177,11 @@ def mosaic_traces(
             **(place or {}),
         ),
     ]
+
+
+def middle(pitch: int, place: int = 0) -> float:
+    """Where along an axis of a mosaic the image of a place, counted from 0, has its middle."""
+    return place * pitch + (pitch - GAP - 1) / 2
 
 
 def png(array: UInt8[ndarray, "height width channel"]) -> str:
@@ -224,5 +229,6 @@ def on(number: int) -> dict[str, str]:
     return {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
 
 
-def _bytes(array: ndarray) -> UInt8[ndarray, "..."]:
+def in_bytes(array: ndarray) -> UInt8[ndarray, "..."]:
+    """Numbers in [0, 1] as bytes, what lies beyond cut off."""
     return np.round(255 * np.clip(array, 0, 1)).astype(np.uint8)
