@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
-from PIL import Image
 from torch import Tensor
 
 from app.page import widgets
@@ -18,6 +17,7 @@ from app.scene import Scene, keep
 from app.shared import resources
 from app.shared.caching import of_zoo
 from app.sources import browsing, images
+from app.sources.linked_picture import as_image
 from app.state.choices import Choices
 from capsviz.zoo import Entry
 
@@ -116,7 +116,7 @@ def _generated(model: str, index: int) -> tuple[str, bytes]:
 
 def _png(pixels: Tensor) -> bytes:
     file = io.BytesIO()
-    Image.fromarray(pixels.permute(1, 2, 0).squeeze(-1).numpy()).save(file, format="PNG")
+    as_image(pixels).save(file, format="PNG")
     return file.getvalue()
 
 

@@ -23,6 +23,7 @@ from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet
 from capsviz.routing import ASCENDING, LinearVotes, discriminative_routing
 from capsviz.routing.discriminative import ascent_gradient, initial_coefficients, sparsity
+from capsviz.tensors import written
 from capsviz.tracing.pixels import inputs
 
 Start = Literal["trained", "fresh"]
@@ -110,7 +111,7 @@ def fix(model: CapsNet, images: Num[Tensor, "batch channel height width"], label
     """
     _of_coefficients(model)
     if tuple(images.shape[1:]) != tuple(model.config.image):
-        given, wanted = (" × ".join(map(str, shape)) for shape in (images.shape[1:], model.config.image))
+        given, wanted = map(written, (images.shape[1:], model.config.image))
         raise AscentError(f"The images are {given} and the model takes {wanted}; bring them into that form.")
     if labels.ndim != 1 or labels.is_floating_point():
         raise AscentError("Labels are one whole number for each image; give the class of each.")
@@ -223,7 +224,7 @@ def _check(
 ) -> None:
     _, lower, upper, _ = LinearVotes(fixed.poses, fixed.weight).shape
     if tuple(start.shape) != (lower, upper):
-        shape = " × ".join(map(str, start.shape))
+        shape = written(start.shape)
         raise AscentError(f"b is {shape} and the layer {lower} × {upper}; start from b of the same model.")
     if not (math.isfinite(step) and step > 0):
         raise AscentError(f"γ is {step:g}; give a number above 0.")

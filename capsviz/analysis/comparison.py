@@ -13,6 +13,7 @@ from capsviz import device
 from capsviz.analysis.metrics import mean_squared_error, structural_similarity
 from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet, strongest
+from capsviz.tensors import written
 from capsviz.tracing.pixels import inputs, pixels
 
 
@@ -141,5 +142,5 @@ def redraw(
 
 def _check_shape(name: str, model: CapsNet, images: Tensor) -> None:
     if tuple(images.shape[1:]) != tuple(model.config.image):
-        wanted, given = (" × ".join(str(size) for size in shape) for shape in (model.config.image, images.shape[1:]))
+        wanted, given = map(written, (model.config.image, images.shape[1:]))
         raise CompareError(f"{name} takes images of {wanted}, not {given}; prepare the images for it first.")

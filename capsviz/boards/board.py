@@ -15,7 +15,7 @@ from capsviz.boards.decoder import Left, decoder_message, header
 from capsviz.boards.discriminative import coefficient_maps
 from capsviz.boards.message import Message
 from capsviz.boards.routing import SHARED, describe_routing, routing_message
-from capsviz.figures.errors import FigureError
+from capsviz.figures.reading import check
 from capsviz.tracing.trace import Trace
 
 UNTOLD: dict[str, Any] = {
@@ -84,8 +84,7 @@ def trace_board(
     so many, and base has as many as it. Of several routed layers the last is shown; `Trace.at` gives others.
     Raises FigureError where the trace holds no votes, or lacks the image or the class.
     """
-    if not 0 <= image < len(trace.images):
-        raise FigureError(f"The trace has no image {image}; choose one from 0 to {len(trace.images) - 1}.")
+    check(trace, image=image)
     chosen = int(trace.predicted[image]) if upper is None else upper
     title, last = f"The routing of {trace.name}", trace.at(-1)
     if "board" not in trace.config.algorithm.pictures:

@@ -29,6 +29,7 @@ from capsviz.figures.theme import (
     style,
 )
 from capsviz.routing import ALGORITHMS
+from capsviz.tensors import written
 
 _TOP, _FLOOR = 0.93, 0.02
 """Shares of the grid's height at which the pictures begin and the differences end."""
@@ -134,7 +135,7 @@ def _grid_words(keys: list[str], captions: Mapping[str, str], y: Span, below: Sp
 def _matching(original: ndarray, key: str, image: Tensor | ndarray) -> ndarray:
     drawn = pixels(image)
     if drawn.shape != original.shape:
-        given, wanted = (" × ".join(map(str, shape)) for shape in (drawn.shape, original.shape))
+        given, wanted = map(written, (drawn.shape, original.shape))
         raise FigureError(
             f"The reconstruction of {key} has {given} pixels, the input {wanted}; compare like with like."
         )

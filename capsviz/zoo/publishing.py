@@ -13,6 +13,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from capsviz import device
+from capsviz.data import to_float
 from capsviz.network import CapsNet, Network, assemble
 from capsviz.network.finite import check_finite
 from capsviz.zoo.manifest import RECORDS, AtStep, Entry, ZooError, changing, entry, folder, models
@@ -66,7 +67,7 @@ def class_capsules(
 
     @torch.inference_mode()
     def seen(part: slice) -> tuple[Tensor, Tensor]:
-        output = network(images[part].to(place).float() / 255, reconstruct=False)
+        output = network(to_float(images[part].to(place)), reconstruct=False)
         return device.results(output.poses), device.results(output.activations)
 
     pose, activation = map(torch.cat, zip(*device.parts(network, len(images), _BATCH, seen), strict=True))
