@@ -230,6 +230,10 @@ class Scene:
         chosen = self.choices.capsule
         return None if chosen is None or chosen >= entry.config.lower else chosen
 
+    def labels(self, classes: tuple[str, ...]) -> tuple[int, ...]:
+        """What the image shows, among these classes; empty where they are others than the model's, or nobody knows."""
+        return self.picture.labels if classes == self.entry.classes else ()
+
     def upper(self, trace: Trace) -> int:
         """The class capsule to look at: the chosen one, else the predicted one."""
         chosen = self.choices.upper

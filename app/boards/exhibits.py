@@ -93,7 +93,7 @@ def squash(current: Scene) -> None:
 def loss(current: Scene) -> None:
     """The margin loss of every class of the image on stage, its margins and lengths in the visitor's hand."""
     (_, trace), choices = _stage(current), current.choices
-    known = current.picture.labels if trace.classes == current.entry.classes else ()
+    known = current.labels(trace.classes)
     labels = known or tuple(trace.named[0].tolist())
     message = margin_message(
         trace,

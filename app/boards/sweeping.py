@@ -56,8 +56,7 @@ def swing(current: Scene, entry: Entry) -> tuple[Swing, int]:
         one = resources.sweep(of.name, pixels, label, others, change.name, between) if between else None
         return whole.inserted(one, place) if one else whole
 
-    labelled = picture.labels if entry.classes == current.entry.classes else ()
-    shown = labelled or (_named(entry, pixels, others, change.name, change.neutral),)
+    shown = current.labels(entry.classes) or (_named(entry, pixels, others, change.name, change.neutral),)
     labels = tuple(sorted(shown, key=lambda label: label != choices.upper))  # the chosen one of several is followed
     networks = tuple(
         Swept(

@@ -163,8 +163,7 @@ def on_stage(current: Scene, records: Iterable[Predictions]) -> int | None:
 def test_image(current: Scene, records: Iterable[Predictions]) -> int | None:
     """Which test image of the records is on stage, whatever its viewpoint; None where it is none."""
     choices, entry = current.choices, current.entry
-    is_data = images.source_of(choices, entry) == "data" and images.split_of(choices, entry) == "test"
-    if not is_data or images.data_of(choices, entry) != entry.data:
+    if not images.of_test_set(choices, entry, entry.data):
         return None
     if _is_here(entry.data) and not as_measured(current, records):
         return None

@@ -52,7 +52,7 @@ def show(current: Scene) -> None:
         "reconstructions",
         height=layout.BELOW_STRIP,
     )
-    table(names, comparison, classes, current.picture.labels if classes == current.entry.classes else ())
+    table(names, comparison, classes, current.labels(classes))
     if missing := [ALGORITHMS[routing].title for routing in ALGORITHMS if routing not in names]:
         others = [entry for entry in resources.peers(first).values() if entry.data == first.data]
         apart = " of these classes and this form of images" * any(not resources.alike(entry, first) for entry in others)
@@ -76,8 +76,7 @@ def contested(current: Scene) -> int | None:
     """
     choices, compared = current.choices, tuple(entry.name for entry in methods(current).values())
     entry, first = current.entry, resources.entries()[compared[0]]
-    begun = images.source_of(choices, entry) == "data" and images.split_of(choices, entry) == "test"
-    if not begun or choices.image is not None or images.data_of(choices, entry) != first.data:
+    if choices.image is not None or not images.of_test_set(choices, entry, first.data):
         return None
     if not browsing.here(first.data):
         return None

@@ -20,7 +20,7 @@ from capsviz.boards import pack_weights
 from capsviz.data import Viewpoint
 from capsviz.experiments import results
 from capsviz.experiments.reports import NAMES, Report, report
-from capsviz.network import CNN, METHODS, CapsNet
+from capsviz.network import CNN, METHODS, CapsNet, NetworkConfig
 from capsviz.tracing import adopting
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 from capsviz.tracing.recorder import contains_shorter, shorter
@@ -167,6 +167,11 @@ def meanings(name: str, label: int) -> Meanings:
     return measure_meanings(model(name), exemplar_capsules(name)[label], spread(name)[label], label)
 
 
+def _image(pixels: bytes, network: NetworkConfig) -> torch.Tensor:
+    """An image by its bytes, as `Picture.key` has them, in the form that a network takes."""
+    return torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(network.image)
+
+
 @of_zoo(spinner="Routing …", most=32)
 def trace(
     name: str,
@@ -182,7 +187,7 @@ def trace(
     network = model(name)
     if iterations is not None and iterations < MAX_ITERATIONS and contains_shorter(network.config):
         return shorter(network, trace(name, pixels, MAX_ITERATIONS, intervention, temperature), iterations)
-    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(network.config.image)
+    image = _image(pixels, network.config)
     schedule = network.config.inverse_temperature
     return record(
         network,
@@ -210,8 +215,7 @@ def comparison(names: tuple[tuple[str, str], ...], pixels: bytes) -> Comparison:
     """One image through several models; names: what each is called in the comparison, and the model's own name."""
     models = {called: model(name) for called, name in names}
     first = entries()[names[0][1]]
-    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(first.config.image)
-    return compare(models, data.to_float(image)[None], objects=first.objects)
+    return compare(models, data.to_float(_image(pixels, first.network))[None], objects=first.objects)
 
 
 @of_zoo(spinner="Changing the viewpoint …", most=64)
@@ -224,15 +228,14 @@ def sweep(
     """
     entry = all_entries()[name]
     network = model(name) if entry.has_capsules else _baseline(name, str(device.chosen()))
-    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(entry.network.image)
+    image = _image(pixels, entry.network)
     return viewpoint.sweep(network, viewpoint.seen_by(image, others, change, amounts), label, entry.objects)
 
 
 @of_zoo(most=32)
 def pooled(name: str, pixels: bytes) -> Pooling:
     """What the first pooling of a CNN keeps of one image (as in `trace`), and of the image shifted by a pixel."""
-    image = torch.frombuffer(bytearray(pixels), dtype=torch.uint8).reshape(all_entries()[name].network.image)
-    return pooling(_baseline(name, str(device.chosen())), image)
+    return pooling(_baseline(name, str(device.chosen())), _image(pixels, all_entries()[name].network))
 
 
 @of_zoo(most=4)

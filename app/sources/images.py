@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import torch
-
 from app.shared import resources
 from app.sources import browsing, linked_picture, trace_sets, uploads
 from app.sources.picture import Picture, in_form, layout_of
@@ -234,6 +232,12 @@ def kinds(labels: Sequence[int], classes: Sequence[str]) -> str:
     return f"class{'es' * (len(labels) > 1)} {names(labels, classes)}"
 
 
+def of_test_set(choices: Choices, entry: zoo.Entry, name: str) -> bool:
+    """Whether the image is one of the test images of a data set."""
+    tests = source_of(choices, entry) == "data" and split_of(choices, entry) == "test"
+    return tests and data_of(choices, entry) == name
+
+
 def names(labels: Sequence[int], classes: Sequence[str]) -> str:
     """“7”, or “7 and 2”."""
     return " and ".join(classes[label] for label in labels)
@@ -278,5 +282,4 @@ def generated(entry: zoo.Entry, index: int) -> Picture:
     image = draw(resources.model(entry.name), capsules[label, number][None], label)[0]
     kind = entry.classes[label]
     note = "Generated: no photograph, but what this model's decoder draws from a stored class capsule."
-    pixels = (image * 255).round().to(torch.uint8)
-    return Picture(pixels, f"generated {kind}, exemplar {number}", (label,), (note,))
+    return Picture(data.to_bytes(image), f"generated {kind}, exemplar {number}", (label,), (note,))

@@ -15,6 +15,7 @@ from torch import Tensor
 from app.shared import own_traces, resources
 from app.shared.caching import of_zoo
 from capsviz import places
+from capsviz.data import to_bytes
 from capsviz.tracing.intervention import UNTOUCHED
 from capsviz.tracing.recorder import contains_shorter, shorter, with_votes
 from capsviz.tracing.trace import Trace
@@ -164,7 +165,7 @@ def _labels(place: str, written: float) -> Tensor:
 @of_zoo(most=500)
 def _image(place: str, written: float, index: int) -> tuple[Tensor, tuple[str, ...]]:
     found = _opened(place, written)[index]
-    return (found.images[0] * 255).round().to(torch.uint8), found.classes
+    return to_bytes(found.images[0]), found.classes
 
 
 @of_zoo(most=32)

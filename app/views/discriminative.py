@@ -57,7 +57,7 @@ def agreement(upper: int) -> None:
         "<b>û · s is agreement, as is the û · v that dynamic routing adds to its logits</b>, v being its s at another "
         "length; here it is signed by the label, averaged over a batch and kept."
     )
-    truth = current.picture.labels if trace.classes == current.entry.classes else ()
+    truth = current.labels(trace.classes)
     labels = truth or tuple(trace.named[0].tolist())
     left, right = st.container(key="agreement_choices").columns([3, 2])
     with left:

@@ -4,7 +4,7 @@ from capsviz.data.dataset import Dataset, download_command
 from capsviz.data.datasets import DATASETS, describe, known, prepare_for, same, title_of
 from capsviz.data.digits import DIGITS
 from capsviz.data.errors import DatasetMissing, DownloadFailed, ImageError, UnknownDataset
-from capsviz.data.images import ImageSet, to_float
+from capsviz.data.images import ImageSet, to_bytes, to_float
 from capsviz.data.loading import available, download, load
 from capsviz.data.multi import MultiDigits
 from capsviz.data.torchvision_sets import MNIST, data_root
@@ -37,5 +37,6 @@ __all__ = [
     "read_image",
     "same",
     "title_of",
+    "to_bytes",
     "to_float",
 ]

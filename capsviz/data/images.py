@@ -58,6 +58,11 @@ def to_float(images: UInt8[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
     return images.to(torch.float32) / 255
 
 
+def to_bytes(images: Float[Tensor, "*shape"]) -> UInt8[Tensor, "*shape"]:
+    """0 to 1 as bytes 0 to 255, any shape, on the same device."""
+    return (images * 255).round().to(torch.uint8)
+
+
 def stratified_split(labels: Int64[Tensor, "count"], split: str) -> Int64[Tensor, "chosen"]:
     """Indices of a fixed split: every fifth image, counted class by class, is a test image.
 

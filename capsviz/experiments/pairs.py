@@ -16,7 +16,7 @@ from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
 
 from capsviz import device, zoo
-from capsviz.data import load, to_float
+from capsviz.data import load, to_bytes, to_float
 from capsviz.experiments import results, seeds
 from capsviz.experiments.multi import NAME
 from capsviz.experiments.seeds import steps_of
@@ -126,7 +126,7 @@ def draw(
     output = network(images.to(device.of(network)), reconstruct=False)
     classes = named(device.results(output.activations), labels)
     drawings = [network.decode(output.poses, which.to(output.poses.device)) for which in classes.unbind(1)]
-    return classes, (device.results(torch.stack(drawings, dim=1)) * 255).round().to(torch.uint8)
+    return classes, to_bytes(device.results(torch.stack(drawings, dim=1)))
 
 
 def named(activations: Float[Tensor, "image upper"], labels: Int64[Tensor, "image 2"]) -> Int64[Tensor, "image 2"]:
