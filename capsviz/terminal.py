@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -25,6 +26,7 @@ Threads = Annotated[
 Device = Annotated[
     str | None, typer.Option(help="auto, cpu, cuda, cuda:1 or mps; unless given what CAPSVIZ_DEVICE says, else auto.")
 ]
+Out = Annotated[Path, typer.Option(help="Where runs are kept.")]
 
 
 def duration(text: str) -> float:

@@ -14,6 +14,8 @@ app = typer.Typer(no_args_is_help=True, help="The papers' experiments: measured,
 Seeds = Annotated[
     int, typer.Option(min=1, max=100, help="Trainings for each setting; those that are done are skipped.")
 ]
+Data = Annotated[str, typer.Option(help="The data set whose models are compared.")]
+Models = Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")]
 Limit = Annotated[float | None, stop_after(" of one training")]
 
 
@@ -69,9 +71,9 @@ def cost(
 
 @app.command()
 def robustness(
-    data: Annotated[str, typer.Option(help="The data set whose models are compared.")] = "mnist",
+    data: Data = "mnist",
     count: Annotated[int, typer.Option(min=1, help="Test images: the first, of a folder evenly spread.")] = 2000,
-    model: Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")] = None,
+    model: Models = None,
     threads: Threads = None,
 ) -> None:
     """Error on test images shifted by 0 to 8 pixels and turned by 0 to 60 degrees."""
@@ -83,10 +85,10 @@ def robustness(
 
 @app.command()
 def viewpoint(
-    data: Annotated[str, typer.Option(help="The data set whose models are compared.")] = "mnist",
+    data: Data = "mnist",
     fitted: Annotated[int, typer.Option(min=20, help="Training images to fit on, taken as by robustness.")] = 2000,
     held: Annotated[int, typer.Option(min=20, help="Test images to judge by, taken likewise.")] = 1000,
-    model: Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")] = None,
+    model: Models = None,
     threads: Threads = None,
 ) -> None:
     """R² of the viewpoint that a linear map reads from class capsules, and from the CNN's pooled features."""

@@ -10,7 +10,7 @@ import typer
 
 from capsviz.commands.naming import NamingCommand
 from capsviz.errors import CapsvizError, line
-from capsviz.terminal import Device, Threads, error_of, say, stop_after
+from capsviz.terminal import Device, Out, Threads, error_of, say, stop_after
 
 
 class TrainCommand(NamingCommand):
@@ -80,7 +80,7 @@ def train(
     name: Annotated[
         str | None, typer.Option(help="The run's folder below --out; by default DATA-ROUTING and what it adds.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
+    out: Out = Path("runs"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with this run where it was cut off.")] = False,
     device: Device = None,
     threads: Threads = None,

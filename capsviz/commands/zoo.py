@@ -5,13 +5,16 @@ Only typer is imported here, as in main.py.
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from capsviz.commands.naming import NamingCommand
 from capsviz.errors import CapsvizError
-from capsviz.terminal import Device, Threads, error_of, say, stop_after
+from capsviz.terminal import Device, Out, Threads, error_of, say, stop_after
+
+if TYPE_CHECKING:
+    from capsviz.zoo import Entry
 
 zoo_app = typer.Typer(no_args_is_help=True, help="The pretrained models, and training all of them.")
 
@@ -123,13 +126,18 @@ def zoo_add(
     if left is not None:
         seeds.keep_record(*left)
         zoo.replace(left[0].name, entry.name)
+    _tell(entry)
+
+
+def _tell(entry: "Entry") -> None:
+    """What a model that has come into the zoo is."""
     print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
 
 
 @zoo_app.command("checkpoints")
 def zoo_checkpoints(
     names: Annotated[list[str], typer.Argument(help="Models of the zoo.")],
-    out: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("runs"),
+    out: Out = Path("runs"),
     threads: Threads = None,
 ) -> None:
     """Train models of the zoo again, by their recipes, and ship them as they were after a few early steps.
@@ -178,14 +186,13 @@ def zoo_adopt(
     from capsviz.training.adopt import adopt
 
     entry = adopt(file, layout, data, name, iterations=iterations)
-    print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
+    _tell(entry)
 
 
 Names = Annotated[
     list[str] | None, typer.Argument(help="Models (mnist-dr) or data sets (digits); all but `paper` ones unless given.")
 ]
 Preset = Annotated[str | None, typer.Option(help="Only models of this preset: tiny, compact, residual, paper, …")]
-Out = Annotated[Path, typer.Option(help="Where runs are kept.")]
 
 
 @zoo_app.command("train")
