@@ -41,10 +41,7 @@ def begin() -> bool:
     """To be called once a run has opened its page: no callback of the page before comes any more.
 
     Before that, a run at an address that a browser has come to does not know its page by the name that messages have.
-
-    Returns
-    -------
-    Whether another page is open than in the run before.
+    Returns whether another page is open than in the run before.
     """
     context = get_script_run_ctx()
     if context is None or st.session_state.get(_BEGUN) == context.page_script_hash:

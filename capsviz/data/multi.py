@@ -97,7 +97,10 @@ class MultiDigits:
         return moved.unflatten(0, (len(indices), 2)), self.base.labels[chosen]
 
     def draw(self, indices: Int64[Tensor, "batch"]) -> tuple[np.ndarray, np.ndarray]:
-        """The two base images of each index (int64 "batch 2") and their moves (int64 "batch 2 xy", pixels)."""
+        """The two base images of each index (int64 "batch 2") and their moves (int64 "batch 2 xy", pixels).
+
+        Raises IndexError beyond the set, ValueError where a digit of the base set has none of another class.
+        """
         index = indices.cpu().numpy()
         if len(index) and (index.min() < 0 or index.max() >= len(self)):
             raise IndexError(f"This set has {len(self)} images: indices run from 0 to {len(self) - 1}.")

@@ -45,7 +45,7 @@ def run(
     """Measure every model (`capsviz.experiments.parts.candidates`, unless given) under every setting.
 
     count: so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
-    whose weights changed is measured again.
+    whose weights changed is measured again. Raises CapsvizError as `sampled` and `compared`.
     """
     images = sampled(data, "test", count, models)
     for entry in compared(NAME, images, models):

@@ -44,7 +44,7 @@ def run(
 
     fitted, held: so many training images, on which the maps are fitted, and test images, on which R² is
     measured. A row is added as soon as it is measured, and what stands is skipped; a model whose weights changed is
-    measured again.
+    measured again. Raises CapsvizError where a class has too few images to fit on, and as `sampled` and `compared`.
     """
     both = [
         (sampled(data, split, count, models), seed) for split, count, seed in (("train", fitted, 0), ("test", held, 1))

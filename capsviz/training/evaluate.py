@@ -22,11 +22,10 @@ T = TypeVar("T")
 class Evaluation:
     """What a network does on a whole set.
 
-    error  share of images answered wrongly, in percent; an image with two digits counts as wrong unless both are found
-    count  images looked at
-    loss   mean loss on what the network says of the classes, its method's own at the end of training
-    confusion  images of a class (row) that were taken for a class (column), "upper upper"; an image with two
-           digits adds one count for each digit found, and one from each missed digit to each wrongly found one
+    error: share of images answered wrongly, in percent; an image with two digits counts as wrong unless both are found.
+    count: images looked at. loss: mean loss on what the network says of the classes, its method's own at the end of
+    training. confusion: images of a class (row) that were taken for a class (column); an image with two digits adds one
+    count for each digit found, and one from each missed digit to each wrongly found one.
     """
 
     error: float

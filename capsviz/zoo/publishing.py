@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64, UInt8
 from safetensors.torch import save as save_tensors
 from torch import Tensor
 
@@ -55,9 +55,9 @@ def leaving(name: str, successor: str) -> Entry:
 
 @device.or_cpu
 def class_capsules(
-    network: CapsNet, images: Tensor, labels: Tensor
+    network: CapsNet, images: UInt8[Tensor, "count channel height width"], labels: Int64[Tensor, "count"]
 ) -> tuple[Float[Tensor, "upper exemplar dim"], Float[Tensor, "upper dim"]]:
-    """Exemplars and spread of the class capsules of labelled images (uint8 "count channel height width", "count").
+    """Exemplars and spread of the class capsules of labelled images.
 
     Of each class the images that are read rightly, the surest first; where these are fewer than `EXEMPLARS`, others of
     the class, then any by how active its capsule is, and all of them again where there are no more images. The spread
@@ -83,8 +83,10 @@ def class_capsules(
     return torch.stack(chosen), torch.stack(spread)
 
 
-def packed_capsules(network: CapsNet, images: Tensor, labels: Tensor) -> dict[str, Tensor]:
-    """What a file holds of the class capsules of labelled images (as of `class_capsules`), in float16."""
+def packed_capsules(
+    network: CapsNet, images: UInt8[Tensor, "count channel height width"], labels: Int64[Tensor, "count"]
+) -> dict[str, Tensor]:
+    """What a file holds of the class capsules of labelled images, in float16."""
     chosen, spread = class_capsules(network, images, labels)
     return {f"{CAPSULES}exemplars": chosen.half().contiguous(), f"{CAPSULES}spread": spread.half().contiguous()}
 
@@ -107,8 +109,8 @@ def save(
     test_count: int,
     command: str,
     curves: str,
-    images: Tensor,
-    labels: Tensor,
+    images: UInt8[Tensor, "count channel height width"],
+    labels: Int64[Tensor, "count"],
     note: str = "",
     history: str = "",
     files: Mapping[str, bytes] = MappingProxyType({}),
@@ -116,7 +118,7 @@ def save(
 ) -> Entry:
     """Write a model's weights, its exemplars and its line in the manifest; a line of that name is replaced.
 
-    test_error: measured on `shipped(network, bits)`. images (uint8) and labels: training images for the exemplars,
+    test_error: measured on `shipped(network, bits)`. images and labels: those of training for the exemplars,
     which a network without capsules has not. curves: the metrics file, history: the snapshots of b, both below
     `pretrained/`, and files: what is to be written there with the weights. Raises NotFinite where a weight is not
     finite, or is not in float16, and WriteError where there is no room; then nothing of the zoo has changed.
