@@ -21,8 +21,8 @@ import torch
 from capsviz import device, zoo
 from capsviz.data import ImageSet
 from capsviz.data.viewpoint import rotate, shift
-from capsviz.experiments import parts, results
-from capsviz.experiments.parts import compared, measured, sampled, tables, which
+from capsviz.experiments import moving, results
+from capsviz.experiments.moving import compared, measured, sampled, tables, which
 from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
 
@@ -42,7 +42,7 @@ def run(
     settings: Sequence[tuple[str, int]] = SETTINGS,
     say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Measure every model (`capsviz.experiments.parts.candidates`, unless given) under every setting.
+    """Measure every model (`capsviz.experiments.moving.candidates`, unless given) under every setting.
 
     count: so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
     whose weights changed is measured again. Raises CapsvizError as `sampled` and `compared`.
@@ -137,7 +137,7 @@ def _markdown(result: dict[str, Any]) -> str:
 
 def sentences(result: dict[str, Any]) -> list[str]:
     """Who errs least and most where the images moved, and what the models had seen, part by part."""
-    return parts.sentences(result, _sentences, *COUNTS)
+    return moving.sentences(result, _sentences, *COUNTS)
 
 
 def _sentences(result: dict[str, Any]) -> list[str]:

@@ -20,8 +20,8 @@ from capsviz.analysis.viewpoint import Seen, numbers, recovered
 from capsviz.data import ImageSet, to_float
 from capsviz.data.viewpoint import CHANGES, Change, transformed
 from capsviz.errors import CapsvizError
-from capsviz.experiments import parts, results
-from capsviz.experiments.parts import compared, measured, sampled, tables, which
+from capsviz.experiments import moving, results
+from capsviz.experiments.moving import compared, measured, sampled, tables, which
 from capsviz.network import METHODS, Network
 
 NAME = "viewpoint"
@@ -109,7 +109,7 @@ def table(result: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
     """The rows of the largest part by what was read, in the order of the methods, and by change."""
     order = list(METHODS)
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    rows = parts.parts(result, *COUNTS)[0]["rows"] if result["rows"] else []
+    rows = moving.parts(result, *COUNTS)[0]["rows"] if result["rows"] else []
     for row in sorted(rows, key=lambda row: (order.index(row["routing"]), -row["numbers"])):
         found.setdefault(called(row), {})[row["change"]] = row
     return found
@@ -133,7 +133,7 @@ def _markdown(result: dict[str, Any]) -> str:
 
 def sentences(result: dict[str, Any]) -> list[str]:
     """How often pooling forgets more than a class capsule; what recovers each change best and worst; how measured."""
-    return parts.sentences(result, _sentences, *COUNTS)
+    return moving.sentences(result, _sentences, *COUNTS)
 
 
 def _sentences(result: dict[str, Any]) -> list[str]:

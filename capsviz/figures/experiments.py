@@ -19,7 +19,7 @@ from capsviz.experiments import robustness as viewpoints
 from capsviz.experiments import sparsity as zeros
 from capsviz.experiments.convergence import COMPARED, TrainingCurve
 from capsviz.experiments.cost import Cost
-from capsviz.experiments.parts import parts
+from capsviz.experiments.moving import parts
 from capsviz.experiments.seed_means import SeedMean
 from capsviz.figures.errors import FigureError
 from capsviz.figures.panels import (
@@ -122,7 +122,7 @@ def cost(costs: Sequence[Cost], *, dark: bool = False) -> Figure:
 def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
     """Error against shift and against rotation, with binomial standard errors; what trainings had seen is shaded.
 
-    Of several data sets or numbers of images the part with most rows (`capsviz.experiments.parts`).
+    Of several data sets or numbers of images the part with most rows (`capsviz.experiments.moving`).
     """
     figure = side_by_side(["shift, pixels", "rotation, degrees"], dark)
     result = next(iter(parts(result, *viewpoints.COUNTS)), result)

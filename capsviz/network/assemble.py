@@ -11,7 +11,7 @@ from capsviz.routing import ALGORITHMS, Method
 from .capsnet import CapsNet
 from .cnn import BASELINE, CNN, CNNConfig, cnn_preset
 from .config import CapsNetConfig, ConfigError, NetworkConfig
-from .drawing import own_numbers
+from .own_numbers import own_numbers
 from .presets import preset
 from .residual import Convolution
 

@@ -23,8 +23,8 @@ from capsviz.routing.dynamic import DYNAMIC
 
 from .capsnet import CapsNet
 from .config import CapsNetConfig
-from .drawing import own_numbers
 from .finite import check_finite
+from .own_numbers import own_numbers
 
 TOLERANCE = 1e-4
 """By how much lengths of capsules and drawn pixels may differ, in float32."""

@@ -22,7 +22,7 @@ from capsviz import device
 from capsviz.errors import CapsvizError, line
 from capsviz.network import strongest
 from capsviz.network.config import CapsNetConfig, ConfigError, Window, algorithm_of
-from capsviz.network.drawing import own_numbers
+from capsviz.network.own_numbers import own_numbers
 from capsviz.network.recorded import RecordedConfig
 from capsviz.reading import Name, Names, understood
 from capsviz.routing import ALGORITHMS, Algorithm, DenseVotes, LayerSizes

@@ -23,8 +23,8 @@ from capsviz.experiments import (
     convergence,
     cost,
     iterations,
+    moving,
     multi,
-    parts,
     reports,
     results,
     robustness,
@@ -106,13 +106,13 @@ def test_a_model_that_left_the_comparison_leaves_its_result_and_one_asked_for_st
     robustness.run("digits", ["digits-l2", "mnist-cnn"], 20, settings=settings)
     rows = robustness.run("digits", ["digits-l1"], 20, settings=settings)["rows"]
     assert [row["model"] for row in rows] == ["digits-l2", "mnist-cnn", "digits-l1"]
-    monkeypatch.setattr(parts, "candidates", lambda data: ["digits-l1"])
+    monkeypatch.setattr(moving, "candidates", lambda data: ["digits-l1"])
     rows = robustness.run("digits", None, 20, settings=settings)["rows"]
     assert [row["model"] for row in rows] == ["digits-l1"]
 
 
 def test_of_each_routing_the_model_that_errs_least_is_compared():
-    assert parts.candidates("mnist") == [
+    assert moving.candidates("mnist") == [
         "mnist-dr-residual", "mnist-em-residual", "mnist-l2-residual", "mnist-l1-residual", "mnist-cnn",
     ]  # fmt: skip
 
@@ -161,12 +161,12 @@ def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mn
 
 def test_of_a_folder_images_of_all_classes_are_measured_and_said_to_be_spread(tmp_path):
     data = f"folder:{drawn(tmp_path)}"
-    assert parts.sampled(data, "train", 8, None).labels.unique().tolist() == [0, 1, 2]
+    assert moving.sampled(data, "train", 8, None).labels.unique().tolist() == [0, 1, 2]
     row = {"model": "m", "data": data, "count": 8, "seen_shift": 0.0, "seen_rotation": 0.0}
     assert robustness.sentences({"rows": [row | {"kind": "shift", "amount": 0}]})[-1].startswith(
         "In training the models saw shifts of up to 0 pixels and no turns (m). 8 evenly spread test images, one model"
     )
-    assert parts.called({"rows": [row]}).endswith(", 8 evenly spread images")
+    assert moving.called({"rows": [row]}).endswith(", 8 evenly spread images")
 
 
 def untrained(data: str, routing: str) -> str:
