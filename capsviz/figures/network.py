@@ -52,7 +52,6 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
     grid, strength = Geometry(*trace.grid), trace.config.algorithm.strength
     symbol = strength.symbol
     top = 1.0 if strength.whole else max(1e-6, float(trace.activations[image].max()))
-    channels, height, width = trace.config.image
     many = len(trace.classes) > BARS
     along = [0, top] if many else [-0.6, len(trace.classes) - 0.4]
     upwards = [LISTED - 0.5, -0.5] if many else [-0.16 * top, 1.3 * top]
@@ -69,36 +68,42 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
         "bargap": 0.2,
         "margin": {"l": 8, "r": 8, "t": 10, "b": 8},
         "showlegend": False,
+        "annotations": _words(trace, image, highlight, dark),
     }
-    named_in_words = in_words(trace, image)
+    end = "class capsules"
+    if trace.reconstruction is not None:
+        end = "reconstruction"
+        data.append(picture(drawn_in_colours(trace, image), end, place=on(4)))
+        layout |= image_axes(4, _SPANS[end], (_LOW, _HIGH))
+    if highlight and (trace.reconstruction is not None or highlight != "reconstruction"):
+        layout["shapes"] = [_frame(_SPANS[highlight], dark)]
+    named = trace.named[image].tolist()
+    most = " and ".join(f"{float(trace.activations[image, upper]):.2f}" for upper in named)
+    longest = f"{in_words(trace, image)} {'is' if len(named) == 1 else 'are'} the strongest with {symbol} = {most}"
+    text = f"The network from image to {end}: {longest}. "
+    return remember(style(Figure(data, layout), dark=dark, height=190), text + describe(trace, image=image))
+
+
+def _words(trace: Trace, image: int, highlight: Part | None, dark: bool) -> list[dict[str, Any]]:
+    """Titles of the stages, that of the highlighted one emphasised, and the arrows between them with their words."""
+    channels, height, width = trace.config.image
+    classes = f"{len(trace.classes)} class capsules" if _short(trace) else literal(f"class: {in_words(trace, image)}")
     titles = {
         "image": f"image {height} × {width}" + (f" × {channels}" if channels > 1 else ""),
-        "primary": f"{grid.lower:,} primary capsules",
-        "class": f"{len(trace.classes)} class capsules" if _short(trace) else literal(f"class: {named_in_words}"),
+        "primary": f"{trace.config.lower:,} primary capsules",
+        "class": f"{LISTED} of {len(trace.classes)} class capsules" if len(trace.classes) > BARS else classes,
     }
-    if many:
-        titles["class"] = f"{LISTED} of {len(trace.classes)} class capsules"
     arrows = [
         ("image", "primary", _convolutions(trace.config)),
         ("primary", "class", trace.config.algorithm.title.replace(" ", "<br>") + _layers(trace)),
     ]
     if trace.reconstruction is not None:
-        data.append(picture(drawn_in_colours(trace, image), "reconstruction", place=on(4)))
-        layout |= image_axes(4, _SPANS["reconstruction"], (_LOW, _HIGH))
         titles["reconstruction"] = "reconstruction"
         arrows.append(("class", "reconstruction", "decoder"))
-    notes = [_title(text, _SPANS[stage], stage == highlight, dark) for stage, text in titles.items()]
+    words = [_title(text, _SPANS[stage], stage == highlight, dark) for stage, text in titles.items()]
     for start, end, text in arrows:
-        notes += _arrow(_SPANS[start][1], _SPANS[end][0], text, highlight == "routing" and end == "class", dark)
-    layout["annotations"] = notes
-    if highlight is not None and highlight in (*titles, "routing"):
-        layout["shapes"] = [_frame(_SPANS[highlight], dark)]
-    named = trace.named[image].tolist()
-    most = " and ".join(f"{float(trace.activations[image, upper]):.2f}" for upper in named)
-    longest = f"{named_in_words} {'is' if len(named) == 1 else 'are'} the strongest with {symbol} = {most}"
-    end = "reconstruction" if trace.reconstruction is not None else "class capsules"
-    text = f"The network from image to {end}: {longest}. "
-    return remember(style(Figure(data, layout), dark=dark, height=190), text + describe(trace, image=image))
+        words += _arrow(_SPANS[start][1], _SPANS[end][0], text, highlight == "routing" and end == "class", dark)
+    return words
 
 
 def _convolutions(config: CapsNetConfig) -> str:
