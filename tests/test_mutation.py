@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
@@ -102,7 +103,9 @@ def module(tmp_path: Path):
 def test_a_change_is_put_into_functions_that_are_there_and_nowhere_else(module):
     changing, path = module
     old, source = changing.SAME[0], path.read_bytes()
+    gc.freeze()  # as the tests' set-up does
     functions = Functions({path})
+    gc.freeze()
     assert functions.change(path, source.replace(b"x + y", b"x - y"))
     assert changing.outer(3)(2) == 1 and old(1) == 2
     assert functions.change(path, source.replace(b"x + 1", b"x + 2"))

@@ -20,6 +20,7 @@ class Functions:
         modules = [each for each in sys.modules.values() if Path(getattr(each, "__file__", None) or "") in paths]
         self.loaders: dict[str, Any] = {str(each.__file__): each.__loader__ for each in modules}
         self.by_code: dict[Key, list[FunctionType]] = {}
+        gc.unfreeze()  # what is frozen, as by the tests' own set-up, is not among the objects
         for each in gc.get_objects():
             if type(each) is FunctionType and each.__code__.co_filename in self.loaders:
                 self.by_code.setdefault(_key(each.__code__), []).append(each)
