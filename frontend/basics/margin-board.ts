@@ -167,7 +167,7 @@ export class MarginBoard extends Board<Message> {
     const beside = wide ? this.side.offsetWidth + GAP : 0;
     const room = window.innerHeight - topOf(this.root) - this.sliderRow.offsetHeight - BELOW * look.scale;
     const height = Math.max(SMALLEST, Math.min(room, Math.max(this.side.offsetHeight, 0.6 * whole)));
-    this.chart.fit(whole - beside, wide ? height : 320);
+    this.chart.resize(whole - beside, wide ? height : 320);
     const { classes, targets, lengths: own } = message;
     this.chart.draw({ look, margins, classes, targets, lengths, own, held });
   }

@@ -28,10 +28,6 @@ export class MarginChart extends Panel<MarginState> {
   private x: ScaleLinear<number, number> = scaleLinear();
   private y: ScaleLinear<number, number> = scaleLinear();
 
-  fit(width: number, height: number): void {
-    Object.assign(this, { width, height });
-  }
-
   /** The class whose point is nearest to a place, if one is near. */
   near(x: number, y: number, wider: number): number | null {
     if (!this.shown) return null;

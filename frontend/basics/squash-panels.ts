@@ -71,10 +71,6 @@ export class VectorPlane extends Panel<SquashState> {
 }
 
 export class SquashCurve extends Panel<SquashState> {
-  fit(width: number, height: number): void {
-    Object.assign(this, { width, height });
-  }
-
   protected paint(pen: Pen, scene: SquashState): void {
     const { look, length, longest, classes, sums, lengths } = scene;
     const { theme, scale } = look;

@@ -136,7 +136,7 @@ export class SquashBoard extends Board<Message> {
     const room = window.innerHeight - topOf(this.root) - below;
     const side = wide ? Math.round(Math.max(SMALLEST, Math.min(0.42 * whole, room))) : Math.min(whole, 330);
     this.plane.fit(side, longest);
-    this.curve.fit(wide ? whole - side - GAP : whole, side);
+    this.curve.resize(wide ? whole - side - GAP : whole, side);
     const scene: SquashState = {
       ...{ look, length, longest, classes, sums, lengths },
       angle: angle / DEGREES,

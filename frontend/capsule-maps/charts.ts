@@ -85,7 +85,7 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
   }
 
   override draw(state: DrawState): void {
-    this.fit(this.root.clientWidth, this.tall);
+    this.resize(this.root.clientWidth, this.tall);
     super.draw(state);
     const { percent } = state.data.fields.curves[this.number];
     this.lines(state.data).forEach((values, k) => {
@@ -156,7 +156,7 @@ export class Histogram extends Panel<DrawState> implements Part {
   }
 
   override draw(state: DrawState): void {
-    Object.assign(this, { width: this.root.clientWidth, height: SPREAD });
+    this.resize(this.root.clientWidth, SPREAD);
     super.draw(state);
   }
 

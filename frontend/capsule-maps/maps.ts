@@ -29,7 +29,7 @@ class Tiles extends Panel<DrawState> {
     this.label = LABEL * look.scale;
     this.cell = Math.min(width / across, Math.max(3, tallest / down));
     this.left = Math.max(0, (width - across * this.cell) / 2);
-    Object.assign(this, { width, height: down * this.cell + 2 * this.label });
+    this.resize(width, down * this.cell + 2 * this.label);
   }
 
   protected paint(pen: Pen, { data, look, now, marked }: DrawState): void {
@@ -225,7 +225,7 @@ export class ClassBars extends Panel<DrawState> implements Part {
     const { length } = state.data.fields.classes;
     const room = (roomBelow(this.canvas) - 8) / length; // all of them on the screen, if they can be read
     this.line = scale * Math.max(16, Math.min(22, 220 / length, room / scale));
-    Object.assign(this, { width: this.root.clientWidth, height: length * this.line });
+    this.resize(this.root.clientWidth, length * this.line);
     const values = this.values(state);
     const words = values.map((value, j) => `class ${state.data.fields.classes[j]} ${shown(value)}`);
     this.canvas.setAttribute("aria-label", words.join(", "));

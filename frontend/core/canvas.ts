@@ -53,6 +53,11 @@ export abstract class Panel<Shown> {
     panels.set(this.canvas, this);
   }
 
+  /** Be so many CSS pixels wide and high, from the next drawing on. */
+  resize(width: number, height: number): void {
+    Object.assign(this, { width, height });
+  }
+
   /** Show something, on the panel's own canvas; out of sight not before there is time. */
   draw(shown: Shown): void {
     this.shown = shown;

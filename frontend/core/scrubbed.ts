@@ -16,10 +16,6 @@ export abstract class ScrubbedPanel<Shown> extends Panel<Shown> {
     this.canvas.addEventListener("pointermove", (event) => event.buttons && this.scrub(event));
   }
 
-  fit(width: number, height: number): void {
-    Object.assign(this, { width, height });
-  }
-
   /** Where each frame lies, in CSS pixels from the left. */
   protected abstract places(shown: Shown): readonly number[];
 

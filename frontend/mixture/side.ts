@@ -98,7 +98,7 @@ export class Side {
     const { canvas } = this.chart;
     const [least, ordinary, most] = [CHART.least, CHART.ordinary, CHART.most].map((height) => height * look.scale);
     const height = bottom === null ? ordinary : Math.max(least, Math.min(most, bottom - topOf(canvas)));
-    this.chart.fit(this.bars.root.clientWidth, height);
+    this.chart.resize(this.bars.root.clientWidth, height);
     canvas.setAttribute("aria-label", label);
     this.chart.draw({ look, curves, span, position });
   }

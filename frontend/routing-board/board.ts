@@ -333,23 +333,23 @@ export class RoutingBoard extends Board<Message> {
       this.cloud.fit(whole - answer - GAP, tall, look);
       this.bars.fit(answer, Math.max(rows, tall), under);
       this.retina.fit(third - under - foot, under, foot);
-      this.lines.fit(whole - this.retina.width - GAP, third);
+      this.lines.resize(whole - this.retina.width - GAP, third);
     } else {
       this.cloud.fit(wide ? whole - side - answer - 2 * GAP : whole, tall, look);
       const most = wide ? Math.min(0.47 * tall, Math.max(0.3 * tall, tall - rows - under)) : 0.47 * tall;
       this.retina.fit(Math.min(answer, Math.round(most) - foot), under, foot);
       const beside = wide ? 0 : this.retina.width + GAP;
       this.bars.fit(answer - beside, Math.max(rows, wide ? tall - this.retina.height - 8 : this.retina.height), under);
-      this.lines.fit(side, Math.max(Math.round(96 * look.scale), tall - this.algorithm.root.offsetHeight - 10));
+      this.lines.resize(side, Math.max(Math.round(96 * look.scale), tall - this.algorithm.root.offsetHeight - 10));
     }
     const over = wide ? under : 2 * under;
     this.map.fit(whole, Math.round(wide ? Math.max(180, 0.14 * whole) : over + names + foot), over, foot);
     const tiles = wide ? Math.round(0.58 * whole) : whole;
     this.tiles.fit(tiles, under);
-    this.vote.fit(wide ? whole - tiles - GAP : whole, 190);
+    this.vote.resize(wide ? whole - tiles - GAP : whole, 190);
     const curves = wide && thresholds(run) ? Math.round(0.62 * whole) : whole;
-    this.curves.fit(curves, 400);
-    this.logistic.fit(wide ? whole - curves - GAP : whole, 300);
+    this.curves.resize(curves, 400);
+    this.logistic.resize(wide ? whole - curves - GAP : whole, 300);
     this.draw();
   }
 

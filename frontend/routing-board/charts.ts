@@ -93,10 +93,6 @@ export class Bars extends BoardPanel {
 
 /** What the selected capsule gives to every class, iteration by iteration. */
 export class ShareLines extends BoardPanel {
-  fit(width: number, height: number): void {
-    Object.assign(this, { width, height });
-  }
-
   protected paint(pen: Pen, { run, view, capsule, look }: DrawState): void {
     const { iterations } = run;
     const { classes, symbol, kind } = run.data;
@@ -158,10 +154,6 @@ export class ShareLines extends BoardPanel {
 
 /** The selected capsule's vote, number by number, beside what its class has become, with one σ to either side. */
 export class VoteBars extends BoardPanel {
-  fit(width: number, height: number): void {
-    Object.assign(this, { width, height });
-  }
-
   protected paint(pen: Pen, { run, view, capsule, look }: DrawState): void {
     const { classes, poses, variances, tips } = run.data;
     const { theme } = look;

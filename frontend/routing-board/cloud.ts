@@ -86,7 +86,7 @@ export class Cloud extends Panel<DrawState> {
   }
 
   fit(width: number, height: number, { scale }: Look): void {
-    Object.assign(this, { width, height });
+    this.resize(width, height);
     if (!this.run) return;
     const [left, right, top, bottom] = [BORDER.left, BORDER.right, BORDER.top, BORDER.bottom].map(
       (room) => room * scale,

@@ -53,10 +53,6 @@ export class Curves extends BoardPanel {
     return [low, high];
   }
 
-  fit(width: number, height: number): void {
-    Object.assign(this, { width, height });
-  }
-
   /** Densities of the votes of component h over the bins, weighted or not. */
   private histogram(
     { data, dim, lower, upperCount, upper }: Run,
@@ -138,10 +134,6 @@ export class Logistic extends BoardPanel {
     this.reaches = indices(run.data.iterations).map(
       (t) => 1.08 * Math.max(4, ...over.slice(0, (t + 1) * run.upperCount)),
     );
-  }
-
-  fit(width: number, height: number): void {
-    Object.assign(this, { width, height });
   }
 
   protected paint(pen: Pen, { run, view, look }: DrawState): void {

@@ -123,7 +123,7 @@ export class SweepBoard extends Board<Message> {
       [this.numbers, rows],
     ] as const) {
       for (const { panel } of charts) {
-        panel.fit(panel.canvas.parentElement?.clientWidth ?? 0, height);
+        panel.resize(panel.canvas.parentElement?.clientWidth ?? 0, height);
         panel.draw(scene);
       }
     }

@@ -37,7 +37,7 @@ export class ImageRow extends Panel<Scene> {
     // The image as it is stands in the row, in the place of the one that is nearest to it.
     this.places[minIndex(this.places, (each) => Math.abs(each - neutral))] = neutral;
     this.side = (width - (count - 1) * GAP) / count;
-    Object.assign(this, { width, height: this.side + LABEL * look.scale });
+    this.resize(width, this.side + LABEL * look.scale);
   }
 
   protected paint(pen: Pen, { data, look, position }: Scene): void {
