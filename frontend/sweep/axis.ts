@@ -60,6 +60,14 @@ const EDGE = 4;
 
 /** A picture over the amounts; pointing goes to the one that is nearest. */
 export abstract class AmountsPanel extends ScrubbedPanel<Scene> {
+  /** number: which of the methods, or of the panels of numbers, it shows. */
+  constructor(
+    protected readonly number: number,
+    go: (frame: number) => void,
+  ) {
+    super(go);
+  }
+
   /** CSS pixels left of the picture. */
   protected abstract left(look: Look): number;
 

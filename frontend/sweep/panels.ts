@@ -68,13 +68,6 @@ export class ImageRow extends Panel<Scene> {
 
 /** How active the shown class is for one method, and the strongest other; grey where that one wins. */
 export class Activations extends AmountsPanel {
-  constructor(
-    private readonly number: number,
-    go: (frame: number) => void,
-  ) {
-    super(go);
-  }
-
   protected left(look: Look): number {
     return 16 * look.scale;
   }
@@ -119,13 +112,6 @@ export class Activations extends AmountsPanel {
 
 /** Numbers along the amounts, a row each: blue below zero, orange above, on one scale. */
 export class Numbers extends AmountsPanel {
-  constructor(
-    private readonly number: number,
-    go: (frame: number) => void,
-  ) {
-    super(go);
-  }
-
   protected left(look: Look): number {
     return 40 * look.scale;
   }
