@@ -2,7 +2,7 @@
 
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
-import { button, element, pointed, topOf } from "../core/dom";
+import { button, element, pointed, roomBelow } from "../core/dom";
 import { shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import "./basics.css";
@@ -165,7 +165,7 @@ export class MarginBoard extends Board<Message> {
     const wide = whole > 720;
     this.side.style.flexBasis = wide ? "26rem" : "100%";
     const beside = wide ? this.side.offsetWidth + GAP : 0;
-    const room = window.innerHeight - topOf(this.root) - this.sliderRow.offsetHeight - BELOW * look.scale;
+    const room = roomBelow(this.root) - this.sliderRow.offsetHeight - BELOW * look.scale;
     const height = Math.max(SMALLEST, Math.min(room, Math.max(this.side.offsetHeight, 0.6 * whole)));
     this.chart.resize(whole - beside, wide ? height : 320);
     const { classes, targets, lengths: own } = message;

@@ -2,7 +2,7 @@
 
 import { Board, type Acknowledged, type Host } from "../core/board";
 import type { Theme } from "../core/colours";
-import { element, heldByFinger, isTap, pointed, topOf } from "../core/dom";
+import { element, heldByFinger, isTap, pointed, roomBelow } from "../core/dom";
 import { indices, shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import { squashed } from "../core/vectors";
@@ -133,7 +133,7 @@ export class SquashBoard extends Board<Message> {
     const whole = this.root.clientWidth;
     const wide = whole > 640;
     const below = this.sliderRow.offsetHeight + this.says.offsetHeight + this.capsules.offsetHeight + 60;
-    const room = window.innerHeight - topOf(this.root) - below;
+    const room = roomBelow(this.root) - below;
     const side = wide ? Math.round(Math.max(SMALLEST, Math.min(0.42 * whole, room))) : Math.min(whole, 330);
     this.plane.fit(side, longest);
     this.curve.resize(wide ? whole - side - GAP : whole, side);

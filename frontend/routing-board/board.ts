@@ -4,7 +4,7 @@
 // be computed or kept: another class, a capsule, an intervention, the frame, and how things are looked at.
 
 import { Board, type Acknowledged, type Host } from "../core/board";
-import { button, element, replaceButtons, topOf } from "../core/dom";
+import { button, element, replaceButtons, roomBelow } from "../core/dom";
 import { calm } from "../core/motion";
 import { indices } from "../core/numbers";
 import { IterationsSlider } from "../core/iterations-slider";
@@ -318,7 +318,7 @@ export class RoutingBoard extends Board<Message> {
     // As tall as the window leaves below the controls, within what reads well.
     const above = controls.root.offsetHeight + (presented ? 0 : this.tools.offsetHeight + 10);
     // Presented, it ends with the window, so that no sliver of what comes below is seen.
-    const room = window.innerHeight - topOf(this.root) - above - (presented ? 17 : 24);
+    const room = roomBelow(this.root) - above - (presented ? 17 : 24);
     let tall = Math.round(Math.max(360, Math.min(0.4 * whole, 700, room)));
     const { under, foot } = headings(look);
     // Every bar has a row in which its words stand apart, but for very many of them.

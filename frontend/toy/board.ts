@@ -5,7 +5,7 @@ import { interpolateNumberArray } from "d3-interpolate";
 
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
-import { element, topOf } from "../core/dom";
+import { element, roomBelow } from "../core/dom";
 import { calm } from "../core/motion";
 import { indices, shown } from "../core/numbers";
 import { IterationsSlider } from "../core/iterations-slider";
@@ -281,7 +281,7 @@ export class Toy extends Board<Message> implements Holder {
 
   /** What the window leaves for the planes, the page scrolled to its top. */
   private room(): number {
-    return window.innerHeight - topOf(this.parents[0].plane.canvas) - this.below.offsetHeight - BELOW;
+    return roomBelow(this.parents[0].plane.canvas) - this.below.offsetHeight - BELOW;
   }
 }
 
