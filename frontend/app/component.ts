@@ -15,3 +15,13 @@ export function found<Kind extends Element>(parent: ParentNode, selector: string
   if (!(element instanceof kind)) throw new Error(`The component's HTML has no ${kind.name} at ${selector}.`);
   return element;
 }
+
+const mounted = new WeakMap<Node, AbortController>(); // by the element that Streamlit mounts a component in
+
+/** Begin a call of a component; gives what ends it. Streamlit calls again at every change: the last call ends first. */
+export function beginning(parent: Node): AbortController {
+  mounted.get(parent)?.abort();
+  const listening = new AbortController();
+  mounted.set(parent, listening);
+  return listening;
+}

@@ -4,7 +4,7 @@ import { Behind } from "./behind";
 import { belongsToField, commandOf, Commands } from "./commands";
 import "./buttons.css";
 import "./keys.css";
-import { type Component, found } from "./component";
+import { beginning, type Component, found } from "./component";
 import { leaving, left } from "./leaving";
 import { present } from "./presenting";
 import { settled } from "./script-state";
@@ -35,13 +35,9 @@ const IDLE = ["Tab", "Shift", "Control", "Alt", "Meta"]; // keys that by themsel
 const behind = new Behind();
 let held: number | undefined; // a link or button that waits
 let released: HTMLElement | undefined; // it has waited
-const mounted = new WeakMap<Node, AbortController>(); // by the element that Streamlit mounts the component in
 
-// Streamlit calls this again whenever data or theme changes: the call before it must stop listening first.
 export default function ({ data, parentElement, setStateValue, setTriggerValue }: Component<Data>): () => void {
-  mounted.get(parentElement)?.abort();
-  const listening = new AbortController();
-  mounted.set(parentElement, listening);
+  const listening = beginning(parentElement);
   const { signal } = listening;
   let again: number | undefined;
   signal.addEventListener("abort", () => window.clearTimeout(again));

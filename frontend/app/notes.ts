@@ -1,7 +1,7 @@
 // The clock of the speaker's notes, and what keeps them at the step that the hall's window shows.
 
 import { Clock, told } from "./clock";
-import { type Component, found } from "./component";
+import { beginning, type Component, found } from "./component";
 import { hall } from "./hall";
 import "./buttons.css";
 import "./notes.css";
@@ -14,13 +14,10 @@ interface Data {
 }
 
 const KEPT = "capsviz-clock";
-const mounted = new WeakMap<Node, AbortController>();
 let moved: number | undefined;
 
 export default function ({ data, parentElement, setTriggerValue }: Component<Data>): () => void {
-  mounted.get(parentElement)?.abort();
-  const listening = new AbortController();
-  mounted.set(parentElement, listening);
+  const listening = beginning(parentElement);
   const { signal } = listening;
   const { tour, step } = data;
   const away = found(parentElement, ".away", HTMLElement);

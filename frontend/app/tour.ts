@@ -3,7 +3,7 @@
 
 import { button, element, replaceButtons } from "../core/dom";
 import { arrive, type Arrival, keepUp } from "./arrival";
-import { type Component, found } from "./component";
+import { beginning, type Component, found } from "./component";
 import { Hall } from "./hall";
 import "./buttons.css";
 import "./tour.css";
@@ -16,13 +16,9 @@ interface Data extends Arrival {
 }
 
 const here = new Hall();
-const mounted = new WeakMap<Node, AbortController>(); // by the element that Streamlit mounts the component in
 
-// Streamlit calls this again whenever data or theme changes: the call before it must stop listening first.
 export default function ({ data, parentElement }: Component<Data>): () => void {
-  mounted.get(parentElement)?.abort();
-  const listening = new AbortController();
-  mounted.set(parentElement, listening);
+  const listening = beginning(parentElement);
   const { signal } = listening;
   const { tour, step, steps, away } = data;
   here.stand({ kind: "at", tour, step, away }, signal, (to) => {
