@@ -4,7 +4,7 @@
 import { scaleLinear } from "d3-scale";
 
 import { paintImage, Panel, type Pen, raster } from "../core/canvas";
-import { ARROWS, element, pointed, roomBelow } from "../core/dom";
+import { element, pointed, roomBelow, takenArrow } from "../core/dom";
 import { seen } from "../core/receptive-field";
 import type { Look } from "../core/look";
 import { counted, shown } from "../core/numbers";
@@ -118,11 +118,8 @@ export class CapsuleMap implements Part {
     });
     canvas.tabIndex = number ? -1 : 0; // maps beside one another choose the same capsule
     canvas.addEventListener("keydown", (event) => {
-      if (!Object.hasOwn(ARROWS, event.key) || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-      event.preventDefault();
-      event.stopPropagation(); // an arrow moves the choice, not the player
-      const [right, up] = ARROWS[event.key];
-      onStep(right, -up);
+      const arrow = takenArrow(event); // it moves the choice, not the player
+      if (arrow) onStep(arrow[0], -arrow[1]);
     });
   }
 

@@ -96,6 +96,15 @@ export const ARROWS: Readonly<Record<string, readonly [right: number, up: number
   ArrowDown: [0, -1],
 };
 
+/** The way that the key of an arrow points, pressed alone: page and player do not get it then; null for another key. */
+export function takenArrow(event: KeyboardEvent): readonly [right: number, up: number] | null {
+  const held = event.ctrlKey || event.metaKey || event.altKey || event.shiftKey;
+  if (held || !Object.hasOwn(ARROWS, event.key)) return null;
+  event.preventDefault();
+  event.stopPropagation();
+  return ARROWS[event.key];
+}
+
 /** Where an arrow's key moves a point of a plane: by one of its last decimal, ten with shift, within the plane's reach. */
 export function stepped(
   [x, y]: readonly [number, number, ...unknown[]],

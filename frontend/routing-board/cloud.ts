@@ -5,7 +5,7 @@ import { polygonContains } from "d3-polygon";
 import { scaleLinear } from "d3-scale";
 
 import { Panel, type Pen } from "../core/canvas";
-import { ARROWS, heldByFinger, pointed } from "../core/dom";
+import { heldByFinger, pointed, takenArrow } from "../core/dom";
 import type { Look } from "../core/look";
 import { counted, indices, shown } from "../core/numbers";
 import { arrowhead, bubble, fitted, haloed, line, type Place, ring, scaleBar, strokeIn, within } from "../core/shapes";
@@ -460,12 +460,9 @@ export class Cloud extends Panel<DrawState> {
 
   private key(event: KeyboardEvent): void {
     const { camera } = this;
-    if (!camera.solid || !Object.hasOwn(ARROWS, event.key)) return;
-    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
-    event.preventDefault();
-    event.stopPropagation(); // an arrow turns the votes, not the player
-    const [right, up] = ARROWS[event.key];
-    camera.turn(camera.yaw + STEP * right, camera.pitch - STEP * up);
+    const arrow = camera.solid && takenArrow(event); // it turns the votes, not the player
+    if (!arrow) return;
+    camera.turn(camera.yaw + STEP * arrow[0], camera.pitch - STEP * arrow[1]);
     this.keyed = true;
     this.redraw();
   }
