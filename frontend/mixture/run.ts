@@ -1,5 +1,6 @@
 // What the board shows at each half step, computed from where the visitor has laid everything.
 
+import { maxIndex, minIndex } from "d3-array";
 import { lab } from "d3-color";
 
 import { indices } from "../core/numbers";
@@ -95,21 +96,16 @@ export function between(frames: readonly Frame[], position: number): Frame {
   };
 }
 
-/** Which Gaussian owns most of a point. */
-export function strongest(shares: readonly number[]): number {
-  return shares.indexOf(Math.max(...shares));
-}
-
 /** The point that is shared most evenly. */
 export function mostShared(owned: readonly (readonly number[])[]): number {
-  const most = owned.map((row) => Math.max(...row));
-  return Math.max(0, most.indexOf(Math.min(...most)));
+  const most = minIndex(owned, (row) => Math.max(...row));
+  return Math.max(0, most); // of no points the first
 }
 
 /** The points whose strongest owner is another one than in a second picture. */
 export function changed(owned: Frame["owned"], before: Frame["owned"]): number[] {
   if (!owned || !before) return [];
-  return indices(owned.length).filter((i) => strongest(owned[i]) !== strongest(before[i]));
+  return indices(owned.length).filter((i) => maxIndex(owned[i]) !== maxIndex(before[i]));
 }
 
 /** A colour between those of the Gaussians, by shares that add up to one: their mean in CIELAB. */
