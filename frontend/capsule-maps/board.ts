@@ -113,7 +113,7 @@ export class CapsuleMaps extends Board<Message> {
     this.root.classList.toggle("charted", curves.length > 0);
   }
 
-  /** A controls for as many frames; a still has none. It stands where the link says, else where it all leads. */
+  /** Controls for as many frames; a still has none. They stand where the link says, else where it all leads. */
   private plays({ frames, frame, acknowledged }: Message): void {
     const count = frames.length;
     if (this.controls && (this.controls.count !== count || count < 2)) {

@@ -41,7 +41,7 @@ export function readMixture({ mixture, frames }: Run, index: number, i: number):
   };
 }
 
-/** Of the points as votes at half step `index`, of point `i`; begun: R is not given, but that of an E-step. */
+/** Of the points as votes at half step `index`, of point `i`. */
 export function readVotes({ routed, routedFrames, frames, temperatures }: Run, index: number, i: number): Reading {
   const iteration = Math.floor(index / 2) - 1;
   const step = routed?.[iteration];
