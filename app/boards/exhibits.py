@@ -100,7 +100,6 @@ def loss(current: Scene) -> None:
         labels,
         margins=(choices.present_margin, choices.absent_margin, choices.absent_weight),
         moved=choices.lengths,
-        title=current.picture.title,
         dark=current.dark,
     )
     count = len(trace.classes)

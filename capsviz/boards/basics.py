@@ -31,7 +31,8 @@ def squash_message(
     ‖v‖ "upper", of the last iteration. Raises FigureError where the trace's routing squashes nothing, or lacks the
     image.
     """
-    return Message({"vector": [length, angle], "longest": LONGEST, **_fields(trace, title, dark)}, _sizes(trace, image))
+    more = {"vector": [length, angle], "longest": LONGEST, "title": title}
+    return Message({**more, **_fields(trace, dark)}, _sizes(trace, image))
 
 
 def margin_message(
@@ -40,7 +41,6 @@ def margin_message(
     *,
     margins: Sequence[float] = MARGINS,
     moved: Sequence[tuple[int, float]] = (),
-    title: str = "",
     dark: bool = False,
 ) -> Message:
     """The margin loss of every class of an image: its two branches, and the class capsules on them.
@@ -51,11 +51,11 @@ def margin_message(
     more = {"margins": list(margins), "usual": list(MARGINS), "moved": [list(each) for each in moved]}
     there = set(labels)
     targets = [upper in there for upper in range(len(trace.classes))]
-    return Message({**more, "targets": targets, **_fields(trace, title, dark)}, _sizes(trace))
+    return Message({**more, "targets": targets, **_fields(trace, dark)}, _sizes(trace))
 
 
-def _fields(trace: Trace, title: str, dark: bool) -> dict[str, Any]:
-    return {"classes": list(trace.classes), "title": title, "theme": theme(dark, len(trace.classes))}
+def _fields(trace: Trace, dark: bool) -> dict[str, Any]:
+    return {"classes": list(trace.classes), "theme": theme(dark, len(trace.classes))}
 
 
 def _sizes(trace: Trace, image: int = 0) -> dict[str, ndarray]:
