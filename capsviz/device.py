@@ -41,13 +41,14 @@ class DeviceWarning(UserWarning):
     """A device ran out of memory, and the CPU goes on; one sentence."""
 
 
-def chosen(name: str | None = None) -> torch.device:
-    """The device of that name; unless one is given, that of `CAPSVIZ_DEVICE`, and the CPU where that ran out of memory.
+def chosen(name: str | torch.device | None = None) -> torch.device:
+    """That device, or the one of that name; unless given, that of `CAPSVIZ_DEVICE`, and the CPU where that ran out of
+    memory.
 
     On a CUDA device convolutions are from here on computed in float32 proper, as on the CPU, and not in TF32, which
     PyTorch takes by default. Raises DeviceError where there is no such device.
     """
-    said = name or os.environ.get(VARIABLE) or "auto"
+    said = str(name or "") or os.environ.get(VARIABLE) or "auto"
     device = _find(said, given=name is not None)
     if device.type == "cuda":
         torch.backends.cudnn.allow_tf32 = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from jaxtyping import Float
 from torch import Tensor
@@ -22,7 +22,12 @@ _WHAT = "A board in a notebook"
 
 
 def show(
-    trace: Trace, *, image: int = 0, upper: int | None = None, model: CapsNet | str | None = None, dark: bool = False
+    trace: Trace,
+    *,
+    image: SupportsIndex = 0,
+    upper: SupportsIndex | None = None,
+    model: CapsNet | str | None = None,
+    dark: bool = False,
 ) -> Any:
     """The board of one image of a trace as a widget: played where the routing iterates, else its coefficients.
 
@@ -63,7 +68,7 @@ def perturb(
     model: CapsNet | str,
     image: Float[Tensor, "channel height width"],
     *,
-    upper: int | None = None,
+    upper: SupportsIndex | None = None,
     hand: str = "sliders",
     wide: bool = False,
     dark: bool = False,
@@ -82,7 +87,9 @@ def perturb(
     return board_widget(_decoder(model, image, upper, hand, wide, dark))
 
 
-def _decoder(model: CapsNet | str, image: Tensor, upper: int | None, hand: str, wide: bool, dark: bool) -> Board:
+def _decoder(
+    model: CapsNet | str, image: Tensor, upper: SupportsIndex | None, hand: str, wide: bool, dark: bool
+) -> Board:
     from capsviz.boards import decoder_board, pack_weights
 
     if isinstance(model, str):

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cache
+from operator import index
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, get_type_hints
 
@@ -71,6 +72,13 @@ def _fault(error: Exception) -> tuple[str, str]:
 def refused(file: object, field: str, what: str, remedy: str, error: type[CapsvizError]) -> NoReturn:
     """Raise the one sentence on a wrong file: what it is called, the field, what is wrong, what to do."""
     raise error(line(f"{file}{': ' + field if field else ''} {what}; {remedy}."))
+
+
+def whole(value: Any) -> int:
+    """A whole number of any library's; a truth value is none. Raises TypeError."""
+    if isinstance(value, bool) or str(getattr(value, "dtype", "")).endswith("bool"):
+        raise TypeError(f"{value!r} is no whole number")
+    return index(value)
 
 
 _FAILURES = (msgspec.MsgspecError, ValueError, TypeError, RecursionError, OverflowError)

@@ -110,6 +110,7 @@ def fix(model: CapsNet, images: Num[Tensor, "batch channel height width"], label
     PixelsError as `capsviz.trace`.
     """
     _of_coefficients(model)
+    labels = torch.as_tensor(labels)
     if tuple(images.shape[1:]) != tuple(model.config.image):
         given, wanted = map(written, (images.shape[1:], model.config.image))
         raise AscentError(f"The images are {given} and the model takes {wanted}; bring them into that form.")
@@ -119,7 +120,7 @@ def fix(model: CapsNet, images: Num[Tensor, "batch channel height width"], label
         raise AscentError(f"{len(images)} images came with {len(labels)} labels; give one label for each, and some.")
     if not 0 <= int(labels.min()) <= int(labels.max()) < model.config.classes:
         raise AscentError(f"A label is outside 0 to {model.config.classes - 1}; give labels of the model's classes.")
-    with torch.inference_mode():
+    with torch.no_grad():
         poses = model.encode(inputs(images, model)).poses
         return FixedVotes(poses, model.weight.detach(), label_signs(labels, model.config.classes).to(poses.device))
 
@@ -214,9 +215,10 @@ def _measured(
 
 
 def _of_coefficients(model: CapsNet) -> None:
-    if not model.config.algorithm.ascends:
+    if not isinstance(model, CapsNet) or not model.config.algorithm.ascends:
         able = " or ".join(algorithm.title for algorithm in ASCENDING.values())
-        raise AscentError(f"A model of {model.config.algorithm.title} has no coefficients b; choose one of {able}.")
+        of = f"A model of {model.config.algorithm.title}" if isinstance(model, CapsNet) else "What was given"
+        raise AscentError(f"{of} has no coefficients b; choose one of {able}.")
 
 
 def _check(

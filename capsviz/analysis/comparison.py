@@ -62,7 +62,7 @@ class Comparison:
 
 
 @device.or_cpu
-@torch.inference_mode()
+@torch.no_grad()
 def compare(
     models: Mapping[str, CapsNet],
     images: Num[Tensor, "batch channel height width"],
@@ -73,6 +73,8 @@ def compare(
     images: in 0..1, or bytes 0 to 255. objects: how many an image shows, and capsules are decoded. Raises CompareError
     where a model takes images of another shape, PixelsError as `capsviz.trace`.
     """
+    if not isinstance(objects, int) or objects < 1:
+        raise CompareError(f"An image shows at least one object; got {objects!r}.")
     answers = {name: _answer(name, model, images, objects) for name, model in models.items()}
     return Comparison(device.results(pixels(images, tuple(images.shape[1:]))), answers)
 
@@ -106,7 +108,7 @@ class Redrawing:
 
 
 @device.or_cpu
-@torch.inference_mode()
+@torch.no_grad()
 def redraw(
     encoder: CapsNet, decoder: CapsNet, images: Num[Tensor, "batch channel height width"], objects: int = 1
 ) -> Redrawing:
@@ -121,6 +123,9 @@ def redraw(
     Raises CompareError where the second model has no decoder or the two do not fit each other or the images,
     PixelsError as `capsviz.trace`.
     """
+    for name, model in (("The classifying model", encoder), ("The drawing model", decoder)):
+        if not isinstance(model, CapsNet):
+            raise CompareError(f"{name} has no capsules; give a capsule network.")
     _check_shape("The classifying model", encoder, images)
     _check_shape("The drawing model", decoder, images)
     if not decoder.config.decoder:

@@ -44,6 +44,8 @@ def contested(records: Sequence[Predictions], among: Sequence[int] | None = None
     That with the most answers; of these the one whose commonest answer has the fewest models; of these the first.
     among: the images that count, all unless given. Raises CompareError where the records are of different data sets.
     """
+    if not records:
+        raise CompareError("There is no record to compare; give some.")
     first = records[0]
     if any((record.data, len(record)) != (first.data, len(first)) for record in records):
         raise CompareError(f"{first.name} and others were measured on different images; choose one data set.")

@@ -270,13 +270,13 @@ def _multiplications(network: NetworkConfig) -> int:
     return total + network.weights
 
 
-def add(path: Path, name: str | None = None, *, replaces: str | None = None) -> Entry:
+def add(path: Path | str, name: str | None = None, *, replaces: str | None = None) -> Entry:
     """Put a model that was exported into the zoo, with its record; name: its name there, the file's own unless given.
 
     replaces: the model that is to leave for it, which must be able to. Raises ZooError for a file that is none, for a
     name that is taken or none for a model, and as `zoo.leaving`.
     """
-    found = _opened(path)
+    found = _opened(Path(path))
     name = name or found.entry.name
     zoo.check_new(name)
     if replaces is not None:

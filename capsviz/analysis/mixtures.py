@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
@@ -88,8 +88,11 @@ def maximisation(
 ) -> Gaussians:
     """The M-step: every Gaussian is fitted to the points as far as it owns them (eq. 17 and 19).
 
-    covariance: "full", or "diag", whose axes stay those of the plane. floor: added to every variance.
+    covariance: "full", or "diag", whose axes stay those of the plane. floor: added to every variance. Raises
+    MixtureError for another one.
     """
+    if covariance not in get_args(Covariance):
+        raise MixtureError(f"There is no covariance {covariance!r}; choose one of {', '.join(get_args(Covariance))}.")
     amount, points = owned.sum(0) + NOTHING, points.to(owned.dtype)
     means = owned.T @ points / amount.unsqueeze(-1)
     offsets = points - means.unsqueeze(1)

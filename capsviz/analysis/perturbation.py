@@ -12,6 +12,7 @@ from torch import Tensor
 from capsviz import device
 from capsviz.errors import CapsvizError
 from capsviz.network.capsnet import CapsNet
+from capsviz.tensors import written
 
 OFFSETS: tuple[float, ...] = tuple(round(step * 0.05 - 0.25, 2) for step in range(11))
 """Offsets of the paper's figure: −0.25 to 0.25 in steps of 0.05."""
@@ -50,16 +51,18 @@ def perturb(pose: Float[Tensor, "*batch dim"], dimension: int, offset: float) ->
 
 
 @device.or_cpu
-@torch.inference_mode()
+@torch.no_grad()
 def draw(model: CapsNet, poses: Float[Tensor, "batch dim"], label: int) -> Float[Tensor, "batch channel height width"]:
     """Images that the model's decoder draws when class `label` has these poses and every other capsule is zero.
 
-    Raises PerturbError where the model was trained without a decoder or has no such class.
+    Raises PerturbError where the model was trained without a decoder, has no such class or other capsules.
     """
-    if not model.config.decoder:
+    if not isinstance(model, CapsNet) or not model.config.decoder:
         raise PerturbError(NO_DECODER)
     if not 0 <= label < model.config.classes:
         raise PerturbError(f"The model has no class {label}; choose one from 0 to {model.config.classes - 1}.")
+    if poses.ndim != 2 or poses.shape[1] != model.config.class_dim:
+        raise PerturbError(f"Poses of {written(poses.shape)} are none of capsules of {model.config.class_dim} numbers.")
     capsules = masked(poses.to(next(model.parameters())), label, model.config.classes)
     return device.results(model.decode(capsules, torch.full((len(poses),), label, device=capsules.device)))
 

@@ -42,7 +42,7 @@ class Pooling:
 def pooling(network: CNN, image: UInt8[Tensor, "channel height width"], right: int = 1) -> Pooling:
     """The first pooling of a network, of the feature map that varies most over an image, and of the image shifted.
 
-    right: by how many pixels, below 0 to the left.
+    right: by how many pixels, below 0 to the left. Raises ImageError for an image that is no bytes.
     """
     pair = torch.cat([image[None], shift(image[None], right, 0)])
     found = device.results(network.convolutions[:2](to_float(pair).to(device.of(network))))

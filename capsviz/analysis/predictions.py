@@ -123,7 +123,7 @@ class Predictions:
 
     def median(self, by: str) -> float:
         """The median of `figures`. Raises PredictionsError as that does."""
-        return float(self.figures(by).median())
+        return float(self.figures(by).quantile(0.5))
 
     def class_means(self, classes: int) -> Float[Tensor, "class dim"]:
         """The mean capsule of each class over the images of it that were read rightly, to float16: "class dim".

@@ -83,7 +83,7 @@ def seen_by(
 
 
 @device.or_cpu
-@torch.inference_mode()
+@torch.no_grad()
 def sweep(
     network: Network, images: UInt8[Tensor, "amount channel height width"], label: int, objects: int = 1
 ) -> Sweep:
@@ -119,7 +119,7 @@ def most_moved(values: Float[Tensor, "amount number"], count: int) -> Int[Tensor
 
 
 @device.or_cpu
-@torch.inference_mode()
+@torch.no_grad()
 def numbers(
     network: Network, images: Num[Tensor, "batch channel height width"], labels: Int[Tensor, " batch"]
 ) -> Float[Tensor, "batch number"]:

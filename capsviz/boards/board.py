@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
 from numpy import ndarray
 
+from capsviz.analysis.perturbation import PerturbError
 from capsviz.boards.capsule_maps import CapsuleMaps
 from capsviz.boards.decoder import Left, decoder_message, header
 from capsviz.boards.discriminative import coefficient_maps
 from capsviz.boards.message import Message
 from capsviz.boards.routing import SHARED, describe_routing, routing_message
+from capsviz.errors import CapsvizError, line
+from capsviz.figures.errors import FigureError
 from capsviz.figures.reading import check
+from capsviz.reading import whole
 from capsviz.tracing.trace import Trace
 
 UNTOLD: dict[str, Any] = {
@@ -70,8 +74,8 @@ class Board:
 def trace_board(
     trace: Trace,
     *,
-    image: int = 0,
-    upper: int | None = None,
+    image: SupportsIndex = 0,
+    upper: SupportsIndex | None = None,
     base: Trace | None = None,
     longest: Trace | None = None,
     more: Mapping[str, ndarray] | None = None,
@@ -84,8 +88,9 @@ def trace_board(
     so many, and base has as many as it. Of several routed layers the last is shown; `Trace.at` gives others.
     Raises FigureError where the trace holds no votes, or lacks the image or the class.
     """
+    image = _number(image, FigureError)
     check(trace, image=image)
-    chosen = int(trace.predicted[image]) if upper is None else upper
+    chosen = _number(trace.predicted[image] if upper is None else upper, FigureError)
     title, last = f"The routing of {trace.name}", trace.at(-1)
     if "board" not in trace.config.algorithm.pictures:
         return maps_board(coefficient_maps(last, upper=chosen, image=image), title, dark=dark)
@@ -107,12 +112,20 @@ def maps_board(maps: CapsuleMaps, title: str, *, dark: bool = False) -> Board:
     return Board("capsule-maps", title, lambda _: maps.message(dark=dark))
 
 
+def _number(said: object, error: type[CapsvizError]) -> int:
+    """Of an image or a class, a whole number of any library's."""
+    try:
+        return whole(said)
+    except TypeError as inner:
+        raise error(line(f"{said!r} is no image and no class; give its number.")) from inner
+
+
 def decoder_board(
     trace: Trace,
     weights: bytes,
     *,
-    upper: int | None = None,
-    offsets: Sequence[float] | None = None,
+    upper: SupportsIndex | None = None,
+    offsets: Iterable[SupportsFloat] | None = None,
     hand: str = "sliders",
     wide: bool = False,
     dark: bool = False,
@@ -126,8 +139,8 @@ def decoder_board(
     """
     likely = trace.activations[0].argsort(descending=True).tolist()
     left = Left(
-        likely[0] if upper is None else upper,
-        tuple(offsets or (0.0,) * header(weights)["dim"]),
+        likely[0] if upper is None else _number(upper, PerturbError),
+        tuple((0.0,) * header(weights)["dim"] if offsets is None else map(float, offsets)),
         (likely[min(1, len(likely) - 1)], 0),
     )
     message = decoder_message(

@@ -27,6 +27,8 @@ def open_model(name: str, device: str | None = None) -> tuple[Any, dict[str, Any
     from capsviz.training.runs import open_run
 
     path = Path(name)
+    if path.suffix == ".capsviz":
+        raise CapsvizError(f"{name} is a model that was exported; `capsviz zoo add {name}` makes it known by its name.")
     if name not in zoo.models() and (path.exists() or path.suffix or len(path.parts) > 1):
         model, header = open_run(path)
         known = {

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int64, UInt8
 from torch import Tensor
+
+from .errors import ImageError
+
+Indices = Int64[Tensor, "batch"] | Int64[np.ndarray, "batch"] | Sequence[int]
 
 
 @dataclass(frozen=True)
@@ -34,11 +40,9 @@ class ImageSet:
         channels, height, width = self.images.shape[1:]
         return channels, height, width
 
-    def batch(
-        self, indices: Int64[Tensor, "batch"]
-    ) -> tuple[UInt8[Tensor, "batch channel height width"], Int64[Tensor, "batch"]]:
-        """The images and labels at these indices, on the set's own device wherever the indices lie."""
-        indices = indices.to(self.images.device)
+    def batch(self, indices: Indices) -> tuple[UInt8[Tensor, "batch channel height width"], Int64[Tensor, "batch"]]:
+        """The images and labels at these indices, a list of them too, on the set's own device wherever they lie."""
+        indices = torch.as_tensor(indices, device=self.images.device)
         return self.images[indices], self.labels[indices]
 
     def checksum(self) -> str:
@@ -54,7 +58,9 @@ class ImageSet:
 
 
 def to_float(images: UInt8[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """Bytes 0 to 255 as float32 0 to 1, any shape, on the same device."""
+    """Bytes 0 to 255 as float32 0 to 1, any shape, on the same device. Raises ImageError for what is no bytes."""
+    if images.dtype != torch.uint8:
+        raise ImageError(f"Bytes 0 to 255 are wanted here and not {str(images.dtype)[6:]}; give the images as loaded.")
     return images.to(torch.float32) / 255
 
 

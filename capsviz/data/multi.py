@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from capsviz.data.dataset import TEN_DIGITS, Dataset
-from capsviz.data.images import ImageSet
+from capsviz.data.images import ImageSet, Indices
 from capsviz.data.torchvision_sets import MNIST
 from capsviz.data.viewpoint import shift
 
@@ -77,16 +77,12 @@ class MultiDigits:
         """The same set with its base on another device, where the images are then made."""
         return MultiDigits(self.base.to(device), self.seed, self.reach)
 
-    def batch(
-        self, indices: Int64[Tensor, "batch"]
-    ) -> tuple[UInt8[Tensor, "batch channel height width"], Int64[Tensor, "batch 2"]]:
+    def batch(self, indices: Indices) -> tuple[UInt8[Tensor, "batch channel height width"], Int64[Tensor, "batch 2"]]:
         """The overlaid images at these indices and the two classes in each; raises `IndexError` beyond the set."""
         parts, labels = self.parts(indices)
         return overlaid(parts), labels
 
-    def parts(
-        self, indices: Int64[Tensor, "batch"]
-    ) -> tuple[UInt8[Tensor, "batch 2 channel height width"], Int64[Tensor, "batch 2"]]:
+    def parts(self, indices: Indices) -> tuple[UInt8[Tensor, "batch 2 channel height width"], Int64[Tensor, "batch 2"]]:
         """The two moved digits that `batch` overlays, each on its own canvas, with their classes."""
         pairs, moves = self.draw(indices)
         device = self.base.images.device
@@ -96,12 +92,12 @@ class MultiDigits:
         moved = shift(padded, shifts[:, 0], shifts[:, 1])
         return moved.unflatten(0, (len(indices), 2)), self.base.labels[chosen]
 
-    def draw(self, indices: Int64[Tensor, "batch"]) -> tuple[np.ndarray, np.ndarray]:
+    def draw(self, indices: Indices) -> tuple[np.ndarray, np.ndarray]:
         """The two base images of each index (int64 "batch 2") and their moves (int64 "batch 2 xy", pixels).
 
         Raises IndexError beyond the set, ValueError where a digit of the base set has none of another class.
         """
-        index = indices.cpu().numpy()
+        index = torch.as_tensor(indices).cpu().numpy()
         if len(index) and (index.min() < 0 or index.max() >= len(self)):
             raise IndexError(f"This set has {len(self)} images: indices run from 0 to {len(self) - 1}.")
         order, labels, starts, counts = self._by_class

@@ -112,7 +112,10 @@ def confusion_matrices(
 
 
 def _checked(counts: Counts, classes: Sequence[str]) -> ndarray:
-    matrix = numbers(counts).astype(int)
+    given = numbers(counts)
+    if not np.array_equal(given, np.rint(given)):
+        raise FigureError("A confusion matrix holds counts of images; give whole numbers, not shares.")
+    matrix = given.astype(int)
     if matrix.shape != (len(classes), len(classes)):
         raise FigureError("A confusion matrix has one row and one column per class; give as many names.")
     return matrix
@@ -120,7 +123,10 @@ def _checked(counts: Counts, classes: Sequence[str]) -> ndarray:
 
 def _drawn(classes: Sequence[str], only: Sequence[int] | None) -> list[int]:
     """The classes that have a row and a column."""
-    return list(range(len(classes)) if only is None else only)
+    drawn = list(range(len(classes)) if only is None else only)
+    if not drawn or not 0 <= min(drawn) <= max(drawn) < len(classes):
+        raise FigureError(f"A confusion matrix has classes 0 to {len(classes) - 1}; draw some of them.")
+    return drawn
 
 
 def _part(matrix: ndarray, drawn: Sequence[int]) -> ndarray:

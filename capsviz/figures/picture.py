@@ -35,6 +35,12 @@ def numbers(values: Tensor | ndarray | list[Any]) -> Float[ndarray, "..."]:
     return np.asarray(values, dtype=np.float64)
 
 
+def shares(images: Tensor | ndarray) -> Float[ndarray, "..."]:
+    """As `numbers`, bytes 0 to 255 as 0 to 1."""
+    found = numbers(images)
+    return found / 255 if images.dtype in (torch.uint8, np.uint8) else found
+
+
 def rounded(values: ndarray, digits: int = 4) -> list[Any]:
     """Nested lists of short numbers: smaller in the page than plotly's base64, and readable in a saved file."""
     return np.round(np.asarray(values, dtype=np.float64), digits).tolist()
@@ -53,9 +59,9 @@ def packed(values: Float[ndarray, "height width"], digits: int = 3) -> Float32[n
 def pixels(image: Tensor | ndarray) -> Float[ndarray, "height width *colour"]:
     """An image as height × width (grey) or height × width × 3, from either that or channel × height × width.
 
-    Raises FigureError for anything that is no image of one or three channels.
+    Bytes 0 to 255 become 0 to 1. Raises FigureError for anything that is no image of one or three channels.
     """
-    array = numbers(image)
+    array = shares(image)
     if array.ndim == 3 and array.shape[-1] not in (1, 3) and array.shape[0] in (1, 3):
         array = np.moveaxis(array, 0, -1)
     if array.ndim == 3 and array.shape[-1] == 1:
@@ -107,7 +113,7 @@ def mosaic(images: Tensor | ndarray, *, gap: int = GAP) -> tuple[UInt8[ndarray, 
     The pitch is the distance in pixels from one image to the next, down and across. Where they have more than
     `MOST_PIXELS` together, each is made smaller: a screen shows no more, and a browser has to be sent them.
     """
-    array = numbers(images)
+    array = shares(images)
     rows, columns = array.shape[:2]
     height, width = pixels(array[0, 0]).shape[:2]
     by = _shrinking(rows * columns * height * width)

@@ -204,8 +204,13 @@ class CapsNet(nn.Module):
         return CapsOutput(primary, step, self.config.algorithm.scores(step), reconstruction)
 
     def receptive_field(self, capsule: int, layer: int = 0) -> tuple[int, int, int, int]:
-        """Top, left, bottom and right (exclusive) of the input pixels that a capsule below a routed layer sees."""
-        _, columns, types = self.config.grids[layer]
+        """Top, left, bottom and right (exclusive) of the input pixels that a capsule below a routed layer sees.
+
+        Raises ConfigError for a capsule that is not there.
+        """
+        rows, columns, types = self.config.grids[layer]
+        if not 0 <= capsule < rows * columns * types:
+            raise ConfigError(f"There is no capsule {capsule}; name one from 0 to {rows * columns * types - 1}.")
         return self.config.receptive_field(*divmod(capsule // types, columns), layer)
 
     def _class_layer(self) -> LayerSizes:

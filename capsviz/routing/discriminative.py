@@ -124,7 +124,9 @@ def ascend(
     penalty: Penalty,
     proximal: bool = False,
 ) -> Float[Tensor, "lower upper"]:
-    """One ascent step of b on its objective (Yang, Li & Yu 2021, eq. 13 and 15, Algorithm 1 line 8).
+    """One ascent step of b (Yang, Li & Yu 2021, eq. 13 and 15, Algorithm 1 line 8), as it is printed.
+
+    Of `objective` it climbs the data term with γ, and the penalty with λ/2 for λ under L2, with 2λ under L1.
 
     coefficients b and gradient g "lower upper"; step γ; regularisation λ. L2: b + 2γ (g − λ/2 b).
     L1: b + 2γ (g − λ sign b) with sign(0) = 0, the paper's subgradient, which never lands on zero; with proximal the

@@ -85,7 +85,8 @@ def record(
 def same_votes(trace: Trace, routing: str, *, iterations: int = 3) -> Trace:
     """The votes of a trace, routed by another algorithm, with what that is before any training (`unlearned`).
 
-    A lower capsule counts as much as it did in the trace. Raises AdoptError where the trace holds no votes, or has
+    A lower capsule that was muted or boosted is so here too: EM has that in its activation, which others do not read,
+    so that for them it is its votes. Raises AdoptError where the trace holds no votes, or has
     several layers of capsules, and where the algorithm says nothing without training.
     """
     algorithm, layer = algorithm_of(routing, AdoptError), trace.layer
@@ -95,9 +96,12 @@ def same_votes(trace: Trace, routing: str, *, iterations: int = 3) -> Trace:
     weights = algorithm.unlearned(lower, upper)
     if weights is None:
         raise AdoptError(f"{algorithm.title} reads the classes by what it has learned; choose another algorithm.")
+    votes = layer.votes
+    if trace.gains is not None and trace.config.algorithm.matrix and not algorithm.matrix:
+        votes = votes * trace.gains[:, None, None]
     found = record(
         trace.images,
-        layer.votes,
+        votes,
         routing,
         iterations=iterations,
         weights=weights,
@@ -189,8 +193,8 @@ def _trace(
         config=config,
         name=name,
         classes=classes or tuple(str(number) for number in range(config.classes)),
-        images=torch.zeros(batch, *config.image) if images is None else images,
-        primary_poses=torch.zeros(batch, config.lower, 0) if lower_poses is None else lower_poses,
+        images=torch.zeros(batch, *config.image, dtype=torch.float32) if images is None else images,
+        primary_poses=torch.zeros(batch, config.lower, 0, dtype=torch.float32) if lower_poses is None else lower_poses,
         primary_activations=presence,
         layers=(layer,),
         poses=poses,
@@ -278,7 +282,11 @@ def _lower_poses(poses: Tensor | None, batch: int, lower: int) -> Tensor | None:
 
 def _presence(given: Tensor | None, name: str, batch: int, lower: int) -> Tensor:
     """The activations of the lower capsules, checked."""
-    found = torch.ones(batch, lower) if given is None else _numbers(given, name, images=batch, lower=lower)
+    found = (
+        torch.ones(batch, lower, dtype=torch.float32)
+        if given is None
+        else _numbers(given, name, images=batch, lower=lower)
+    )
     _check_shown(found, name)
     return found
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
-from operator import index
 
 import torch
 from jaxtyping import Float
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from capsviz.errors import CapsvizError
 from capsviz.network import PrimaryCapsules
+from capsviz.reading import whole
 
 BOOST = 2.0
 """What a boosted capsule's strength is multiplied by."""
@@ -53,14 +53,16 @@ class Intervention:
         Raises InterventionError where a capsule is named that the network has not, or something that is no number.
         """
         try:
-            muted, boosted, isolated = ([index(capsule) for capsule in part] for part in self._parts())
+            muted, boosted, isolated = ([whole(capsule) for capsule in part] for part in self._parts())
         except TypeError as error:
-            raise InterventionError(f"{self} names no capsules; give tuples of whole numbers.") from error
+            raise InterventionError(
+                f"{self} names no capsules; give tuples of their numbers, of a mask those where it is true."
+            ) from error
         named = [*muted, *boosted, *isolated]
         if named and not 0 <= min(named) <= max(named) < lower:
             wrong = max(named) if max(named) >= lower else min(named)
             raise InterventionError(f"There is no primary capsule {wrong}; name capsules from 0 to {lower - 1}.")
-        gains = torch.ones(lower)
+        gains = torch.ones(lower, dtype=torch.float32)
         if isolated:
             gains.zero_()
             gains[isolated] = 1.0

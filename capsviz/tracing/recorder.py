@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from operator import index
-from typing import Literal
+from typing import Literal, SupportsIndex
 
 import numpy as np
 import torch
@@ -16,7 +15,7 @@ from capsviz.device import of, or_cpu, results
 from capsviz.errors import CapsvizError, line
 from capsviz.network import CNN, CapsNet, CapsNetConfig, NoCapsulesError, PrimaryCapsules
 from capsviz.network.finite import check_finite
-from capsviz.reading import Name, Names, understood
+from capsviz.reading import Name, Names, understood, whole
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import Intervention, intervene
 from capsviz.tracing.layout import TraceError, geometry
@@ -33,7 +32,7 @@ def trace(
     model: CapsNet | str,
     images: Num[Tensor, "batch channel height width"] | Num[np.ndarray, "batch channel height width"],
     *,
-    iterations: int | None = None,
+    iterations: SupportsIndex | None = None,
     intervention: Intervention | None = None,
     inverse_temperature: InverseTemperature | None = None,
     votes: bool | Literal["all"] = True,
@@ -69,6 +68,10 @@ def trace(
             classes=entry.classes if classes is None else classes,
             objects=entry.objects if objects is None else objects,
         )
+    if iterations is not None:
+        iterations = _rounds(iterations)
+    if intervention is not None and not isinstance(intervention, Intervention):
+        raise TraceError(line(f"{intervention!r} is no intervention; give a capsviz.Intervention."))
     check_asked(model, name, iterations, inverse_temperature)
     name = understood(Name, name, "The name", "give it as one line of text", TraceError)
     objects = _objects(objects, model.config.classes)
@@ -142,13 +145,21 @@ def check_asked(
         raise TraceError(f"The routing of {whose} has no inverse temperature; leave it out.")
 
 
+def _rounds(asked: SupportsIndex) -> int:
+    """T as a whole number of any library's; how many it may be, the routing says."""
+    try:
+        return whole(asked)
+    except TypeError as error:
+        raise TraceError(line(f"There are no {asked!r} iterations; give a whole number.")) from error
+
+
 def _objects(asked: object, classes: int) -> int:
     """How many objects an image shows: a whole number of any library's, 1 unless said."""
     try:
-        found = 1 if asked is None else index(asked)  # type: ignore[arg-type]
+        found = 1 if asked is None else whole(asked)
     except TypeError:
         found = 0
-    if isinstance(asked, bool) or not 1 <= found <= classes:
+    if not 1 <= found <= classes:
         raise TraceError(line(f"An image cannot show {asked!r} objects; give a number from 1 to {classes}."))
     return found
 
@@ -184,7 +195,7 @@ def shorter(model: CapsNet | None, recorded: Trace, iterations: int) -> Trace:
         reconstruction, drawings = None, None
     else:
         device = of(model)
-        with torch.inference_mode():
+        with torch.no_grad():
             reconstruction, drawings = _drawn(model, poses.to(device), activations.to(device), recorded.objects)
     return replace(
         recorded,
@@ -210,7 +221,7 @@ def with_votes(model: CapsNet, recorded: Trace) -> Trace:
         if votes is None:
             poses = recorded.lower_poses(number).to(device)
             below = PrimaryCapsules(poses, recorded.lower_activations(number).to(device))
-            with torch.inference_mode():
+            with torch.no_grad():
                 votes = results(model.votes(below, number).materialise())
         layers.append(replace(layer, votes=votes))
     return replace(recorded, layers=tuple(layers))

@@ -40,7 +40,7 @@ LARGE = ("primary_poses", "primary_activations")
 def record(
     model: CapsNet,
     data: ImageSet | MultiDigits,
-    folder: Path,
+    folder: Path | str,
     *,
     name: str,
     count: int | None = None,
@@ -60,6 +60,7 @@ def record(
     to.
     """
     check_asked(model, name, iterations)
+    folder = Path(folder)
     available = len(data.base) if isinstance(data, MultiDigits) else len(data)
     count = available if count is None else count
     if not 0 < count <= available or shard_size < 1:

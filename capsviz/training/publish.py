@@ -37,7 +37,7 @@ def exemplar_images(
     return train.batch(chosen.nonzero().flatten())
 
 
-def publish(run: Path, name: str | None = None, *, bits: int = 16, replaces: str | None = None) -> zoo.Entry:
+def publish(run: Path | str, name: str | None = None, *, bits: int = 16, replaces: str | None = None) -> zoo.Entry:
     """Put a finished run's weights, rounded, into the zoo, with its curves and its line in the manifest.
 
     A run that learned b and kept its snapshots brings these along. Batch normalisation is folded into the weights.
@@ -47,6 +47,7 @@ def publish(run: Path, name: str | None = None, *, bits: int = 16, replaces: str
     CheckpointError when the run is not finished, ZooError where another training's model has the name, and as
     `zoo.leaving`.
     """
+    run = Path(run)
     if not (run / SUMMARY).is_file():
         if (run / CHECKPOINT).is_file():
             raise CheckpointError(f"The run in {run} is not finished; go on with it with --resume first.")

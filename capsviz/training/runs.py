@@ -99,12 +99,13 @@ def alone(
     return guarded
 
 
-def open_run(path: Path) -> tuple[Network, dict[str, Any]]:
+def open_run(path: Path | str) -> tuple[Network, dict[str, Any]]:
     """The network of a run, in eval mode on the CPU, and the run's JSON header (name, config, training).
 
     path: a run's folder (its final weights, else its checkpoint) or one of these files.
     Raises CheckpointError when there is none or it is damaged.
     """
+    path = Path(path)
     if path.is_dir():
         files = [path / name for name in (WEIGHTS, CHECKPOINT) if (path / name).is_file()]
         if not files:

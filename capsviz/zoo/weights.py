@@ -61,7 +61,7 @@ def network_of(model: Entry, tensors: dict[str, Tensor], remedy: str) -> Network
         network.load_state_dict(weights)
     except RuntimeError as error:
         refused(model.file, "", f"does not fit its config ({error})", remedy, ZooError)
-    return network.eval().requires_grad_(False)
+    return network.float().eval().requires_grad_(False)
 
 
 def exemplar_capsules(name: str) -> Float[Tensor, "upper exemplar dim"]:

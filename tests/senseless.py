@@ -1,0 +1,56 @@
+"""Gives capsviz what means nothing, as a program of one's own might, and prints what is not refused in a sentence."""
+
+from typing import Any
+
+import torch
+
+import capsviz
+from capsviz import CapsvizError, Intervention, data, zoo
+from capsviz.analysis import ascent, comparison, disagreement, mixtures, perturbation
+from capsviz.boards import trace_board
+from capsviz.figures import confusion_matrix
+
+images = data.load("digits", "test").batch([0, 1])[0]
+known = capsviz.trace("digits-dr", images)
+model, cnn = zoo.load("digits-dr"), zoo.load_network("mnist-cnn")
+mask = known.primary_activations[0] > 0.5
+counts = torch.tensor([[9, 1], [4, 6]])
+points = torch.rand(5, 2)
+
+SENSELESS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
+    (data.to_float, (data.to_float(images),), {}),
+    (capsviz.trace, (model, images), {"intervention": Intervention(muted=(True, False))}),
+    (Intervention(muted=tuple(mask)).gains, (288,), {}),
+    (Intervention(isolated=tuple(mask.tolist())).gains, (288,), {}),
+    (capsviz.trace, (model, images), {"intervention": {"muted": (1,)}}),
+    (capsviz.trace, (model, images), {"iterations": 1.5}),
+    (capsviz.trace, (model, images), {"iterations": True}),
+    (confusion_matrix, (counts / 10, ["a", "b"]), {}),
+    (confusion_matrix, (counts, ["a", "b"]), {"only": [5]}),
+    (confusion_matrix, (counts, ["a", "b"]), {"only": []}),
+    (mixtures.maximisation, (points, points, "spherical"), {}),
+    (model.receptive_field, (288,), {}),
+    (model.receptive_field, (-1,), {}),
+    (trace_board, (known,), {"image": 1.5}),
+    (trace_board, (known,), {"image": 9}),
+    (trace_board, (known,), {"upper": "3"}),
+    (trace_board, (known,), {"upper": True}),
+    (comparison.compare, ({"dr": model}, images), {"objects": 0}),
+    (comparison.redraw, (cnn, model, images), {}),
+    (perturbation.draw, (model, torch.zeros(1, 8), 3), {}),
+    (perturbation.draw, (model, torch.zeros(16), 3), {}),
+    (perturbation.draw, (cnn, torch.zeros(1, 16), 3), {}),
+    (ascent.fix, (cnn, images, known.predicted), {}),
+    (disagreement.contested, ([],), {}),
+    (zoo.load, ("digits-dr", "another"), {}),
+]
+
+for function, given, named in SENSELESS:
+    try:
+        function(*given, **named)
+        print(function.__name__, named, "was taken")
+    except CapsvizError as error:
+        if not str(error).endswith(".") or "\n" in str(error):
+            print(function.__name__, named, "is no sentence:", error)
+    except Exception as error:
+        print(function.__name__, named, "ends with", type(error).__name__, error)
