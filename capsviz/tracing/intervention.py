@@ -56,7 +56,7 @@ class Intervention:
             muted, boosted, isolated = ([whole(capsule) for capsule in part] for part in self._parts())
         except TypeError as error:
             raise InterventionError(
-                f"{self} names no capsules; give tuples of their numbers, of a mask those where it is true."
+                f"{self} names no capsules; give tuples of whole numbers, of a mask those where it is true."
             ) from error
         named = [*muted, *boosted, *isolated]
         if named and not 0 <= min(named) <= max(named) < lower:
