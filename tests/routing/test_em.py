@@ -203,3 +203,12 @@ def test_the_logistic_does_not_saturate_with_the_number_of_upper_capsules(upper)
     zeros = torch.zeros(upper, dtype=torch.float64)
     first = next(em_routing(DenseVotes(sample.votes), presence_of(sample), zeros, zeros))
     assert ((first.activations > 0.01) & (first.activations < 0.99)).all()
+
+
+def test_no_variance_is_below_the_floor_and_the_last_posteriors_are_made_where_they_are_asked_for():
+    votes = DenseVotes(torch.ones(1, 6, 2, 4))
+    given = votes, torch.ones(1, 6), torch.zeros(2), torch.zeros(2)
+    *_, usual = em_routing(*given)
+    *_, told = em_routing(*given, final_posteriors=True)
+    torch.testing.assert_close(usual.variances, torch.full((1, 2, 4), 1e-4))
+    assert usual.posteriors is None and told.posteriors is not None
