@@ -33,9 +33,14 @@ def begin(name: str, tour: Tour, *, present: bool) -> None:
     path.go(Place(name, tour, 1), replace(scene.choices(), present=present))
 
 
+def copy(tour: Tour) -> None:
+    """Make a tour one's own talk."""
+    session.update(scene.choices(), talk=store.keep(tour))
+
+
 def card(choices: Choices, name: str, tour: Tour) -> None:
     """A tour: what it is about, the button to begin, and its steps as links."""
-    with st.container(border=True, key=f"tour-{name[:40].replace('~', 'link-')}"):
+    with st.container(border=True, key=f"card-{name[:40].replace('~', 'link-')}"):
         left, right = st.columns([4, 2], vertical_alignment="center")
         with left:
             st.html(f'<h3 class="tour-name">{escape(tour.title)}</h3><p class="tour-about">{escape(tour.about)}</p>')
@@ -57,8 +62,7 @@ def card(choices: Choices, name: str, tour: Tour) -> None:
             for number in range(1, len(tour.steps) + 1):
                 step(choices, Place(name, tour, number))
             if name != choices.talk:
-                copy = partial(session.update, choices, talk=store.keep(tour))
-                st.button("Make it your own", icon=":material/edit:", key=f"copy-{name}", on_click=copy)
+                st.button("Make it your own", icon=":material/edit:", key=f"copy-{name}", on_click=partial(copy, tour))
 
 
 def step(choices: Choices, at: Place) -> None:

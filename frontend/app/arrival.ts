@@ -19,7 +19,7 @@ const FRAME = 4; // pixels of the mark around a panel, as tour.css draws it
 const ROOM = "--tour-room"; // below the page, as tour.css gives it
 const HANDS = ["wheel", "pointerdown", "touchstart", "keydown"] as const; // of a visitor, who then goes where they like
 
-const STEPS = '[class*="st-key-tour-"] [data-testid="stPageLink"] a'; // on the page Tours
+const STEPS = '[class*="st-key-card-"] [data-testid="stPageLink"] a'; // on the page Tours
 
 let last = ""; // the step, and which arrival that was
 let led: number | undefined;

@@ -13,7 +13,9 @@ export abstract class ScrubbedPanel<Shown> extends Panel<Shown> {
       this.canvas.setPointerCapture(event.pointerId);
       this.scrub(event);
     });
-    this.canvas.addEventListener("pointermove", (event) => event.buttons && this.scrub(event));
+    this.canvas.addEventListener("pointermove", (event) => {
+      if (this.canvas.hasPointerCapture(event.pointerId)) this.scrub(event); // it began here
+    });
   }
 
   /** Where each frame lies, in CSS pixels from the left. */

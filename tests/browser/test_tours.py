@@ -399,7 +399,7 @@ def test_a_steps_link_leads_to_it_as_the_tour_does_and_back_as_it_was_left(liste
     guest = listen(f"tours?model=digits-dr&talk={name}", reduced_motion="no-preference")
     playing = guest.window.get_by_role("button", name="Play or pause").first
     for _ in range(2):
-        guest.window.locator('[class*="st-key-tour-"] summary').last.click()
+        guest.window.locator('[class*="st-key-card-"] summary').last.click()
         guest.window.get_by_role("link", name="1 Played").click()
         guest.window.wait_for_url("**/dynamic?*")
         sync_api.expect(guest.window.locator(".st-key-tour-words")).to_contain_text("Watch.")
