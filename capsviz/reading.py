@@ -74,11 +74,14 @@ def refused(file: object, field: str, what: str, remedy: str, error: type[Capsvi
     raise error(line(f"{file}{': ' + field if field else ''} {what}; {remedy}."))
 
 
-def whole(value: Any) -> int:
-    """A whole number of any library's; a truth value is none. Raises TypeError."""
-    if isinstance(value, bool) or str(getattr(value, "dtype", "")).endswith("bool"):
-        raise TypeError(f"{value!r} is no whole number")
-    return index(value)
+def whole(value: Any, sentence: str, error: type[CapsvizError]) -> int:
+    """A whole number of any library's; raises `error` with this sentence for what is none, as a truth value."""
+    try:
+        if isinstance(value, bool) or str(getattr(value, "dtype", "")).endswith("bool"):
+            raise TypeError("a truth value")
+        return index(value)
+    except TypeError as inner:
+        raise error(line(sentence)) from inner
 
 
 _FAILURES = (msgspec.MsgspecError, ValueError, TypeError, RecursionError, OverflowError)
@@ -150,15 +153,20 @@ def _model(kind: Any) -> type[msgspec.Struct]:
 
 
 def check(model: Any, error: type[CapsvizError]) -> None:
-    """Raise `error`, naming the field, where a dataclass made in Python is not within the bounds of its annotations."""
+    """Raise `error`, naming the field, where a dataclass made in Python is not within the bounds of its annotations.
+
+    Its lists become tuples, as they are in a file's: else the same numbers were another model.
+    """
     kind: Any = type(model)
     values = {field.name: getattr(model, field.name) for field in fields(model)}
     try:
-        msgspec.convert(values, _model(kind))
+        found = msgspec.convert(values, _model(kind))
     except _FAILURES as inner:
         field, what = _fault(inner)
         got = values.get(re.split(r"[.\[]", field)[0])
         raise error(line(f"{field} {what}; got {got!r}.")) from inner
+    for name in (name for name, value in values.items() if isinstance(value, list)):
+        object.__setattr__(model, name, getattr(found, name))
 
 
 @cache

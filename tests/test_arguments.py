@@ -64,6 +64,9 @@ def test_a_class_may_be_a_number_of_any_library(trace: Trace):
     given: Any = (np.full(16, 0.1), torch.full((16,), 0.1, dtype=torch.float64))
     for offsets in given:
         assert board_page(decoder_board(trace, weights, upper=np.int64(3), offsets=offsets)) == wanted
+    model = {"dr": zoo.load("digits-dr")}
+    named = [comparison.compare(model, trace.images, objects).answers["dr"].named for objects in (2, np.int64(2))]
+    assert torch.equal(*named)
     iterations: Any = np.int64(2)
     assert capsviz.trace("digits-dr", trace.images, iterations=iterations).layer.iterations == 2
 

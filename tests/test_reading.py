@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from capsviz.data import load
 from capsviz.errors import CapsvizError
 from capsviz.files import CheckpointError, safetensors_bytes, write
 from capsviz.network import METHODS, CapsNet, CapsNetConfig, ConfigError, assemble, configure, preset
-from capsviz.reading import Digest, Inside, Name, Perhaps, Text, parsed
+from capsviz.reading import Digest, Inside, Name, Perhaps, Side, Text, check, parsed
 from capsviz.routing import ALGORITHMS
 from capsviz.tensors import LENGTH
 from capsviz.tracing.layout import FORMAT, TraceError, step_axes
@@ -343,3 +343,17 @@ def test_a_name_that_is_no_text_is_called_that_where_it_is_read(text):
 def test_what_is_damaged_otherwise_is_called_damaged_or_nested(text):
     with pytest.raises(ZooError, match=r"^x is (damaged|nested)"):
         parsed(text, "x", "write it anew", ZooError)
+
+
+@dataclass(frozen=True)
+class Pair:
+    sides: tuple[Side, Side]
+
+
+def test_a_list_in_a_model_is_the_tuple_of_its_numbers():
+    given: Any = [3, 4]
+    pair = Pair(given)
+    check(pair, CapsvizError)
+    assert pair == Pair((3, 4)) and hash(pair) == hash(Pair((3, 4)))
+    with pytest.raises(CapsvizError, match=r"^sides\[1\] must be at least 1; got \[3, 0\]\.$"):
+        check(replace(pair, sides=[3, 0]), CapsvizError)  # type: ignore[arg-type]

@@ -178,7 +178,7 @@ def _data_set(scene: Scene) -> None:
             "data",
             name,
             here,
-            format_func=images.title_of,
+            format_func=data.title_of,
             read=lambda name, _: {"source": "data", "data": name, "only": None},
         )
     with right:

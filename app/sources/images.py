@@ -12,7 +12,6 @@ from app.state.choices import Choices
 from capsviz import data, zoo
 from capsviz.analysis.perturbation import draw
 from capsviz.data import DIGITS
-from capsviz.data import title_of as title_of  # image_source.py takes it from here
 from capsviz.data.multi import MultiOf, composed
 
 EMPTY = (
@@ -176,10 +175,10 @@ def _as_it_is(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, .
         return generated(entry, index), notices
     name, split = data_of(choices, entry), split_of(choices, entry)
     if source == "data" and choices.data not in ("", name):
-        missing = f"The images of {title_of(choices.data)} are not on this machine"
-        notices = (f"{missing}; showing those of {title_of(name)}.", *notices)
+        missing = f"The images of {data.title_of(choices.data)} are not on this machine"
+        notices = (f"{missing}; showing those of {data.title_of(name)}.", *notices)
     if split != choices.split:
-        missing = f"The {choices.split} images of {title_of(name)} are not on this machine"
+        missing = f"The {choices.split} images of {data.title_of(name)} are not on this machine"
         notices = (f"{missing}; showing {split} images.", *notices)
     if source == "overlaid":
         return _overlaid(choices, entry, index, notices)
@@ -192,7 +191,7 @@ def _within(choices: Choices, entry: zoo.Entry) -> tuple[int, tuple[str, ...]]:
         return index, ()
     if isinstance(every, range):
         return index, (f"There is no image {chosen} (0 to {len(every) - 1:,}); showing image {index} instead.",)
-    title = title_of(data_of(choices, entry))
+    title = data.title_of(data_of(choices, entry))
     return index, (
         f"Image {chosen} of {title} is not among the {len(every):,} that come with capsviz; showing image {index} "
         f"instead. Download {title} in the sidebar to see it.",
@@ -206,13 +205,13 @@ def _overlaid(
     name, split = data_of(choices, entry), split_of(choices, entry)
     over = over_of(choices, entry)
     if choices.over not in (None, over):
-        missing = f"There is no image {choices.over} of {title_of(name)} here"
+        missing = f"There is no image {choices.over} of {data.title_of(name)} here"
         notices = (*notices, f"{missing}; image {over} is laid over the first.")
     (below, first), (above, second) = (browsing.image(name, split, each) for each in (index, over))
     pixels = composed(below, above, choices.right, choices.down)
     shown = tuple(dict.fromkeys((*first, *second)))
     pixels, notes = in_form(pixels, entry)
-    title = f"{title_of(name)} {split} images {index} and {over} over one another, {kinds(shown, entry.classes)}"
+    title = f"{data.title_of(name)} {split} images {index} and {over} over one another, {kinds(shown, entry.classes)}"
     return Picture(pixels, title, shown, notes), notices
 
 
@@ -266,7 +265,7 @@ def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     """Image `index` of a recording in the form that the model takes. Raises TraceError."""
     made, shown = trace_sets.opened(name).recorded, trace_sets.labels(name)[index].flatten().tolist()
     pixels, classes = trace_sets.image(name, index)
-    title = f"{title_of(made['data'])} {made['split']} image {index}, {kinds(shown, classes)}"
+    title = f"{data.title_of(made['data'])} {made['split']} image {index}, {kinds(shown, classes)}"
     if not shown:
         title = f"{name}, image {index}"
     if tuple(pixels.shape) != tuple(entry.config.image):

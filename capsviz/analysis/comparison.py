@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 import torch
 from jaxtyping import Float, Int, Num
@@ -13,6 +14,7 @@ from capsviz import device
 from capsviz.analysis.metrics import mean_squared_error, structural_similarity
 from capsviz.errors import CapsvizError
 from capsviz.network import CapsNet, strongest
+from capsviz.reading import whole
 from capsviz.tensors import written
 from capsviz.tracing.pixels import inputs, pixels
 
@@ -66,15 +68,17 @@ class Comparison:
 def compare(
     models: Mapping[str, CapsNet],
     images: Num[Tensor, "batch channel height width"],
-    objects: int = 1,
+    objects: SupportsIndex = 1,
 ) -> Comparison:
     """Classify and reconstruct images with every model, each decoding its own longest capsules.
 
     images: in 0..1, or bytes 0 to 255. objects: how many an image shows, and capsules are decoded. Raises CompareError
     where a model takes images of another shape, PixelsError as `capsviz.trace`.
     """
-    if not isinstance(objects, int) or objects < 1:
-        raise CompareError(f"An image shows at least one object; got {objects!r}.")
+    said = f"An image cannot show {objects!r} objects; give a number of at least 1."
+    objects = whole(objects, said, CompareError)
+    if objects < 1:
+        raise CompareError(said)
     answers = {name: _answer(name, model, images, objects) for name, model in models.items()}
     return Comparison(device.results(pixels(images, tuple(images.shape[1:]))), answers)
 

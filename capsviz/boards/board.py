@@ -16,12 +16,12 @@ from capsviz.boards.decoder import Left, decoder_message, header
 from capsviz.boards.discriminative import coefficient_maps
 from capsviz.boards.message import Message
 from capsviz.boards.routing import SHARED, describe_routing, routing_message
-from capsviz.errors import CapsvizError, line
 from capsviz.figures.errors import FigureError
 from capsviz.figures.reading import check
 from capsviz.reading import whole
 from capsviz.tracing.trace import Trace
 
+_NO_CLASS = "{!r} is no class; give its number."
 UNTOLD: dict[str, Any] = {
     "capsule": None,
     "frame": None,
@@ -88,9 +88,9 @@ def trace_board(
     so many, and base has as many as it. Of several routed layers the last is shown; `Trace.at` gives others.
     Raises FigureError where the trace holds no votes, or lacks the image or the class.
     """
-    image = _number(image, FigureError)
+    image = whole(image, f"{image!r} is no image; give its number.", FigureError)
     check(trace, image=image)
-    chosen = _number(trace.predicted[image] if upper is None else upper, FigureError)
+    chosen = whole(trace.predicted[image] if upper is None else upper, _NO_CLASS.format(upper), FigureError)
     title, last = f"The routing of {trace.name}", trace.at(-1)
     if "board" not in trace.config.algorithm.pictures:
         return maps_board(coefficient_maps(last, upper=chosen, image=image), title, dark=dark)
@@ -112,14 +112,6 @@ def maps_board(maps: CapsuleMaps, title: str, *, dark: bool = False) -> Board:
     return Board("capsule-maps", title, lambda _: maps.message(dark=dark))
 
 
-def _number(said: object, error: type[CapsvizError]) -> int:
-    """Of an image or a class, a whole number of any library's."""
-    try:
-        return whole(said)
-    except TypeError as inner:
-        raise error(line(f"{said!r} is no image and no class; give its number.")) from inner
-
-
 def decoder_board(
     trace: Trace,
     weights: bytes,
@@ -139,7 +131,7 @@ def decoder_board(
     """
     likely = trace.activations[0].argsort(descending=True).tolist()
     left = Left(
-        likely[0] if upper is None else _number(upper, PerturbError),
+        likely[0] if upper is None else whole(upper, _NO_CLASS.format(upper), PerturbError),
         tuple((0.0,) * header(weights)["dim"] if offsets is None else map(float, offsets)),
         (likely[min(1, len(likely) - 1)], 0),
     )

@@ -23,11 +23,12 @@ def open_model(name: str, device: str | None = None) -> tuple[Any, dict[str, Any
     That is name, data and classes, as far as the run names them; of a pretrained one also test_error and test_count.
     """
     from capsviz import zoo
+    from capsviz.analysis.exchange import SUFFIX
     from capsviz.device import chosen
     from capsviz.training.runs import open_run
 
     path = Path(name)
-    if path.suffix == ".capsviz":
+    if path.suffix == SUFFIX:
         raise CapsvizError(f"{name} is a model that was exported; `capsviz zoo add {name}` makes it known by its name.")
     if name not in zoo.models() and (path.exists() or path.suffix or len(path.parts) > 1):
         model, header = open_run(path)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -156,7 +157,7 @@ def prepare(
     if layout == "photo":
         return _photo(picture, shape, bool(invert), notes)
     grey = np.asarray(picture.convert("L"), dtype=np.float32)
-    ink, noisy, inverted = _ink(grey, invert)
+    ink, drawn, noisy, inverted = _ink(grey, invert)
     if inverted:
         notes.append(
             "What is drawn is darker than its background, so the picture was inverted: the model knows bright strokes "
@@ -164,7 +165,6 @@ def prepare(
         )
     if noisy:
         notes.append("The background was evened out to black.")
-    drawn = _drawn(ink, noisy)
     if not drawn.any():
         pixels = np.zeros((height, width), dtype=np.uint8)
         notes.append("Nothing stands out from its background: the model sees an empty picture.")
@@ -295,8 +295,17 @@ def _photo(picture: Image.Image, shape: tuple[int, int, int], invert: bool, note
     return Prepared(torch.from_numpy(pixels).permute(2, 0, 1).contiguous(), tuple(notes), invert)
 
 
-def _ink(grey: np.ndarray, invert: bool | None) -> tuple[np.ndarray, bool, bool]:
-    """What is drawn, bright on black (uint8 "height width"); whether the paper was uneven, and inverted.
+class _Ink(NamedTuple):
+    """What is drawn, bright on black (uint8 "height width"), which pixels count as drawn (bool "height width")."""
+
+    ink: np.ndarray
+    drawn: np.ndarray
+    uneven: bool
+    inverted: bool
+
+
+def _ink(grey: np.ndarray, invert: bool | None) -> _Ink:
+    """What is drawn on a picture, inverted where told so, or where that is how something stands out.
 
     The border tells the background: its median the level, its median deviation the unevenness (paper in a photo).
     Strokes that reach the border do not move a median unless they fill half of it. On a bright background what is
@@ -305,25 +314,25 @@ def _ink(grey: np.ndarray, invert: bool | None) -> tuple[np.ndarray, bool, bool]
     """
     border = np.concatenate([grey[0], grey[-1], grey[:, 0], grey[:, -1]])
     if invert is not None:
-        return *_stretched(grey, border, inverted=invert, told=True), invert
-    likely = bool(np.median(border) > 127.5)
-    first = _stretched(grey, border, inverted=likely)
-    if _drawn(*first).any():
-        return *first, likely
-    other = _stretched(grey, border, inverted=not likely)
-    return (*other, not likely) if _drawn(*other).any() else (*first, likely)
+        return _stretched(grey, border, invert, told=True)
+    likely = _stretched(grey, border, bool(np.median(border) > 127.5))
+    if likely.drawn.any():
+        return likely
+    other = _stretched(grey, border, not likely.inverted)
+    return other if other.drawn.any() else likely
 
 
-def _stretched(grey: np.ndarray, border: np.ndarray, *, inverted: bool, told: bool = False) -> tuple[np.ndarray, bool]:
-    """What is brighter than the background, or darker where inverted, as bytes; whether the background was uneven."""
+def _stretched(grey: np.ndarray, border: np.ndarray, inverted: bool, *, told: bool = False) -> _Ink:
+    """What is brighter than the background, or darker where inverted."""
     if inverted:
         grey, border = 255 - grey, 255 - border
     level = float(np.median(border))
-    if told and level > 127.5:  # a bright background that is to be kept is part of the picture
-        return np.rint(grey).astype(np.uint8), False
     floor = level + 4.5 * float(np.median(np.abs(border - level)))  # three standard deviations of Gaussian noise
-    ink = grey if floor == 0 else np.clip(grey - floor, 0, None) * (255 / (255 - min(floor, 254.0)))
-    return np.rint(ink).astype(np.uint8), floor > 0
+    if told and level > 127.5:  # a bright background that is to be kept is part of the picture
+        floor = 0.0
+    stretched = grey if floor == 0 else np.clip(grey - floor, 0, None) * (255 / (255 - min(floor, 254.0)))
+    ink = np.rint(stretched).astype(np.uint8)
+    return _Ink(ink, _drawn(ink, floor > 0), floor > 0, inverted)
 
 
 def _drawn(ink: np.ndarray, noisy: bool) -> np.ndarray:

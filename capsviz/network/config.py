@@ -144,7 +144,6 @@ class CapsNetConfig(NetworkConfig):
     reshaped: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "image", tuple(self.image))  # of a list too, which would be another config
         algorithm_of(self.routing)
         if self.through not in get_args(Through):
             raise ConfigError(f"through is {self.through!r}; choose one of {', '.join(get_args(Through))}.")

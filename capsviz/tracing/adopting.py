@@ -86,8 +86,8 @@ def same_votes(trace: Trace, routing: str, *, iterations: int = 3) -> Trace:
     """The votes of a trace, routed by another algorithm, with what that is before any training (`unlearned`).
 
     A lower capsule that was muted or boosted is so here too: EM has that in its activation, which others do not read,
-    so that for them it is its votes. Raises AdoptError where the trace holds no votes, or has
-    several layers of capsules, and where the algorithm says nothing without training.
+    so that for them it is in its votes. Raises AdoptError where the trace holds no votes, or has several layers of
+    capsules, and where the algorithm says nothing without training.
     """
     algorithm, layer = algorithm_of(routing, AdoptError), trace.layer
     if layer.votes is None or len(trace.layers) > 1:
@@ -282,11 +282,8 @@ def _lower_poses(poses: Tensor | None, batch: int, lower: int) -> Tensor | None:
 
 def _presence(given: Tensor | None, name: str, batch: int, lower: int) -> Tensor:
     """The activations of the lower capsules, checked."""
-    found = (
-        torch.ones(batch, lower, dtype=torch.float32)
-        if given is None
-        else _numbers(given, name, images=batch, lower=lower)
-    )
+    every = torch.ones(batch, lower, dtype=torch.float32)
+    found = every if given is None else _numbers(given, name, images=batch, lower=lower)
     _check_shown(found, name)
     return found
 

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, line
 from capsviz.network import PrimaryCapsules
 from capsviz.reading import whole
 
@@ -52,12 +52,13 @@ class Intervention:
 
         Raises InterventionError where a capsule is named that the network has not, or something that is no number.
         """
+        said = f"{self} names no capsules; give tuples of whole numbers, of a mask those where it is true."
         try:
-            muted, boosted, isolated = ([whole(capsule) for capsule in part] for part in self._parts())
+            muted, boosted, isolated = (
+                [whole(each, said, InterventionError) for each in part] for part in self._parts()
+            )
         except TypeError as error:
-            raise InterventionError(
-                f"{self} names no capsules; give tuples of whole numbers, of a mask those where it is true."
-            ) from error
+            raise InterventionError(line(said)) from error
         named = [*muted, *boosted, *isolated]
         if named and not 0 <= min(named) <= max(named) < lower:
             wrong = max(named) if max(named) >= lower else min(named)

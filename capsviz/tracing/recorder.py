@@ -69,7 +69,7 @@ def trace(
             objects=entry.objects if objects is None else objects,
         )
     if iterations is not None:
-        iterations = _rounds(iterations)
+        iterations = whole(iterations, f"There are no {iterations!r} iterations; give a whole number.", TraceError)
     if intervention is not None and not isinstance(intervention, Intervention):
         raise TraceError(line(f"{intervention!r} is no intervention; give a capsviz.Intervention."))
     check_asked(model, name, iterations, inverse_temperature)
@@ -145,22 +145,12 @@ def check_asked(
         raise TraceError(f"The routing of {whose} has no inverse temperature; leave it out.")
 
 
-def _rounds(asked: SupportsIndex) -> int:
-    """T as a whole number of any library's; how many it may be, the routing says."""
-    try:
-        return whole(asked)
-    except TypeError as error:
-        raise TraceError(line(f"There are no {asked!r} iterations; give a whole number.")) from error
-
-
 def _objects(asked: object, classes: int) -> int:
     """How many objects an image shows: a whole number of any library's, 1 unless said."""
-    try:
-        found = 1 if asked is None else whole(asked)
-    except TypeError:
-        found = 0
+    said = f"An image cannot show {asked!r} objects; give a number from 1 to {classes}."
+    found = 1 if asked is None else whole(asked, said, TraceError)
     if not 1 <= found <= classes:
-        raise TraceError(line(f"An image cannot show {asked!r} objects; give a number from 1 to {classes}."))
+        raise TraceError(line(said))
     return found
 
 
