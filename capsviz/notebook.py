@@ -12,6 +12,7 @@ from capsviz import zoo
 from capsviz.errors import needed
 from capsviz.network import CapsNet
 from capsviz.tracing.layout import TraceError
+from capsviz.tracing.pixels import PixelsError, tensor_of
 from capsviz.tracing.recorder import trace as record
 from capsviz.tracing.trace import Trace
 
@@ -76,10 +77,10 @@ def perturb(
     """A class capsule of an image in the reader's hand, and what the decoder draws of it live, as a widget.
 
     model: a network, or the name of a pretrained one, whose exemplars then let `hand` also be "cells" (all capsules as
-    a grid) or "walk" (to the capsule of another image). image: "channel height width" in 0..1. upper: the class capsule
+    a grid) or "walk" (to the capsule of another image). image: one, as `capsviz.trace` takes them. upper: the capsule
     to move, the most active one unless given. wide: by up to 1 instead of 0.25 (Sabour, Frosst & Hinton 2017, Fig. 4).
     Raises CapsvizError where anywidget or plotly is not installed, PerturbError where the model has no decoder, lacks
-    the class, or has no exemplars for `hand`, ZooError for an unknown name.
+    the class, or has no exemplars for `hand`, PixelsError and ZooError as `capsviz.trace`.
     """
     with needed("notebook", _WHAT):
         from capsviz.boards.notebook import board_widget
@@ -92,11 +93,12 @@ def _decoder(
 ) -> Board:
     from capsviz.boards import decoder_board, pack_weights
 
+    images = tensor_of([image], "images", PixelsError)
     if isinstance(model, str):
         entry, network = zoo.entry(model), zoo.load(model)
-        recorded = record(network, image[None], votes=False, name=model, classes=entry.classes, objects=entry.objects)
+        recorded = record(network, images, votes=False, name=model, classes=entry.classes, objects=entry.objects)
         weights = pack_weights(network, zoo.exemplar_capsules(model), zoo.capsule_spread(model))
     else:
-        recorded = record(model, image[None], votes=False, name="the model")
+        recorded = record(model, images, votes=False, name="the model")
         weights = pack_weights(model, poses=recorded.poses[0])
     return decoder_board(recorded, weights, upper=upper, hand=hand, wide=wide, dark=dark)

@@ -10,13 +10,13 @@ import torch
 from jaxtyping import Float, Int, Num
 from torch import Tensor
 
-from capsviz import device
+from capsviz import device, zoo
 from capsviz.analysis.metrics import mean_squared_error, structural_similarity
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, line
 from capsviz.network import CapsNet, strongest
 from capsviz.reading import whole
 from capsviz.tensors import written
-from capsviz.tracing.pixels import inputs, pixels
+from capsviz.tracing.pixels import PixelsError, inputs, pixels, tensor_of
 
 
 class CompareError(CapsvizError):
@@ -66,25 +66,26 @@ class Comparison:
 @device.or_cpu
 @torch.no_grad()
 def compare(
-    models: Mapping[str, CapsNet],
+    models: Mapping[str, CapsNet | str],
     images: Num[Tensor, "batch channel height width"],
     objects: SupportsIndex = 1,
 ) -> Comparison:
     """Classify and reconstruct images with every model, each decoding its own longest capsules.
 
-    images: in 0..1, or bytes 0 to 255. objects: how many an image shows, and capsules are decoded. Raises CompareError
-    where a model takes images of another shape, PixelsError as `capsviz.trace`.
+    models: networks, or names of pretrained ones. images: in 0..1, or bytes 0 to 255. objects: how many an image shows,
+    and capsules are decoded. Raises CompareError where a model has no capsules or takes images of another shape,
+    PixelsError and ZooError as `capsviz.trace`.
     """
     said = f"An image cannot show {objects!r} objects; give a number of at least 1."
     objects = whole(objects, said, CompareError)
     if objects < 1:
         raise CompareError(said)
-    answers = {name: _answer(name, model, images, objects) for name, model in models.items()}
-    return Comparison(device.results(pixels(images, tuple(images.shape[1:]))), answers)
+    given = tensor_of(images, "images", PixelsError)
+    answers = {name: _answer(_fitting(name, model, given), given, objects) for name, model in models.items()}
+    return Comparison(device.results(pixels(given, tuple(given.shape[1:]))), answers)
 
 
-def _answer(name: str, model: CapsNet, images: Tensor, objects: int) -> Answer:
-    _check_shape(name, model, images)
+def _answer(model: CapsNet, images: Tensor, objects: int) -> Answer:
     shown = inputs(images, model)
     output = model(shown, reconstruct=False)
     activations = device.results(output.activations)
@@ -114,24 +115,25 @@ class Redrawing:
 @device.or_cpu
 @torch.no_grad()
 def redraw(
-    encoder: CapsNet, decoder: CapsNet, images: Num[Tensor, "batch channel height width"], objects: int = 1
+    encoder: CapsNet | str,
+    decoder: CapsNet | str,
+    images: Num[Tensor, "batch channel height width"],
+    objects: int = 1,
 ) -> Redrawing:
     """Give the longest class capsules of `encoder` to the decoder of `decoder`, which then classifies its own drawing.
 
-    images: as for `compare`. objects: how many an image shows, and capsules are drawn.
+    encoder, decoder, images: as for `compare`. objects: how many an image shows, and capsules are drawn.
 
     Yang, Li & Yu 2021, section IV-B: the encoder was trained without a decoder, the decoder with dynamic routing, so
     nothing ever asked the former's capsules to be drawable by the latter. Both may be the same model: then it reads its
     own reconstructions.
 
     Raises CompareError where the second model has no decoder or the two do not fit each other or the images,
-    PixelsError as `capsviz.trace`.
+    PixelsError and ZooError as `capsviz.trace`.
     """
-    for name, model in (("The classifying model", encoder), ("The drawing model", decoder)):
-        if not isinstance(model, CapsNet):
-            raise CompareError(f"{name} has no capsules; give a capsule network.")
-    _check_shape("The classifying model", encoder, images)
-    _check_shape("The drawing model", decoder, images)
+    given = tensor_of(images, "images", PixelsError)
+    encoder = _fitting("The classifying model", encoder, given)
+    decoder = _fitting("The drawing model", decoder, given)
     if not decoder.config.decoder:
         raise CompareError(
             "The drawing model was trained without a decoder; choose one whose name does not end in -fc."
@@ -140,7 +142,7 @@ def redraw(
         raise CompareError(
             "The class capsules of the two models differ in number or size; choose models of one data set."
         )
-    output = encoder(inputs(images, encoder), reconstruct=False)
+    output = encoder(inputs(given, encoder), reconstruct=False)
     poses, activations = device.results(output.poses), device.results(output.activations)
     predicted, place = strongest(activations, objects), device.of(decoder)
     drawn = decoder.reconstruct(poses.to(place), activations.to(place), objects)
@@ -149,7 +151,11 @@ def redraw(
     return Redrawing(predicted, activations, capsules, device.results(drawn), reread)
 
 
-def _check_shape(name: str, model: CapsNet, images: Tensor) -> None:
-    if tuple(images.shape[1:]) != tuple(model.config.image):
-        wanted, given = map(written, (model.config.image, images.shape[1:]))
-        raise CompareError(f"{name} takes images of {wanted}, not {given}; prepare the images for it first.")
+def _fitting(name: str, model: CapsNet | str, images: Tensor) -> CapsNet:
+    network = zoo.load(model) if isinstance(model, str) else model
+    if not isinstance(network, CapsNet):
+        raise CompareError(line(f"{name} has no capsules; give a capsule network."))
+    if tuple(images.shape[1:]) != tuple(network.config.image):
+        wanted, given = map(written, (network.config.image, images.shape[1:]))
+        raise CompareError(line(f"{name} takes images of {wanted}, not {given}; prepare the images for it first."))
+    return network

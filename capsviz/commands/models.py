@@ -114,8 +114,10 @@ def trace(
     if (image is None) == (data is None):
         raise CapsvizError("Give either a picture or --data NAME.")
     is_page = output.suffix.lower() in PAGES
-    if data is not None and is_page:
-        raise CapsvizError("A board shows one picture; give a picture, or a folder for the traces of a data set.")
+    if data is not None and (is_page or output.suffix.lower() == ".safetensors"):
+        raise CapsvizError(
+            f"The traces of a data set fill a folder; give {output.stem}, say, instead of {output.name}."
+        )
     if is_page and votes is False:
         raise CapsvizError("A board is made of the votes; leave out --no-votes.")
     of_set = {"--split": split, "--count": count, "--batch": batch, "--float16": half or None}

@@ -8,8 +8,8 @@ export class Clock {
   ) {}
 
   /** The clock that `kept` wrote down; a new one for anything else. */
-  static from(text: string | null): Clock {
-    const [, passed, since] = /^(\d+),(\d*)$/.exec(text ?? "") ?? ["", "0", ""];
+  static from(kept: unknown): Clock {
+    const [, passed, since] = /^(\d+),(\d*)$/.exec(typeof kept === "string" ? kept : "") ?? ["", "0", ""];
     return new Clock(Number(passed), since ? Number(since) : null);
   }
 

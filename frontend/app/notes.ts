@@ -1,5 +1,6 @@
 // The clock of the speaker's notes, and what keeps them at the step that the hall's window shows.
 
+import { keep, recalled } from "../core/tab-storage";
 import { Clock, told } from "./clock";
 import { beginning, type Component, found } from "./component";
 import { hall } from "./hall";
@@ -34,7 +35,7 @@ export default function ({ data, parentElement, setTriggerValue }: Component<Dat
 }
 
 function clock(place: ParentNode, signal: AbortSignal): void {
-  const kept = Clock.from(sessionStorage.getItem(KEPT));
+  const kept = Clock.from(recalled(KEPT));
   const face = found(place, "time", HTMLElement),
     toggle = found(place, ".toggle", HTMLElement);
   const show = (): void => {
@@ -43,7 +44,7 @@ function clock(place: ParentNode, signal: AbortSignal): void {
   };
   const act = (change: () => void) => (): void => {
     change();
-    sessionStorage.setItem(KEPT, kept.kept);
+    keep(KEPT, kept.kept);
     show();
   };
   toggle.addEventListener(

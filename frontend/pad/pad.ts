@@ -3,6 +3,7 @@
 // A stroke is a list of points on a square of SIDE units, whatever size the pad has on screen.
 
 import { onResolution } from "../core/dom";
+import { keep, recalled } from "../core/tab-storage";
 import {
   cleared,
   drawEnd,
@@ -65,7 +66,7 @@ export class Pad {
   ) {
     this.screen = inked(parts.canvas);
     this.storage = `capsviz-drawing-pad-1:${name}`;
-    const kept = remembered(this.storage);
+    const kept = (recalled(this.storage) ?? {}) as Partial<Kept>;
     this.marks = kept.marks ?? [];
     this.version = kept.version ?? null;
     this.pen = kept.pen ?? 20;
@@ -188,7 +189,7 @@ export class Pad {
 
   private save(): void {
     const { marks, version, pen } = this;
-    remember(this.storage, { marks, version, pen });
+    keep(this.storage, { marks, version, pen });
   }
 
   private tellSoon(again = false): void {
@@ -237,25 +238,5 @@ export class Pad {
     }
     slider.value = String(this.pen);
     nib.style.width = nib.style.height = `${(this.pen / SIDE) * (canvas.clientWidth || SIDE)}px`;
-  }
-}
-
-// The tab's own storage outlasts a reload and a pad that is taken off the page. Browsers may refuse it (private
-// windows, full); then the drawing lasts as long as the pad is shown, and nothing else is lost.
-
-function remembered(name: string): Partial<Kept> {
-  try {
-    return (JSON.parse(sessionStorage.getItem(name) ?? "null") as Partial<Kept> | null) ?? {};
-  } catch (error) {
-    console.info(`No drawing can be brought back: ${String(error)}`);
-    return {};
-  }
-}
-
-function remember(name: string, what: Kept): void {
-  try {
-    sessionStorage.setItem(name, JSON.stringify(what));
-  } catch (error) {
-    console.info(`The drawing will not outlast the pad: ${String(error)}`);
   }
 }

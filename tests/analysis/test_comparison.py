@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
+from capsviz import zoo
 from capsviz.analysis.comparison import CompareError, compare, redraw
+from capsviz.data import load
 from capsviz.network import CapsNet, preset
 from capsviz.tracing.pixels import PixelsError
 
@@ -30,6 +32,14 @@ def test_every_model_answers_with_its_longest_capsule_and_its_own_drawing(images
         assert torch.equal(answer.predicted, output.activations.argmax(1))
         torch.testing.assert_close(drawing.reconstruction, output.reconstruction)
         torch.testing.assert_close(drawing.mse, (output.reconstruction - images).square().flatten(1).mean(1))
+
+
+def test_pretrained_models_are_compared_by_name():
+    digits = load("digits", "test").images[:3]
+    named, given = (compare({"dr": model}, digits).answers["dr"] for model in ("digits-dr", zoo.load("digits-dr")))
+    assert torch.equal(named.activations, given.activations)
+    drawn = [redraw(model, model, digits).drawn for model in ("digits-dr", zoo.load("digits-dr"))]
+    assert torch.equal(drawn[0], drawn[1])
 
 
 def test_of_two_objects_every_model_names_and_draws_two(images: torch.Tensor):

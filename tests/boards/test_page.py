@@ -124,8 +124,9 @@ def test_trace_writes_a_page_that_shows_what_the_model_sees(tmp_path: Path):
 
 def test_a_page_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path):
     Image.fromarray(load("digits", "test").images[0, 0].numpy()).save(tmp_path / "digit.png")
-    result = run("trace", "--data", "digits", "-o", tmp_path / "board.html")
-    assert "A board shows one picture" in str(result.exception)
+    for name in ("board.html", "digits.safetensors"):
+        refused = str(run("trace", "--data", "digits", "-o", tmp_path / name).exception)
+        assert "The traces of a data set fill a folder" in refused and not (tmp_path / name).exists()
     result = run("trace", tmp_path / "digit.png", "-o", tmp_path / "digit.txt", "--model", "digits-dr")
     assert "let it end in .safetensors" in str(result.exception) and not (tmp_path / "digit.txt").exists()
     words = ("trace", tmp_path / "digit.png", "-o", tmp_path / "none.html", "--model", "digits-dr", "--no-votes")
