@@ -1,4 +1,4 @@
-// Keys of the whole page. A digit follows a link and "?" shows the sheet, both here; the others become commands.
+// Keys of the whole page, and its fingers. A digit follows a link and "?" shows the sheet, both here; the others become commands.
 
 import { Behind } from "./behind";
 import { belongsToField, commandOf, Commands } from "./commands";
@@ -8,6 +8,7 @@ import { beginning, type Component, found } from "./component";
 import { leaving, left } from "./leaving";
 import { present } from "./presenting";
 import { settled } from "./script-state";
+import { passOver } from "./touch";
 
 const CHANGING = 50; // milliseconds after which a page that changes is looked at again
 const QUIET = 250; // milliseconds without another size of the window before Python hears of it
@@ -142,6 +143,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (!linkAt(event)) behind.act(performance.now(), event.type === "change" ? window.location.search : null);
   };
   for (const hand of HANDS) document.addEventListener(hand, acted, { signal, capture: true });
+  passOver(signal);
   document.addEventListener("click", followed, { signal, capture: true });
   window.addEventListener("popstate", returned, { signal });
   window.addEventListener("capsviz:command", (event) => send((event as CustomEvent<string>).detail), { signal });

@@ -67,3 +67,29 @@ def test_a_swipe_over_a_picture_moves_the_page_and_nothing_else(caller: Visitor,
     finger, before = Finger(caller, canvas), caller.window.url
     assert finger.stroke(40, 200, 150) > 60
     assert caller.window.url == before
+
+
+def test_a_swipe_over_a_chart_scrolls_as_beside_it_and_a_tap_chooses_its_cell(caller: Visitor):
+    caller.open("compare?model=digits-dr&view=confusions&method=digits-em&cell=0-0")
+    place = caller.window.locator('[class*=st-key-matrix][data-stale="false"]')
+    plot, cells = place.locator(".js-plotly-plot"), place.locator(".nsewdrag")
+    axes = "(plot) => JSON.stringify(['xaxis', 'yaxis'].map((axis) => plot._fullLayout[axis].range))"
+    before = plot.evaluate(axes)
+    finger = Finger(caller, "[class*=st-key-matrix] .nsewdrag")
+    assert finger.stroke(100, 200, 150) > 60
+    sync_api.expect(place.locator(".modebar-btn").first).to_be_hidden()
+    box = cells.bounding_box()
+    assert box is not None
+    x, y = box["x"] + 0.15 * box["width"], box["y"] + 0.5 * box["height"]
+    finger.touch("touchStart", (x + 150, y))
+    for step in range(1, 9):
+        finger.touch("touchMove", (x + 150 - 15 * step, y))
+    finger.touch("touchEnd")
+    caller.window.wait_for_function("(place) => place.scrollLeft > 40", arg=place.element_handle())
+    assert plot.evaluate(axes) == before and "cell=0-0" in caller.query()
+    caller.window.wait_for_timeout(900)
+    box = cells.bounding_box()
+    assert box is not None
+    caller.window.touchscreen.tap(box["x"] + 0.55 * box["width"], box["y"] + 0.55 * box["height"])
+    caller.eventually(lambda: "cell=5-5" in caller.query(), "the cell in the link")
+    sync_api.expect(caller.window.locator("strong", has_text="images of 5 named rightly")).to_be_visible()
