@@ -42,6 +42,8 @@ SENSELESS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (comparison.compare, ({"cnn": cnn}, images), {}),
     (comparison.compare, ({"none": "no-such-model"}, images), {}),
     (comparison.redraw, (cnn, model, images), {}),
+    (comparison.redraw, (model, model, images), {"objects": 0}),
+    (comparison.redraw, (model, model, images), {"objects": 1.5}),
     (capsviz.perturb, (model, "an image"), {}),
     (perturbation.draw, (model, torch.zeros(1, 8), 3), {}),
     (perturbation.draw, (model, torch.zeros(16), 3), {}),

@@ -76,12 +76,8 @@ def compare(
     and capsules are decoded. Raises CompareError where a model has no capsules or takes images of another shape,
     PixelsError and ZooError as `capsviz.trace`.
     """
-    said = f"An image cannot show {objects!r} objects; give a number of at least 1."
-    objects = whole(objects, said, CompareError)
-    if objects < 1:
-        raise CompareError(said)
-    given = tensor_of(images, "images", PixelsError)
-    answers = {name: _answer(_fitting(name, model, given), given, objects) for name, model in models.items()}
+    count, given = _count(objects), tensor_of(images, "images", PixelsError)
+    answers = {name: _answer(_fitting(name, model, given), given, count) for name, model in models.items()}
     return Comparison(device.results(pixels(given, tuple(given.shape[1:]))), answers)
 
 
@@ -118,7 +114,7 @@ def redraw(
     encoder: CapsNet | str,
     decoder: CapsNet | str,
     images: Num[Tensor, "batch channel height width"],
-    objects: int = 1,
+    objects: SupportsIndex = 1,
 ) -> Redrawing:
     """Give the longest class capsules of `encoder` to the decoder of `decoder`, which then classifies its own drawing.
 
@@ -131,7 +127,7 @@ def redraw(
     Raises CompareError where the second model has no decoder or the two do not fit each other or the images,
     PixelsError and ZooError as `capsviz.trace`.
     """
-    given = tensor_of(images, "images", PixelsError)
+    count, given = _count(objects), tensor_of(images, "images", PixelsError)
     encoder = _fitting("The classifying model", encoder, given)
     decoder = _fitting("The drawing model", decoder, given)
     if not decoder.config.decoder:
@@ -144,11 +140,19 @@ def redraw(
         )
     output = encoder(inputs(given, encoder), reconstruct=False)
     poses, activations = device.results(output.poses), device.results(output.activations)
-    predicted, place = strongest(activations, objects), device.of(decoder)
-    drawn = decoder.reconstruct(poses.to(place), activations.to(place), objects)
-    reread = strongest(device.results(decoder(drawn, reconstruct=False).activations), objects)
+    predicted, place = strongest(activations, count), device.of(decoder)
+    drawn = decoder.reconstruct(poses.to(place), activations.to(place), count)
+    reread = strongest(device.results(decoder(drawn, reconstruct=False).activations), count)
     capsules = poses[torch.arange(len(predicted))[:, None], predicted]
     return Redrawing(predicted, activations, capsules, device.results(drawn), reread)
+
+
+def _count(objects: SupportsIndex) -> int:
+    said = f"An image cannot show {objects!r} objects; give a number of at least 1."
+    found = whole(objects, said, CompareError)
+    if found < 1:
+        raise CompareError(said)
+    return found
 
 
 def _fitting(name: str, model: CapsNet | str, images: Tensor) -> CapsNet:
