@@ -1,7 +1,8 @@
-"""At the width of a telephone: what can be chosen is in sight, and no picture lies over another."""
+"""On a telephone, and beside a tablet's sidebar: what can be chosen is in sight, and nothing lies over another."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -11,6 +12,8 @@ from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
 
 TELEPHONE = {"width": 390, "height": 844}
+TABLET = {"width": 820, "height": 1180}
+"""With the sidebar open, as is half of a screen: the page has not much more room than on a telephone."""
 OVER = """buttons => {
     const boxes = buttons.map((button) => button.getBoundingClientRect());
     const within = (button, box) => [...button.children].every((child) => {
@@ -35,28 +38,69 @@ def caller(open_window: Callable[..., sync_api.Page], address: str):
     visitor.leave()
 
 
-def test_the_ends_of_a_walk_stand_apart(caller: Visitor):
-    caller.open("perturb?model=mnist-dr-paper&hand=walk")
-    found = caller.window.locator(".walk .targets button").evaluate_all(OVER)
+@pytest.fixture(params=[TELEPHONE, TABLET], ids=["telephone", "tablet"])
+def reader(request: pytest.FixtureRequest, open_window: Callable[..., sync_api.Page], address: str):
+    """A visitor with either."""
+    visitor = Visitor(open_window(viewport=request.param), address)
+    yield visitor
+    visitor.leave()
+
+
+def test_the_ends_of_a_walk_stand_apart(reader: Visitor):
+    reader.open("perturb?model=mnist-dr-paper&hand=walk")
+    found = reader.window.locator(".walk .targets button").evaluate_all(OVER)
     assert len(found) == 9 and all(map(all, found))
 
 
 @pytest.mark.parametrize(
-    "page", ["viewpoint?model=mnist-dr-paper", "compare?model=mnist-dr-paper", "training?model=mnist-dr-paper"]
+    "page",
+    [
+        "viewpoint?model=mnist-dr-paper",
+        "compare?model=mnist-dr-paper",
+        "training?model=mnist-dr-paper",
+        "discriminative?model=mnist-l2-residual&part=ascent",
+        "perturb?model=mnist-dr-paper",
+    ],
 )
-def test_every_answer_of_a_picker_is_in_sight(caller: Visitor, page: str):
-    caller.open(page)
-    answers = caller.window.locator('[data-testid="stMain"] [role="radio"]')
+def test_every_answer_and_word_of_the_widgets_is_in_sight(reader: Visitor, page: str):
+    reader.open(page)
+    main = reader.window.locator('[data-testid="stMain"]')
+    answers = main.locator('[role="radio"]')
+    size = reader.window.viewport_size
+    assert size is not None
     ends = [box["x"] + box["width"] for each in answers.all() if (box := each.bounding_box())]
-    assert len(ends) >= 5 and max(ends) <= TELEPHONE["width"]
+    assert len(ends) >= 4 and max(ends) <= size["width"]
+    cut = "words => words.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)"
+    assert main.locator('[data-testid="stWidgetLabel"], [role="radiogroup"]').evaluate_all(cut) == []
+    assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
 
 
-def test_the_words_of_six_reconstructions_stand_apart(caller: Visitor):
-    caller.open("compare?model=digits-dr")
-    words = caller.window.locator(".st-key-reconstructions .annotation-text")
-    sync_api.expect(words).to_have_count(13)
+@pytest.mark.parametrize(
+    ("page", "figure", "count"),
+    [
+        ("compare?model=digits-dr", "reconstructions", 13),
+        ("em?model=mnist-em-residual", "strip", 7),
+        ("results", "table-figure", 23),
+    ],
+)
+def test_the_words_of_wide_figures_stand_apart(reader: Visitor, page: str, figure: str, count: int):
+    reader.open(page)
+    words = reader.window.locator(f".st-key-{figure} :is(.annotation-text, [class^=x][class$=tick] text)")
+    words = words.filter(has_text=re.compile(r"\w"))  # not those that draw an arrow
+    sync_api.expect(words).to_have_count(count)
     found = words.evaluate_all(OVER)
     assert all(apart for _, apart in found)
+    # What does not stand in sight is reached by scrolling, and is not cut.
+    ends = "words => Math.max(...words.map((word) => word.getBoundingClientRect().right))"
+    reach = "(box) => box.getBoundingClientRect().left + box.scrollWidth"
+    assert words.evaluate_all(ends) <= reader.window.locator(f".st-key-{figure}").evaluate(reach)
+
+
+def test_the_sliders_of_a_decoder_are_as_wide_as_the_pictures(reader: Visitor):
+    reader.open("perturb?model=mnist-dr-paper")
+    slider = reader.box(reader.window.locator('.live-decoder input[type="range"]').first)
+    pictures = reader.box(reader.window.locator(".live-decoder .pictures"))
+    assert slider["y"] >= pictures["y"] + pictures["height"] and slider["width"] >= pictures["width"] / 4
 
 
 @pytest.mark.parametrize("present", ["", "&present=1"])
@@ -81,3 +125,16 @@ def test_the_table_of_the_toy_is_as_wide_as_the_window_at_most(caller: Visitor, 
     sync_api.expect(cells).to_have_count(36)
     assert max(box["x"] + box["width"] for each in cells.all() if (box := each.bounding_box())) <= TELEPHONE["width"]
     assert caller.window.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= TELEPHONE["width"]
+
+
+def test_the_bar_to_leave_lies_over_no_choice_on_an_old_projector(
+    open_window: Callable[..., sync_api.Page], address: str
+):
+    speaker = Visitor(open_window(viewport={"width": 1024, "height": 768}), address)
+    speaker.open("results?present=1")
+    leave = speaker.window.get_by_role("button", name="Keys").bounding_box()
+    assert leave is not None
+    above = [box for each in speaker.window.get_by_role("radio").all() if (box := each.bounding_box())]
+    assert len(above) == 9
+    assert all(box["x"] + box["width"] <= leave["x"] or box["y"] >= leave["y"] + leave["height"] for box in above)
+    speaker.leave()
