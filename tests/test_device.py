@@ -18,6 +18,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 import capsviz
 from capsviz import device, memory, zoo
 from capsviz.analysis import ascent, comparison, perturbation, viewpoint
+from capsviz.analysis.comparison import compare, redraw
 from capsviz.analysis.measuring import columns
 from capsviz.commands.main import app
 from capsviz.network import METHODS, CapsNet, CapsNetConfig, configure, preset
@@ -194,6 +195,17 @@ def test_a_trace_that_finds_no_room_is_recorded_by_the_cpu(full_gpu, monkeypatch
     with pytest.warns(device.DeviceWarning):
         recorded = capsviz.trace(network.to("meta"), torch.rand(2, 1, 28, 28))
     assert full_gpu == [2] and recorded.activations.shape == (2, 10) and on_cpu(*recorded.tensors().values())
+
+
+def test_models_that_are_compared_by_name_on_a_full_device_are_compared_by_the_cpu(full_gpu, monkeypatch):
+    monkeypatch.setattr(zoo, "load", lambda _: CapsNet(CONFIGS["dr"]).eval().requires_grad_(False).to("meta"))
+    digits = torch.rand(2, 1, 28, 28)
+    with pytest.warns(device.DeviceWarning):
+        answer = compare({"dr": "digits-dr"}, digits).answers["dr"]
+    assert on_cpu(answer.activations, answer.drawing.reconstruction)
+    with pytest.warns(device.DeviceWarning):
+        assert on_cpu(redraw("digits-dr", "digits-dr", digits).drawn)
+    assert full_gpu == [2, 2]
 
 
 def test_after_a_gpu_gave_up_models_are_loaded_on_the_cpu(monkeypatch):

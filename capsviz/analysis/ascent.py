@@ -107,7 +107,7 @@ def fix(model: CapsNet, images: Num[Tensor, "batch channel height width"], label
     """Fix the primary capsules of labelled images, images in 0..1 or bytes, and the weights of an L2 or L1 network.
 
     Raises AscentError for a network without coefficients, for images of another size, for labels that do not fit,
-    PixelsError as `capsviz.trace`.
+    PixelsError and ModeError as `capsviz.trace`.
     """
     _of_coefficients(model)
     labels = torch.as_tensor(labels)
@@ -160,19 +160,19 @@ def ascent(
     algorithm = ASCENDING[penalty]
     votes, count = LinearVotes(fixed.poses, fixed.weight), len(fixed.poses)
     coefficients = start.to(fixed.weight)
-    with torch.inference_mode():
-        for number in range(steps + 1):
+    for number in range(steps + 1):
+        with torch.inference_mode():  # not while the caller has a step in hand
             routed = next(discriminative_routing(votes, coefficients))
             if not bool(routed.sums.square().sum().isfinite()):
                 raise AscentError(f"b has outgrown the numbers of float32 in step {number}; choose a smaller γ.")
             # λ counts once for every image of the batch, so that the mean is taken of the data term alone.
             value = algorithm.objective(routed.sums, fixed.signs, coefficients, regularisation * count) / count
             gradient = ascent_gradient(fixed.poses, fixed.weight, routed.sums, fixed.signs) / count
-            yield _measured(number, coefficients, gradient, value, routed.activations, fixed.signs)
-            if number < steps:
-                coefficients = algorithm.ascend(
-                    coefficients, gradient, step=step, regularisation=regularisation, proximal=proximal
-                )
+            taken = _measured(number, coefficients, gradient, value, routed.activations, fixed.signs)
+            coefficients = algorithm.ascend(
+                coefficients, gradient, step=step, regularisation=regularisation, proximal=proximal
+            )
+        yield taken
 
 
 @device.or_cpu

@@ -63,8 +63,6 @@ class Comparison:
         return {name: answer.drawing for name, answer in self.answers.items() if answer.drawing is not None}
 
 
-@device.or_cpu
-@torch.no_grad()
 def compare(
     models: Mapping[str, CapsNet | str],
     images: Num[Tensor, "batch channel height width"],
@@ -74,13 +72,15 @@ def compare(
 
     models: networks, or names of pretrained ones. images: in 0..1, or bytes 0 to 255. objects: how many an image shows,
     and capsules are decoded. Raises CompareError where a model has no capsules or takes images of another shape,
-    PixelsError and ZooError as `capsviz.trace`.
+    PixelsError, ModeError and ZooError as `capsviz.trace`.
     """
     count, given = _count(objects), tensor_of(images, "images", PixelsError)
     answers = {name: _answer(_fitting(name, model, given), given, count) for name, model in models.items()}
     return Comparison(device.results(pixels(given, tuple(given.shape[1:]))), answers)
 
 
+@device.or_cpu
+@torch.no_grad()
 def _answer(model: CapsNet, images: Tensor, objects: int) -> Answer:
     shown = inputs(images, model)
     output = model(shown, reconstruct=False)
@@ -108,8 +108,6 @@ class Redrawing:
     """The classes that the drawing model gives to its drawing."""
 
 
-@device.or_cpu
-@torch.no_grad()
 def redraw(
     encoder: CapsNet | str,
     decoder: CapsNet | str,
@@ -125,7 +123,7 @@ def redraw(
     own reconstructions.
 
     Raises CompareError where the second model has no decoder or the two do not fit each other or the images,
-    PixelsError and ZooError as `capsviz.trace`.
+    PixelsError, ModeError and ZooError as `capsviz.trace`.
     """
     count, given = _count(objects), tensor_of(images, "images", PixelsError)
     encoder = _fitting("The classifying model", encoder, given)
@@ -138,6 +136,12 @@ def redraw(
         raise CompareError(
             "The class capsules of the two models differ in number or size; choose models of one data set."
         )
+    return _redrawn(encoder, decoder, given, count)
+
+
+@device.or_cpu
+@torch.no_grad()
+def _redrawn(encoder: CapsNet, decoder: CapsNet, given: Tensor, count: int) -> Redrawing:
     output = encoder(inputs(given, encoder), reconstruct=False)
     poses, activations = device.results(output.poses), device.results(output.activations)
     predicted, place = strongest(activations, count), device.of(decoder)

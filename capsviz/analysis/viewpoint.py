@@ -19,7 +19,7 @@ from capsviz.data.images import to_float
 from capsviz.data.viewpoint import CHANGES, Change, Viewpoint, transformed
 from capsviz.errors import CapsvizError
 from capsviz.network import CNN, Network
-from capsviz.tracing.pixels import inputs
+from capsviz.tracing.pixels import check_mode, inputs
 
 MOST = 31
 """Amounts of a sweep."""
@@ -89,8 +89,9 @@ def sweep(
 ) -> Sweep:
     """What a network makes of the images of `seen_by`, which show so many objects; label: whose class capsule is read.
 
-    Of several objects that of the label is drawn.
+    Of several objects that of the label is drawn. Raises ModeError as `capsviz.trace`.
     """
+    check_mode(network)
     there = to_float(images).to(device.of(network))
     if isinstance(network, CNN):
         kept = network.convolutions(there).flatten(1)
@@ -125,7 +126,7 @@ def numbers(
 ) -> Float[Tensor, "batch number"]:
     """The class capsule of each image's class (v or μ), or of a network without capsules what its last pooling keeps.
 
-    images: in 0..1, or bytes 0 to 255. Raises PixelsError as `capsviz.trace`.
+    images: in 0..1, or bytes 0 to 255. Raises PixelsError and ModeError as `capsviz.trace`.
     """
     there = inputs(images, network)
     if isinstance(network, CNN):

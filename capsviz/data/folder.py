@@ -46,7 +46,9 @@ READERS = 4
 _FORM = re.compile(r"@(1|3)x(\d{1,3})x(\d{1,3})$")
 _DEEP = frozenset((".png", ".tif", ".tiff", ".pgm", ".ppm"))
 """Endings of files that may hold more than 8 bits of grey."""
-_PICTURES = frozenset((".png", ".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".ppm", ".pgm"))
+_RARER = frozenset((".avif", ".heic", ".heif", ".jp2", ".jxl", ".tga"))
+"""Endings of pictures that not every installation reads; where it does not, they are told as left out."""
+_PICTURES = _DEEP | _RARER | {".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".bmp"}
 
 
 @dataclass(frozen=True)

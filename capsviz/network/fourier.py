@@ -64,12 +64,18 @@ class Plan:
         return direct / (there_and_back + rows * 2 * batch * folded * out)
 
 
-@lru_cache(maxsize=32)
-def transforms(plan: Plan, precision: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+def transforms(plan: Plan, like: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Matrices that transform images and kernels, "2*frequency place", and back to outputs, "place 2*frequency".
 
-    Real parts come first. Kernels are conjugated: a network's convolution is a correlation.
+    Real parts come first. Kernels are conjugated: a network's convolution is a correlation. like: of which precision
+    they are. They are kept, but for a tensor that only stands for one, which must meet none with numbers and none of
+    which may be met later.
     """
+    return (_transforms if type(like) is Tensor else _transforms.__wrapped__)(plan, like.dtype)
+
+
+@lru_cache(maxsize=32)
+def _transforms(plan: Plan, precision: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
     with torch.inference_mode(False):
         high, wide = plan.period
         u, v = torch.tensor(plan.frequencies, dtype=torch.float64).T
@@ -99,7 +105,7 @@ class FourierConvolution(torch.autograd.Function):
         """Also under `torch.inference_mode`; outputs have channels last."""
         (height, width), (high, wide) = images.shape[2:], weight.shape[2:]
         plan = Plan((height, width), (high, wide), stride)
-        of_images, of_kernels, back = transforms(plan, images.dtype)
+        of_images, of_kernels, back = transforms(plan, images)
         seen = _along(of_images, _folded(images, plan.period, stride)).unflatten(0, (2, -1))
         kernels = _along(of_kernels, _folded(weight, plan.taps, stride)).unflatten(0, (2, -1))
         places = _along(back, _multiplied(seen, kernels.transpose(2, 3)).flatten(0, 1)) + bias
@@ -112,7 +118,7 @@ class FourierConvolution(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor, None]:
         """The same products the other way round."""
         plan, (seen, kernels) = ctx.plan, ctx.saved_tensors
-        of_images, of_kernels, back = transforms(plan, gradient.dtype)
+        of_images, of_kernels, back = transforms(plan, gradient)
         places = gradient.permute(2, 3, 0, 1).flatten(0, 1).contiguous()
         incoming = _along(back.T, places).unflatten(0, (2, -1))
         images = weight = None

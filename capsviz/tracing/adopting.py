@@ -75,7 +75,7 @@ def record(
     shown, below = _images(images, batch), _lower_poses(lower_poses, batch, lower)
     config = _config(algorithm, shown, (lower, upper, dim), below, grid, field, iterations)
     owner = _owner(algorithm, config, lower, upper, dim, weights)
-    with torch.no_grad():
+    with torch.no_grad(), torch.autocast(votes.device.type, enabled=False):
         found = algorithm.route(owner, DenseVotes(votes), presence, config, iterations=iterations, record=True)
         steps = stacked(list(found))
     _check_overflow(steps, votes)

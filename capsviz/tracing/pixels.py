@@ -21,6 +21,10 @@ class PixelsError(CapsvizError):
     """Images that a network does not take."""
 
 
+class ModeError(CapsvizError):
+    """A network reads images while it is being trained."""
+
+
 def tensor_of(given: object, name: str, error: type[CapsvizError]) -> Tensor:
     """The numbers of a tensor, of an array of any layout and order of bytes, or of lists of these, as a dense tensor.
 
@@ -46,16 +50,27 @@ def _no_numbers(given: object, name: str, error: type[CapsvizError]) -> CapsvizE
     return error(f"The {name} are no real numbers in rows of one length ({kind}); give a tensor or an array of them.")
 
 
-def inputs(given: object, network: Network) -> Float[Tensor, "batch channel height width"]:
+def inputs(given: object, network: Network, name: str = "") -> Float[Tensor, "batch channel height width"]:
     """Images as `pixels` gives them, of the size that a network takes, on its device.
 
-    Raises PixelsError as `pixels`, and for a network that does not compute in float32.
+    name: the network's. Raises PixelsError as `pixels`, and for a network that does not compute in float32; ModeError
+    as `check_mode`.
     """
+    check_mode(network, name)
     weights = next(network.parameters())
     if weights.dtype != torch.float32:
         kind = str(weights.dtype).removeprefix("torch.")
         raise PixelsError(f"The network is in {kind} and takes images in float32; call `.float()` on it first.")
     return pixels(given, network.config.image).to(weights.device)
+
+
+def check_mode(network: Network, name: str = "") -> None:
+    """Raise ModeError for a network with running statistics that are being trained: looking at it would move them."""
+    if any(module.training for module in network.modules() if isinstance(module, torch.nn.BatchNorm2d)):
+        raise ModeError(
+            f"{name or 'The network'} is in training mode, in which the images beside one change how it is read; call "
+            "`.eval()` on the network first."
+        )
 
 
 def pixels(given: object, image: tuple[int, ...]) -> Float[Tensor, "batch channel height width"]:

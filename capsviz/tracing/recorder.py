@@ -12,7 +12,7 @@ from torch import Tensor
 
 from capsviz import zoo
 from capsviz.device import of, or_cpu, results
-from capsviz.errors import CapsvizError, line
+from capsviz.errors import line
 from capsviz.network import CNN, CapsNet, CapsNetConfig, NoCapsulesError, PrimaryCapsules
 from capsviz.network.finite import check_finite
 from capsviz.reading import Name, Names, understood, whole
@@ -21,10 +21,6 @@ from capsviz.tracing.intervention import Intervention, intervene
 from capsviz.tracing.layout import TraceError, geometry
 from capsviz.tracing.pixels import inputs
 from capsviz.tracing.trace import LayerTrace, Trace, stacked
-
-
-class ModeError(CapsvizError):
-    """A network is traced while it is being trained."""
 
 
 @or_cpu
@@ -53,7 +49,8 @@ def trace(
     network has not, PixelsError for images that it does not take and for weights that are not float32, NoCapsulesError
     for the CNN baseline, TraceError for what is no network of capsviz, for votes, classes and objects that it cannot
     have and for iterations and λ where its routing has none, ZooError for an unknown name, NotFinite for weights of a
-    training that diverged, ModeError for a network with running statistics that are being trained.
+    training that diverged, ModeError for a network with running statistics that are being trained, ConfigError for
+    iterations and λ that no routing has.
     """
     if isinstance(model, str):
         entry = zoo.entry(model)
@@ -82,30 +79,26 @@ def trace(
     if votes not in (True, False, "all"):
         raise TraceError(f'There are no votes={votes!r} to keep; choose True, False or "all".')
     check_finite(model.state_dict(), name or "The network")
-    if any(module.training for module in model.modules() if isinstance(module, torch.nn.BatchNorm2d)):
-        raise ModeError(
-            f"{name or 'The network'} is in training mode, in which the images beside one change how it is read; call "
-            "`.eval()` on the network first."
-        )
     config = model.config
     if inverse_temperature is not None:
         config = replace(config, inverse_temperature=inverse_temperature)
     gains = intervention.gains(config.lower) if intervention else None
     with torch.no_grad():
-        shown = inputs(images, model)
+        shown = inputs(images, model, name)
         primary = model.encode(shown)
         if gains is not None:
             primary = intervene(primary, gains, matrix=config.algorithm.matrix)
         lower, layers = primary, []
-        for number in range(model.depth):
-            steps = list(
-                model.route(lower, iterations, layer=number, record=True, inverse_temperature=inverse_temperature)
-            )
-            kept = votes == "all" or (votes and number == model.depth - 1)
-            cast = results(model.votes(lower, number).materialise()) if kept else None
-            layers.append(LayerTrace(config.routing, stacked(steps), cast, *geometry(config, number)))
-            last = steps[-1]
-            lower = PrimaryCapsules(last.poses, last.activations)
+        with torch.autocast(shown.device.type, enabled=False):  # as in the network's own pass
+            for number in range(model.depth):
+                steps = list(
+                    model.route(lower, iterations, layer=number, record=True, inverse_temperature=inverse_temperature)
+                )
+                kept = votes == "all" or (votes and number == model.depth - 1)
+                cast = results(model.votes(lower, number).materialise()) if kept else None
+                layers.append(LayerTrace(config.routing, stacked(steps), cast, *geometry(config, number)))
+                last = steps[-1]
+                lower = PrimaryCapsules(last.poses, last.activations)
         reconstruction, drawings = _drawn(model, last.poses, last.activations, objects)
         return Trace(
             config=config,
@@ -211,7 +204,7 @@ def with_votes(model: CapsNet, recorded: Trace) -> Trace:
         if votes is None:
             poses = recorded.lower_poses(number).to(device)
             below = PrimaryCapsules(poses, recorded.lower_activations(number).to(device))
-            with torch.no_grad():
+            with torch.no_grad(), torch.autocast(device.type, enabled=False):
                 votes = results(model.votes(below, number).materialise())
         layers.append(replace(layer, votes=votes))
     return replace(recorded, layers=tuple(layers))

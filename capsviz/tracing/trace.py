@@ -140,11 +140,11 @@ class Trace:
         IndexError for a layer or position that is not there.
         """
         number = range(len(self.layers))[layer]
-        if len(self.layers) == 1:
-            return self
         whole = self.layers[number]
         rows, columns, types = whole.upper_grid
         place = range(rows * columns)[position]
+        if len(self.layers) == 1:
+            return self
         here = slice(place * types, (place + 1) * types)
         seen = whole.observed(here.start)
         steps = {

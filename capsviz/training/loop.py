@@ -12,6 +12,7 @@ that was cut off.
 import math
 import time
 from collections.abc import Callable, Collection
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -149,28 +150,26 @@ def train(
     if recorded:
         descent = Recorded(descent, undo=optimizer.zero_grad)
 
-    journal = None
-    if fabric.is_global_zero:
-        journal = Journal(folder, start=start, total=total, quiet=quiet, watch=watch)
-        journal.say(greeting(config, model, fabric, start, total))
-        if config.is_folder:
-            journal.say(train_set.note)
-            journal.say(forecast.room(config, model))
-        if start == 0 and 0 in keep:
-            write_tensors(kept_at(folder, 0), average.model.state_dict(), {"step": 0})
-    pace = forecast.Pace(start, total, slow=WARM_UPS + 1 if recorded else 1) if config.is_folder else None
-    window, began = RunningMeans(), time.monotonic()
-    window.restore(tensors, fabric)
-    saved = began
+    with listening(time_limit) as stop, ExitStack() as shown:
+        journal = None
+        if fabric.is_global_zero:
+            journal = shown.enter_context(closing(Journal(folder, start=start, total=total, quiet=quiet, watch=watch)))
+            journal.say(greeting(config, model, fabric, start, total))
+            if config.is_folder:
+                journal.say(train_set.note)
+                journal.say(forecast.room(config, model))
+            if start == 0 and 0 in keep:
+                write_tensors(kept_at(folder, 0), average.model.state_dict(), {"step": 0})
+        pace = forecast.Pace(start, total, slow=WARM_UPS + 1 if recorded else 1) if config.is_folder else None
+        window, began = RunningMeans(), time.monotonic()
+        window.restore(tensors, fabric)
+        saved = began
 
-    def finite(loss: Tensor | float, done: int, what: str = "loss") -> None:
-        """Raise Diverged, in all processes, where a loss is no number in one of them."""
-        if agreed(fabric, "" if math.isfinite(loss) else DIVERGED):
-            if journal:
-                journal.close()
-            raise Diverged(f"The {what} is not finite after step {done}; {kept_of(folder)}")
+        def finite(loss: Tensor | float, done: int, what: str = "loss") -> None:
+            """Raise Diverged, in all processes, where a loss is no number in one of them."""
+            if agreed(fabric, "" if math.isfinite(loss) else DIVERGED):
+                raise Diverged(f"The {what} is not finite after step {done}; {kept_of(folder)}")
 
-    with listening(time_limit) as stop:
         for step in range(start, total):
             progress = min(1.0, step / max(1, config.warm_up(total)))
             rate = schedules.learning_rate(config.schedule, config.learning_rate, step, total)
@@ -222,13 +221,10 @@ def train(
                 save_checkpoint(folder / CHECKPOINT, model, optimizer, state, more)
                 saved = time.monotonic()
             if stopped and done < total:
-                if journal:
-                    journal.close()
                 return Outcome(folder, done, stopped, None)
 
     summary = None
     if journal:
-        journal.close()
         seconds = seconds_before + time.monotonic() - began
         measured = {"validation_error": validation_error, "seconds": round(seconds, 1), "steps": total}
         measured |= {"precision": precision}

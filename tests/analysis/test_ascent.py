@@ -159,6 +159,11 @@ def test_images_of_any_type_are_fixed_alike(model, batch, fixed, given):
     torch.testing.assert_close(fix(model, given(images), labels).poses, fixed.poses)
 
 
+def test_between_two_steps_the_caller_may_learn_by_gradients(model, fixed):
+    for _ in ascent(fixed, starting_point(model, "fresh"), steps=2, **PLAIN):
+        assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+
+
 def test_an_ascent_that_outgrows_float32_says_after_how_many_steps(model, fixed):
     with pytest.raises(AscentError, match=r"outgrown the numbers of float32 in step \d+; choose a smaller γ"):
         climb(fixed, starting_point(model, "trained"), step=1000.0, regularisation=0.0, penalty="l2")

@@ -106,10 +106,11 @@ def test_folders_train_and_test_are_the_splits(tmp_path):
 def test_broken_files_are_left_out_and_named(tmp_path):
     fill(tmp_path, ["a", "b"], 5)
     (tmp_path / "a" / "0.png").write_bytes(b"no picture")
+    (tmp_path / "a" / "5.heic").write_bytes(b"of a telephone")
     (tmp_path / "b" / "4.png").write_bytes((tmp_path / "b" / "3.png").read_bytes()[:60])
     found = load(f"folder:{tmp_path}", "train")
     assert found.labels.tolist() == [0, 0, 0, 1, 1, 1]
-    assert found.note == "2 of 8 files cannot be read and are left out: a/0.png, b/4.png."
+    assert found.note == "3 of 9 files cannot be read and are left out: a/0.png, a/5.heic, b/4.png."
     assert load(f"folder:{tmp_path}", "test").note == ""
     for path in tmp_path.rglob("*.png"):
         path.write_bytes(b"no picture")

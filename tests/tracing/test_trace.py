@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +13,15 @@ from safetensors.torch import save_file
 
 import capsviz
 from capsviz import Trace, zoo
+from capsviz.analysis.ascent import fix
+from capsviz.analysis.comparison import compare, redraw
+from capsviz.analysis.viewpoint import numbers, sweep
 from capsviz.network import CapsNet, preset
 from capsviz.routing import ALGORITHMS, InverseTemperature
 from capsviz.routing.dynamic import DynamicStep
 from capsviz.tracing.layout import TraceError
-from capsviz.tracing.pixels import PixelsError
-from capsviz.tracing.recorder import ModeError, contains_shorter, shorter, trace
+from capsviz.tracing.pixels import ModeError, PixelsError
+from capsviz.tracing.recorder import contains_shorter, shorter, trace, with_votes
 from tests.known import known
 
 ROUTINGS = ("dr", "em", "l2", "l1")
@@ -229,6 +233,8 @@ def test_a_layer_by_itself_holds_the_capsules_of_one_position_and_what_they_see(
     dense = capsviz.trace(network("em"), images())
     assert dense.at(-1) is dense
     with pytest.raises(IndexError):
+        dense.at(0, 99)
+    with pytest.raises(IndexError):
         whole.at(3)
     with pytest.raises(IndexError):
         whole.at(0, 25)
@@ -272,11 +278,38 @@ def test_what_is_recorded_may_be_learned_from_and_the_callers_images_may_change(
     assert probe.weight.grad is not None and bool(probe.weight.grad.any())
 
 
-def test_a_network_whose_statistics_are_being_trained_is_not_traced():
-    model = CapsNet(preset("residual", "digits", "dr"))
-    with pytest.raises(ModeError, match=r"call `\.eval\(\)`"):
-        trace(model, torch.rand(1, 1, 28, 28))
-    trace(model.eval(), torch.rand(1, 1, 28, 28))
+def test_a_network_whose_statistics_are_being_trained_is_not_looked_at():
+    model, shown = CapsNet(preset("residual", "digits", "l2")), torch.rand(1, 1, 28, 28)
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    looks: tuple[Callable[[], object], ...] = (
+        lambda: trace(model, shown),
+        lambda: compare({"mine": model}, shown),
+        lambda: redraw(model, model, shown),
+        lambda: fix(model, shown, torch.tensor([3])),
+        lambda: numbers(model, shown, torch.tensor([3])),
+        lambda: sweep(model, torch.zeros(2, 1, 28, 28, dtype=torch.uint8), 3),
+    )
+    for look in looks:
+        with pytest.raises(ModeError, match=r"call `\.eval\(\)`"):
+            look()
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+    model.eval()
+    for look in looks:
+        look()
+
+
+@pytest.mark.parametrize("routing", sorted(ALGORITHMS))
+def test_under_autocast_a_trace_is_the_networks_own_pass_too(routing):
+    model, shown = network(routing), images()
+    with torch.autocast("cpu", torch.bfloat16):
+        recorded, output = trace(model, shown, votes=False), model(shown)
+        cast = with_votes(model, recorded).layer.votes
+        assert cast is not None
+        routed = capsviz.record(None, cast, "dr").activations
+    assert torch.equal(recorded.activations, output.activations) and torch.equal(recorded.poses, output.poses)
+    again = with_votes(model, recorded).layer.votes
+    assert again is not None and torch.equal(cast, again)
+    assert torch.equal(routed, capsviz.record(None, cast, "dr").activations)
 
 
 def test_a_pretrained_model_is_traced_by_its_name_with_its_classes_and_objects():

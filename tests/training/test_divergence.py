@@ -16,7 +16,7 @@ from capsviz.commands.main import app, main
 from capsviz.files import read_tensors, write_tensors
 from capsviz.network import CapsNet, assemble, config_from_dict
 from capsviz.network.finite import NotFinite, check_finite
-from capsviz.training import loop, step
+from capsviz.training import journal, loop, step
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.journal import read_metrics
@@ -76,6 +76,24 @@ def test_a_validation_loss_that_is_not_finite_stops_a_training_too(tmp_path, mon
     with pytest.raises(loop.Diverged, match=r"^The validation loss is not finite after step 8; no checkpoint was left"):
         loop.train(CONFIG, tmp_path, device="cpu", quiet=True)
     assert not list(tmp_path.glob("*.safetensors")) and "epoch" not in {line["kind"] for line in read_metrics(tmp_path)}
+
+
+def test_whatever_ends_a_training_leaves_the_terminal_as_it_was(tmp_path, monkeypatch):
+    closed: list[journal.Journal] = []
+    before = journal.Journal.close
+
+    def closing(own: journal.Journal) -> None:
+        closed.append(own)
+        before(own)
+
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(journal.Journal, "close", closing)
+    monkeypatch.setattr(loop, "save_checkpoint", full)
+    with pytest.raises(OSError, match="No space"):
+        loop.train(CONFIG, tmp_path / "full", device="cpu", quiet=True, checkpoint_seconds=0.0)
+    assert len(closed) == 1 and closed[0].file.closed
 
 
 def test_a_rate_that_is_far_too_high_ends_in_one_sentence_and_an_exit_code(tmp_path, monkeypatch, capsys):

@@ -18,6 +18,7 @@ from capsviz.commands.main import app
 from capsviz.data import DatasetMissing
 from capsviz.errors import CapsvizError
 from capsviz.files import CheckpointError
+from capsviz.network import fourier
 from capsviz.routing import parts
 from capsviz.training import choosing, forecast
 from capsviz.training.choosing import choose
@@ -235,6 +236,19 @@ def test_what_is_routed_in_parts_is_forecast_by_two_of_them(routing, monkeypatch
         descend(config, alone, model, ForwardPass(model), alone, batch, 0.5)
     assert len(seen) > 100
     assert taken == pytest.approx(learning.peak, rel=0.05)
+
+
+def test_a_forecast_and_the_steps_around_it_leave_one_another_their_numbers():
+    config = TrainingConfig("folder:some", "dr", "compact", batch=32)
+    model = build(config, (1, 28, 28), 2)
+    images, labels = torch.zeros(32, 1, 28, 28, dtype=torch.uint8), torch.zeros(32, 1, dtype=torch.int64)
+    batch = Batch(images, labels, multi_hot(labels, 2), images.unsqueeze(1))
+    fourier._transforms.cache_clear()
+    for expected in (0, 1):
+        forecast.room(config, model)
+        assert fourier._transforms.cache_info().currsize == expected
+        descend(config, forecast._Alone(), model, ForwardPass(model), forecast._Alone(), batch, 0.5)
+        assert fourier._transforms.cache_info().currsize == 1
 
 
 @pytest.mark.parametrize(("free", "remedy"), [(60_000_000, "--batch 32"), (12_000_000, "--size 10 or another")])
