@@ -24,10 +24,11 @@ export function commandOf(key: string): string | undefined {
   return Object.hasOwn(COMMANDS, key) ? COMMANDS[key] : undefined;
 }
 
-/** Whether a key belongs to what has the focus: a field that takes text, or a slider that pages. */
+/** Whether a key belongs to what has the focus: a field that takes text, what says so, or a slider that pages. */
 export function belongsToField(target: EventTarget | undefined, key: string, presenting: boolean): boolean {
   if (!(target instanceof Element)) return false;
   if ((target instanceof HTMLElement && target.isContentEditable) || target.matches(FIELDS)) return true;
+  if (target.getAttribute("aria-keyshortcuts")?.split(" ").includes(key)) return true;
   // Clickers send Page Up and Page Down, and a speaker has mostly moved a slider before.
   return !presenting && key.startsWith("Page") && target.matches("input[type=range], [role=slider]");
 }

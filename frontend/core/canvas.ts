@@ -3,7 +3,7 @@
 import { rgb } from "d3-color";
 
 import type { ColourTable } from "./colours";
-import { element } from "./dom";
+import { element, ofOneFinger } from "./dom";
 import { drawIn } from "./sight";
 
 export type Pen = CanvasRenderingContext2D;
@@ -51,6 +51,7 @@ export abstract class Panel<Shown> {
   constructor(className = "") {
     this.canvas = element("canvas", { role: "img", className });
     panels.set(this.canvas, this);
+    ofOneFinger(this.canvas);
   }
 
   /** Be so many CSS pixels wide and high, from the next drawing on. */

@@ -83,6 +83,16 @@ export function heldByFinger(canvas: HTMLElement, holds: () => boolean): void {
   canvas.addEventListener("touchmove", moved, { passive: false });
 }
 
+/** Of several fingers the first one alone is heard: another would take over what it holds. */
+export function ofOneFinger(place: HTMLElement): void {
+  const heard = (event: PointerEvent): void => {
+    if (!event.isPrimary) event.stopImmediatePropagation();
+  };
+  for (const name of ["pointerdown", "pointermove", "pointerup", "pointercancel"] as const) {
+    place.addEventListener(name, heard, { capture: true });
+  }
+}
+
 /** Whether an event is of a finger that came down and left at one place. */
 export function isTap(event: MouseEvent): boolean {
   return event instanceof PointerEvent && event.type === "click" && event.pointerType === "touch";

@@ -255,6 +255,7 @@ export class PlayerControls {
   }
 
   play(): void {
+    cancelAnimationFrame(this.timer);
     this.player.start();
     this.moved();
     this.playButton.textContent = "❚❚ Pause";

@@ -8,7 +8,7 @@ import { unpack } from "./message";
 import "./standalone-host.css";
 import { pngOf, svgOf } from "./picture";
 
-const FIELD: Readonly<Record<string, string>> = { look: "looked", left: "state", lengths: "moved" }; // what is kept under another name
+const FIELD: Readonly<Record<string, string>> = { look: "looked", left: "state", lengths: "moved", rounds: "asked" }; // what is kept under another name
 
 export class StandaloneHost {
   private readonly kept: Record<string, unknown> = {};

@@ -2,7 +2,7 @@
 // dragged up and down. Where nobody has measured the means, the numbers themselves.
 
 import { inkOn } from "../core/colours";
-import { element, reveal } from "../core/dom";
+import { element, ofOneFinger, reveal } from "../core/dom";
 import { shown, signed } from "../core/numbers";
 import { type HandPanel, scaleKey, type Workbench } from "./panel";
 
@@ -54,6 +54,7 @@ export class Cells implements HandPanel {
     this.scale.classList.add("cells-key");
     const below = element("div", { className: "below cells-below" }, this.zero, this.reading, this.scale);
     this.root = element("div", { className: "controls" }, this.grid, below);
+    ofOneFinger(this.grid);
   }
 
   private row(name: string, label: number, dimensions: number): Row {
@@ -67,6 +68,7 @@ export class Cells implements HandPanel {
   private cell(label: number, d: number): HTMLElement {
     const name = `class ${this.board.data.classes[label]}, dimension ${d}`;
     const cell = element("div", { className: "cell", role: "slider", tabIndex: -1, "aria-label": name });
+    cell.setAttribute("aria-keyshortcuts", "Delete Backspace");
     const { board } = this;
     cell.onpointerdown = (event) => {
       if (event.button) return;
@@ -131,7 +133,7 @@ export class Cells implements HandPanel {
       Backspace: () => to(() => 0),
       Enter: () => board.select(label),
     };
-    if (!Object.hasOwn(acts, event.key)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(acts, event.key)) return;
     event.preventDefault();
     acts[event.key]();
   }

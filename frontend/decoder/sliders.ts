@@ -57,6 +57,7 @@ export class Sliders implements HandPanel {
       board.offset(dimension, 0, event.timeStamp);
       board.leave();
     };
+    input.setAttribute("aria-keyshortcuts", "Delete Backspace");
     input.onkeydown = (event) => {
       if (event.key !== "Delete" && event.key !== "Backspace") return;
       event.preventDefault();

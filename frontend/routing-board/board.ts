@@ -53,6 +53,8 @@ interface Message extends Routing {
   readonly rounds: number | null;
   readonly most: number | null;
   readonly trained: number | null;
+  /** T where the visitor left it, and the host routes no other. */
+  readonly asked?: number;
   readonly acknowledged: Acknowledged;
   /** Boards of the same group play in step. */
   readonly group: string;
@@ -125,13 +127,13 @@ export class RoutingBoard extends Board<Message> {
     return [...always, this.curves, ...(thresholds(this.run) ? [this.logistic] : [])];
   }
 
-  protected update(data: Message): void {
+  protected update(data: Message, before: Message | undefined): void {
     const { group, alt, frame, looked, acknowledged } = data;
     const run = (this.run = new Run(data));
     const kind = JSON.stringify([data.network, data.grid, data.below?.numbers]);
     if (kind !== this.kind) this.picked.clear(); // the same numbers are those of other capsules
     this.kind = kind;
-    const wanted = data.rounds ?? data.iterations;
+    const wanted = data.asked ?? data.rounds ?? data.iterations;
     if (this.sharedRounds.takes(wanted, acknowledged.rounds, this.rounds.moving)) this.rounds.value = wanted;
     if (data.shorter) run.iterations = this.rounds.value;
     this.rounds.offer(data.shorter || data.most !== null ? (data.most ?? data.iterations) : 1, data.trained, group);
@@ -152,7 +154,9 @@ export class RoutingBoard extends Board<Message> {
     // Without a frame at the end: what came out is seen first, play starts at the beginning.
     controls.stand(frame, acknowledged.frame);
     this.tool();
-    if (data.introducing && !introduced.has(data.symbol) && !calm()) this.introduce(run, controls);
+    if (before?.alt !== data.alt) this.few = null; // they are those of another image
+    const opened = before?.symbol !== data.symbol;
+    if (data.introducing && opened && !introduced.has(data.symbol) && !calm()) this.introduce(run, controls);
   }
 
   /** Play once, from a few votes, of the chosen capsule and the surest others, to all of them. */
@@ -198,6 +202,7 @@ export class RoutingBoard extends Board<Message> {
       if (this.sharedCapsule.isKnown(null)) this.capsule = run.strongest();
       this.cloud.frameAll(run);
       this.bars.load(run);
+      this.list.load();
       this.describe(run, message);
       this.tool();
       controls.end(run.count); // what comes out now is seen

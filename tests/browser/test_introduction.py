@@ -70,6 +70,38 @@ def test_a_link_that_has_chosen_something_stands_where_it_says(
     visitor.leave()
 
 
+def test_what_already_plays_is_not_introduced_when_the_last_choice_is_taken_back(
+    open_window: Callable[..., sync_api.Page], address: str
+):
+    page = "dynamic?model=digits-dr&heat=off"
+    visitor = Visitor(open_window(reduced_motion="no-preference"), address).open(page)
+    visitor.window.get_by_role("button", name="Play or pause").click()
+    visitor.window.get_by_role("button", name="Heat").click()
+    visitor.eventually(lambda: "heat" not in visitor.query(), "the choice taken back in the link")
+    visitor.window.wait_for_timeout(800)
+    seen = now(visitor)
+    assert seen["playing"] and seen["few"] is None
+    visitor.window.get_by_role("button", name="Play or pause").click()
+    rests = now(visitor)["at"]
+    visitor.window.wait_for_timeout(500)
+    assert not now(visitor)["playing"] and now(visitor)["at"] == rests
+    visitor.leave()
+
+
+def test_an_introduction_that_is_stopped_is_not_that_of_the_next_image(
+    open_window: Callable[..., sync_api.Page], address: str
+):
+    visitor = Visitor(open_window(reduced_motion="no-preference"), address).open("dynamic?model=digits-dr")
+    board = visitor.window.locator("section.routing").evaluate_handle("root => root.capsvizBoard")
+    few = "board => { board.introduce(board.run, board.controls); board.controls.go(0); return [...board.few]; }"
+    assert len(board.evaluate(few)) == 5
+    presence = now(visitor)["presence"]
+    visitor.press("]")
+    visitor.eventually(lambda: now(visitor)["presence"] != presence, "the next image")
+    assert now(visitor)["few"] is None
+    visitor.leave()
+
+
 def test_mute_stands_on_the_first_screen(visitor: Visitor):
     visitor.open("dynamic?model=digits-dr")
     mute = visitor.window.get_by_role("button", name="Mute").bounding_box()

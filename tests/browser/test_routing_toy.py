@@ -90,6 +90,10 @@ def test_a_finger_drags_a_vote_and_does_not_scroll(server, chromium):
     touch("touchStart", (x + 20, y))  # fingers are broad
     for step in range(1, 7):
         touch("touchMove", (x + 20, y - 15 * step))
+    touch("touchStart", (x + 20, y - 90), (x + 200, y + 60))  # another finger holds nothing, and lets nothing go
+    touch("touchMove", (x + 20, y - 90), (x + 220, y + 80))
+    touch("touchMove", (x + 20, y - 90))  # the other one leaves
+    assert visitor.ask("toy.hand.busy")
     touch("touchEnd")
     visitor.eventually(lambda: visitor.ask("toy.votes")[0][0][1] > before[0][0][1] + 0.3, "the vote at the finger")
     moved = visitor.ask("toy.votes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,6 +141,13 @@ def test_the_board_that_is_taken_along_plays_without_network(board: sync_api.Pag
     _, *lengths = root.evaluate(shown)
     more = resources.trace("digits-dr", browsing.image_set("digits", "test").images[3].numpy().tobytes(), 4)
     assert lengths == pytest.approx(more.activations[0].tolist(), rel=1e-4)
+    # What is told of it, to those who do not see it, is of the T that it stands at, also for another class.
+    said = sync_api.expect(board.locator("section.routing"))
+    said.to_have_attribute("aria-label", re.compile("in 4 iterations"))
+    board.wait_for_timeout(700)
+    picker.select_option("7")
+    board.wait_for_function("root => root.capsvizBoard.run.upper === 7", arg=root)
+    said.to_have_attribute("aria-label", re.compile("in 4 iterations"))
 
 
 @pytest.mark.parametrize("exhibit", ["squash", "loss"])

@@ -60,13 +60,34 @@ def test_points_are_added_by_a_tap_and_moved_by_a_drag_and_a_swipe_scrolls(calle
 
 @pytest.mark.parametrize(
     ("page", "canvas"),
-    [("basics?model=digits-dr", ".basics canvas.held"), ("dynamic?model=digits-dr", ".routing .cloud canvas")],
+    [
+        ("basics?model=digits-dr", ".basics canvas.held"),
+        ("dynamic?model=digits-dr", ".routing .cloud canvas"),
+        ("viewpoint?model=digits-dr", ".sweep .charts canvas"),
+    ],
 )
 def test_a_swipe_over_a_picture_moves_the_page_and_nothing_else(caller: Visitor, page: str, canvas: str):
     caller.open(page)
     finger, before = Finger(caller, canvas), caller.window.url
     assert finger.stroke(40, 200, 150) > 60
     assert caller.window.url == before
+
+
+def test_a_finger_that_goes_along_a_curve_or_taps_it_takes_the_frame_with_it(caller: Visitor):
+    caller.open("viewpoint?model=digits-dr")
+    finger, before = Finger(caller, ".sweep .charts canvas"), caller.window.url
+    box = caller.box(finger.canvas)
+    middle = box["y"] + box["height"] / 2
+    frame = "root => root.capsvizBoard.controls.index"
+    sweep = caller.window.locator(".sweep")
+    finger.touch("touchStart", (box["x"] + 60, middle))
+    for step in range(1, 9):
+        finger.touch("touchMove", (box["x"] + 60 + 25 * step, middle + 2))
+    finger.touch("touchEnd")
+    dragged = sweep.evaluate(frame)
+    caller.eventually(lambda: caller.window.url != before, "where the finger left it, in the link")
+    assert finger.stroke(box["width"] - 20, box["height"] / 2, 0) == pytest.approx(0, abs=1)
+    assert sweep.evaluate(frame) > dragged > 0
 
 
 def test_a_swipe_over_a_chart_scrolls_as_beside_it_and_a_tap_chooses_its_cell(caller: Visitor):

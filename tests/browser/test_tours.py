@@ -161,6 +161,22 @@ def test_a_question_leaves_the_path_and_one_key_leads_back(listener: Callable[..
         sync_api.expect(guest.window.locator(".st-key-tour-words")).not_to_contain_text("Off the path")
 
 
+def test_a_key_that_removes_a_point_removes_it_and_leads_nowhere(listener: Callable[..., Listener]):
+    name = "gaussians-that-compete"
+    tour = store.find(name)
+    number = 1 + [step.title for step in tour.steps].index("A mixture of Gaussians")
+    guest = listener(name, number)
+    plane = guest.window.locator(".mixture[data-ready] .plane canvas")
+    points = "canvas => canvas.getRootNode().querySelector('.mixture').capsvizBoard.points.length"
+    plane.focus()
+    guest.window.keyboard.press("n")
+    guest.window.keyboard.press("Backspace")
+    assert plane.evaluate(points) == 29
+    guest.eventually(lambda: "points" in guest.choices(), "the points that are left, in the link")
+    guest.settle()
+    assert guest.step() == number and plane.evaluate(points) == 29
+
+
 def test_back_leads_to_the_step_before_as_it_was(listener: Callable[..., Listener]):
     name = store.SHIPPED[0]
     tour = store.find(name)
