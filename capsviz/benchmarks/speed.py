@@ -126,12 +126,13 @@ def _calls(networks: Mapping[str, CapsNet], images: Tensor, labels: Tensor) -> d
 
 def _plain(name: str, plain: Plain[Any], images: Tensor, labels: Tensor) -> dict[str, Callable[[], Any]]:
     """What is measured of a plain formulation, by name."""
+    trained = deepcopy(plain).eval()
     with torch.inference_mode():
-        lower = plain.encode(images)
+        lower = trained.encode(images)
     return {
         f"{name} step": _plain_step(plain, images, labels),
-        f"{name} forward": _pass(lambda: plain(images)),
-        f"{name} routing": _pass(lambda: plain.route(lower)),
+        f"{name} forward": _pass(lambda: trained(images)),
+        f"{name} routing": _pass(lambda: trained.route(lower)),
     }
 
 

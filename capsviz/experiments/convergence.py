@@ -68,7 +68,7 @@ def curves() -> list[TrainingCurve]:
         for name, data, routing, preset, command, path in trained
         if routing in COMPARED and path.is_file()
     ]
-    alike = [curve for data in {curve.data for curve in found} for curve in _alike(found, data)]
+    alike = [curve for data in {curve.data for curve in found} for curve in _drawn_alike(_alike(found, data))]
     return sorted(alike, key=lambda curve: (curve.data, COMPARED.index(curve.routing)))
 
 
@@ -136,13 +136,19 @@ def crossings(curves: Sequence[TrainingCurve]) -> list[Crossing]:
 
 
 def _one_each(curves: Sequence[TrainingCurve]) -> dict[str, TrainingCurve]:
-    """Of each method the first curve, one with a decoder before the others where DR has one, and the reverse."""
-    dynamic = next(curve for curve in curves if curve.routing == DYNAMIC.name)
-    bare = "--no-decoder" in dynamic.command
+    """Of each method the first curve of `_drawn_alike`."""
     found: dict[str, TrainingCurve] = {}
-    for curve in sorted(curves, key=lambda curve: ("--no-decoder" in curve.command) != bare):
+    for curve in _drawn_alike(curves):
         found.setdefault(curve.routing, curve)
     return found
+
+
+def _drawn_alike(curves: Sequence[TrainingCurve]) -> list[TrainingCurve]:
+    """Of each method those with a decoder, unless DR has none, and where there are no such the others."""
+    bare = any(curve.routing == DYNAMIC.name and "--no-decoder" in curve.command for curve in curves)
+    as_dynamic = [curve for curve in curves if ("--no-decoder" in curve.command) == bare]
+    found = {curve.routing for curve in as_dynamic}
+    return as_dynamic + [curve for curve in curves if curve.routing not in found]
 
 
 def first_below(points: Sequence[tuple[int, float]], level: float) -> int | None:

@@ -53,7 +53,7 @@ def compared(name: str, images: ImageSet, models: Sequence[str] | None) -> list[
             raise CapsvizError(
                 f"{entry.name} takes other images than those of {data}; choose another --model or --data."
             )
-    stays = zoo.models() if models else {entry.name: entry for entry in entries}
+    stays = zoo.models() | zoo.at_steps() if models else {entry.name: entry for entry in entries}
     results.drop(
         name,
         lambda row: row["data"] != data or (row["model"] in stays and row["sha256"] == stays[row["model"]].sha256),

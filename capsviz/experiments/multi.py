@@ -39,7 +39,7 @@ def run(*, say: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
     for entry in shipping.values():
         if entry.data != NAME or entry.sha256 in done:
             continue
-        network = zoo.load(entry.name)
+        network = zoo.load_network(entry.name)
         measured = evaluate(network, load(NAME, "test"))
         row: dict[str, Any] = {
             "model": entry.name,

@@ -89,9 +89,14 @@ def ink_left(before: ImageSet, after: ImageSet) -> float:
     return min(1.0, float(after.images.double().sum() / before.images.double().sum()))
 
 
-def seen(command: str, option: str) -> float:
-    """By how many pixels, or degrees, training images were moved at most, from the command that trained a model."""
+def seen(command: str, option: str) -> float | None:
+    """By how many pixels, or degrees, training images were moved at most, from the command that trained a model.
+
+    None for a model that was not trained by capsviz.
+    """
     words = shlex.split(command)
+    if words[1:2] != ["train"]:
+        return None
     return float(words[words.index(option) + 1]) if option in words else 0.0
 
 
@@ -167,11 +172,15 @@ def _sentences(result: dict[str, Any]) -> list[str]:
 def _trained(result: dict[str, Any]) -> str:
     """Which models saw what in training."""
     by_seen: dict[tuple[float, float], dict[str, None]] = {}
+    foreign: dict[str, None] = {}
     for row in result["rows"]:
-        by_seen.setdefault((row["seen_shift"], row["seen_rotation"]), {})[row["model"]] = None
+        told = row["seen_shift"] is not None
+        models = by_seen.setdefault((row["seen_shift"], row["seen_rotation"]), {}) if told else foreign
+        models[row["model"]] = None
     said = [
         f"shifts of up to {pixels:g} pixels and {f'turns of up to {degrees:g} degrees' if degrees else 'no turns'} "
         f"({', '.join(models)})"
         for (pixels, degrees), models in sorted(by_seen.items())
     ]
+    said += [f"what is not told here ({', '.join(foreign)})"] if foreign else []
     return f"In training the models saw {'; '.join(said)}."

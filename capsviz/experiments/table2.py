@@ -54,6 +54,8 @@ RATE = "0.001"
 
 MOVED = {"--rotate": "turned", "--scale": "scaled", "--shear": "sheared"}
 """What augmentation did with an image."""
+LEARNED = {"--gamma": "γ", "--regularisation": "λ", "--coefficient-start": "b from"}
+"""What the routing was trained with, where that was not its usual."""
 
 
 @dataclass(frozen=True)
@@ -208,12 +210,15 @@ def _differences(preset: str, routing: str, command: str) -> str:
         # The papers draw no such image again, and their network has no decoder there.
         found += ["a decoder"] if block_of(preset) == OURS and not bare else []
     found += [f"weight decay {decay}"] if decay else []
-    found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if shift and data != MNIST.name else []
+    otherwise = shift and (data, shift) != (MNIST.name, "2")
+    found += [f"shifts of up to {shift} pixel{'s' * (shift != '1')}"] if otherwise else []
     found += ["mirrored at random"] if "--mirror" in words else []
     found += [f"a square of {cutout} pixels blanked at random"] if cutout else []
     moved = " and ".join(what for option, what in MOVED.items() if given(option))
     found += [f"{moved.replace(' and ', ', ', moved.count(' and ') - 1)} at random"] if moved else []
     found += ["weights averaged over steps"] if given("--average") else []
+    found += [f"{what} {given(option)}" for option, what in LEARNED.items() if given(option)]
+    found += ["proximal steps"] if "--proximal" in words else []
     found += _through(preset, routing, given("--through"))
     return ", ".join(part for part in found if part)
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry
+from capsviz.figures.network import BARS
 from capsviz.figures.picture import image_axes, numbers, on, rounded, without_nan
 from capsviz.figures.text import literals
 from capsviz.figures.theme import (
@@ -29,6 +30,9 @@ from capsviz.figures.theme import (
     typical_reach,
 )
 from capsviz.routing.discriminative import sparsity
+
+COUNTED = 12
+"""Of more classes than `BARS`, those whose signs are counted."""
 
 
 def coefficient_map(
@@ -77,7 +81,8 @@ def coefficient_histogram(
     """How the coefficients b are spread: negative ones blue, positive ones orange; counts and near zeros in words.
 
     coefficients: of all classes "lower upper", then with signs counted per class beside it, or of one class "lower".
-    classes: their names, numbers by default. Near zero: |b| < 0.001 max |b|, exact zeros among them.
+    classes: their names, numbers by default; of more than `BARS` those `COUNTED` that have most negative ones. Near
+    zero: |b| < 0.001 max |b|, exact zeros among them.
     """
     b, share = numbers(coefficients), sparsity(coefficients)
     below, above = int((b < 0).sum()), int((b > 0).sum())
@@ -90,7 +95,11 @@ def coefficient_histogram(
     )
     figure = _histogram(b, 0.6 if per_class else 1.0, dark)
     if per_class:
-        _add_sign_counts(figure, b, literals(classes or map(str, range(b.shape[1]))), dark)
+        named = literals(classes or map(str, range(b.shape[1])))
+        shown = np.arange(len(named))
+        if len(named) > BARS:
+            shown = np.sort(np.argsort(-(b < 0).sum(0), kind="stable")[:COUNTED])
+        _add_sign_counts(figure, b[:, shown], [named[j] for j in shown], len(named), dark)
     figure.update_layout(annotations=[caption(headline, 0, 1.04, dark=dark)])
     text = (
         f"Histogram of {b.size:,} coefficients b: {below:,} negative, {above:,} positive, "
@@ -139,8 +148,10 @@ def _bars(middle: Float[ndarray, "bar"], counts: list[int], width: float, colour
     )
 
 
-def _add_sign_counts(figure: Figure, b: Float[ndarray, "lower upper"], names: Sequence[str], dark: bool) -> None:
-    """To the right of the histogram, how many coefficients of each class are negative and positive."""
+def _add_sign_counts(
+    figure: Figure, b: Float[ndarray, "lower upper"], names: Sequence[str], of: int, dark: bool
+) -> None:
+    """To the right of the histogram, how many coefficients of each class, out of so many, are negative and positive."""
     for sign, colour, holds in zip(("negative", "positive"), sign_colours(dark), (b < 0, b > 0), strict=True):
         figure.add_trace(
             go.Bar(
@@ -174,7 +185,9 @@ def _add_sign_counts(figure: Figure, b: Float[ndarray, "lower upper"], names: Se
             "domain": [0.7, 0.9],
             "anchor": "y2",
             "range": [0, len(b)],
-            "title": {"text": "coefficients of each class"},
+            "title": {
+                "text": "coefficients of each class" if len(names) == of else f"those of {len(names)} of {of:,} classes"
+            },
         },
         yaxis2={
             "anchor": "x2",

@@ -83,19 +83,21 @@ def distribution_steps(
 ) -> Figure:
     """The share of the test set that lies at or below each value, one curve per method; arguments as for violins."""
     sets, pen = _checked(values), ink(dark)
-    shares = np.linspace(0, 1, STEPS + 1)
     figure, drawn = Figure(), Counter[str]()
     for name, numbers_ in sets.items():
         called, colour = literal(name), colours.get(name, pen.muted)
         dash = DASHES[drawn[colour] % len(DASHES)]  # two models of one method have its colour
         drawn[colour] += 1
+        few = len(numbers_) <= STEPS  # each has its step; of more, steps are finer than the line
+        shares = np.arange(len(numbers_) + 1) / len(numbers_) if few else np.linspace(0, 1, STEPS + 1)
+        ordered = np.sort(numbers_)
         figure.add_trace(
             go.Scatter(
-                x=rounded(np.quantile(numbers_, shares)),
+                x=rounded(ordered[np.r_[0, : len(ordered)]] if few else np.quantile(numbers_, shares)),
                 y=rounded(100 * shares, 2),
                 name=called,
                 mode="lines",
-                line={"color": colour, "width": 3, "dash": dash},
+                line={"color": colour, "width": 3, "dash": dash, "shape": "hv" if few else "linear"},
                 hovertemplate=f"{called}<br>%{{y:.1f}} % of the images have {quantity} ≤ %{{x:.4f}}<extra></extra>",
             )
         )

@@ -19,7 +19,7 @@ from capsviz.experiments import robustness as viewpoints
 from capsviz.experiments import sparsity as zeros
 from capsviz.experiments.convergence import COMPARED, TrainingCurve
 from capsviz.experiments.cost import Cost
-from capsviz.experiments.moving import parts
+from capsviz.experiments.moving import called, parts
 from capsviz.experiments.seed_means import SeedMean
 from capsviz.figures.errors import FigureError
 from capsviz.figures.panels import (
@@ -150,13 +150,15 @@ def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
                 column,
             )
     for column, kind in enumerate(("shift", "rotation"), start=1):
-        for seen in sorted({row[f"seen_{kind}"] for row in result["rows"]} - {0}):
+        for seen in sorted({row[f"seen_{kind}"] for row in result["rows"]} - {0, None}):
             figure.add_vrect(x0=0, x1=seen, fillcolor=ink(dark).muted, opacity=0.15, line_width=0, row=1, col=column)
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title_text="error, %", col=1)
     rows = [row for row in result["rows"] if (row["kind"], row["amount"]) == ("rotation", 40)]
     said = ", ".join(f"{row['model']} {row['error']:.1f} %" for row in rows)
-    text = f"Error of shifted and turned test images; what some model saw in training is shaded. At 40 degrees: {said}."
+    on = called(result, *viewpoints.COUNTS) if result["rows"] else "no images"
+    text = f"Error of shifted and turned test images ({on}); what some model saw in training is shaded. "
+    text += f"At 40 degrees: {said}."
     return finished(figure, text, dark)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import plotly.graph_objects as go
@@ -11,26 +12,33 @@ from torch import Tensor
 
 from capsviz.analysis.pooling import Pooling
 from capsviz.data.viewpoint import CHANGES
-from capsviz.experiments import viewpoint
+from capsviz.experiments import moving, viewpoint
 from capsviz.figures.describe import remember
 from capsviz.figures.picture import image_axes, numbers, packed
 from capsviz.figures.theme import TEXT, TICK, caption, ink, sequential, style
 from capsviz.network import METHODS
 
+SHAPES = ("", "x", ".", "-")
+"""Of the bars of several models of one routing."""
+
 
 def recovery(result: dict[str, Any], *, dark: bool = False) -> Figure:
     """R² of each change of viewpoint as a linear map recovers it, by what it reads; below 0 is worse than the mean."""
-    figure, said = Figure(), []
-    for title, rows in viewpoint.table(result).items():
-        first = next(iter(rows.values()))
+    figure, said, read = Figure(), [], viewpoint.table(result)
+    firsts = [next(iter(rows.values())) for rows in read.values()]
+    drawn = Counter[str]()
+    alike = Counter((first["routing"], first["numbers"] < first["of"]) for first in firsts)
+    for first, (title, rows) in zip(firsts, read.items(), strict=True):
         method, reduced = METHODS[first["routing"]], first["numbers"] < first["of"]
-        colour = method.colour or ink(dark).text
+        colour, several = method.colour or ink(dark).text, alike[first["routing"], reduced] > 1
+        shape, more = ("/", " components") if reduced else (SHAPES[drawn[first["routing"]] % len(SHAPES)], "")
+        drawn[first["routing"]] += not reduced
         figure.add_trace(
             go.Bar(
                 x=[CHANGES[name].title for name in rows],
                 y=[row["r2"] for row in rows.values()],
-                name=f"{method.short} ({first['numbers']:,}{' components' if reduced else ''})",
-                marker={"color": colour, "pattern": {"shape": "/" if reduced else ""}},
+                name=f"{first['model'] if several else method.short} ({first['numbers']:,}{more})",
+                marker={"color": colour, "pattern": {"shape": shape}},
                 hovertemplate=f"{title}<br>%{{x}}: R² %{{y:.3f}}<extra></extra>",
             )
         )
@@ -44,7 +52,9 @@ def recovery(result: dict[str, Any], *, dark: bool = False) -> Figure:
     )
     figure.update_yaxes(title_text="R² (from so many numbers)")
     style(figure, dark=dark, height=440).update_layout(legend_font_size=TEXT)
-    return remember(figure, f"R² of the viewpoint that a linear map recovers. {'; '.join(said)}.")
+    part = next(iter(moving.parts(result, *viewpoint.COUNTS)), None)
+    on = f" ({moving.called(part, *viewpoint.COUNTS)})" if part else ""
+    return remember(figure, f"R² of the viewpoint that a linear map recovers{on}. {'; '.join(said)}.")
 
 
 def pooling_figures(found: Pooling, *, dark: bool = False) -> dict[str, Figure]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import re
 from collections.abc import Mapping
@@ -120,8 +121,9 @@ def save(
 
     test_error: measured on `shipped(network, bits)`. images and labels: those of training for the exemplars,
     which a network without capsules has not. curves: the metrics file, history: the snapshots of b, both below
-    `pretrained/`, and files: what is to be written there with the weights. Raises NotFinite where a weight is not
-    finite, or is not in float16, and WriteError where there is no room; then nothing of the zoo has changed.
+    `pretrained/`, and files: what is to be written there with the weights. What a line of that name had at early steps
+    stays where the command and the network are the same, and goes where they are not. Raises NotFinite where a weight
+    is not finite, or is not in float16, and WriteError where there is no room; then nothing of the zoo has changed.
     """
     tensors = packed(network, bits)
     check_finite(tensors, f"The model {name} as it is rounded")
@@ -151,7 +153,13 @@ def save(
     )
     with changing({**files, file: weights}) as (entries, moved):
         moved.pop(name, None)
+        before = entries.get(name)
+        steps = before.checkpoints if before else None
+        if before and (before.command, before.network) == (command, network.config):
+            written = dataclasses.replace(written, checkpoints=steps)  # they are those of such a training too
         entries[name] = written
+    if steps and not written.checkpoints:
+        (folder() / steps.file).unlink(missing_ok=True)
     return written
 
 

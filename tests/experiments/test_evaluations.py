@@ -12,7 +12,7 @@ import torch
 from typer.testing import CliRunner
 
 import capsviz
-from capsviz import device, zoo
+from capsviz import device, figures, zoo
 from capsviz.benchmarks import speed
 from capsviz.commands.main import app
 from capsviz.data import load, to_float
@@ -34,6 +34,7 @@ from capsviz.experiments import (
 from capsviz.experiments.convergence import TrainingCurve
 from capsviz.experiments.seed_means import SeedMean
 from capsviz.experiments.seeds import Spread
+from capsviz.figures import experiments as pictures
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.loop import build
@@ -109,6 +110,9 @@ def test_a_model_that_left_the_comparison_leaves_its_result_and_one_asked_for_st
     monkeypatch.setattr(moving, "candidates", lambda data: ["digits-l1"])
     rows = robustness.run("digits", None, 20, settings=settings)["rows"]
     assert [row["model"] for row in rows] == ["digits-l1"]
+    robustness.run("digits", ["digits-dr@40"], 20, settings=settings)
+    rows = robustness.run("digits", ["digits-dr@100"], 20, settings=settings)["rows"]
+    assert [row["model"] for row in rows] == ["digits-l1", "digits-dr@40", "digits-dr@100"]
 
 
 def test_of_each_routing_the_model_that_errs_least_is_compared():
@@ -121,10 +125,15 @@ def test_what_models_saw_in_training_is_said_of_each():
     same = {"routing": "dr", "data": "mnist", "count": 9, "kind": "shift", "amount": 0, "error": 1.0}
     few, more = ({**same, "model": name, "seen_shift": 2.0} for name in ("few", "more"))
     rows = [few | {"seen_rotation": 0.0}, more | {"seen_rotation": 15.0}]
-    assert robustness.sentences({"rows": rows})[-1].startswith(
+    told = (
         "In training the models saw shifts of up to 2 pixels and no turns (few); "
-        "shifts of up to 2 pixels and turns of up to 15 degrees (more)."
+        "shifts of up to 2 pixels and turns of up to 15 degrees (more)"
     )
+    assert robustness.sentences({"rows": rows})[-1].startswith(f"{told}.")
+    seen = robustness.seen("capsviz zoo adopt theirs.pth --layout laubonghaudoi", "--shift")
+    rows += [{**same, "model": "theirs", "seen_shift": seen, "seen_rotation": seen}]
+    assert robustness.sentences({"rows": rows})[-1].startswith(f"{told}; what is not told here (theirs).")
+    assert "MNIST, first 9 images" in figures.describe(pictures.robustness({"rows": rows}))
 
 
 def test_models_that_err_alike_are_told_as_such():
@@ -533,6 +542,10 @@ def test_batches_blanked_squares_and_gradients_through_all_iterations_stand_besi
         ("--data cifar10 --routing l1 --preset residual --no-decoder", ""),
         ("--data cifar10 --routing l1 --preset paper", ""),
         ("--data mnist --routing cnn --preset compact --batch 64 --mirror", "mirrored at random"),
+        (
+            "--data mnist --routing l1 --preset paper --shift 5 --gamma 0.05 --regularisation 0.03 --proximal",
+            "shifts of up to 5 pixels, γ 0.05, λ 0.03, proximal steps",
+        ),
     ],
 )
 def test_what_a_command_has_otherwise_than_the_paper(command: str, said: str):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from capsviz import zoo
-from capsviz.experiments.convergence import curves
+from capsviz.experiments.convergence import curves, data_sets
 from capsviz.experiments.results import ResultError
 from capsviz.experiments.seeds import SpreadError, collect, keep_curves, keep_record, record, record_of, recorded
 from capsviz.files import CheckpointError
@@ -134,6 +134,13 @@ def test_the_curves_of_what_does_not_ship_are_kept_and_drawn(runs, results_folde
     assert (drawn.validation, drawn.loss) == (((90, 7.5),), ((50, 0.25),))
     record([spread, replace(other, command=f"{command} --mirror")])
     assert not [curve for curve in curves() if curve.model == "digits-l2-other"], "trained otherwise, it compares not"
+
+
+def test_of_each_method_the_curves_compare_that_have_a_decoder_as_dynamic_routing_has():
+    for data in data_sets(curves()):
+        mine = [curve for curve in curves() if curve.data == data]
+        assert len({"--no-decoder" in curve.command for curve in mine}) == 1
+        assert len({curve.routing for curve in mine}) == len(mine)
 
 
 def test_a_model_that_leaves_is_kept_under_the_seed_of_its_training():

@@ -67,6 +67,16 @@ def test_the_histogram_counts_every_coefficient_once_and_no_bar_holds_both_signs
     assert all(abs(middle) >= bars.width / 2 - 1e-6 for middle in bars.x)
 
 
+def test_of_many_classes_those_with_most_negative_coefficients_are_counted():
+    b = torch.randn(30, 100, generator=torch.Generator().manual_seed(0))
+    figure = coefficient_histogram(b)
+    counts = (b < 0).sum(0)
+    drawn = [int(name) for name in figure.data[-1].y]
+    assert len(drawn) == 12 and drawn == sorted(drawn)
+    assert min(counts[drawn]) >= sorted(counts.tolist())[-12] and list(figure.data[-3].x) == counts[drawn].tolist()
+    assert figure.layout.xaxis2.title.text == "those of 12 of 100 classes"
+
+
 def test_signs_are_counted_per_class(coefficients):
     negative, positive, words = coefficient_histogram(coefficients).data[2:]
     np.testing.assert_array_equal(negative.x, (coefficients < 0).sum(0))

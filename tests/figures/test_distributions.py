@@ -38,6 +38,12 @@ def test_a_cumulative_curve_rises_through_the_median():
         assert np.interp(float(VALUES[name].median()), x, y) == pytest.approx(50, abs=0.5)
 
 
+def test_of_few_images_each_has_its_step():
+    [curve] = distribution_steps({"DR": torch.tensor([4.0, 1.0, 3.0, 2.0])}, "MSE", colours={}).data
+    assert (list(curve.x), list(curve.y)) == ([1, 1, 2, 3, 4], [0, 25, 50, 75, 100])
+    assert curve.line.shape == "hv"
+
+
 def test_cumulative_curves_of_one_colour_are_told_apart_by_their_dashes():
     values = {"DR, paper": VALUES["DR"], "L2": VALUES["L2"], "DR, residual": VALUES["DR"]}
     colours = {"DR, paper": "#0072b2", "DR, residual": "#0072b2", "L2": "#009e73"}

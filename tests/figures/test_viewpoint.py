@@ -37,6 +37,10 @@ def test_recovery_draws_every_r2_and_hatches_what_was_cut_down():
     assert (pooled.name, reduced.name) == ("CNN (6,272)", "CNN (16 components)")
     assert reduced.marker.pattern.shape == "/" and not pooled.marker.pattern.shape
     assert "m-dr, class capsule of 16 numbers: rotation 0.50, shear -0.10" in describe(figure)
+    assert "(MNIST, first 9 and 9 images)" in describe(figure)
+    twice = recovery({"rows": [*rows, row("dr", "rotation", 0.4, 16, 16) | {"model": "m-dr-paper"}]}).data
+    assert {bar.name for bar in twice} == {"m-dr (16)", "m-dr-paper (16)", "CNN (6,272)", "CNN (16 components)"}
+    assert len({(bar.marker.color, bar.marker.pattern.shape) for bar in twice}) == 4
 
 
 def test_pooling_marks_where_kept_numbers_stood_and_which_stay():

@@ -183,6 +183,17 @@ def test_a_network_with_running_statistics_is_shown_as_it_was_with_these_in_its_
     assert float((sought - found).abs().mean()) < 0.1 * float(sought.mean())
 
 
+def test_a_model_that_is_trained_again_keeps_its_checkpoints_where_it_was_trained_alike(place):
+    entry, network = zoo.entry("digits-dr"), zoo.load("digits-dr")
+    images = data.load("digits", "train")
+    given: dict[str, Any] = {"name": entry.name, "data": entry.data, "classes": entry.classes, "preset": entry.preset}
+    given |= {"test_error": 1.0, "test_count": 360, "curves": "", "images": images.images, "labels": images.labels}
+    zoo.save(network, command=entry.command, **given)
+    assert zoo.load("digits-dr@40") and zoo.entry("digits-dr").checkpoints == entry.checkpoints
+    zoo.save(network, command=f"{entry.command} --mirror", **given)
+    assert not zoo.at_steps() and not (place / "checkpoints/digits-dr.safetensors").exists()
+
+
 def test_a_model_that_leaves_takes_its_checkpoints_along(place):
     rows = json.loads((place / "manifest.json").read_text())["models"]
     better = {key: value for key, value in rows[0].items() if key != "checkpoints"} | {"name": "better"}
