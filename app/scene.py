@@ -267,19 +267,23 @@ def draw(*fragments: str) -> NoReturn:
     st.rerun([page_link.WHERE, TOUR, *talk, *fragments])
 
 
-def model_changes(name: str, choices: Choices) -> dict[str, object]:
-    """Another model: of the same data set it keeps the image on stage, of another the visitor's picture."""
+def model_changes(name: str, choices: Choices, stage: Entry | None = None) -> dict[str, object]:
+    """Another model: of the same data set it keeps the image on stage, of another the visitor's picture.
+
+    stage: what the chosen name stood for, where another model has it now.
+    """
     entries = resources.entries()
+    stage = stage or entries[choices.model]
     changes: dict[str, object] = {"model": name, "picture": uploads.again(choices.picture, entries[name])}
     if name == choices.model:
         changes["penalty"] = ""  # which had put another one on stage
     if choices.source == "recorded" and recorded_network(choices):  # it would stand in for the model all the same
         return changes | {"source": "data", "recording": ""}
-    if entries[name].data != entries[choices.model].data:
+    if entries[name].data != stage.data:
         return changes
     keep: tuple[str, ...] = ("source", "data", "split", "recording", "only", "image", "over")
     keep += ("upper", "pair", "method", "cell")
-    if name != choices.model and trained(entries[name]) == trained(entries[choices.model]):
+    if name != choices.model and trained(entries[name]) == trained(stage):
         # The same network, earlier or later: nothing in it is numbered otherwise.
         keep = (*keep, *DECLARED["model"].resets)
     return changes | {field: getattr(choices, field) for field in keep}
@@ -313,7 +317,11 @@ def catalogue() -> Catalogue:
         if entry.config.capsule_layers
     }
     others = tuple(name for name, entry in resources.all_entries().items() if not entry.has_capsules)
-    return Catalogue(start, classes, browsing.names(), moved, types, others)
+    of_form: dict[tuple[int, ...], int] = {}
+    for entry in entries.values():
+        of_form[entry.config.image] = max(of_form.get(entry.config.image, 0), len(entry.classes))
+    most = {name: of_form[entry.config.image] for name, entry in entries.items()}
+    return Catalogue(start, classes, browsing.names(), moved, types, most, others)
 
 
 def choices() -> Choices:

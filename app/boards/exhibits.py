@@ -99,7 +99,7 @@ def loss(current: Scene) -> None:
         trace,
         labels,
         margins=(choices.present_margin, choices.absent_margin, choices.absent_weight),
-        moved=choices.lengths,
+        moved=[(upper, length) for upper, length in choices.lengths if upper < len(trace.classes)],
         dark=current.dark,
     )
     count = len(trace.classes)
@@ -112,7 +112,7 @@ def loss(current: Scene) -> None:
 def parts(current: Scene) -> None:
     """The primary capsules of the image on stage that make its class capsules, what they see and what they give."""
     (_, trace), each = _stage(current), current.choices.parts
-    chosen(st.slider, "Parts of each class capsule", "parts", each, 1, MOST_PARTS)
+    chosen(st.slider, "Parts of each class capsule", "parts", each, 1, MOST_PARTS, then=[FRAGMENT])
     figure = parse_tree(trace, each=each, dark=current.dark)
     layout.show(figure, "parse-tree")
     st.caption(plain(describe(figure)))

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import scene
 from app.page.text import plain, sentence
-from app.shared import own_models, own_traces
+from app.shared import own_models, own_traces, resources
 from app.sources import trace_sets
 from app.state import session
 from capsviz.analysis import exchange
@@ -57,8 +57,9 @@ def _received(key: str) -> None:
             name = own_traces.receive(file.name, file.getvalue())
             session.update(choices, **trace_sets.choices_with(name), image=0)
         else:
+            stage = resources.entries()[choices.model]
             name = own_models.receive(file.name, file.getvalue(), choices.model)
-            changes = scene.model_changes(name, choices)
+            changes = scene.model_changes(name, choices, stage)
             # Another network may have the name of the one on stage, whose capsules it has not.
             session.update(session.changed(choices, model=scene.catalogue().start), **changes)
     except CapsvizError as error:

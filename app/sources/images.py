@@ -12,6 +12,7 @@ from app.state.choices import Choices
 from capsviz import data, zoo
 from capsviz.analysis.perturbation import draw
 from capsviz.data import DIGITS
+from capsviz.data.datasets import in_class_order
 from capsviz.data.multi import MultiOf, composed
 
 EMPTY = (
@@ -265,9 +266,10 @@ def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     """Image `index` of a recording in the form that the model takes. Raises TraceError."""
     made, shown = trace_sets.opened(name).recorded, trace_sets.labels(name)[index].flatten().tolist()
     pixels, classes = trace_sets.image(name, index)
-    title = f"{data.title_of(made['data'])} {made['split']} image {index}, {kinds(shown, classes)}"
-    if not shown:
-        title = f"{name}, image {index}"
+    # Of a folder some of all its images are recorded, so that this is not the number of the folder's own.
+    own = in_class_order(made["data"]) or not shown
+    whose = name + "," if own else f"{data.title_of(made['data'])} {made['split']}"
+    title = ", ".join(filter(None, (f"{whose} image {index}", kinds(shown, classes) if shown else "")))
     if tuple(pixels.shape) != tuple(entry.config.image):
         fitted, notes = in_form(pixels, entry)
         return Picture(fitted, title, (), notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from capsviz.tracing.intervention import Intervention
 
@@ -44,7 +45,7 @@ def _run(first: int, step: int, here: set[int]) -> list[int]:
 
 def read(text: str) -> tuple[int, ...]:
     """The capsules that `write` wrote down. Raises ValueError for anything else."""
-    found: set[int] = set()
+    found: list[range] = []
     parts = text.split(",")
     room = MOST if len(parts) <= _NEAR else _MOST_SCATTERED
     for part in parts:
@@ -56,8 +57,8 @@ def read(text: str) -> tuple[int, ...]:
         room -= len(named)
         if step < 1 or room < 0:
             raise ValueError(f"“{part}” names no capsules; write them like 3,12,40-44")
-        found.update(named)
-    return tuple(sorted(found))
+        found.append(named)
+    return tuple(sorted(set().union(*found)))
 
 
 def write_intervention(intervention: Intervention) -> str:
@@ -66,12 +67,16 @@ def write_intervention(intervention: Intervention) -> str:
     return ";".join(f"{kind}:{write(capsules)}" for kind, capsules in parts if capsules)
 
 
+@lru_cache(maxsize=64)  # a page reads its link often
 def read_intervention(text: str) -> Intervention:
     """The intervention that `write_intervention` wrote down. Raises ValueError for anything else."""
-    intervention = Intervention()
+    said: dict[str, str] = {}
     for part in text.split(";"):
         kind, colon, capsules = part.partition(":")
-        if not colon or kind not in KINDS:
+        if not colon or kind not in KINDS or kind in said:
             raise ValueError(f"“{part}” is no intervention; write it like mute:3,12;boost:40-44 ({', '.join(KINDS)})")
+        said[kind] = capsules
+    intervention = Intervention()
+    for kind, capsules in said.items():
         intervention = intervention.with_(KINDS[kind], read(capsules))
     return intervention

@@ -461,5 +461,7 @@ class Catalogue:
     """The model that took the place of one that left, by the name of that."""
     types: Mapping[str, int] = field(default_factory=dict)
     """The most types that a convolutional layer of a model's capsules has, by its name; other models have none."""
+    most: Mapping[str, int] = field(default_factory=dict)
+    """By a model's name the most classes of those that take its images, one of which may stand in; else its own."""
     without_capsules: tuple[str, ...] = ()
     """Networks without capsules, which are compared by what they name."""

@@ -215,13 +215,16 @@ def model_or(words: Sequence[str], where: str) -> Codec:
 
 
 def _read_pair(text: str, _choices: Choices, catalogue: Catalogue) -> tuple[str, ...]:
-    said = tuple(text.split(","))
-    names = tuple(catalogue.successors.get(name, name) for name in said)
-    if len(names) != 2 or names[0] == names[1] or not set(names) <= catalogue.classes.keys():
-        raise ValueError(f"“{text}” is no pair of models")
-    if names != said:
-        raise Replaced(f"Of {text} not both are here any longer; showing {' and '.join(names)}.", names)
-    return names
+    parts = text.split(",")  # a visitor's file may have one in its name
+    for end in range(1, len(parts)):
+        said = ",".join(parts[:end]), ",".join(parts[end:])
+        names = tuple(catalogue.successors.get(name, name) for name in said)
+        if names[0] == names[1] or not set(names) <= catalogue.classes.keys():
+            continue
+        if names != said:
+            raise Replaced(f"Of {text} not both are here any longer; showing {' and '.join(names)}.", names)
+        return names
+    raise ValueError(f"“{text}” is no pair of models")
 
 
 PAIR = Codec(
@@ -262,12 +265,16 @@ PICTURE = Codec(_read_picture, _a_picture)
 
 
 def _on_stage(choices: Choices, catalogue: Catalogue) -> tuple[str, int]:
-    """Whose classes can be named, and how many: of a recording whose network is not here, else of the model."""
+    """Whose classes can be named, and how many: of a recording whose network is not here, else of the model, or of one
+    that may stand in for it.
+    """
     try:
         own = trace_sets.absent(choices.source, choices.recording)
     except TraceError:  # the page, which opens the recording too, says what is wrong with it
         own = None
-    return (own.name, len(own.classes)) if own else (choices.model, catalogue.classes[choices.model])
+    if own:
+        return own.name, max(len(own.classes), *catalogue.most.values(), 0)
+    return choices.model, max(catalogue.classes[choices.model], catalogue.most.get(choices.model, 0))
 
 
 def _read_class(text: str, choices: Choices, catalogue: Catalogue) -> int:

@@ -119,7 +119,7 @@ def sliders() -> None:
             "beside",
             choices.beside,
             then=["sliders"],
-            help="Every model of the data set that has a decoder, its own capsule of the same image, the same offsets.",
+            help="Of each algorithm a model with a decoder, its own capsule of the same image, the same offsets.",
         )
         chosen(st.toggle, f"Wide (±{WIDE:g})", "wide", wide(choices), read=narrowed, then=["sliders"])
     offsets = offsets_of(choices, trace.poses.shape[-1])

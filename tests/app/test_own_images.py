@@ -16,13 +16,15 @@ from app.comparing import methods
 from app.page import layout
 from app.page.text import plain
 from app.shared import resources
-from app.sources import browsing, images, linked_picture
+from app.sources import browsing, images, linked_picture, trace_sets
 from capsviz import data, zoo
 from capsviz.analysis import ascent, measuring, predictions
 from capsviz.analysis.predictions import Predictions
 from capsviz.boards.decoder import header
 from capsviz.data.folder import Folder
 from capsviz.tracing.trace import Trace
+from capsviz.tracing.trace_set import TraceSet
+from capsviz.tracing.trace_set_writer import record
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.loop import build
@@ -99,6 +101,16 @@ def test_the_own_images_are_browsed_by_split_and_class(own: Path, visit: Visit):
     assert app.selectbox(key="data").value == f"folder:{own}@3x24x24"
     [thumbs] = [group for group in app.button_group if group.key == "image_thumbs"]
     assert len(thumbs.options) == data.load(f"folder:{own}@3x24x24", "train").labels.bincount().tolist()[2]
+
+
+def test_a_recorded_image_is_not_called_by_the_number_of_another_one(own: Path, visit: Visit, tmp_path, monkeypatch):
+    monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
+    test = data.load(f"folder:{own}@3x24x24", "test")
+    record(zoo.load("shapes-dr"), test, tmp_path / "some", name="shapes-dr", count=2)
+    app = visit("dynamic", model="shapes-dr", source="recorded", recording="some", image=1)
+    assert not app.error and "shapes test image" not in spoken(app)
+    label = int(TraceSet.open(tmp_path / "some").labels[1])
+    assert plain(f"some, image 1, class {CLASSES[label]}") in spoken(app)
 
 
 def test_images_of_another_data_set_are_browsed_by_its_classes(own: Path, visit: Visit):

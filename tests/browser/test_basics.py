@@ -76,6 +76,20 @@ def test_each_class_costs_what_the_library_says_and_their_sum_is_its_loss(visito
     visitor.eventually(lambda: tells(expected), "the losses of the image again")
 
 
+def test_the_number_of_parts_is_in_the_link_of_every_page_however_long_it_is_dragged(visitor: Visitor):
+    visitor.open("basics?model=digits-dr&exhibit=parts")
+    thumb = visitor.box(visitor.window.get_by_role("slider", name="Parts of each class capsule"))
+    x, y = thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2
+    visitor.window.mouse.move(x, y)
+    visitor.window.mouse.down()
+    visitor.window.wait_for_timeout(1200)
+    visitor.window.mouse.move(x + 220, y, steps=8)
+    visitor.window.mouse.up()
+    visitor.eventually(lambda: "parts=" in visitor.query(), "more parts in the link")
+    link = visitor.window.locator(".st-key-pages a", has_text="Dynamic routing")
+    visitor.eventually(lambda: "parts=" in (link.get_attribute("href") or ""), "and in the links of the pages")
+
+
 def test_a_class_capsule_is_dragged_along_its_branch(visitor: Visitor):
     visitor.open("basics?model=digits-dr&image=17&exhibit=loss&lengths=3:0.5")
     window = visitor.window

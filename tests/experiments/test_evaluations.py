@@ -122,7 +122,7 @@ def test_of_each_routing_the_model_that_errs_least_is_compared():
 
 
 def test_what_models_saw_in_training_is_said_of_each():
-    same = {"routing": "dr", "data": "mnist", "count": 9, "kind": "shift", "amount": 0, "error": 1.0}
+    same = {"routing": "dr", "data": "mnist", "count": 9, "kind": "shift", "amount": 0, "error": 1.0, "ink": 1.0}
     few, more = ({**same, "model": name, "seen_shift": 2.0} for name in ("few", "more"))
     rows = [few | {"seen_rotation": 0.0}, more | {"seen_rotation": 15.0}]
     told = (

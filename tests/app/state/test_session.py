@@ -209,6 +209,23 @@ def test_a_link_names_any_type_of_a_convolutional_layer_also_beyond_the_classes(
     assert (parsed.upper, notices) == (5, ())
 
 
+def test_a_link_names_any_class_of_a_model_that_stands_in_where_the_chosen_one_has_not_what_a_page_shows():
+    able = dataclasses.replace(CATALOGUE, most={"shapes-l2": 10})
+    link = {"model": "shapes-l2", "class": "7", "to": "8.2", "lengths": "9:0.5"}
+    parsed, notices = parse(link, able)
+    assert (parsed.upper, parsed.to, parsed.lengths, notices) == (7, (8, 1), ((9, 0.5),), ())
+    assert [notice.split(";")[0] for notice in parse(link, CATALOGUE)[1]] == [
+        f"shapes-l2 has no class “{number}” (0 to 2)" for number in (7, 8, 9)
+    ]
+
+
+def test_a_pair_may_be_of_a_file_with_a_comma_in_its_name():
+    mine = dataclasses.replace(CATALOGUE, classes={**CATALOGUE.classes, "my, own.capsviz": 10})
+    for pair in (("my, own.capsviz", "mnist-dr"), ("mnist-dr", "my, own.capsviz")):
+        chosen = dataclasses.replace(Choices("mnist-dr"), pair=pair)
+        assert parse(to_query(chosen), mine) == (chosen, ())
+
+
 @given(st.dictionaries(st.sampled_from([declared.key for declared in DECLARED.values()]), st.text()))
 def test_no_query_whatever_breaks_the_parser(query: dict[str, str]):
     parsed, notices = parse(query, CATALOGUE)
@@ -229,6 +246,8 @@ def test_all_capsules_of_a_type_or_of_a_layer_are_a_few_characters():
 
 
 def test_a_link_does_not_name_the_same_capsules_over_and_over():
+    with pytest.raises(ValueError, match="“mute:0-999999” is no intervention"):
+        capsule_sets.read_intervention(";".join(["mute:0-999999"] * 100))
     with pytest.raises(ValueError, match="“0-999999” names no capsules"):
         capsule_sets.read(",".join(["0-999999"] * 7000))
     scattered = ",".join(f"{first}-999999/997" for first in range(0, 990, 9))
