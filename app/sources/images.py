@@ -267,9 +267,10 @@ def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     made, shown = trace_sets.opened(name).recorded, trace_sets.labels(name)[index].flatten().tolist()
     pixels, classes = trace_sets.image(name, index)
     # Of a folder some of all its images are recorded, so that this is not the number of the folder's own.
-    own = in_class_order(made["data"]) or not shown
-    whose = name + "," if own else f"{data.title_of(made['data'])} {made['split']}"
-    title = ", ".join(filter(None, (f"{whose} image {index}", kinds(shown, classes) if shown else "")))
+    numbered = shown and not in_class_order(made["data"])
+    title = f"{data.title_of(made['data'])} {made['split']} image {index}" if numbered else f"{name}, image {index}"
+    if shown:
+        title = f"{title}, {kinds(shown, classes)}"
     if tuple(pixels.shape) != tuple(entry.config.image):
         fitted, notes = in_form(pixels, entry)
         return Picture(fitted, title, (), notes)

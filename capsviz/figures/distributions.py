@@ -93,7 +93,7 @@ def distribution_steps(
         ordered = np.sort(numbers_)
         figure.add_trace(
             go.Scatter(
-                x=rounded(ordered[np.r_[0, : len(ordered)]] if few else np.quantile(numbers_, shares)),
+                x=rounded(np.r_[ordered[:1], ordered] if few else np.quantile(numbers_, shares)),
                 y=rounded(100 * shares, 2),
                 name=called,
                 mode="lines",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from typing import Any
 
 import plotly.graph_objects as go
@@ -24,20 +24,21 @@ SHAPES = ("", "x", ".", "-")
 
 def recovery(result: dict[str, Any], *, dark: bool = False) -> Figure:
     """R² of each change of viewpoint as a linear map recovers it, by what it reads; below 0 is worse than the mean."""
-    figure, said, read = Figure(), [], viewpoint.table(result)
-    firsts = [next(iter(rows.values())) for rows in read.values()]
-    drawn = Counter[str]()
-    alike = Counter((first["routing"], first["numbers"] < first["of"]) for first in firsts)
-    for first, (title, rows) in zip(firsts, read.items(), strict=True):
+    figure, said, kin = Figure(), [], defaultdict[str, list[str]](list)
+    read = viewpoint.table(result)
+    for model, routing in {row["model"]: row["routing"] for rows in read.values() for row in rows.values()}.items():
+        kin[routing].append(model)
+    for title, rows in read.items():
+        first = next(iter(rows.values()))
         method, reduced = METHODS[first["routing"]], first["numbers"] < first["of"]
-        colour, several = method.colour or ink(dark).text, alike[first["routing"], reduced] > 1
-        shape, more = ("/", " components") if reduced else (SHAPES[drawn[first["routing"]] % len(SHAPES)], "")
-        drawn[first["routing"]] += not reduced
+        colour, models = method.colour or ink(dark).text, kin[first["routing"]]
+        shape = "/" if reduced else SHAPES[models.index(first["model"]) % len(SHAPES)]
+        name = method.short if len(models) == 1 else first["model"]
         figure.add_trace(
             go.Bar(
                 x=[CHANGES[name].title for name in rows],
                 y=[row["r2"] for row in rows.values()],
-                name=f"{first['model'] if several else method.short} ({first['numbers']:,}{more})",
+                name=f"{name} ({first['numbers']:,}{' components' if reduced else ''})",
                 marker={"color": colour, "pattern": {"shape": shape}},
                 hovertemplate=f"{title}<br>%{{x}}: R² %{{y:.3f}}<extra></extra>",
             )
