@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from capsviz import zoo
 from capsviz.data import title_of
 from capsviz.data.multi import MULTI_MNIST
 from capsviz.experiments import (
@@ -120,13 +121,13 @@ def _cost() -> Report:
 
 
 def _iterations() -> Report:
-    result, shipped = results.read(iterations.NAME), results.read(iterations.SHIPPED)
+    result, (shipped, left) = results.read(iterations.NAME), _of_present_weights(iterations.SHIPPED)
     trained: dict[str, Any] = result or {"rows": []}
     return Report(
         "iterations",
         "Iterations",
         "How many routing iterations does it take?",
-        tuple(iterations.sentences(trained, shipped)) if result or shipped else (),
+        (*(iterations.sentences(trained, shipped) if result or shipped else ()), *left),
         iterations.markdown(result) if result else "",
         sweep.conditions(result),
         "capsviz experiment iterations --seeds 3",
@@ -144,23 +145,41 @@ def _sparsity() -> Report:
         "--seeds 3",
         "Yang, Li & Yu 2021, equations 14 and 15",
     )()
-    return replace(made, sentences=(*made.sentences, *sparsity.of_shipped(results.read(sparsity.SHIPPED))))
+    shipped, left = _of_present_weights(sparsity.SHIPPED)
+    return replace(made, sentences=(*made.sentences, *sparsity.of_shipped(shipped), *left))
 
 
 def _multi() -> Report:
-    result = results.read(multi.NAME)
+    result, left = _of_present_weights(multi.NAME)
     found = multi.rows(result)
     return Report(
         "multi-mnist",
         "MultiMNIST",
         "Can the networks read two digits over one another?",
-        tuple(multi.sentences(found)),
+        (*multi.sentences(found), *left),
         multi.markdown(found) if found else "",
         f"Two digits, {written(MULTI_MNIST.image[1:])}; wrong unless both are named; one model each{_where(result)}",
         "capsviz experiment multi-mnist --runs runs",
         "Yang, Li & Yu 2021, section IV; Sabour, Frosst & Hinton 2017, section 6",
         {"rows": found, "drawn": pairs.read()} if found else None,
     )
+
+
+def _of_present_weights(name: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """A result without the rows of models that have other weights by now, and a sentence that names these."""
+    result, present = results.read(name), zoo.models() | zoo.at_steps()
+    if result is None:
+        return None, ()
+
+    def stays(row: dict[str, Any]) -> bool:
+        return "sha256" not in row or row["model"] not in present or row["sha256"] == present[row["model"]].sha256
+
+    left = dict.fromkeys(row["model"] for row in result["rows"] if not stays(row))
+    if not left:
+        return result, ()
+    rows = [row for row in result["rows"] if stays(row)]
+    said = f"Not measured again since their weights changed: {', '.join(left)}."
+    return ({**result, "rows": rows} if rows else None), (said,)
 
 
 def _where(result: dict[str, Any] | None) -> str:
@@ -188,12 +207,12 @@ def _of_file(
     """Makes the report of what one result file holds; options: of the command that measures it."""
 
     def made() -> Report:
-        result = results.read(experiment.NAME)
+        result, left = _of_present_weights(experiment.NAME)
         return Report(
             experiment.NAME,
             title,
             question,
-            tuple(experiment.sentences(result)) if result else (),
+            (*(experiment.sentences(result) if result else ()), *left),
             experiment.markdown(result) if result else "",
             conditions(result),
             f"capsviz experiment {experiment.NAME} {options}".rstrip(),

@@ -83,6 +83,19 @@ def test_robustness_skips_what_stands_and_measures_new_weights_again(folder, mon
     assert len(said) == 3 and len(known(results.read("robustness"))["rows"]) == 2
 
 
+def test_rows_of_other_weights_are_left_out_of_a_report_which_names_their_models(folder):
+    robustness.run("digits", ["digits-l2", "digits-l1"], 20, settings=[("shift", 0), ("shift", 1)])
+    path = folder / "robustness.json"
+    assert "weights changed" not in " ".join(reports.report("robustness").sentences)
+    path.write_text(path.read_text().replace(zoo.entry("digits-l2").sha256, "0" * 64))
+    found = reports.report("robustness")
+    assert {row["model"] for row in found.measured["rows"]} == {"digits-l1"}
+    assert found.sentences[-1] == "Not measured again since their weights changed: digits-l2."
+    path.write_text(path.read_text().replace(zoo.entry("digits-l1").sha256, "1" * 64))
+    first, last = reports.report("robustness").sentences
+    assert first.startswith("Not measured here yet") and last.endswith("digits-l2, digits-l1.")
+
+
 def test_what_another_command_measures_meanwhile_stays(folder):
     def once(other: Callable[[], object]) -> Callable[[str], Any]:
         waiting = [other]
