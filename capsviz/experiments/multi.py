@@ -70,7 +70,7 @@ def markdown(measured: list[dict[str, Any]]) -> str:
     for row in measured:
         paper = PAPER.get(METHODS[row["routing"]].short)
         lines.append(
-            f"| {row['model']} | {row['error']:.2f} | {row['count']} | {row['steps']} | {row['preset']} "
+            f"| {row['model']} | {row['error']:.2f} | {row['count']} | {row['steps'] or '–'} | {row['preset']} "
             f"| {'–' if paper is None else f'{paper:.2f}'} |"
         )
     return "\n".join(lines)
@@ -81,7 +81,8 @@ def sentences(measured: list[dict[str, Any]]) -> list[str]:
     if not measured:
         return [f"The paper has {_SAID}."]
     best = min(measured, key=lambda row: row["error"])
+    after = f" after {best['steps']:,} steps" * bool(best["steps"])
     return [
-        f"{METHODS[best['routing']].short} errs least, {best['error']:.2f} % of {best['count']:,} images after "
-        f"{best['steps']:,} steps; the paper has {_SAID}."
+        f"{METHODS[best['routing']].short} errs least, {best['error']:.2f} % of {best['count']:,} images{after}; "
+        f"the paper has {_SAID}."
     ]

@@ -63,7 +63,8 @@ class TableRow:
     """One method on one data set; `ours` is None where none was trained.
 
     paper and ours: test error in percent; preset: of the network that was trained, or that nobody trained yet; steps:
-    of the training; differs: how ours was made otherwise; shipped: whether the weights of ours are in pretrained/.
+    of the training, 0 where nobody says; differs: how ours was made otherwise; shipped: whether the weights of ours are
+    in pretrained/.
     """
 
     data: str
@@ -269,7 +270,7 @@ def _markdown(table: list[TableRow]) -> str:
         off = "" if line.difference is None else f"{line.difference:+.2f}".replace("-", "−")
         written.append(
             f"| {title} | {line.method} | {paper} | {line.ours.written()} | {off} | {line.ours.count} "
-            f"| {line.steps:,} | {line.preset} | {line.differs} |"
+            f"| {f'{line.steps:,}' if line.steps else '–'} | {line.preset} | {line.differs} |"
         )
     return "\n".join(written)
 

@@ -89,7 +89,11 @@ def _ours(lines: Sequence[TableRow], title: str, symbol: str, dark: bool) -> go.
         x=[line.method for line in lines],
         y=[average.mean for average in seed_means],
         error_y=seed_range(seed_means) | {"color": ink(dark).text},
-        text=[f"{line.preset}, {line.steps} steps, seeds: {line.ours.count}" for line in lines if line.ours],
+        text=[
+            f"{line.preset}, {f'{line.steps:,} steps, ' * bool(line.steps)}seeds: {line.ours.count}"
+            for line in lines
+            if line.ours
+        ],
         name=title,
         mode="markers",
         marker={

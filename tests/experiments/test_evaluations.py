@@ -474,6 +474,12 @@ def test_a_model_that_left_the_zoo_leaves_multi_mnist(folder, tmp_path, monkeypa
     assert multi.run()["rows"] == known(results.read(multi.NAME))["rows"] == []
 
 
+def test_multi_mnist_says_no_steps_of_a_model_whose_steps_nobody_counted():
+    row = {"model": "mine", "routing": "dr", "preset": "paper", "error": 9.9, "count": 9000, "steps": 0}
+    assert "| 9.90 | 9000 | – | paper |" in multi.markdown([row])
+    assert multi.sentences([row])[0].startswith("DR errs least, 9.90 % of 9,000 images; the paper has")
+
+
 def test_multi_mnist_without_a_measurement_says_so(folder):
     assert multi.rows(None) == [], "an empty folder of results holds no training"
     first, second = reports.report("multi-mnist").sentences

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from capsviz.experiments.seed_means import SeedMean
-from capsviz.experiments.table2 import TableRow
+from capsviz.experiments.table2 import TableRow, markdown
 from capsviz.figures.table2 import table_ii
 from capsviz.figures.theme import ROUTING_COLOURS, ink
 
@@ -32,6 +32,16 @@ def test_table_ii_marks_matrix_capsules_apart_from_em():
     assert (vectors.marker.symbol, matrix.marker.symbol) == ("circle", "square")
     assert vectors.marker.color == matrix.marker.color and matrix.name == "capsviz, matrix capsules"
     assert matrix.text[0].startswith("matrix-compact, 10 steps") and matrix.showlegend
+
+
+def test_table_ii_says_no_steps_of_a_training_that_nobody_counted():
+    ours = SeedMean(0.4, 0.4, 0.4, 1)
+    rows = [
+        TableRow("mnist", method, None, ours, 10_000, "paper", count) for method, count in (("DR", 0), ("EM", 1000))
+    ]
+    (mine,) = (trace for trace in table_ii(rows).data if trace.text)
+    assert list(mine.text) == ["paper, seeds: 1", "paper, 1,000 steps, seeds: 1"]
+    assert "| 1 | – | paper |" in markdown(rows) and "| 1 | 1,000 | paper |" in markdown(rows)
 
 
 def test_table_ii_marks_our_encoder_apart_from_the_papers():
