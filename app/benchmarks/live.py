@@ -35,7 +35,7 @@ PLAYERS = {
 PLAY = """root => new Promise((played) => {
   const { controls } = root.capsvizBoard, { show } = controls, times = [];
   controls.show = (position) => { times.push(performance.now()); show(position); };
-  controls.hold = 0; // frames that stand still draw nothing, and are not counted
+  controls.player.hold = 0; // frames that stand still draw nothing, and are not counted
   controls.go(0);
   times.length = 0;
   controls.play();

@@ -91,7 +91,6 @@ export class MarginChart extends Panel<MarginState> {
       pen.stroke();
     }
     pen.font = look.type(15, "600");
-    pen.fillStyle = theme.positive;
     const word = (text: string, at: number, there: boolean): void => {
       pen.fillStyle = there ? theme.positive : theme.negative;
       pen.textAlign = there ? "left" : "right";

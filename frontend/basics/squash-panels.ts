@@ -5,7 +5,8 @@ import { scaleLinear } from "d3-scale";
 import { Panel, type Pen } from "../core/canvas";
 import type { Look } from "../core/look";
 import { indices, largest, shown } from "../core/numbers";
-import { arrow, disc, haloed, line, ring, type Spot, strokeIn } from "../core/shapes";
+import { arrow, disc, haloed, line, type Spot, strokeIn } from "../core/shapes";
+import { SquarePlane } from "../core/square-plane";
 import { squash, squashed } from "../core/vectors";
 import { fanOut, NAMED } from "./names";
 
@@ -21,38 +22,12 @@ export interface SquashState {
   readonly lengths: Float32Array;
 }
 
-export class VectorPlane extends Panel<SquashState> {
-  private reach = 1;
-
-  fit(side: number, longest: number): void {
-    this.width = this.height = side;
-    this.reach = 1.08 * longest;
-  }
-
-  place([x, y]: readonly number[]): Spot {
-    const { reach, width } = this;
-    return { x: ((x + reach) / (2 * reach)) * width, y: ((reach - y) / (2 * reach)) * width };
-  }
-
-  /** Length and angle of the vector whose tip is at a place. */
-  polar(x: number, y: number, longest: number): [length: number, angle: number] {
-    const { reach, width } = this;
-    const at = (pixels: number): number => (pixels / width) * 2 * reach - reach;
-    return [Math.min(longest, Math.hypot(at(x), at(y))), Math.atan2(-at(y), at(x))];
-  }
-
+export class VectorPlane extends SquarePlane<SquashState> {
   protected paint(pen: Pen, { look, length, angle, held }: SquashState): void {
     const { theme, scale } = look;
     const vector = [length * Math.cos(angle), length * Math.sin(angle)];
     const [origin, tip, end] = [this.place([0, 0]), this.place(vector), this.place(squash(vector))];
-    strokeIn(pen, theme.grid, 1);
-    line(pen, 0, origin.y, this.width, origin.y);
-    line(pen, origin.x, 0, origin.x, this.width);
-    const unit = this.width / (2 * this.reach);
-    pen.strokeStyle = theme.muted;
-    pen.setLineDash([5, 5]);
-    ring(pen, [origin.x, origin.y], unit);
-    pen.setLineDash([]);
+    this.axes(pen, look);
     arrow(pen, origin, tip, 4 * scale, theme.classes[0]);
     arrow(pen, origin, end, 9 * scale, theme.accent, theme.ground);
     disc(pen, [tip.x, tip.y], (held ? 13 : 10) * scale, theme.classes[0]);
@@ -66,7 +41,7 @@ export class VectorPlane extends Panel<SquashState> {
     haloed(pen, "v", ...beside(end, -1.6), theme, 5);
     pen.font = look.type(14);
     // The word stands where the arrows are not.
-    haloed(pen, "length 1", origin.x, origin.y + (angle > 0 ? 1 : -1) * (unit + 12 * scale) + 5 * scale, theme);
+    haloed(pen, "length 1", origin.x, origin.y + (angle > 0 ? 1 : -1) * (this.unit + 12 * scale) + 5 * scale, theme);
   }
 }
 

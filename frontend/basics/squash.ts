@@ -106,8 +106,9 @@ export class SquashBoard extends Board<Message> {
 
   private drag(event: MouseEvent): void {
     if (!this.message) return;
-    const [length, angle] = this.plane.polar(...pointed(this.plane.canvas, event), this.message.longest);
-    this.take(Math.round(100 * length) / 100, Math.round(angle * DEGREES));
+    const [x, y] = this.plane.vector(...pointed(this.plane.canvas, event));
+    const length = Math.min(this.message.longest, Math.hypot(x, y));
+    this.take(Math.round(100 * length) / 100, Math.round(Math.atan2(y, x) * DEGREES));
     this.layout();
   }
 
@@ -135,7 +136,7 @@ export class SquashBoard extends Board<Message> {
     const below = this.sliderRow.offsetHeight + this.says.offsetHeight + this.capsules.offsetHeight + 60;
     const room = roomBelow(this.root) - below;
     const side = wide ? Math.round(Math.max(SMALLEST, Math.min(0.42 * whole, room))) : Math.min(whole, 330);
-    this.plane.fit(side, longest);
+    this.plane.fit(side, 1.08 * longest);
     this.curve.resize(wide ? whole - side - GAP : whole, side);
     const scene: SquashState = {
       ...{ look, length, longest, classes, sums, lengths },

@@ -23,8 +23,6 @@ interface Options {
   readonly show: (position: number) => void;
   /** What a frame is called. */
   readonly name: (index: number, position: number) => string;
-  /** Players of the same group move in step. */
-  readonly group?: string;
   /** What a frame is, in the words of the buttons. */
   readonly unit?: string;
   /** Hears where the visitor left it, null for the end, half a second after the last move. */
@@ -57,16 +55,13 @@ declare global {
 
 export class PlayerControls {
   readonly root: HTMLElement;
-  group: string;
+  /** Players of the same group move in step. */
+  group = "";
   rest: ((frame: number | null) => void) | undefined;
   timer = 0;
-  private readonly player: Player;
+  readonly player: Player;
   private readonly listening = new AbortController();
   private frame = new SharedValue();
-  private readonly show: (position: number) => void;
-  private readonly name: Options["name"];
-  private readonly linked: Options["linked"];
-  private readonly halted: Options["halted"];
   private readonly playButton: HTMLButtonElement;
   private readonly slowButton: HTMLButtonElement;
   private readonly slider: HTMLInputElement;
@@ -74,11 +69,10 @@ export class PlayerControls {
   private resting: number | undefined;
   private performing = false;
 
-  constructor(options: Options) {
-    const { count, show, name, rest, linked, halted, group = "", unit = "step", hold = HOLD, glide = GLIDE } = options;
+  constructor(private readonly options: Options) {
+    const { count, rest, unit = "step", hold = HOLD, glide = GLIDE } = options;
     this.player = new Player(count, hold, glide);
-    [this.show, this.name, this.group] = [show, name, group];
-    [this.rest, this.linked, this.halted] = [rest, linked, halted];
+    this.rest = rest;
     const control = (label: string, title: string, act: () => void): HTMLButtonElement => {
       const made = button(label, title, act);
       made.setAttribute("aria-label", title);
@@ -119,14 +113,6 @@ export class PlayerControls {
     return this.player.index;
   }
 
-  get hold(): number {
-    return this.player.hold;
-  }
-
-  set hold(milliseconds: number) {
-    this.player.hold = milliseconds;
-  }
-
   /** Other frames: another number of them, the same place among them. */
   resize(count: number): void {
     this.player.resize(count);
@@ -165,10 +151,10 @@ export class PlayerControls {
 
   private shown(): void {
     this.slider.value = String(this.index);
-    const text = this.name(this.index, this.position);
+    const text = this.options.name(this.index, this.position);
     this.label.textContent = text;
     this.slider.setAttribute("aria-valuetext", text);
-    this.show(this.position);
+    this.options.show(this.position);
   }
 
   /** The visitor moved it: players of the same group come along, and the host hears where it was left. */
@@ -218,12 +204,12 @@ export class PlayerControls {
     this.stop();
     window.clearTimeout(this.resting);
     this.frame = new SharedValue();
-    this.halted?.();
+    this.options.halted?.();
   }
 
   /** Stand where the host has it, whatever it was doing. Nobody hears of it. */
   arrive(): void {
-    this.reset(this.linked());
+    this.reset(this.options.linked());
   }
 
   /** Stand on a frame, null for the end, whatever it was doing; nobody hears of it. */

@@ -147,7 +147,6 @@ class LiveDecoder extends Board<Message> implements Workbench {
     const { decoders, hand } = this.data;
     const several = decoders.length > 1;
     this.root.classList.toggle("several", several);
-    this.root.dataset.hand = hand;
     this.root.style.setProperty("--decoders", String(decoders.length));
     const rows = Object.keys(ROWS) as Row[];
     this.canvases = decoders.map(({ title }) => {

@@ -215,7 +215,6 @@ export class MixtureBoard extends Board<Message> implements Holder {
     this.plane.fit(wide, message.reach);
     this.plane.draw({
       look,
-      reach: message.reach,
       points: this.points,
       frame: shown,
       beside,

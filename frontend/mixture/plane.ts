@@ -11,8 +11,6 @@ const EDGE = 10; // CSS pixels around what coordinates reach
 
 interface PlaneScene {
   readonly look: Look;
-  /** What every coordinate stays within. */
-  readonly reach: number;
   readonly points: readonly Point[];
   readonly frame: Frame;
   /** The mixture at the same half step, where the points are votes. */

@@ -269,7 +269,6 @@ export class Toy extends Board<Message> implements Holder {
         colours: message.colours,
         colour: message.parents[j],
         name: `v${"₁₂"[j]}`,
-        reach: message.reach,
         votes: votes.map((vote) => vote[j]),
         couplings: now.couplings.map((row) => row[j]),
         pose: poses[j],

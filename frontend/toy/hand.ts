@@ -77,7 +77,11 @@ export class Hand {
   }
 
   private drag(j: number, plane: Plane, event: PointerEvent): void {
-    if (this.held?.j === j) this.holder.move(this.held.i, j, plane.vector(event.offsetX, event.offsetY), false);
+    if (this.held?.j !== j) return;
+    const { reach } = this.holder;
+    const limit = (value: number): number => Math.round(100 * Math.max(-reach, Math.min(reach, value))) / 100;
+    const [x, y] = plane.vector(event.offsetX, event.offsetY);
+    this.holder.move(this.held.i, j, [limit(x), limit(y)], false);
   }
 
   private drop(): void {

@@ -1,9 +1,10 @@
 // The plane of one parent: the votes of all lower capsules for it, and its pose among them.
 
-import { Panel, type Pen } from "../core/canvas";
+import type { Pen } from "../core/canvas";
 import { inkOn } from "../core/colours";
 import type { Look } from "../core/look";
-import { arrow, disc, haloed, line, ring, type Spot, strokeIn } from "../core/shapes";
+import { arrow, disc, haloed, type Spot, strokeIn } from "../core/shapes";
+import { SquarePlane } from "../core/square-plane";
 
 interface PlaneState {
   readonly look: Look;
@@ -12,8 +13,6 @@ interface PlaneState {
   /** Of the parent. */
   readonly colour: string;
   readonly name: string;
-  /** What every coordinate stays within. */
-  readonly reach: number;
   readonly votes: readonly (readonly [number, number])[];
   readonly couplings: readonly number[];
   readonly pose: readonly number[];
@@ -24,48 +23,20 @@ interface PlaneState {
 const SMALLEST = 0.72; // of arrows and handles, so that their numbers can be read
 const ROOMY = 300; // CSS pixels of a plane from which on arrows and handles have their full size
 
-export class Plane extends Panel<PlaneState> {
-  private reach = 1;
-
+export class Plane extends SquarePlane<PlaneState> {
   /** Against arrows and handles of a plane with room for them. */
   private get size(): number {
     return Math.max(SMALLEST, Math.min(1, this.width / ROOMY));
-  }
-
-  fit(side: number, reach: number): void {
-    this.width = this.height = side;
-    this.reach = reach;
-  }
-
-  /** Where a vector's tip lies. */
-  place([x, y]: readonly number[]): Spot {
-    const { reach, width } = this;
-    return { x: ((x + reach) / (2 * reach)) * width, y: ((reach - y) / (2 * reach)) * width };
-  }
-
-  /** The vector, to two decimals, whose tip is at a place. */
-  vector(x: number, y: number): [number, number] {
-    const { reach, width } = this;
-    const limit = (value: number): number => Math.round(100 * Math.max(-reach, Math.min(reach, value))) / 100;
-    const at = (pixels: number): number => (pixels / width) * 2 * reach - reach;
-    return [limit(at(x)), limit(-at(y))];
   }
 
   protected paint(pen: Pen, state: PlaneState): void {
     const { votes, couplings, colours, colour, held } = state;
     const { size } = this;
     const { theme, scale } = state.look;
+    this.axes(pen, state.look);
     const thick = size * scale;
     const origin = this.place([0, 0]);
     const tip = this.place(state.pose);
-    strokeIn(pen, theme.grid, scale);
-    line(pen, 0, origin.y, this.width, origin.y);
-    line(pen, origin.x, 0, origin.x, this.width);
-    // What squash keeps v inside of.
-    pen.strokeStyle = theme.muted;
-    pen.setLineDash([5 * scale, 5 * scale]);
-    ring(pen, [origin.x, origin.y], this.width / (2 * this.reach));
-    pen.setLineDash([]);
     votes.forEach((vote, i) => arrow(pen, origin, this.place(vote), thick * (1.5 + 9 * couplings[i]), colours[i]));
     arrow(pen, origin, tip, thick * 9, colour, theme.ground);
     votes.forEach((vote, i) => handle(pen, this.place(vote), i, i === held, size, state));

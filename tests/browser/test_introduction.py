@@ -47,7 +47,7 @@ def test_it_plays_once_from_five_votes_to_all_and_is_not_in_the_link(
     assert min(presence[i] for i in others) >= sorted(presence)[-5]
     visitor.eventually(lambda: now(visitor)["at"] >= 1 and now(visitor)["few"] is None, "all votes")
     board = visitor.window.locator("section.routing").evaluate_handle("root => root.capsvizBoard")
-    board.evaluate("board => { board.controls.hold = 0; }")  # the rest of it sooner
+    board.evaluate("board => { board.controls.player.hold = 0; }")  # the rest of it sooner
     visitor.eventually(lambda: not now(visitor)["playing"], "the end of the play")
     assert now(visitor)["at"] == began["last"]
     visitor.window.wait_for_timeout(1000)  # what is told when a player rests would be in the link by now

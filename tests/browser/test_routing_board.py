@@ -42,7 +42,7 @@ def test_it_plays_every_line_of_every_iteration_without_asking_the_server(moving
     moving.eventually(lambda: "frame=0" in moving.query(), "the first frame in the link")
     moving.settle()
     sent = moving.messages_sent
-    at(moving, "(board.drawings.length = 0, board.controls.hold = 0)")  # standing still draws nothing
+    at(moving, "(board.drawings.length = 0, board.controls.player.hold = 0)")  # standing still draws nothing
     at(moving, EVEN)
     at(moving, "board.controls.root.querySelector('button').click()")
     moving.eventually(lambda: at(moving, "board.controls.position") == frames - 1, "the last frame")
