@@ -13,8 +13,7 @@ from typing import Any
 import streamlit as st
 
 ROOT = Path(__file__).resolve().parents[1]
-if str(ROOT) not in sys.path:  # `streamlit run` puts only this folder there
-    sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT))  # `streamlit run` puts only this folder there, and before it may come another `app`
 
 from app.server import callbacks, drawing_order, failures, heap, security, startup  # noqa: E402
 from app.tours import store  # noqa: E402

@@ -15,6 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
+from app.benchmarks.serving import wait_for_health
 from capsviz import places, zoo
 from capsviz.commands import app, main
 from capsviz.errors import CapsvizError
@@ -106,6 +107,23 @@ def test_the_app_starts_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert command[command.index("run") + 2 :] == [
         "--server.port", "8600", "--server.address", "0.0.0.0", "--server.allowedHosts", "*",
     ]  # fmt: skip
+
+
+def test_the_app_starts_in_a_folder_with_modules_of_its_own(tmp_path: Path):
+    for name in ("app", "queue"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('of the folder')")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-P", "-m", "capsviz", "app", "--port", str(port)]
+    log = tmp_path / "log"
+    with log.open("wb") as file:
+        variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+        server = subprocess.Popen(command, cwd=tmp_path, env=variables, stdout=file, stderr=subprocess.STDOUT)
+    try:
+        wait_for_health(f"http://localhost:{port}", server, log)
+    finally:
+        server.kill()
+        server.wait(timeout=20)
 
 
 @pytest.mark.parametrize(

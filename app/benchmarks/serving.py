@@ -71,14 +71,15 @@ def serving(script: str, folder: Path, **environment: str) -> Iterator[Server]:
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
         server = subprocess.Popen(command, cwd=ROOT / "app", env=variables, stdout=file, stderr=subprocess.STDOUT)
     try:
-        _wait_for_health(f"http://localhost:{port}", server, log)
+        wait_for_health(f"http://localhost:{port}", server, log)
         yield Server(f"http://localhost:{port}", server.pid, log)
     finally:
         server.kill()  # it holds nothing that has to be kept, and takes four seconds to end of itself
         server.wait(timeout=20)
 
 
-def _wait_for_health(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+def wait_for_health(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait until the server at an address answers; raises ServingError, with the log, where it does not."""
     for _ in range(PATIENCE):
         if server.poll() is not None:
             break

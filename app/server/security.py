@@ -8,6 +8,8 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.server.sent_files import SentFiles
+
 POLICY = {
     "default-src": "'self'",
     # Streamlit's page begins with a script of its own, and a board that is taken away is a page with its script in it.
@@ -52,9 +54,11 @@ class Headers:
 
 
 def middleware() -> list[Middleware]:
-    """Headers, and a refusal (400) of requests that name a host other than those of Streamlit's `server.allowedHosts`.
+    """Headers, a bound on what a session sends, and a refusal (400) of requests that name a host other than those of
+    Streamlit's `server.allowedHosts`.
 
     So a page of another host cannot reach an app on this machine under that host's name. Empty: every name is taken.
     """
     hosts = st.get_option("server.allowedHosts") or ["*"]
-    return [Middleware(Headers), Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)]
+    known = Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
+    return [Middleware(Headers), known, Middleware(SentFiles)]

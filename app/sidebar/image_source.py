@@ -104,6 +104,7 @@ def _upload() -> None:
     st.file_uploader(
         "Your picture",
         key="file",
+        max_upload_size=uploads.LARGEST,
         on_change=lambda: _sent("upload", st.session_state["file"]),
         help="PNG, JPEG, GIF, WebP, TIFF or BMP; it is brought into the form of the model's training images.",
     )

@@ -8,6 +8,7 @@ import streamlit as st
 
 from app import scene
 from app.page.text import plain, sentence
+from app.server import sent_files
 from app.shared import own_models, own_traces, resources
 from app.sources import trace_sets
 from app.state import session
@@ -64,6 +65,8 @@ def _received(key: str) -> None:
             session.update(session.changed(choices, model=scene.catalogue().start), **changes)
     except CapsvizError as error:
         session.say(_PROBLEM, str(error))
+    finally:
+        sent_files.forget(file)
 
 
 def _removed(name: str) -> None:

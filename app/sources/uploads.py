@@ -16,6 +16,8 @@ PAD = "pad"
 GIVEN = {"upload": "picture", "camera": "photograph", PAD: "drawing"}
 """Sources whose picture the visitor gives, and what it is called. The link holds it as the model sees it; the session
 keeps the `Upload` that it was made from, under `given-` and the source's name."""
+LARGEST = 5
+"""MB of a picture's file."""
 MOST_ORIGINALS = 20
 """Uploads that a session keeps, so that another model, or the way back, finds the picture as it was given."""
 _decoding = threading.BoundedSemaphore(2)
@@ -34,6 +36,8 @@ class Upload:
 
 def receive(name: str, content: bytes) -> Upload:
     """What has been uploaded, as a picture or as the sentence that says what is wrong with it."""
+    if len(content) > LARGEST * 2**20:
+        return Upload(name, None, f"The file has more than {LARGEST} MB: make the picture smaller and upload it again.")
     try:
         with _decoding:
             return Upload(name, data.read_image(content))

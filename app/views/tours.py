@@ -92,6 +92,6 @@ else:
     card(current, current.talk, mine)
     talk.take_away(current, mine)
     talk.editor(current, mine)
-st.file_uploader("Open the file of a talk", type="toml", key=FILE, on_change=opened)
+st.file_uploader("Open the file of a talk", type="toml", max_upload_size=1, key=FILE, on_change=opened)
 if problem := session.said(talk.PROBLEM):
     st.error(sentence(problem), icon=":material/broken_image:")

@@ -41,7 +41,8 @@ def app(
     """Start the app; Ctrl-C ends it. It offers the recordings in traces/, below the folder where it is started."""
     if tour is not None and not tour.is_file():
         raise CapsvizError(f"There is no file {tour}; give the file of a tour, as the app saves it.")
-    command = [sys.executable, "-m", "streamlit", "run", str(app_folder() / "main.py")]
+    # -P: a queue.py in the folder where it is started is not the library's
+    command = [sys.executable, "-P", "-m", "streamlit", "run", str(app_folder() / "main.py")]
     check_place(address, port)
     options = ["--server.port", str(port), "--server.address", address]
     names = [*LOCAL, *(host or ())] if host or address in LOCAL else ["*"]

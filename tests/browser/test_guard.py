@@ -8,6 +8,10 @@ import urllib.request
 import pytest
 
 from app.server.security import HEADERS
+from app.shared import own_models
+from app.sidebar import own_files
+from app.sources import uploads
+from capsviz.analysis import exchange
 
 
 def asked(address: str, host: str | None = None) -> tuple[int, dict[str, str]]:
@@ -46,3 +50,16 @@ def test_the_browser_itself_keeps_a_page_from_another_host(visitor):
     )
     assert said == "img-src"
     visitor.problems.clear()  # the console says so as well
+
+
+def test_a_file_of_a_model_passes_that_is_larger_than_a_picture_may_be(visitor):
+    """Streamlit holds a file against its server's bound, whatever the place on the page allows."""
+    visitor.open("perturb?model=mnist-dr-residual&image=3")
+    visitor.window.get_by_text(own_files.TITLE, exact=True).click()
+    content = exchange.export("mnist-dr-paper")
+    assert uploads.LARGEST * 2**20 < len(content) < own_models.LARGEST * 2**20
+    file = {"name": "large.capsviz", "mimeType": "", "buffer": content}
+    visitor.window.locator(".st-key-own_model input[type=file]").set_input_files(file)
+    visitor.window.get_by_text("large.capsviz: paper").wait_for()
+    visitor.settle()
+    assert "model=large.capsviz" in visitor.query()

@@ -55,13 +55,14 @@ def test_before_a_picture_is_there_the_page_shows_one_of_the_data_set(app: AppTe
         (b"", "The file is empty (0 bytes): choose another one."),
         (b"Not a picture at all.", "This is not a picture that can be read: choose a file in PNG"),
         (PNG[: len(PNG) // 2], "The picture is truncated or damaged"),
+        (PNG.ljust(6_000_000, b"\0"), "The file has more than 5 MB: make the picture smaller"),
         (
             pictures.enormous(),
             "The picture has more than 16 million pixels, or more than 20000 a side: make it smaller",
         ),
         (pictures.enormous(1, 15_000_000), "The picture has more than 16 million pixels, or more than 20000 a side"),
     ],
-    ids=["empty", "text", "truncated", "30000x30000", "1x15000000"],
+    ids=["empty", "text", "truncated", "heavy", "30000x30000", "1x15000000"],
 )
 def test_what_is_no_picture_gets_one_sentence(app: AppTest, content: bytes, sentence: str):
     upload(app, content)

@@ -1,0 +1,82 @@
+"""A session may send so many bytes and no more, and what has been taken is kept no longer."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import streamlit as st
+from starlette.types import Receive, Scope, Send
+from streamlit import runtime
+from streamlit.proto.Common_pb2 import FileURLs
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
+
+from app.server import sent_files
+
+
+@pytest.fixture
+def keeper(monkeypatch) -> MemoryUploadedFileManager:
+    kept = MemoryUploadedFileManager("/_stcore/upload_file")
+    monkeypatch.setattr(sent_files, "_keeper", lambda: kept)
+    monkeypatch.setattr(st, "get_option", {"server.maxUploadSize": 64}.get)
+    return kept
+
+
+def _answers(keeper: MemoryUploadedFileManager, sizes: list[int], at_once: bool = False) -> list[int]:
+    """What a session hears that sends files of so many bytes."""
+    heard = []
+
+    async def taking(scope: Scope, receive: Receive, send: Send) -> None:
+        await asyncio.sleep(0)
+        _, _, session, file = scope["path"].split("/")[1:]
+        keeper.add_file(session, UploadedFileRec(file, "x", "", bytes(scope["size"])))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            heard.append(message["status"])
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b""}
+
+    app = sent_files.SentFiles(taking)
+    requests = [
+        app({"type": "http", "method": "PUT", "path": f"/_stcore/upload_file/s/{name}", "size": size}, receive, send)
+        for name, size in enumerate(sizes)
+    ]
+
+    async def visit() -> None:
+        if at_once:
+            await asyncio.gather(*requests)
+            return
+        for request in requests:
+            await request
+
+    asyncio.run(visit())
+    return heard
+
+
+def test_a_session_that_sends_too_much_is_refused_and_another_one_is_not(keeper):
+    largest = st.get_option("server.maxUploadSize") * 2**20
+    few = sent_files.MOST_HELD - largest
+    assert _answers(keeper, [few // 2, few // 2, 1, 1, 1]) == [204, 204, 204, 413, 413]
+    keeper.remove_session_files("s")
+    assert _answers(keeper, [1]) == [204], "what Streamlit lets go is not counted"
+
+
+def test_files_that_come_at_the_same_time_count_as_large_ones(keeper):
+    most = sent_files.MOST_HELD // (st.get_option("server.maxUploadSize") * 2**20)
+    assert sorted(_answers(keeper, [1] * (most + 3), at_once=True)) == [204] * most + [413] * 3
+
+
+def test_a_file_that_was_taken_is_kept_no_longer(keeper, monkeypatch):
+    file = UploadedFileRec("f", "x", "", b"1")
+    keeper.add_file("s", file)
+    monkeypatch.setattr(runtime, "exists", lambda: True)
+    monkeypatch.setattr(sent_files, "get_script_run_ctx", lambda: SimpleNamespace(session_id="s"))
+    sent_files.forget(UploadedFile(file, FileURLs()))
+    assert keeper.get_files("s", ["f"]) == []
