@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 
 from capsviz.tracing.intervention import Intervention
 
 KINDS = {"mute": "muted", "boost": "boosted", "only": "isolated"}
 """What each part of an intervention is called in a link, and its field."""
-MOST = 1_000_000
+MOST = 400_000
 """No network has more capsules, with images of 224 × 224 pixels; a link that names more is a mistake."""
 _NEAR = 64
 """How many capsules on, at most, the second of a run is looked for."""
 _MOST_SCATTERED = 20_000
 """Capsules of a set in more parts than that, which take long to write."""
+_FEW = 4
+"""Interventions that are remembered: each may name every capsule three times."""
 
 _PART = re.compile(r"(\d{1,6})(?:-(\d{1,6})(?:/(\d{1,6}))?)?")
 
@@ -23,24 +26,32 @@ _PART = re.compile(r"(\d{1,6})(?:-(\d{1,6})(?:/(\d{1,6}))?)?")
 def write(capsules: Iterable[int]) -> str:
     """Runs of equal steps, from the smallest capsule on; single numbers where there are none."""
     rest, parts = sorted(set(capsules)), []
-    while rest:
-        here = set(rest)
-        run = max((_run(rest[0], second - rest[0], here) for second in rest[1 : _NEAR + 1]), key=len, default=rest[:1])
-        if len(run) < 3:
-            run = rest[:1]
-        step = run[1] - run[0] if len(run) > 1 else 1
-        parts.append(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" + (f"/{step}" if step > 1 else ""))
-        gone = set(run)
-        rest = [capsule for capsule in rest if capsule not in gone]
+    left, after, before = set(rest), dict(pairwise(rest)), {on: back for back, on in pairwise(rest)}
+    for first in rest:
+        if first not in left:
+            continue
+        run, second = range(first, first + 1), first
+        for _ in range(_NEAR):
+            second = after.get(second, first)
+            if second == first or (rest[-1] - first) // (second - first) < len(run):
+                break  # there is none, or no run from here on can be longer
+            end = second
+            while end in left:
+                end += second - first
+            run = max(run, range(first, end, second - first), key=len)
+        run = run if len(run) > 2 else run[:1]
+        step = f"/{run.step}" * (run.step > 1)
+        parts.append(str(first) if len(run) == 1 else f"{first}-{run[-1]}{step}")
+        left.difference_update(run)
+        for capsule in run:
+            back, on = before.pop(capsule, None), after.pop(capsule, None)
+            if back is not None and on is not None:
+                after[back], before[on] = on, back
+            elif back is not None:
+                del after[back]
+            elif on is not None:
+                del before[on]
     return ",".join(parts)
-
-
-def _run(first: int, step: int, here: set[int]) -> list[int]:
-    """The capsules at `first` and at every `step` from there, as far as none is missing."""
-    run = [first]
-    while run[-1] + step in here:
-        run.append(run[-1] + step)
-    return run
 
 
 def read(text: str) -> tuple[int, ...]:
@@ -61,13 +72,14 @@ def read(text: str) -> tuple[int, ...]:
     return tuple(sorted(set().union(*found)))
 
 
+@lru_cache(maxsize=_FEW)
 def write_intervention(intervention: Intervention) -> str:
     """ "mute:3,12;boost:40-44"."""
     parts = [(kind, getattr(intervention, field)) for kind, field in KINDS.items()]
     return ";".join(f"{kind}:{write(capsules)}" for kind, capsules in parts if capsules)
 
 
-@lru_cache(maxsize=64)  # a page reads its link often
+@lru_cache(maxsize=_FEW)  # a page reads its link often
 def read_intervention(text: str) -> Intervention:
     """The intervention that `write_intervention` wrote down. Raises ValueError for anything else."""
     said: dict[str, str] = {}

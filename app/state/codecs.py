@@ -117,6 +117,10 @@ def number(values: Sequence[float], what: str) -> Codec:
     return Codec(read, lambda random, *_: random.choice(values), lambda value: f"{value:g}")
 
 
+_MOST_NUMBERS = 10_000
+"""Of one choice; no capsule has so many."""
+
+
 def between(low: float, high: float, no_number: str, beyond: str, *, places: int = 0) -> Codec:
     """A number; no_number, beyond: what is said of a {text} that is none, or outside. places: decimals, if limited."""
 
@@ -161,6 +165,8 @@ def numbers(
         return tuple(round(value, 2) for value in values)
 
     def read(text: str, *_: Any) -> tuple[float, ...]:
+        if text.count(",") >= _MOST_NUMBERS:
+            raise ValueError(f"The link has a list of more than {_MOST_NUMBERS:,} numbers")
         try:
             values = normal([float(value or (0 if sparse else "")) for value in text.split(",")])
         except ValueError:
