@@ -25,8 +25,8 @@ MAX_SIDE = 20_000  # a decoder keeps something for every row
 WORKING_SIDE = 1024  # more than any model needs; larger pictures are reduced at once
 LAYOUTS = ("digit", "article", "photo")
 
-# Only formats that Pillow decodes itself: some others (EPS) hand the file to another program.
-_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP", "PPM", "ICO")
+# Only formats that Pillow decodes itself (EPS is handed to another program), and not before the size is known (ICO is).
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "TIFF", "BMP", "PPM")
 _NAMES = "PNG, JPEG, GIF, WebP, TIFF or BMP"
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
@@ -38,6 +38,7 @@ _TURNS = {
     8: Image.Transpose.ROTATE_90,
 }
 _ORIENTATION = 0x0112  # the EXIF tag
+_TILE = (322, 323)  # TIFF's tags: width and length of a tile, which is decoded whole, however little of it is seen
 _TOO_LARGE = (
     f"The picture has more than {MAX_PIXELS // 1_000_000} million pixels, or more than {MAX_SIDE} a side: make it "
     "smaller and upload it again."
@@ -207,8 +208,9 @@ def _open(file: io.BytesIO | io.BufferedReader) -> Image.Image:
 
 
 def _check_size(picture: Image.Image) -> None:
-    width, height = picture.size
-    if width * height > MAX_PIXELS or max(width, height) > MAX_SIDE:
+    tile = [getattr(picture, "tag_v2", {}).get(tag, 1) for tag in _TILE]
+    sides = [*picture.size, *(side if isinstance(side, int) else MAX_SIDE + 1 for side in tile)]
+    if max(map(math.prod, (sides[:2], sides[2:]))) > MAX_PIXELS or max(sides) > MAX_SIDE:
         raise ImageError(_TOO_LARGE)
 
 

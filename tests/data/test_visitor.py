@@ -111,9 +111,23 @@ def test_a_bomb_is_refused_before_it_is_decoded(monkeypatch):
         raise AssertionError("the pixels were decoded")
 
     monkeypatch.setattr(ImageFile.ImageFile, "load", decode)
-    for name in ("30 000 × 30 000", "9 000 × 9 000"):
+    for bomb in (BAD["30 000 × 30 000"], BAD["9 000 × 9 000"], of_a_tile(16_384)):
         with pytest.raises(ImageError, match="million pixels"):
-            read_image(BAD[name])
+            read_image(bomb)
+
+
+def test_an_icon_whose_pictures_are_decoded_to_learn_its_size_is_no_picture():
+    file = io.BytesIO()
+    Image.new("RGB", (32, 32)).save(file, "ICO")
+    with pytest.raises(ImageError, match="choose a file in PNG, JPEG, GIF, WebP, TIFF or BMP"):
+        read_image(file.getvalue())
+
+
+def of_a_tile(side: int) -> bytes:
+    """A TIFF of 16 × 16 pixels, seen of a tile of so many pixels a side."""
+    sizes = {256: 16, 257: 16, 258: 8, 259: 1, 262: 1, 277: 1, 322: side, 323: side, 324: 8, 325: side**2}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, size) for tag, size in sizes.items())
+    return b"II*\0" + struct.pack("<IH", 8, len(sizes)) + entries + bytes(4)
 
 
 def test_a_path_that_is_not_there_is_named(tmp_path):
