@@ -30,11 +30,12 @@ SHARE, MOST = 0.5, 4096
 
 P = ParamSpec("P")
 T = TypeVar("T")
+N = TypeVar("N", bound=nn.Module)
 _exhausted: dict[torch.device, str] = {}
 
 
 class DeviceError(CapsvizError):
-    """A device that is not on this machine."""
+    """A device that is not on this machine, or has no room."""
 
 
 class DeviceWarning(UserWarning):
@@ -74,6 +75,23 @@ def _find(said: str, *, given: bool) -> torch.device:
 def of(network: nn.Module) -> torch.device:
     """Where a network is."""
     return next(network.parameters()).device
+
+
+def placed(network: N, name: str | torch.device | None = None) -> N:
+    """A network on the device of that name, or on `chosen`; on the CPU where that has no room and was not named.
+
+    Raises DeviceError where there is no such device, and where the one that was named has no room.
+    """
+    place = chosen(name)
+    try:
+        return network.to(place)
+    except torch.OutOfMemoryError as error:
+        network.to(CPU)  # what was moved already
+        if name is not None:
+            what = f"{title(place)} has no room for the network; free its memory, or choose another device."
+            raise DeviceError(what) from error
+    _give_up(place)
+    return network
 
 
 def processor() -> str:

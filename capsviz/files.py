@@ -70,11 +70,16 @@ def write_together(contents: Mapping[Path, bytes | str]) -> None:
             left.unlink(missing_ok=True)
 
 
+def shortened(name: str, most: int) -> str:
+    """The beginning of a name that takes at most so many bytes, which is what file systems count."""
+    return name.encode()[:most].decode(errors="ignore")
+
+
 def _written_beside(path: Path, content: bytes | str) -> Path:
     """The content in a file of the same folder, its bytes on the disk; nothing is left where that fails."""
     if path.exists() and not path.is_file():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    number, name = tempfile.mkstemp(UNFINISHED, f"{path.name[:100]}.", path.parent)
+    number, name = tempfile.mkstemp(UNFINISHED, f"{shortened(path.name, 100)}.", path.parent)
     try:
         with open(number, "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)

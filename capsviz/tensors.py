@@ -37,7 +37,7 @@ class TensorFile:
     ) -> None:
         self.path, self._file, self._sentence, self._content = path, file, sentence, content
         self.metadata: dict[str, str] = file.metadata() or {}
-        self.names: tuple[str, ...] = tuple(file.keys())
+        self.names = dict.fromkeys(file.keys())
 
     @property
     def numbers(self) -> int:

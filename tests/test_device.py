@@ -216,6 +216,25 @@ def test_after_a_gpu_gave_up_models_are_loaded_on_the_cpu(monkeypatch):
     assert device.of(zoo.load("digits-dr")) == device.CPU
 
 
+def test_a_model_that_a_full_device_does_not_take_is_on_the_cpu_unless_that_device_was_named(monkeypatch):
+    before = nn.Module.to
+
+    def to(self, *place, **form):
+        if place == (GPU,):
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return before(self, *place, **form)
+
+    monkeypatch.delenv(device.VARIABLE, raising=False)
+    monkeypatch.setattr(device, "_exhausted", {})
+    monkeypatch.setattr(device, "_find", lambda *_, **__: GPU)
+    monkeypatch.setattr(device, "title", lambda place: "NVIDIA X" if place == GPU else "2 cores")
+    monkeypatch.setattr(nn.Module, "to", to)
+    with pytest.raises(device.DeviceError, match=r"^NVIDIA X has no room for the network; free its memory, or .*\.$"):
+        zoo.load("digits-dr", "cuda")
+    with pytest.warns(device.DeviceWarning, match="^NVIDIA X ran out of memory, so that networks run on 2 cores"):
+        assert device.of(zoo.load("digits-dr")) == device.CPU == device.chosen()
+
+
 def test_running_out_of_the_cpus_memory_is_no_reason_to_try_again(monkeypatch):
     monkeypatch.setattr(CapsNet, "encode", lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError("no room")))
     with pytest.raises(torch.OutOfMemoryError, match="no room"):

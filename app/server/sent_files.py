@@ -51,18 +51,14 @@ def _sender(scope: Scope) -> str:
     return str(scope["path"]).partition("/_stcore/upload_file/")[2].partition("/")[0]
 
 
-def _keeper() -> MemoryUploadedFileManager:
+def _held(session: str) -> int:
     keeper = runtime.get_instance().uploaded_file_mgr
     assert isinstance(keeper, MemoryUploadedFileManager)
-    return keeper
-
-
-def _held(session: str) -> int:
-    return sum(len(file.data) for file in list(_keeper().file_storage.get(session, {}).values()))
+    return sum(len(file.data) for file in list(keeper.file_storage.get(session, {}).values()))
 
 
 def forget(file: UploadedFile) -> None:
     """Keep a file no longer that the visitor's page does not show any more."""
     context = get_script_run_ctx()
-    if context is not None and runtime.exists():
-        _keeper().remove_file(context.session_id, file.file_id)
+    if context is not None and isinstance(context.uploaded_file_mgr, MemoryUploadedFileManager):
+        context.uploaded_file_mgr.remove_file(context.session_id, file.file_id)

@@ -20,6 +20,7 @@ from capsviz.analysis.predictions import Predictions
 from capsviz.data import DATASETS
 from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.errors import line
+from capsviz.files import shortened
 from capsviz.network import CapsNet
 from capsviz.zoo import Entry, ZooError
 
@@ -76,7 +77,8 @@ def _words(values: tuple[Any, ...]) -> list[str]:
 
 def stem_of(file: str, otherwise: str) -> str:
     """The name of a visitor's file in one line, without path and ending; `otherwise` where nothing is left."""
-    return line(file).replace("/", " ").replace("\\", " ").rpartition(".")[0].strip(". ")[:80] or otherwise
+    stem = line(file).replace("/", " ").replace("\\", " ").rpartition(".")[0].strip(". ")
+    return shortened(stem, 80) or otherwise
 
 
 def receive(file: str, content: bytes, on_stage: str) -> str:

@@ -118,9 +118,9 @@ def model(name: str) -> CapsNet:
 
 
 @of_zoo(spinner="Loading the model …", most=16)
-def _model(name: str, place: str) -> CapsNet:
+def _model(name: str, place: str) -> CapsNet:  # place: `device.chosen`
     own = own_models.models().get(name)
-    return own.network.to(place) if own else zoo.load(name, place)
+    return device.placed(own.network) if own else zoo.load(name)
 
 
 def drawn_weights(name: str, layer: int, position: int, upper: int) -> dict[str, ndarray]:
@@ -240,7 +240,7 @@ def pooled(name: str, pixels: bytes) -> Pooling:
 
 @of_zoo(most=4)
 def _baseline(name: str, place: str) -> CNN:
-    network = zoo.load_network(name, place)
+    network = zoo.load_network(name)
     assert isinstance(network, CNN)
     return network
 

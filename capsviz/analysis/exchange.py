@@ -13,6 +13,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.data.folder import parted
 from capsviz.errors import CapsvizError, line
 from capsviz.files import safetensors_bytes
-from capsviz.network import CapsNet, CapsNetConfig, Network, NetworkConfig, config_in_file
+from capsviz.network import CapsNet, CapsNetConfig, Network, config_in_file
 from capsviz.reading import parsed, understood
 from capsviz.tensors import TensorFile, tensor_bytes
 from capsviz.zoo import Entry, ZooError
@@ -41,7 +42,7 @@ MEASURED = "measured."
 LARGEST_RECORD = 2_000_000
 """Bytes of a record that goes along."""
 MOST_WEIGHTS, MOST_MULTIPLICATIONS = 50_000_000, 20_000_000_000
-MOST_CAPSULES, MOST_VOTES, MOST_ITERATIONS = 50_000, 2**24, 10
+MOST_NUMBERS, MOST_CAPSULES, MOST_VOTES, MOST_ITERATIONS, MOST_CLASSES = 2**24, 50_000, 2**24, 10, 1_000
 """Of a network that somebody dropped into the app; the papers' largest on 32 × 32 pixels are well below."""
 REMEDY = "write it anew with `capsviz zoo export`"
 _FOLDER = re.compile(rf"{FOLDER_PREFIX}(?!\.)[^/\\~\x00-\x1f]+@(1|3)x\d{{1,3}}x\d{{1,3}}")
@@ -226,13 +227,8 @@ def _opened(path: Path) -> ModelFile:
 
 def check_small(found: ModelFile) -> None:
     """Raise ZooError unless a network that a stranger sent can be run beside what others do, before it is built."""
-    network = found.entry.network
-    sizes: list[tuple[str, int, int]] = [
-        ("weights", found.entry.parameters, MOST_WEIGHTS),
-        ("multiplications an image", _multiplications(network), MOST_MULTIPLICATIONS),
-    ]
-    if isinstance(network, CapsNetConfig):
-        sizes += routed_sizes(network)
+    network = found.entry.config
+    sizes = [("weights", found.entry.parameters, MOST_WEIGHTS), *_encoded_sizes(network), *routed_sizes(network)]
     check_sizes(found.entry.file, sizes, "put it into a zoo of your own with `capsviz zoo add`", ZooError)
 
 
@@ -245,29 +241,26 @@ def check_sizes(file: str, sizes: Sequence[tuple[str, int, int]], remedy: str, e
 
 def routed_sizes(network: CapsNetConfig) -> list[tuple[str, int, int]]:
     """What is counted of a network's routing, how many of it there are, and how many a stranger's file may have."""
-    capsules = max(rows * columns * types for rows, columns, types in network.grids)
     return [
-        ("capsules in a layer", capsules, MOST_CAPSULES),
-        ("numbers of votes", max(network.votes), MOST_VOTES),
+        ("capsules below its classes", sum(math.prod(grid) for grid in network.grids), MOST_CAPSULES),
+        ("numbers of votes", sum(network.votes), MOST_VOTES),
         ("iterations", network.iterations, MOST_ITERATIONS),
+        ("classes", network.classes, MOST_CLASSES),
     ]
 
 
-def _multiplications(network: NetworkConfig) -> int:
-    """About as many as the encoder's convolutions take, each weight at each place."""
-    if not isinstance(network, CapsNetConfig):
-        return network.weights * math.prod(network.image[1:])
-    sides, total = list(network.image[1:]), 0
-    widths = [network.conv_channels, network.primary_types * network.primary_dim]
-    if network.stages:
-        widths = [network.stages[0].channels, *(s.channels for s in network.stages for _ in range(2 * s.blocks))]
-        widths.append(network.primary_types * network.primary_dim)
-    below = network.image[0]
-    for rows, columns, width in zip(network.windows(0), network.windows(1), widths, strict=True):
+def _encoded_sizes(network: CapsNetConfig) -> list[tuple[str, int, int]]:
+    """The same of its encoder: multiplications, about as many as each weight at each place takes, and what it keeps."""
+    sides, multiplications, largest = list(network.image[1:]), network.weights, 0
+    windows = zip(network.windows(0), network.windows(1), pairwise(network.channels), strict=True)
+    for rows, columns, (below, width) in windows:
         sides = [window.places(side) for window, side in zip((rows, columns), sides, strict=True)]
-        total += math.prod(sides) * width * below * rows.kernel * columns.kernel
-        below = width
-    return total + network.weights
+        multiplications += math.prod(sides) * width * below * rows.kernel * columns.kernel
+        largest = max(largest, math.prod(sides) * width)
+    return [
+        ("multiplications an image", multiplications, MOST_MULTIPLICATIONS),
+        ("numbers in a layer of its encoder", largest, MOST_NUMBERS),
+    ]
 
 
 def add(path: Path | str, name: str | None = None, *, replaces: str | None = None) -> Entry:

@@ -146,6 +146,6 @@ def _networks(runs: Path | None) -> Iterator[tuple[Drawer, CapsNet]]:
     for file in sorted(runs.glob(f"*/{SUMMARY}")) if runs else ():
         config = TrainingConfig.from_dict(read_summary(file.parent)["training"])
         spread = told.get((file.parent.name, config.command()))
-        network = open_run(file.parent)[0].to(device.chosen()) if spread else None
+        network = device.placed(open_run(file.parent)[0]) if spread else None
         if spread and isinstance(network, CapsNet) and network.decoder is not None:
             yield Drawer(spread.name, spread.routing, spread.steps, spread.command), network

@@ -254,14 +254,18 @@ class CapsNetConfig(NetworkConfig):
         return tuple(count * max(self.primary_dim, self.class_dim) for count in pairs)
 
     @property
-    def weights(self) -> int:
-        """Numbers of its kernels and matrices: a file of its weights holds so many at least."""
+    def channels(self) -> tuple[int, ...]:
+        """Of the image, and of what each convolution of the encoder makes of it."""
         widths = [self.conv_channels]
         if self.stages:
             widths = [self.stages[0].channels, *(s.channels for s in self.stages for _ in range(2 * s.blocks))]
-        channels = [self.image[0], *widths, self.primary_types * self.primary_dim]
+        return (self.image[0], *widths, self.primary_types * self.primary_dim)
+
+    @property
+    def weights(self) -> int:
+        """Numbers of its kernels and matrices: a file of its weights holds so many at least."""
         kernels = [rows.kernel * columns.kernel for rows, columns in zip(*map(self.windows, (0, 1)), strict=True)]
-        encoder = sum(a * b * kernel for (a, b), kernel in zip(pairwise(channels), kernels, strict=True))
+        encoder = sum(a * b * kernel for (a, b), kernel in zip(pairwise(self.channels), kernels, strict=True))
         types = [grid[2] for grid in self.grids]
         layers = sum(
             layer.kernel**2 * below * layer.types for layer, below in zip(self.capsule_layers, types, strict=False)

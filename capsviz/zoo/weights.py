@@ -45,8 +45,8 @@ def load_network(name: str, device: str | None = None) -> Network:
 
     device: as of `load`. Raises ZooError, DeviceError, and NotFinite for weights of a training that diverged.
     """
-    place = devices.chosen(device)
-    return network_of(*tensors_of(name), "restore it with git").to(place)
+    devices.chosen(device)  # before a file is read
+    return devices.placed(network_of(*tensors_of(name), "restore it with git"), device)
 
 
 def network_of(model: Entry, tensors: dict[str, Tensor], remedy: str) -> Network:

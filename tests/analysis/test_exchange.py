@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save as save_tensors
 
 from capsviz import zoo
 from capsviz.analysis import exchange, predictions
 from capsviz.commands.main import main
 from capsviz.data import load, to_float
-from capsviz.network import CapsNet
+from capsviz.network import CapsNet, CapsuleLayer
 from capsviz.tensors import LENGTH
+from capsviz.zoo.storage import RUN, SCALES, WEIGHTS
 from tests.app.test_own_images import published
 from tests.folders import drawn
 from tests.fuzz.damage import sealed
@@ -143,14 +146,46 @@ def test_what_would_not_run_beside_others_is_refused_before_it_is_built(monkeypa
         "iterations": replace(config, iterations=11),
         "multiplications": replace(config, image=(1, 512, 512), conv_channels=4_000, primary_stride=300),
         "numbers of votes": replace(config, image=(1, 300, 300), primary_types=2, class_dim=64),
+        "numbers in a layer of its encoder": replace(
+            config, image=(1, 512, 512), conv_channels=8_000, kernel=1, primary_kernel=1, primary_stride=512
+        ),
+        "capsules below its classes": replace(
+            zoo.entry("digits-matrix").config,
+            image=(1, 70, 70),
+            kernel=1,
+            conv_channels=8,
+            primary_kernel=1,
+            primary_stride=1,
+            primary_types=10,
+            primary_dim=16,
+            reshaped=False,
+            capsule_layers=(CapsuleLayer(10, 1, 1),) * 16,
+        ),
+        "classes": replace(config, classes=2_000),
     }
     for said, network in wrong.items():
+        classes = tuple(map(str, range(network.classes)))
+        entry = replace(found.entry, routing=network.routing, network=network, classes=classes)
         with pytest.raises(zoo.ZooError, match=rf"{said}.* and here are at most .*`capsviz zoo add`\.$"):
-            exchange.check_small(replace(found, entry=replace(found.entry, network=network)))
+            exchange.check_small(replace(found, entry=entry))
+
+
+def test_a_file_of_many_names_is_refused_as_fast_as_one_of_few():
+    content = exchange.export("digits-dr")
+    length = int.from_bytes(content[:LENGTH], "little")
+    metadata = json.loads(content[LENGTH : LENGTH + length])["__metadata__"]
+    sizes = {"whole": zoo.entry("digits-dr").network.weights} | {f"x{place}": 1 for place in range(10_000)}
+    tensors = {f"{WEIGHTS}{name}": torch.zeros(size, dtype=torch.int8) for name, size in sizes.items()}
+    tensors |= {f"{SCALES}{name}": torch.zeros(-(-size // RUN)) for name, size in sizes.items()}
+    tensors["zzz"] = torch.zeros(1)
+    began = time.perf_counter()
+    with pytest.raises(zoo.ZooError, match="zzz is no part of a model"):
+        exchange.read(save_tensors(tensors, metadata), "mine.capsviz")
+    assert time.perf_counter() - began < 5
 
 
 def test_every_shipped_model_may_be_dropped():
-    for entry in zoo.models().values():
+    for entry in filter(lambda entry: entry.has_capsules, zoo.models().values()):
         exchange.check_small(exchange.ModelFile(entry, {}, None))
 
 

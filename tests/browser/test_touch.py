@@ -86,6 +86,7 @@ def test_a_finger_that_goes_along_a_curve_or_taps_it_takes_the_frame_with_it(cal
     finger.touch("touchEnd")
     dragged = sweep.evaluate(frame)
     caller.eventually(lambda: caller.window.url != before, "where the finger left it, in the link")
+    caller.settle()
     assert finger.stroke(box["width"] - 20, box["height"] / 2, 0) == pytest.approx(0, abs=1)
     assert sweep.evaluate(frame) > dragged > 0
 

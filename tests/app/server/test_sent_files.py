@@ -20,7 +20,7 @@ from app.server import sent_files
 @pytest.fixture
 def keeper(monkeypatch) -> MemoryUploadedFileManager:
     kept = MemoryUploadedFileManager("/_stcore/upload_file")
-    monkeypatch.setattr(sent_files, "_keeper", lambda: kept)
+    monkeypatch.setattr(runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=kept))
     monkeypatch.setattr(st, "get_option", {"server.maxUploadSize": 64}.get)
     return kept
 
@@ -76,7 +76,7 @@ def test_files_that_come_at_the_same_time_count_as_large_ones(keeper):
 def test_a_file_that_was_taken_is_kept_no_longer(keeper, monkeypatch):
     file = UploadedFileRec("f", "x", "", b"1")
     keeper.add_file("s", file)
-    monkeypatch.setattr(runtime, "exists", lambda: True)
-    monkeypatch.setattr(sent_files, "get_script_run_ctx", lambda: SimpleNamespace(session_id="s"))
+    context = SimpleNamespace(session_id="s", uploaded_file_mgr=keeper)
+    monkeypatch.setattr(sent_files, "get_script_run_ctx", lambda: context)
     sent_files.forget(UploadedFile(file, FileURLs()))
     assert keeper.get_files("s", ["f"]) == []

@@ -124,4 +124,9 @@ def test_a_wrong_file_is_one_sentence_and_the_page_stays(visit: Visit, content: 
 def test_a_trace_that_is_too_large_for_a_room_is_refused(visit: Visit, content: bytes, monkeypatch):
     monkeypatch.setattr(exchange, "MOST_CAPSULES", 100)
     [error] = drop(visit(), content, "mine.safetensors").error
-    assert "has 288 capsules in a layer and here are at most 100" in error.value
+    assert "has 288 capsules below its classes and here are at most 100" in error.value
+
+
+def test_a_file_may_have_the_longest_name_in_any_script(visit: Visit, content: bytes):
+    app = drop(visit(), content, f"{'数' * 80}.safetensors")
+    assert not app.error and "theirs" in spoken(app) and "数" * 20 in app.query_params["recording"]
