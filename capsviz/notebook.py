@@ -80,7 +80,7 @@ def perturb(
     a grid) or "walk" (to the capsule of another image). image: one, as `capsviz.trace` takes them. upper: the capsule
     to move, the most active one unless given. wide: by up to 1 instead of 0.25 (Sabour, Frosst & Hinton 2017, Fig. 4).
     Raises CapsvizError where anywidget or plotly is not installed, PerturbError where the model has no decoder, lacks
-    the class, or has no exemplars for `hand`, PixelsError and ZooError as `capsviz.trace`.
+    the class, or has no exemplars for `hand`, PixelsError, ZooError and NoCapsulesError as `capsviz.trace`.
     """
     with needed("notebook", _WHAT):
         from capsviz.boards.notebook import board_widget

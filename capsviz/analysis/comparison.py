@@ -72,7 +72,7 @@ def compare(
 
     models: networks, or names of pretrained ones. images: in 0..1, or bytes 0 to 255. objects: how many an image shows,
     and capsules are decoded. Raises CompareError where a model has no capsules or takes images of another shape,
-    PixelsError, ModeError and ZooError as `capsviz.trace`.
+    NoCapsulesError where the name is of one without, PixelsError, ModeError and ZooError as `capsviz.trace`.
     """
     count, given = _count(objects), tensor_of(images, "images", PixelsError)
     answers = {name: _answer(_fitting(name, model, given), given, count) for name, model in models.items()}
@@ -123,7 +123,7 @@ def redraw(
     own reconstructions.
 
     Raises CompareError where the second model has no decoder or the two do not fit each other or the images,
-    PixelsError, ModeError and ZooError as `capsviz.trace`.
+    NoCapsulesError, PixelsError, ModeError and ZooError as `compare`.
     """
     count, given = _count(objects), tensor_of(images, "images", PixelsError)
     encoder = _fitting("The classifying model", encoder, given)

@@ -221,6 +221,9 @@ def zoo_train(
 
     chosen = choose(names or (), preset, seeds)
     if only_list:
+        given = {"--device": device, "--threads": threads, "--time-limit": time_limit}
+        if unused := [option for option, value in given.items() if value is not None]:
+            raise CapsvizError(f"--list trains nothing; leave out {' and '.join(unused)}.")
         print(table(chosen, out))
         return
     series = train_series(chosen, out, device=device, threads=threads, time_limit=time_limit, say=say)

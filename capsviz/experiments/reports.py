@@ -68,9 +68,10 @@ def _table() -> Report:
         "How far from the paper's test errors are the models trained here?",
         tuple(table2.sentences(lines)),
         table2.markdown(lines),
-        "Test error, measured once, of the shipped, rounded weights (several seeds: of the float32 weights, some of "
-        "trainings repeated on another machine, and of the rounded ones where the run is gone); no epoch was chosen by "
-        "it, but how long our encoder learns CIFAR-10, and EM Fashion-MNIST with a quarter of the convolution; "
+        "Test error, measured once, of the shipped, rounded weights (several seeds, and what does not ship: of the "
+        "float32 weights, some of trainings repeated on another machine, and of the rounded ones where the run is "
+        "gone); no epoch was chosen by it, but how long our encoder learns CIFAR-10, and EM Fashion-MNIST with a "
+        "quarter of the convolution; "
         f"{seeds}",
         "capsviz experiment table",
         "Yang, Li & Yu 2021, Table II",

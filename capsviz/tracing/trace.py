@@ -70,6 +70,8 @@ class LayerTrace(Mapping[str, Tensor]):
 
     def __getitem__(self, name: str) -> Tensor:
         if name not in self.steps:
+            if name not in {field.name for field in fields(self.algorithm.step)}:
+                raise NotRecorded(f"{self.algorithm.title} has no {name}; it has {', '.join(self.steps)}.")
             raise NotRecorded(f"The trace does not hold the {name}; record them as well.")
         return self.steps[name]
 

@@ -153,7 +153,7 @@ class TrainingConfig:
                 continue
             for limit in each.metadata.get("limits", ()):
                 if not limit.holds(value):
-                    raise SettingsError(f"{each.name} is {value!r}; {limit.remedy}.")
+                    raise SettingsError(f"{_said(each.name)} is {value!r}; {limit.remedy}.")
             check_kind(each.name, self.routing)
         if self.decoder_rate is not None and not (self.method.has_capsules and self.decoder):
             raise SettingsError(NO_DECODER)
@@ -230,6 +230,12 @@ def check_kind(name: str, routing: str) -> None:
     if kind and METHODS[routing] not in kind.methods:
         able, names = shorts(kind.methods), " or ".join(method.name for method in kind.methods)
         raise SettingsError(kind.refusal.format(able=able, names=names, routing=routing, option=OPTIONS[name]))
+
+
+def _said(name: str) -> str:
+    """A field, and how the command line calls it where that is not by its name."""
+    option = OPTIONS[name]
+    return name if option.removeprefix("--").replace("-", "_") == name else f"{name} ({option})"
 
 
 def slug(name: str) -> str:

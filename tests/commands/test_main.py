@@ -131,6 +131,11 @@ def test_more_than_a_machine_can_do_is_refused_before_anything_is_done(words):
     assert result.exit_code == 2 and "less than or equal to" in " ".join(result.output.split())
 
 
+def test_a_list_of_models_refuses_what_is_said_of_a_training():
+    said = CliRunner().invoke(app, ["zoo", "train", "--list", "--device", "cuda", "--time-limit", "9m"]).exception
+    assert str(said) == "--list trains nothing; leave out --device and --time-limit."
+
+
 @pytest.mark.parametrize("words", [["train"], ["zoo", "train"], ["experiment", "iterations"]])
 def test_every_time_limit_is_written_as_people_write_it(words):
     said = CliRunner().invoke(app, [*words, "--time-limit", "soon"]).exception

@@ -102,6 +102,8 @@ def test_without_votes_what_needs_none_is_there_and_the_rest_says_so(ours):
     if trace.config.algorithm.share is None or "agreement" in trace.layer:
         with pytest.raises(NotRecorded, match=r"^The trace does not hold the agreement; record them as well\.$"):
             found.layer["agreement"]
+    with pytest.raises(NotRecorded, match=r" has no love; it has .*activations"):
+        found.layer["love"]
     if "board" in trace.config.algorithm.pictures:
         with pytest.raises(FigureError, match="The trace holds no votes; record it with them, or have its model cast"):
             trace_board(found)

@@ -169,8 +169,13 @@ def test_numbers_that_are_finite_may_have_a_sum_that_is_not():
     ],
 )
 def test_settings_outside_their_range_are_one_sentence(given):
-    with pytest.raises(SettingsError, match=f"^{next(iter(given))} is .*; give .*\\.$"):
+    with pytest.raises(SettingsError, match=rf"^{next(iter(given))}( \(--[a-z-]+\))? is .*; give .*\.$"):
         TrainingConfig("digits", "dr", "tiny", **given)
+
+
+def test_a_setting_that_the_command_line_calls_otherwise_is_said_with_that_name():
+    with pytest.raises(SettingsError, match=r"^ascent_step \(--gamma\) is -1.0; give "):
+        TrainingConfig("digits", "l2", "tiny", ascent_step=-1.0)
 
 
 @pytest.mark.parametrize("iterations", [0, 10**8])
