@@ -1,7 +1,7 @@
 """Figure 3 of Yang, Li & Yu 2021: do L1 and L2 converge faster than DR? Read off the curves in `pretrained/`.
 
 The paper draws test error; the curves hold the error on validation images, held out of the training set, after each
-epoch, and the margin loss on the training batches every 50 steps.
+epoch, and the margin loss on the training batches, over 50 steps at least.
 
 capsviz experiment convergence
 """
@@ -25,6 +25,8 @@ from capsviz.training.journal import read_lines
 
 COMPARED = (DYNAMIC.name, L2.name, L1.name)
 ERROR_LEVELS = (60.0, 50.0, 40.0, 30.0, 20.0, 10.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.75, 0.5)
+READ_OVER = 50
+"""Steps at least over which a loss is read: at the end of an epoch there may be a few images since the last reading."""
 LOSS_LEVELS = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
 
 
@@ -93,7 +95,19 @@ def settings(command: str) -> str:
 
 
 def _read(path: Path) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, float], ...]]:
-    return curve_points(read_lines(path))
+    validation, loss = curve_points(read_lines(path))
+    return validation, pooled(loss)
+
+
+def pooled(loss: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
+    """Means of a loss over `READ_OVER` steps at least, of its means between one step and the next that is named."""
+    found, sum_, before, start = [], 0.0, 0, 0
+    for step, mean in loss:
+        sum_, before = sum_ + mean * (step - before), step
+        if step - start >= READ_OVER:
+            found.append((step, sum_ / (step - start)))
+            sum_, start = 0.0, step
+    return tuple(found)
 
 
 def curve_points(

@@ -18,8 +18,6 @@ from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.feed import Batch, multi_hot
 from capsviz.training.step import ForwardPass, descend
 
-MEASURED = 32
-"""Images of the step that is run without numbers; what more of them take is in proportion."""
 FEWEST = 8
 """Images a step, fewer than which is no remedy: smaller images are."""
 TIMED = 5
@@ -37,43 +35,42 @@ def check_images(config: TrainingConfig) -> None:
         )
 
 
-def room(config: TrainingConfig, model: Network) -> str:
+def room(config: TrainingConfig, model: Network, *, moments: bool = False) -> str:
     """The sentence on how much memory the steps of a training take.
 
-    Raises SettingsError, which names the option to change, where it is more than is free where the network is.
+    moments: whether the optimizer's are there already, as the weights are. Raises SettingsError, which names the option
+    to change, where it is more than is free where the network is, with what is there already.
     """
     place = next(model.parameters()).device
     free = memory.free() if place == CPU else free_bytes(place)
-    count = min(config.batch, MEASURED)
     weights = sum(tensor.numel() * tensor.element_size() for tensor in model.parameters())
-    taken = _taken(config, model, count)
 
     def of(batch: int) -> int:
         """The weights, both moments of each, and what a step or a validation takes."""
-        return 3 * weights + taken + max(0, taken - weights) * max(0, batch - count) // count
+        return 3 * weights + _taken(config, model, batch)
 
+    needed = of(config.batch)
     if free is None:
-        return f"A step takes about {_size(of(config.batch))} of memory."
-    if of(config.batch) <= free:
-        return f"A step takes about {_size(of(config.batch))} of memory, and {_size(free)} are free."
+        return f"A step takes about {_size(needed)} of memory."
+    free += 3 * weights if moments else weights
+    if needed <= free:
+        return f"A step takes about {_size(needed)} of memory, and {_size(free)} are free."
     smaller = [config.batch // 2**halvings for halvings in range(1, config.batch.bit_length())]
-    fitting = next((batch for batch in smaller if batch >= FEWEST and 3 * weights + taken * batch // count <= free), 0)
+    fitting = next((batch for batch in smaller if batch >= FEWEST and of(batch) <= free), 0)
     side = max(8, min(model.config.image[1:]) // 2)
     remedy = f"--batch {fitting}" if fitting else f"--size {side} or another --preset"
-    raise SettingsError(
-        f"A step takes about {_size(of(config.batch))} of memory, and {_size(free)} are free; give {remedy}."
-    )
+    raise SettingsError(f"A step takes about {_size(needed)} of memory, and {_size(free)} are free; give {remedy}.")
 
 
 def _taken(config: TrainingConfig, model: Network, count: int) -> int:
     """Bytes that both passes of a step on `count` images, or a validation, take at most, by ones without numbers."""
     from torch._subclasses.fake_tensor import FakeTensorMode  # takes as long to import as half of torch
 
-    mode = FakeTensorMode()
-    empty = memory.hollow(model, mode).train()
+    mode, place = FakeTensorMode(), next(model.parameters()).device.type  # each takes its own way through a network
+    empty = memory.hollow(model, mode, place).train()
     with mode, few():
-        images = torch.zeros(count, *model.config.image, dtype=torch.uint8)
-        labels = torch.zeros(count, 1, dtype=torch.int64)
+        images = torch.zeros(count, *model.config.image, dtype=torch.uint8, device=place)
+        labels = torch.zeros(count, 1, dtype=torch.int64, device=place)
         batch = Batch(images, labels, multi_hot(labels, model.config.classes), images.unsqueeze(1))
         forward_pass, alone = ForwardPass(empty), _Alone()
         learned = memory.peak_of(lambda: descend(config, alone, empty, forward_pass, alone, batch, 0.5))

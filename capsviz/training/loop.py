@@ -157,12 +157,13 @@ def train(
             journal.say(greeting(config, model, fabric, start, total))
             if config.is_folder:
                 journal.say(train_set.note)
-                journal.say(forecast.room(config, model))
+                journal.say(forecast.room(config, model, moments=bool(optimizer.state)))
             if start == 0 and 0 in keep:
                 write_tensors(kept_at(folder, 0), average.model.state_dict(), {"step": 0})
         pace = forecast.Pace(start, total, slow=WARM_UPS + 1 if recorded else 1) if config.is_folder else None
         window, began = RunningMeans(), time.monotonic()
         window.restore(tensors, fabric)
+        tensors.clear()  # the whole checkpoint
         saved = began
 
         def finite(loss: Tensor | float, done: int, what: str = "loss") -> None:
@@ -190,7 +191,7 @@ def train(
             seconds = seconds_before + time.monotonic() - began
             position = {"step": done, "epoch": done / feed.steps_per_epoch, "seconds": round(seconds, 2)}
             if done % METRICS_EVERY == 0 or epoch_over:
-                position |= window.read(fabric) | {"learning_rate": rate} | sparsity_of(model)
+                position |= window.read(fabric) | {"learning_rate": rate} | sparsity_of(average.model)
                 if journal:
                     journal.write("train", position)
             result = evaluate(average.model, held_out, config.batch) if journal and epoch_over else None

@@ -474,6 +474,13 @@ def test_a_model_that_left_the_zoo_leaves_multi_mnist(folder, tmp_path, monkeypa
     assert multi.run()["rows"] == known(results.read(multi.NAME))["rows"] == []
 
 
+def test_a_loss_is_read_over_so_many_steps_that_one_batch_does_not_pass_a_level():
+    loss = ((50, 0.5), (97, 0.02), (100, 0.009), (150, 0.02), (160, 0.001))
+    steps, means = zip(*convergence.pooled(loss), strict=True)
+    assert steps == (50, 100, 150) and means == pytest.approx((0.5, (47 * 0.02 + 3 * 0.009) / 50, 0.02))
+    assert convergence.first_below(convergence.pooled(loss), 0.01) is None
+
+
 def test_multi_mnist_says_no_steps_of_a_model_whose_steps_nobody_counted():
     row = {"model": "mine", "routing": "dr", "preset": "paper", "error": 9.9, "count": 9000, "steps": 0}
     assert "| 9.90 | 9000 | – | paper |" in multi.markdown([row])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -249,6 +250,28 @@ def test_a_forecast_and_the_steps_around_it_leave_one_another_their_numbers():
         assert fourier._transforms.cache_info().currsize == expected
         descend(config, forecast._Alone(), model, ForwardPass(model), forecast._Alone(), batch, 0.5)
         assert fourier._transforms.cache_info().currsize == 1
+
+
+@pytest.mark.parametrize(
+    ("preset", "side", "classes", "batches"), [("residual", 32, 60, (16, 64, 256)), ("compact", 40, 20, (8, 32, 128))]
+)
+def test_the_batch_that_a_refusal_names_fits_and_no_larger_half_does(preset, side, classes, batches, monkeypatch):
+    """What a step takes is in no proportion to its images: gradients of weights, and routing in parts."""
+    config = TrainingConfig("folder:some", "dr", preset, batch=batches[-1])
+    model = build(config, (1, side, side), classes)
+    weights = 4 * sum(tensor.numel() for tensor in model.parameters())
+    for batch in batches[:2]:
+        taken = forecast._taken(config, model, batch)
+        monkeypatch.setattr(memory, "free", partial(int, 2 * weights + taken))
+        with pytest.raises(SettingsError, match=r"; give --batch (\d+)") as refused:
+            forecast.room(config, model)
+        named = int(str(refused.value).rpartition(" ")[2].rstrip("."))
+        assert named >= batch
+        forecast.room(replace(config, batch=named), model)
+        with pytest.raises(SettingsError):
+            forecast.room(replace(config, batch=2 * named), model)
+        monkeypatch.setattr(memory, "free", partial(int, taken))
+        forecast.room(replace(config, batch=batch), model, moments=True)
 
 
 @pytest.mark.parametrize(("free", "remedy"), [(60_000_000, "--batch 32"), (12_000_000, "--size 10 or another")])

@@ -7,8 +7,10 @@ import torch
 
 from capsviz.files import read_tensors
 from capsviz.network import CapsNet, preset
+from capsviz.routing.discriminative import sparsity
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
+from capsviz.training.journal import read_metrics
 from capsviz.training.runs import CHECKPOINT, open_run
 from capsviz.training.step import parameter_groups
 from capsviz.training.weight_average import WeightAverage
@@ -66,3 +68,16 @@ def test_a_run_that_was_cut_off_opens_as_the_average_that_it_validated(tmp_path)
     opened = open_run(tmp_path)[0].state_dict()
     assert all(torch.equal(value, tensors[f"average/{name}"]) for name, value in opened.items())
     assert not all(torch.equal(value, tensors[f"model/{name}"]) for name, value in opened.items())
+
+
+def test_the_curve_says_how_sparse_the_weights_are_that_are_saved(tmp_path):
+    """A soft threshold leaves exact zeros, their moving average next to none."""
+    config = TrainingConfig(
+        "digits", "l1", "tiny", steps=50, decoder=False, batch=32, proximal=True, regularisation=0.1, average=0.9,
+        coefficient_start=0.02,
+    )  # fmt: skip
+    folder = loop.train(config, tmp_path / "run", device="cpu", quiet=True).folder
+    last = [line for line in read_metrics(folder) if line["kind"] == "train"][-1]
+    found = sparsity(open_run(folder)[0].get_buffer("coefficients"))
+    assert (last["exact_zero_share"], last["near_zero_share"]) == (found.exact, found.near)
+    assert found.near < 1
