@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +28,7 @@ from capsviz.zoo import Entry, ZooError
 LARGEST = 64
 """MB of a file."""
 MOST = 2
-"""Models that a visitor keeps; the oldest that is not on stage makes room."""
+"""Models that a visitor keeps; the oldest that is not shown makes room."""
 _PLACE = "dropped-models"
 checking = threading.BoundedSemaphore(1)
 """Files that are checked at a time, of all visitors."""
@@ -81,10 +82,10 @@ def stem_of(file: str, otherwise: str) -> str:
     return shortened(stem, 80) or otherwise
 
 
-def receive(file: str, content: bytes, on_stage: str) -> str:
+def receive(file: str, content: bytes, shown: Sequence[str]) -> str:
     """Keep a model for this session, once it is checked; its name. Raises ZooError, in one sentence.
 
-    on_stage: the model that the visitor looks at, which does not make room.
+    shown: the models that the visitor looks at, which make room after others, the first of them last.
     """
     name = stem_of(file, "model") + SUFFIX
     with checking:
@@ -98,7 +99,7 @@ def receive(file: str, content: bytes, on_stage: str) -> str:
     record = found.record and _renamed(found.record, entry)
     others = {key: each for key, each in models().items() if key != name}
     while len(others) >= MOST:
-        del others[next(key for key in others if key != on_stage)]
+        del others[min(others, key=lambda key: len(shown) - shown.index(key) if key in shown else 0)]
     own = OwnModel(_digest(content), replace(found, entry=entry, record=record), network)
     st.session_state[_PLACE] = others | {name: own}
     return name

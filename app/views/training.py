@@ -74,7 +74,7 @@ def under_way(training: Training) -> None:
 def arrived(training: Training) -> None:
     """Make a model that is ready one of the visitor's own, once: they may remove it."""
     if training.content and st.session_state.get(TAKEN) is not training:
-        own_models.receive(training.file, training.content, scene.choices().model)
+        own_models.receive(training.file, training.content, scene.choices().models)
         st.session_state[TAKEN] = training
 
 

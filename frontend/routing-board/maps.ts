@@ -240,7 +240,7 @@ export class Retina extends BoardPanel {
     const mean = `Mean ${symbol}`;
     const titles = mass
       ? [`${mean} to ${classes[run.upper]}, by place`, `${mean}, by place`, `${mean} to ${classes[run.upper]}`, mean]
-      : ["The image"];
+      : ["The image", "Image"];
     this.heading(pen, look, titles);
     if (!field) return;
     if (mass) this.heat(pen, state, field, unit);

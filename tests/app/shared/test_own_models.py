@@ -152,6 +152,20 @@ def test_the_oldest_makes_room_unless_it_is_on_stage(two: AppTest, content: byte
     assert not app.error and not app.warning
     assert list(dropped_models(app)) == ["first.capsviz", "third.capsviz"]
     assert "third.capsviz" in app.query_params["model"]
+    assert [each.value for each in app.info] == ["second.capsviz made room: two are kept at a time."]
+
+
+def test_what_stands_beside_makes_room_last_and_leaves_no_name_behind(visit: Visit, content: bytes):
+    app = visit("dynamic", model="digits-dr")
+    for name in ("first.capsviz", "second.capsviz"):
+        drop(app, content, name)
+    app.query_params["second"] = "first.capsviz"
+    drop(app.run(), content, "third.capsviz")
+    assert list(dropped_models(app)) == ["second.capsviz", "third.capsviz"], "the one on stage stays before it"
+    assert "second" not in app.query_params and not app.warning
+    app.query_params["second"] = "second.capsviz"
+    app.run().button(key="remove-second.capsviz").click().run()
+    assert "second" not in app.query_params and not app.warning and not app.exception
 
 
 def test_a_model_that_was_trained_here_leaves_the_one_on_stage(two: AppTest, content: bytes):

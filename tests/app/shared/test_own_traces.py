@@ -103,6 +103,7 @@ def test_the_oldest_makes_room(visit: Visit, trace: capsviz.Trace, content: byte
         drop(app, content, name)
     assert [name.split()[0] for name in app.session_state[own_traces._PLACE]] == ["second", "third"]
     assert not file.exists() and not app.error
+    assert [each.value.split(" (")[0] for each in app.info] == ["first"]
 
 
 @pytest.mark.parametrize(
