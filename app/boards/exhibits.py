@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
+from numpy import ndarray
 
 from app import scene
 from app.components.hosting import board
@@ -17,7 +19,7 @@ from app.sources import images
 from app.state import session
 from app.state.choices import MOST_PARTS
 from capsviz.boards import Board, Message, margin_message, squash_message
-from capsviz.boards.basics import LONGEST
+from capsviz.boards.basics import LONGEST, margin_table
 from capsviz.boards.checks import is_number
 from capsviz.figures.describe import describe
 from capsviz.figures.parse_tree import parse_tree
@@ -46,9 +48,14 @@ def _stage(current: Scene) -> tuple[Entry, Trace]:
 
 
 def _shown(
-    kind: str, title: str, message: Message, actions: dict[str, Callable[[Any], None]], **of: Callable[[], str]
+    kind: str,
+    title: str,
+    message: Message,
+    actions: dict[str, Callable[[Any], None]],
+    table: Callable[[], dict[str, ndarray]] | None = None,
+    **of: Callable[[], str],
 ) -> None:
-    layout.offer(kind, lambda: Board(kind, title, lambda _: message), title)
+    layout.offer(kind, lambda: Board(kind, title, lambda _: message, table=table), title)
     board(kind, message, key=f"exhibit-{kind}", actions=actions, of=of)
 
 
@@ -104,7 +111,8 @@ def loss(current: Scene) -> None:
     )
     count = len(trace.classes)
     actions = {"margins": moved_margins, "lengths": lambda said: moved_lengths(said, count)}
-    _shown("margin-loss", "Margin loss", message, actions, lengths=lambda: session.tied(scene.choices(), "lengths"))
+    lengths, table = (lambda: session.tied(scene.choices(), "lengths")), partial(margin_table, message)
+    _shown("margin-loss", "Margin loss", message, actions, table, lengths=lengths)
     which = "as it is labelled" if known else "as the network reads it: the image has no label here"
     st.caption(f"The image on stage shows {plain(images.names(labels, trace.classes))}, {which}. {OTHERWISE}")
 

@@ -155,8 +155,9 @@ def _figure(
     blocks = {f"({letter}) {title}": drawn for letter, (title, drawn) in zip("abcd", pictures.items(), strict=False)}
     assert record.reread is not None  # records without it are not offered
     read = (methods.names(current, classes[which]) for classes in (record.predicted, record.reread))
+    last = "abcd"[len(blocks) - 1]
     texts = [
-        f"image {number} is named {named}, its drawing reads as {again}"
+        f"image {number} is named {named}, its drawing in ({last}) reads as {again}"
         for number, named, again in zip(which.tolist(), *read, strict=True)
     ]
     wrong = record.drawn_wrong[which].tolist()

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from numpy import ndarray
 
 from capsviz.boards.message import Message
@@ -13,7 +14,7 @@ from capsviz.boards.theme import theme
 from capsviz.figures.errors import FigureError
 from capsviz.figures.reading import check, steps
 from capsviz.routing import ALGORITHMS, shorts
-from capsviz.routing.losses import ABSENT_MARGIN, ABSENT_WEIGHT, PRESENT_MARGIN
+from capsviz.routing.losses import ABSENT_MARGIN, ABSENT_WEIGHT, PRESENT_MARGIN, margin_losses
 from capsviz.tracing.trace import Trace
 
 LONGEST = 3.0
@@ -52,6 +53,19 @@ def margin_message(
     there = set(labels)
     targets = [upper in there for upper in range(len(trace.classes))]
     return Message({**more, "targets": targets, **_fields(trace, dark)}, _sizes(trace))
+
+
+def margin_table(message: Message) -> dict[str, ndarray]:
+    """What a board of the margin loss shows, by class but the margins: lengths of the network, and as moved, losses."""
+    lengths, fields = message.arrays["lengths"], message.fields
+    moved = lengths.copy()
+    for upper, length in fields["moved"]:
+        moved[upper] = length
+    present, absent, weight = fields["margins"]
+    targets = torch.tensor([fields["targets"]])
+    losses = margin_losses(torch.from_numpy(moved)[None], targets, present=present, absent=absent, weight=weight)
+    found = {"margins": np.array(fields["margins"]), "there": np.array(fields["targets"])}
+    return found | {"lengths": lengths, "lengths as moved": moved, "losses": losses[0].numpy()}
 
 
 def _fields(trace: Trace, dark: bool) -> dict[str, Any]:

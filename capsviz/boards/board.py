@@ -43,7 +43,7 @@ class Board:
 
     kind: its name in `frontend/boards.ts`; count: how many classes, 1 where there is nothing to choose; upper: the one
     that is shown first. first: packed messages that come once, before all others. shared: arrays of a message that
-    are the same for every class.
+    are the same for every class. table: the numbers of its table by name, the arrays of its message unless given.
     """
 
     kind: str
@@ -53,6 +53,7 @@ class Board:
     upper: int = 0
     first: tuple[bytes, ...] = ()
     shared: frozenset[str] = frozenset()
+    table: Callable[[], Mapping[str, ndarray]] | None = None
 
     @property
     def file(self) -> str:

@@ -13,13 +13,14 @@ from capsviz.boards.board import Board
 def board_csv(board: Board) -> str:
     """All numbers of the class that a board shows first as CSV, one row a number.
 
-    Columns: array (as the board's message calls it), index (0 2 17: the number's place along each of the array's axes,
-    as `routing_message` and `CapsuleMaps` state them), value.
+    Columns: array (as the board's message calls it, or its `table`), index (0 2 17: the number's place along each of
+    the array's axes, as `routing_message` and `CapsuleMaps` state them), value.
     """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(("array", "index", "value"))
-    for name, array in board.message(board.upper).arrays.items():
+    arrays = board.table() if board.table else board.message(board.upper).arrays
+    for name, array in arrays.items():
         for index, value in np.ndenumerate(np.asarray(array, np.float32)):
             writer.writerow((name, " ".join(map(str, index)), float(f"{value:.7g}")))
     return file.getvalue()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import Any, get_args
 
 import torch
+from numpy import ndarray
 
-from capsviz.analysis.mixtures import FLOOR, Covariance, begin
+from capsviz.analysis.mixtures import FLOOR, Covariance, begin, half_steps
 from capsviz.boards.board import Board
 from capsviz.boards.checks import is_index, is_number, is_one_of
 from capsviz.boards.message import Message
@@ -110,7 +112,23 @@ def mixture_message(laid: Laid, *, frame: int | None = None, draws: bool = False
 
 def mixture_board(laid: Laid, title: str, *, dark: bool = False) -> Board:
     """The board by itself, for a page of its own."""
-    return Board("mixture", title, lambda _: mixture_message(laid, dark=dark))
+    return Board("mixture", title, lambda _: mixture_message(laid, dark=dark), table=lambda: mixture_table(laid))
+
+
+def mixture_table(laid: Laid) -> dict[str, ndarray]:
+    """The points with their activations, and the mixture of Gaussians, as `HalfStep` has it, at each half step.
+
+    Beside votes it is that which the board draws dashed; responsibilities begin with the first E-step.
+    """
+    points = laid.tensor()
+    start = begin(laid.gaussians, laid.turn)
+    steps = list(islice(half_steps(points[:, :2], start, laid.covariance), FRAMES))
+    owned = [step.responsibilities for step in steps if step.responsibilities is not None]
+    gaussians = [asdict(step.gaussians) for step in steps]
+    found = {name: torch.stack([each[name] for each in gaussians]) for name in gaussians[0]}
+    found |= {"points": points, "responsibilities": torch.stack(owned)}
+    found["log_likelihood"] = torch.tensor([step.log_likelihood for step in steps])
+    return {name: values.numpy() for name, values in found.items()}
 
 
 def _start(count: int, turn: int) -> dict[str, Any]:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+import numpy as np
 from jaxtyping import Float, UInt8
+from numpy import ndarray
 from torch import Tensor
 
 from capsviz.analysis.viewpoint import Sweep, lost, most_moved, rivals
@@ -16,6 +18,8 @@ from capsviz.boards.theme import theme
 from capsviz.data import to_float
 from capsviz.data.viewpoint import Change
 from capsviz.figures.theme import ink
+
+_PICTURES = ("images", "drawn")
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,26 @@ def sweep_message(swing: Swing, *, frame: int | None, dark: bool = False) -> Mes
 
 def sweep_board(swing: Swing, title: str, *, frame: int | None, dark: bool = False) -> Board:
     """The board by itself, for a page of its own."""
-    return Board("sweep", title, lambda _: sweep_message(swing, frame=frame, dark=dark))
+    return Board(
+        "sweep", title, lambda _: sweep_message(swing, frame=frame, dark=dark), table=lambda: sweep_table(swing)
+    )
+
+
+def sweep_table(swing: Swing) -> dict[str, ndarray]:
+    """What the board shows, by amount: each network's activations of all classes, and the numbers that move most."""
+    found = {"amounts": np.array(swing.amounts)}
+    for each in swing.networks:
+        found |= {
+            f"{each.name}: activation of {name}": each.sweep.activations[:, place].numpy()
+            for place, name in enumerate(swing.classes)
+        }
+    dimensions = swing.drawing.sweep.numbers.shape[1]
+    for each in filter(None, (swing.drawing, swing.pooled)):
+        found |= {
+            f"{each.name}: number {row}": each.sweep.numbers[:, row].numpy()
+            for row in most_moved(each.sweep.numbers, dimensions).tolist()
+        }
+    return found | {name: array for name, array in sweep_message(swing, frame=None).arrays.items() if name in _PICTURES}
 
 
 def reach(values: Float[Tensor, "..."]) -> float:

@@ -65,7 +65,9 @@ def image_blocks(
     figure.update_layout(**layout, annotations=notes, shapes=shapes, margin=margin, hoverdistance=60)
     text = f"{count} images in {len(drawn)} blocks: {'; '.join(drawn)}."
     if len(wrong):
-        text += f" {len(framed)} drawings of the last block read as another class than the image and are framed."
+        one = len(framed) == 1
+        reads = "drawing of the last block reads" if one else "drawings of the last block read"
+        text += f" {len(framed)} {reads} as another class than the image and {'is' if one else 'are'} framed."
     return remember(style(figure, dark=dark, height=height), text)
 
 

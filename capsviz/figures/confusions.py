@@ -149,10 +149,17 @@ def _cells(matrix: ndarray, largest: int, axes: int, dark: bool, *, bar: bool) -
     beside = colourbar(
         "images", dark=dark, tickvals=np.log1p(ticks).tolist(), ticktext=[str(c) for c in ticks], len=0.6
     )
+    # The pointer reads the targets; what is said here of z is for the table of the figure's numbers.
     common = {"hoverinfo": "skip", "xgap": 1, "ygap": 1, **on(axes)}
     return [
         go.Heatmap(
-            z=without_nan(right, 3), zmin=0, zmax=1, colorscale=[[0, grey], [1, grey]], showscale=False, **common
+            z=without_nan(right, 3),
+            zmin=0,
+            zmax=1,
+            colorscale=[[0, grey], [1, grey]],
+            showscale=False,
+            hovertemplate="named rightly",
+            **common,
         ),
         go.Heatmap(
             z=without_nan(errors, 3),
@@ -161,6 +168,7 @@ def _cells(matrix: ndarray, largest: int, axes: int, dark: bool, *, bar: bool) -
             colorscale=sequential(dark),
             showscale=bar,
             colorbar=beside,
+            hovertemplate="ln(1 + images) = %{z}",
             **common,
         ),
     ]
@@ -216,7 +224,8 @@ def _wrong(matrix: ndarray) -> int:
 
 def _in_words(matrix: ndarray, classes: Sequence[str], wrong: int | None) -> str:
     if not _wrong(matrix):
-        return f"all {matrix.sum():,} images named rightly" if wrong is None else "all images named rightly"
+        some = f"all {matrix.sum():,} images" if matrix.sum() != 1 else "the one image"
+        return f"{some if wrong is None else 'all images'} named rightly"
     off = matrix - np.diag(matrix.diagonal())
     (row, column), most = divmod(int(off.argmax()), len(off)), int(off.max())
     of_all = f"{_wrong(matrix):,} of {matrix.sum():,}" if wrong is None else f"{wrong:,}"

@@ -57,7 +57,8 @@ def _labelled(trace: Mapping[str, Any], number: int) -> Iterator[dict[str, Any]]
     if "xaxis" in trace or "yaxis" in trace:
         head["axes"] = f"{trace.get('xaxis', 'x')} {trace.get('yaxis', 'y')}"
     if isinstance(trace.get("hovertemplate"), str):
-        head["reads"] = _reads(trace["hovertemplate"])
+        template = trace["hovertemplate"]
+        head["reads"] = _reads(template.replace(" %{z}", "") if kind == "image" else template)
     rows = {"image": _pixels, "sankey": _links}.get(kind, _cells if kind in _GRIDS and "z" in trace else _marks)
     for row in rows(trace):
         yield {**head, **row}

@@ -36,7 +36,9 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     flows = _flows(trace, image, iteration)
     order = np.argsort(-flows.sum(axis=1), kind="stable")
     named, rest = sorted(order[:SHOWN].tolist()), order[SHOWN:]
-    sources = [f"type {kind}" for kind in named] + ([f"{len(rest)} other types"] if len(rest) else [])
+    sources = [f"type {kind}" for kind in named] + (
+        [f"{len(rest)} other type{'s' * (len(rest) > 1)}"] if len(rest) else []
+    )
     rows = np.concatenate([flows[named], flows[rest].sum(axis=0, keepdims=True)[: len(sources) - len(named)]])
     targets = [trace.called(upper) for upper in range(len(trace.classes))]
     rows, ends, colours = _ends(rows, targets, trace.kind)
@@ -49,10 +51,12 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
         font={"size": TICK + 1},
     )
     total, best = flows.sum(axis=0), int(flows.sum(axis=0).argmax())
+    first = int(flows[:, best].argmax())
     text = (
         f"Sankey diagram from {len(flows)} types of lower capsules to {len(targets)} upper ones, {weight} "
         f"{iteration}: {targets[best]} receives {100 * total[best] / max(total.sum(), 1e-12):.0f} % of "
-        f"everything, most of it from type {int(flows[:, best].argmax())}."
+        f"everything, the largest part of it from type {first} "
+        f"({100 * flows[first, best] / max(total[best], 1e-12):.0f} %)."
     )
     return remember(style(figure, dark=dark, height=444), text)
 
@@ -79,7 +83,8 @@ def _ends(
         return rows, targets, colours
     order = np.argsort(-rows.sum(axis=0), kind="stable")
     named, rest = sorted(order[:SHOWN].tolist()), order[SHOWN:]
-    others = f"{len(rest)} other {'types' if kind == 'type' else 'classes'}"
+    one, many = ("type", "types") if kind == "type" else ("class", "classes")
+    others = f"{len(rest)} other {one if len(rest) == 1 else many}"
     parts = np.concatenate([rows[:, named], rows[:, rest].sum(axis=1, keepdims=True)], axis=1)
     return (
         parts,

@@ -142,6 +142,7 @@ export class Histogram extends Panel<DrawState> implements Part {
   readonly root: HTMLElement;
   private readonly words = element("figcaption");
   private far = 1;
+  private ends: [low: string, high: string] = ["", ""];
 
   constructor() {
     super();
@@ -151,8 +152,11 @@ export class Histogram extends Panel<DrawState> implements Part {
   update({ fields }: MapsData): void {
     const { symbol, reach, low, high } = fields.maps[0];
     this.far = Math.min(1.6 * reach, Math.max(Math.abs(low), Math.abs(high))) || 1;
+    this.ends = [shown(-this.far, 2), shown(this.far, 2)]; // the bars there count what lies beyond as well
+    if (low < -this.far) this.ends[0] = `≤ ${this.ends[0]}`;
+    if (high > this.far) this.ends[1] = `≥ ${this.ends[1]}`;
     this.words.replaceChildren(element("strong", { textContent: `How ${symbol} is spread` }));
-    this.canvas.setAttribute("aria-label", `histogram of ${symbol} from ${shown(-this.far)} to ${shown(this.far)}`);
+    this.canvas.setAttribute("aria-label", `histogram of ${symbol} from ${this.ends.join(" to ")}`);
   }
 
   override draw(state: DrawState): void {
@@ -175,10 +179,14 @@ export class Histogram extends Panel<DrawState> implements Part {
     pen.fillStyle = theme.muted;
     pen.fillRect(0, floor, width, 1);
     pen.font = look.type(14);
-    const ends = [["left", 0, -this.far] as const, ["center", 0.5, 0] as const, ["right", 1, this.far] as const];
-    for (const [align, share, value] of ends) {
+    const [low, high] = this.ends;
+    for (const [align, share, text] of [
+      ["left", 0, low] as const,
+      ["center", 0.5, "0"] as const,
+      ["right", 1, high] as const,
+    ]) {
       pen.textAlign = align;
-      pen.fillText(value ? shown(value, 2) : "0", share * width, SPREAD - 3);
+      pen.fillText(text, share * width, SPREAD - 3);
     }
     pen.textAlign = "left";
   }

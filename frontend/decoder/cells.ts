@@ -167,7 +167,7 @@ export class Cells implements HandPanel {
   refresh(): void {
     const { state } = this.board;
     const [low, high] = this.scale.children;
-    [low.textContent, high.textContent] = this.scored ? [`≤ −${DEVIATIONS} σ`, `≥ ${DEVIATIONS} σ`] : ["−1", "+1"];
+    [low.textContent, high.textContent] = this.scored ? [`≤ −${DEVIATIONS} σ`, `≥ ${DEVIATIONS} σ`] : ["≤ −1", "≥ +1"];
     this.rows.forEach(({ root, pick, cells }, label) => {
       const chosen = label === state.upper;
       root.classList.toggle("chosen", chosen);

@@ -106,7 +106,7 @@ export class Sliders implements HandPanel {
     this.fold.open = false;
     this.fold.hidden = !folded.length;
     this.others.style.setProperty("--rows", String(Math.ceil(folded.length / 2)));
-    this.summary.textContent = `${folded.length} numbers whose meaning has no word`;
+    this.summary.textContent = `${folded.length} number${folded.length === 1 ? "" : "s"} whose meaning has no word`;
     this.root.classList.toggle("worded", worded);
     const rows = this.sliders.map(({ row }) => row);
     const focused = this.sliders.findIndex(({ input }) => input.matches(":focus"));

@@ -86,7 +86,11 @@ export class Bars extends BoardPanel {
     if (!others) return;
     pen.font = look.type(14);
     pen.fillStyle = theme.muted;
-    const words = fitted(pen, `${others} other classes are less active`, this.width);
+    const words = fitted(
+      pen,
+      others === 1 ? "1 other class is less active" : `${others} other classes are less active`,
+      this.width,
+    );
     pen.fillText(words, 0, this.under + (listed.length + 0.5) * row + 5);
   }
 }

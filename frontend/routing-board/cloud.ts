@@ -241,10 +241,10 @@ export class Cloud extends Panel<DrawState> {
       pen.beginPath();
       if (this.outside.has(i)) arrowhead(pen, [x, y], radius, Math.atan2(y - fromY, x - fromX));
       else pen.arc(x, y, radius, 0, 2 * Math.PI);
-      if (gains[i] !== 0) {
+      if (gains[i] !== 0 && (view.agreement || !agreement)) {
         pen.globalAlpha = 0.88 * there;
-        pen.fillStyle = agreement
-          ? look.diverging.of(view.agreement?.[at] ?? 0, -reach, reach)
+        pen.fillStyle = view.agreement
+          ? look.diverging.of(view.agreement[at], -reach, reach)
           : look.sequential.of(share * presence[i], 0, 1);
         pen.fill();
         pen.globalAlpha = there;

@@ -83,7 +83,10 @@ export class List {
       const [row, column, kind] = run.networkPlace(i);
       const open = element("button", { type: "button", textContent: String(run.number(i)), title: run.label(i) });
       const where = element("span", { textContent: ` ${row},${column} type ${kind}` });
-      const numbers = columns.map((each) => element("td", { textContent: shown(each.value(view, i)) }));
+      const numbers = columns.map((each) => {
+        const value = each.value(view, i);
+        return element("td", { textContent: Number.isNaN(value) ? "…" : shown(value) }); // not known yet, as in the lines
+      });
       const made = element(
         "tr",
         { className: i === capsule ? "chosen" : "" },
@@ -110,7 +113,7 @@ function columnsOf(run: Run): Column[] {
   return [
     { name: FIRST, title: symbol, value: (view, i) => view.shares[at(i)] },
     agreement
-      ? { name: "agreement", title: "û·v", value: (view, i) => view.agreement?.[at(i)] ?? 0 }
+      ? { name: "agreement", title: "û·v", value: (view, i) => view.agreement?.[at(i)] ?? Number.NaN }
       : { name: "presence", title: "a", value: (_, i) => presence[i] },
     { name: "length", title: "‖û‖", value: (_, i) => lengths[i] },
   ];

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from capsviz.boards import margin_message, squash_message
-from capsviz.boards.basics import MARGINS
+from capsviz.boards.basics import MARGINS, margin_table
 from capsviz.figures.errors import FigureError
 from capsviz.network import METHODS
 from capsviz.routing import ALGORITHMS, lengths, squash
@@ -46,3 +46,10 @@ def test_the_margin_loss_is_told_which_classes_are_there(dr):
     assert given.fields["margins"] == [0.8, 0.2, 1.0] and given.fields["usual"] == list(MARGINS) == [0.9, 0.1, 0.5]
     assert given.fields["moved"] == [[2, 0.25]]
     np.testing.assert_allclose(given.arrays["lengths"], dr.activations[0], atol=1e-7)
+
+
+def test_the_table_of_the_margin_loss_holds_lengths_as_they_were_moved_and_their_losses(dr):
+    table = margin_table(margin_message(dr, (2, 7), margins=(0.8, 0.2, 1.0), moved=((2, 0.25), (4, 0.5))))
+    np.testing.assert_array_equal(table["lengths"], dr.activations[0])
+    assert (table["lengths as moved"][[2, 4]] == (0.25, 0.5)).all() and table["there"].nonzero()[0].tolist() == [2, 7]
+    np.testing.assert_allclose(table["losses"][[2, 4]], (0.55**2, 0.3**2), rtol=1e-5)

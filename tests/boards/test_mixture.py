@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import itertools
 import json
 
 import pytest
+import torch
 
-from capsviz.boards import board_page
+from capsviz.analysis.mixtures import begin, half_steps
+from capsviz.boards import board_csv, board_page
 from capsviz.boards.message import unpack
-from capsviz.boards.mixture import FEWEST_POINTS, MOST_POINTS, Laid, mixture_board, mixture_message, received
+from capsviz.boards.mixture import FEWEST_POINTS, FRAMES, MOST_POINTS, Laid, mixture_board, mixture_message, received
 from capsviz.data.points import COUNT, PRESETS
 
 POINTS = [[0.1 * i - 0.3, 0.05, 0.5] for i in range(FEWEST_POINTS)]
@@ -64,3 +69,16 @@ def test_the_points_of_the_message_are_those_of_the_seed():
 def test_a_page_of_its_own_holds_the_board():
     page = board_page(mixture_board(Laid(), "A mixture of Gaussians"))
     assert "A mixture of Gaussians" in page and '"board": "mixture"' in page
+
+
+def test_its_table_holds_the_points_and_every_half_step():
+    laid = Laid("ring", seed=7, gaussians=3, turn=2, covariance="diag")
+    table = list(csv.DictReader(io.StringIO(board_csv(mixture_board(laid, "A mixture")))))
+    values = {(row["array"], row["index"]): float(row["value"]) for row in table}
+    points = torch.tensor(PRESETS["ring"].points(7), dtype=torch.float64)
+    steps = list(itertools.islice(half_steps(points, begin(3, 2), "diag"), FRAMES))
+    assert values["points", "4 0"] == pytest.approx(float(points[4, 0])) and values["points", "4 2"] == 1
+    assert values["means", "30 2 1"] == pytest.approx(float(steps[30].gaussians.means[2, 1]), rel=1e-5)
+    owned = steps[1].responsibilities
+    assert owned is not None and values["responsibilities", "0 5 1"] == pytest.approx(float(owned[5, 1]), rel=1e-5)
+    assert values["log_likelihood", "12"] == pytest.approx(steps[12].log_likelihood, rel=1e-5)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +12,7 @@ import torch
 import capsviz
 from capsviz import zoo
 from capsviz.analysis.viewpoint import amounts, seen_by, sweep
-from capsviz.boards import board_page
+from capsviz.boards import board_csv, board_page
 from capsviz.boards.sweep import Swept, Swing, lost_in_words, sweep_board, sweep_message
 from capsviz.data.viewpoint import CHANGES, Viewpoint
 from tests.known import single_digits
@@ -95,3 +98,16 @@ def test_where_a_class_is_lost_in_words(gone, words):
 def test_a_page_of_its_own_holds_the_board(swing: Swing):
     page = board_page(sweep_board(swing, "Shift of a digit", frame=None))
     assert "Shift of a digit" in page and '"board": "sweep"' in page
+
+
+def test_its_table_says_which_network_and_which_number_at_which_amount(swing: Swing):
+    table = list(csv.DictReader(io.StringIO(board_csv(sweep_board(swing, "Shift", frame=None)))))
+    values = {(row["array"], row["index"]): float(row["value"]) for row in table}
+    assert [values["amounts", str(at)] for at in range(len(swing.amounts))] == list(swing.amounts)
+    first = swing.networks[0]
+    active = first.sweep.activations
+    assert values[f"{first.name}: activation of {swing.classes[3]}", "2"] == pytest.approx(
+        float(active[2, 3]), rel=1e-5
+    )
+    numbers = swing.drawing.sweep.numbers
+    assert values[f"{swing.drawing.name}: number 5", "1"] == pytest.approx(float(numbers[1, 5]), rel=1e-5)

@@ -169,6 +169,8 @@ def test_a_capsule_chosen_on_one_picture_is_chosen_on_all_and_in_the_link(visito
 def test_the_list_says_the_numbers_of_the_frame_and_not_of_the_way_to_it(moving: Visitor):
     moving.open("?model=digits-dr")
     assert press(moving, "Home") == 0
+    unknown = "[...board.list.root.querySelectorAll('tbody tr')].map(row => row.querySelectorAll('td')[2].textContent)"
+    moving.eventually(lambda: set(at(moving, unknown)) == {"…"}, "no agreement yet")
     at(moving, "board.controls.root.querySelector('button').click()")
     moving.eventually(lambda: at(moving, "board.controls.position") == 11, "the last frame")
     said = "[...board.list.root.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('td')].slice(1, 3)"

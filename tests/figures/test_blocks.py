@@ -36,7 +36,7 @@ def test_the_blocks_hold_the_same_images_in_the_same_order(images):
             np.testing.assert_array_equal(tile, np.round(255 * block[index, 0].double().numpy()))
         # Two by two places, three images: the fourth place is clear.
         assert not canvas[30:, 30:, 3].any()
-    assert "1 drawings of the last block read as another class" in describe(figure)
+    assert "1 drawing of the last block reads as another class" in describe(figure)
 
 
 def test_a_click_on_an_image_of_a_block_stands_for_its_number(images):
