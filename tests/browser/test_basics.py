@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,6 +12,7 @@ from capsviz.data import load, to_float
 from capsviz.routing import squash
 from capsviz.routing.losses import margin_losses
 from capsviz.zoo import load as load_model
+from tests.browser.pen import marks, told
 from tests.browser.visitor import Visitor
 
 
@@ -35,6 +37,17 @@ def test_a_dragged_vector_is_squashed_without_the_server_as_the_library_squashes
     assert angle == pytest.approx(90, abs=1)
     assert after == pytest.approx(float(squash(torch.tensor([0.0, length])).norm()), abs=0.006)
     visitor.window.mouse.up()
+    board = visitor.window.locator("section.squash")
+    drawn = marks(board, "board.plane", "fillText", "fill")
+    tips = {each.colour: each.path[3][1] for each in drawn if len(each.path) == 7}
+    names, theme = {each.given[0]: each.given[2] for each in drawn if each.given}, told(board)["theme"]
+    for name, colour, far in (("s", theme["classes"][0], length), ("v", theme["accent"], after)):
+        assert tips[colour] == pytest.approx(box["height"] / 2 - unit * far, abs=2)
+        assert names[name] == pytest.approx(tips[colour], abs=30)
+    plot = marks(board, "board.curve", "fill", "stroke")
+    curve = next(each.path for each in plot if len(each.path) == 161)
+    for x, y, *_ in (each.path[0] for each in plot if each.did == "fill"):
+        assert np.interp(x, *np.transpose(curve)) == pytest.approx(y, abs=0.5)
     visitor.eventually(lambda: "angle=" in visitor.query(), "the direction in the link")
     assert f"s={length:g}" in visitor.query()
 
@@ -70,6 +83,18 @@ def test_each_class_costs_what_the_library_says_and_their_sum_is_its_loss(visito
     visitor.eventually(lambda: tells(margin_losses(lengths, targets)), "the losses of these lengths")
     pushed = window.locator("section.margin tbody tr td:last-child").all_inner_texts()
     assert pushed[other] == "← shorter" and pushed[int(shown.labels[17])] == "longer →"
+    drawn = marks(window.locator("section.margin"), "board.chart")
+    arrows = [each.path for each in drawn if each.did == "fill" and len(each.path) == 7]
+    led = ["longer →" if tip[0] > start[0] else "← shorter" for start, _, _, tip, *_ in arrows]
+    assert led == [each for each in pushed if each != "lets go"]
+    words = {each.given[0]: each for each in drawn if each.did == "fillText"}
+    branches = {each.colour: np.transpose(each.path) for each in drawn if len(each.path) == 201}
+    for word, there in (("in the image", True), ("not in the image", False)):
+        across, down = branches[words[word].colour]
+        costs = margin_losses(torch.linspace(0, 1, 201)[None], torch.full((1, 201), there))[0]
+        assert (down.max() - down) / np.ptp(down) == pytest.approx((costs / costs.max()).numpy(), abs=1e-4)
+        for margin, length in (("m⁺", 0.9), ("m⁻", 0.1)):
+            assert words[margin].given[1] == pytest.approx(across[0] + length * np.ptp(across))
     visitor.eventually(lambda: "lengths=" in visitor.query(), "the lengths in the link")
     window.get_by_role("button", name="As trained").click()
     visitor.eventually(lambda: "lengths=" not in visitor.query(), "the lengths as they were")

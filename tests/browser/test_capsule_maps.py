@@ -7,11 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from capsviz import zoo
 from tests.browser.api import sync_api
 from tests.browser.maps_page import CLASS, STEPS, shown
+from tests.browser.pen import marks, words
 from tests.browser.test_routing_board import EVEN
 from tests.browser.visitor import Guest, visits
 from tests.serving import served
+
+SIGHT = "board.parts.find(part => part.picture)"
 
 
 @pytest.fixture(scope="module")
@@ -66,8 +70,9 @@ def test_every_frame_is_pythons_and_stepping_asks_no_server(visit):
         np.testing.assert_allclose(
             visitor.ask("Array.from(board.data.at(0, board.position))"), arrays["map0"][frame], atol=1e-6
         )
-        negative = int((arrays["map0"][frame] < 0).sum())
-        assert visitor.board.locator(".counts").inner_text().strip().startswith(f"{negative} negative (")
+        signs = {"negative": arrays["map0"][frame] < 0, "positive": arrays["map0"][frame] > 0}
+        counted = " ".join(f"{each.sum()} {sign} ({100 * each.mean():.1f} %)" for sign, each in signs.items())
+        assert " ".join(visitor.board.locator(".counts").inner_text().split()) == counted
         visitor.press("ArrowRight")
     wrong = visitor.board.locator("figcaption", has_text="Error on the batch").locator("b").inner_text()
     assert float(wrong.split()[0]) == pytest.approx(100 * arrays["curve2.0"][-1], abs=0.06)
@@ -80,14 +85,16 @@ def test_a_chart_begins_at_zero_and_says_where_it_ends(visit):
         values = np.concatenate([np.asarray(each) for _, each in curve.lines.values()])
         low, high = visitor.ask("board.parts.filter(part => part.ends)[it].ends", number)
         assert (low, high) == pytest.approx((min(0, values.min()), max(0, values.max())))
-        words = visitor.ask(
-            "(chart => { const words = [], pen = CanvasRenderingContext2D.prototype, { fillText } = pen;"
-            " pen.fillText = (text) => words.push(text); chart.redraw(); pen.fillText = fillText; chart.redraw();"
-            " return words; })(board.parts.filter(part => part.ends)[it])",
-            number,
-        )
-        ends = [float(word.removesuffix(" %").replace("−", "-")) / (100 if curve.percent else 1) for word in words]
-        assert ends == pytest.approx([low, high], abs=0.001)
+        chart = f"board.parts.filter(part => part.ends)[{number}]"
+        said = [word.removesuffix(" %").replace("−", "-") for word in words(visitor.board, chart)]
+        assert [float(end) / (100 if curve.percent else 1) for end in said] == pytest.approx([low, high], abs=0.001)
+        lines = [each.colour for each in marks(visitor.board, chart, "stroke") if len(each.path) > 2]
+        assert lines == [colour for colour, _ in curve.lines.values()]
+    theme = maps.fields(dark=False)["theme"]
+    *bars, axis = marks(visitor.board, "board.parts.find(part => part.far)", "fillRect")
+    middle = axis.given[2] / 2
+    for (x, _, wide, _), colour in ((bar.given, bar.colour) for bar in bars):
+        assert colour == theme["negative" if x + wide < middle else "positive" if x > middle else "muted"]
 
 
 def test_the_current_line_is_lit_and_carries_the_numbers_of_the_capsule(visit):
@@ -173,6 +180,12 @@ def test_a_click_selects_a_capsule_and_a_second_one_lets_it_go(visit):
     visitor, maps = visit("?still"), shown(still=True)
     b = maps.arrays()["per_class"]
     strongest = int(np.abs(b[:, CLASS]).argmax())
+    fields = maps.fields(dark=False)
+    theme, (map0,) = fields["theme"], fields["maps"]
+    (tiles,) = marks(visitor.board, "board.maps[0].tiles", "drawImage")
+    colours = dict(zip(maps.grid.cells.flat, tiles.pixels, strict=True))
+    assert map0["high"] > map0["reach"] > -map0["low"] and colours[strongest] == theme["diverging"][-1][1]
+    assert visitor.board.locator(".key span").all_inner_texts() == [f"−{map0['reach']:.2f}", f"≥ {map0['reach']:.2f}"]
     unasked = visitor.board.locator(".readout").inner_text()  # no panel waits empty for a click
     assert unasked.startswith(f"{maps.grid.label(strongest)},") and "the strongest. Click a capsule" in unasked
     assert visitor.board.locator(".class-bars canvas").get_attribute("aria-label") is not None
@@ -183,6 +196,12 @@ def test_a_click_selects_a_capsule_and_a_second_one_lets_it_go(visit):
     assert f"b = {b[101, 3]:.4f}".replace("-", "−") in readout
     said = visitor.board.locator(".class-bars canvas").get_attribute("aria-label")
     assert said == ", ".join(f"class {j} {b[101, j]:.3f}".replace("-", "−") for j in range(10))
+    bars = marks(visitor.board, "board.parts.find(part => part.root.matches('.class-bars'))", "fillRect")
+    assert [each.colour for each in bars[:10]] == [theme["negative" if each < 0 else "positive"] for each in b[101]]
+    top, left, bottom, right = zoo.load("digits-l2").receptive_field(101)
+    (x, y, across, down), wide = marks(visitor.board, SIGHT, "strokeRect")[0].given, visitor.ask(f"{SIGHT}.width")
+    frame = [x - 1.5, y - 1.5, across + 3, down + 3]  # it is drawn 3 pixels wide, inside
+    assert frame == pytest.approx([each * wide / 28 for each in (left, top, right - left, bottom - top)])
     visitor.click(101)
     visitor.window.get_by_text("heard None").wait_for()
     assert visitor.ask("board.chosen") is None

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from urllib.parse import parse_qs
 
+import numpy as np
 import pytest
 import torch
 
-from capsviz.analysis.mixtures import begin, half_steps
+from capsviz.analysis.mixtures import HalfStep, begin, half_steps
 from tests.browser.api import sync_api
+from tests.browser.pen import marks, told
 from tests.browser.visitor import Visitor, visits
 from tests.known import known
 
@@ -53,10 +55,20 @@ def player(open_window: Callable[..., sync_api.Page], address: str) -> Iterator[
         yield visit("mixtures?model=digits-dr")
 
 
-def fitted(points: list) -> float:
-    """The log-likelihood per point that Python comes to."""
+def fitted(points: list) -> HalfStep:
+    """The mixture that Python comes to."""
     values = torch.tensor(points, dtype=torch.float64)[:, :2]
-    return list(islice(half_steps(values, begin(2)), 31))[-1].log_likelihood / len(points)
+    return list(islice(half_steps(values, begin(2)), 31))[-1]
+
+
+def ellipses(player: Player, colour: str) -> list[np.ndarray]:
+    """The covariances of which the outlines of a colour on the plane are one deviation, from the outermost inwards."""
+    drawn = [each.path[0] for each in marks(player.mixture, "board.plane", "stroke") if each.colour == colour]
+    across, down, angles = np.array([each[2:5] for each in drawn if len(each) == 7]).T
+    unit, turns = player.mixture.evaluate("root => root.capsvizBoard.plane.unit"), [np.cos(angles), np.sin(angles)]
+    # On a canvas y is downwards.
+    axes = np.array([[across * turns[0], -down * turns[1]], [-across * turns[1], -down * turns[0]]]).T / unit
+    return [each.T @ each for each in axes]
 
 
 def test_a_dragged_point_changes_colours_numbers_chart_and_link(player: Player):
@@ -69,8 +81,17 @@ def test_a_dragged_point_changes_colours_numbers_chart_and_link(player: Player):
     player.eventually(lambda: all(player.all()[what] != before[what] for what in parts), "the dragged point, drawn")
     now = player.all()
     assert now["points"][0] != before["points"][0] and now["points"][1:] == before["points"][1:]
-    assert now["likelihood"] == pytest.approx(fitted(now["points"]), abs=1e-8)
-    assert f"{now['likelihood']:.4f}".replace("-", "−") in now["chart"]
+    found = fitted(now["points"])
+    likelihood, bound = found.log_likelihood / len(now["points"]), known(found.bound) / len(now["points"])
+    assert now["likelihood"] == pytest.approx(likelihood, abs=1e-8)
+    said = f"per point {likelihood:.4f} its bound {bound:.4f}".replace("-", "−")
+    assert now["chart"].split()[1:] == said.split()
+    for colour, covariance in zip(told(player.mixture)["theme"]["classes"], found.gaussians.covariances, strict=False):
+        for drawn, deviations in zip(ellipses(player, colour), (2, 1), strict=True):
+            assert drawn == pytest.approx(deviations**2 * covariance.numpy(), abs=1e-6)
+    curve, *_ = (each.path for each in marks(player.mixture, "board.side.chart") if len(each.path) == 31)
+    axis = {each.given[0]: each.given[1] for each in marks(player.mixture, "board.side.chart", "fillText")}
+    assert [axis[name] for name in ("start", "M 5", "M 10", "M 15")] == [x for x, _ in curve[::10]]
     player.eventually(lambda: "points" in player.linked(), "the points in the link")
     x, y, a = now["points"][0]
     assert player.linked()["points"].startswith(f"{x:g},{y:g},{a:g},")
@@ -142,6 +163,8 @@ def test_as_votes_the_picture_stays_and_what_changes_is_marked(player: Player):
     assert player.linked()["preset"] == "outlier"
     sync_api.expect(player.window.locator(".st-key-headline")).to_contain_text("switches on")
     before = player.all()
+    marked = player.mixture.locator(".bars .mark").evaluate_all("all => all.map((each) => parseFloat(each.style.left))")
+    assert marked == pytest.approx((100 * fitted(before["points"]).gaussians.weights).tolist(), abs=1e-2)
     assert (
         player.mixture.locator(".caption")
         .inner_text()

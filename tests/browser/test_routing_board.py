@@ -6,9 +6,11 @@ import json
 import re
 from typing import Literal
 
+import numpy as np
 import pytest
 
 from tests.browser.api import sync_api
+from tests.browser.pen import marks, told, words
 from tests.browser.visitor import LED, Connection, Visitor
 from tests.serving import WAIT
 
@@ -18,9 +20,19 @@ EVEN = """(() => { const real = window.requestAnimationFrame; let now;
 """From here on a sixtieth of a second passes from picture to picture, however long the machine takes for one."""
 
 
+def shown(visitor: Visitor) -> sync_api.Locator:
+    """The board."""
+    return visitor.window.locator('[data-stale="false"] section.routing[data-frame]').first
+
+
+def last(said: dict, array: str) -> np.ndarray:
+    """An array of what the board was told, in the last iteration."""
+    return np.reshape(said[array], (said["iterations"], -1))[said["rounds"] - 1]
+
+
 def at(visitor: Visitor, script: str):
     """What an expression of `board` gives on the board."""
-    visitor.window.locator('[data-stale="false"] section.routing[data-frame]').first.wait_for()
+    shown(visitor).wait_for()
     return visitor.window.evaluate(
         "script => { const find = (root) => { for (const at of root.querySelectorAll('*')) {"
         " if (at.capsvizBoard) return at.capsvizBoard; if (at.shadowRoot) { const found = find(at.shadowRoot);"
@@ -173,10 +185,11 @@ def test_the_list_says_the_numbers_of_the_frame_and_not_of_the_way_to_it(moving:
     moving.eventually(lambda: set(at(moving, unknown)) == {"…"}, "no agreement yet")
     at(moving, "board.controls.root.querySelector('button').click()")
     moving.eventually(lambda: at(moving, "board.controls.position") == 11, "the last frame")
-    said = "[...board.list.root.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('td')].slice(1, 3)"
+    said = "[...board.list.root.querySelectorAll('tbody tr')].map(row => [...row.querySelectorAll('td')].slice(1)"
     said += ".map(cell => Number(cell.textContent.replace('−', '-'))))"
     true = "[...board.list.root.querySelectorAll('tbody button')].map(each => Number(each.textContent)).map(i =>"
-    true += " ['shares', 'agreement'].map(name => board.run.state(11)[name][i * 10 + board.run.upper]))"
+    true += " ['shares', 'agreement'].map(name => board.run.state(11)[name][i * 10 + board.run.upper])"
+    true += ".concat(board.run.data.vote_lengths[i]))"
     expected = [pytest.approx(numbers, abs=6e-4) for numbers in at(moving, true)]
     moving.eventually(lambda: at(moving, said) == expected, "the list, out of sight a moment later")
 
@@ -259,10 +272,38 @@ def test_muted_capsules_route_again_show_the_difference_and_are_undone(visitor: 
     assert at(visitor, "[...board.run.data.base_lengths]") == before
     assert at(visitor, "[...board.run.data.lengths]") != before
     assert at(visitor, "board.run.data.gains.filter(gain => gain === 0).length") == 36
+    bars = marks(shown(visitor), "board.bars", "fillRect", "strokeRect")
+    drawn = [each.given[2] for did in ("fillRect", "strokeRect") for each in bars if each.did == did]
+    lengths = [last(told(shown(visitor)), name) for name in ("lengths", "base_lengths")]
+    assert drawn / np.ravel(lengths) == pytest.approx(max(drawn) / np.max(lengths)), "filled as it is, dashed as it was"
     at(visitor, "[...board.tools.querySelectorAll('button')].find(b => b.textContent.startsWith('Undo')).click()")
     visitor.eventually(lambda: "touch" not in visitor.query(), "the network untouched in the link")
     visitor.settle()
     visitor.eventually(lambda: at(visitor, "[...board.run.data.lengths]") == before, "the first routing again")
+
+
+def is_drawn(board: sync_api.Locator, capsule: int) -> None:
+    """The pictures show what was told of the last iteration."""
+    said = told(board)
+    (rows, columns, types), upper, classes = said["grid"], said["upper"], len(said["classes"])
+    shares = np.reshape(said["shares"], (-1, rows * columns, types, classes))[: said["rounds"]]
+    lines = marks(board, "board.lines")
+    curve = next(each.path for each in lines if each.did == "stroke" and len(each.path) == len(shares) > 2)
+    texts = [each.given[:3] for each in lines if each.did == "fillText"]
+    under = [(text, x) for text, x, y in texts if y == max(y for *_, y in texts)]
+    assert under == [(str(t), x) for t, (x, _) in enumerate(curve, start=1)]
+    pose = last(said, "poses")
+    vote = np.reshape(said["votes"], (-1, len(pose)))[capsule]
+    bars = [each.given[3] for each in marks(board, "board.vote", "fillRect")[2:]]  # two are the key
+    assert bars / np.ravel(np.abs([vote, pose]), "F") == pytest.approx(max(bars) / max(np.abs([vote, pose]).flat))
+    for dot, share in zip(marks(board, "board.cloud", "fill"), shares[-1, ..., upper].flat, strict=False):
+        if len(dot.path) == 1:  # and no arrowhead
+            assert dot.path[0][2] == pytest.approx(max(1.1, said["cloud"]["point"] * share**0.5), rel=1e-3)
+    means = shares.mean(2) - 1 / classes
+    heat = [each.colour for each in marks(board, "board.retina", "fillRect")][: rows * columns]
+    colours = np.array([re.findall(r"[\d.]+", each) for each in heat], dtype=float)
+    warmth = np.where(colours[:, 0] == 255, 1, -1) * colours[:, 3]
+    assert warmth == pytest.approx(0.85 * means[-1, :, upper] / np.abs(means).max(), abs=0.004)
 
 
 def test_each_picture_of_the_board_is_called_by_what_it_shows(visitor: Visitor):
@@ -273,6 +314,7 @@ def test_each_picture_of_the_board_is_called_by_what_it_shows(visitor: Visitor):
         *names
     }
     assert len({*names}) == len(names) and max(map(len, names)) < 80
+    is_drawn(shown(visitor), 14)
 
 
 def test_a_class_is_chosen_by_its_bar(visitor: Visitor):
@@ -384,18 +426,21 @@ def test_em_ends_with_the_r_that_made_the_capsules_on_board_flow_and_legend(visi
         " return [seen, look.diverging.of(-1 / run.upperCount, -run.reach, run.reach)]; })()",
     )
     assert "#{:02x}{:02x}{:02x}".format(*lowest[0]) == lowest[1]
+    said = told(shown(visitor))
+    deviations = [f"{h}: σ {each:.2f}" for h, each in enumerate(np.sqrt(last(said, "variances")))]
+    assert written(visitor, "curves")[1:] == deviations
+    drawn = marks(shown(visitor), "board.logistic", "fill", "fillText")
+    texts = [each.given[:3] for each in drawn if each.did == "fillText"]
+    under = next(y for text, _, y in texts if text == "0")
+    ticks = {x: float(text.replace("−", "-")) for text, x, y in texts if y == under}
+    points = np.array([each.path[0][0] for each in drawn if each.did == "fill"])
+    over = np.polyval(np.polyfit([*ticks], [*ticks.values()], 1), points)
+    assert over == pytest.approx(last(said, "cost") - said["beta_a"], abs=1e-3)
 
 
 def written(visitor: Visitor, part: str) -> list[str]:
     """The words on one of the board's canvases."""
-    return at(
-        visitor,
-        "(() => { const words = [], pen = CanvasRenderingContext2D.prototype, { fillText } = pen;"
-        f" const {{ canvas }} = board.{part};"
-        " pen.fillText = function (text, ...more) { if (this.canvas === canvas) words.push(String(text));"
-        " fillText.call(this, text, ...more); };"
-        f" board.{part}.redraw(); pen.fillText = fillText; return words; }})()",
-    )
+    return words(shown(visitor), f"board.{part}")
 
 
 def test_every_colour_of_the_board_has_a_scale_that_is_the_same_for_all_classes(visitor: Visitor):

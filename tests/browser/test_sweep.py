@@ -4,10 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from tests.browser.api import sync_api
+from tests.browser.pen import marks, told
 from tests.browser.visitor import Visitor
+
+
+def is_drawn(sweep: sync_api.Locator, said: dict) -> None:
+    """The pictures of a sweep are those of its numbers."""
+    for place, method in enumerate(said["methods"]):
+        drawn = marks(sweep, f"board.activations[{place}].panel")
+        zero, one = (each.given[2] for each in drawn if each.given[:1] in (["0"], ["1"]))
+        dashed, solid = (each for each in drawn if len(each.path) == len(said["amounts"]))
+        assert dashed.dash and not solid.dash
+        for curve, whose in ((dashed, "other"), (solid, "own")):
+            heights = [(zero - y) / (zero - one) for _, y in curve.path]
+            assert heights == pytest.approx(said[f"{whose}{place}"], abs=1e-4)
+        grey = [each.given for each in drawn if each.did == "fillRect"]
+        assert [any(left <= x <= left + wide for left, _, wide, _ in grey) for x, _ in solid.path] == method["lost"]
+    for place in range(len(said["panels"])):
+        columns = [each.pixels for each in marks(sweep, f"board.numbers[{place}].panel", "drawImage")]
+        values, strongest = said[f"numbers{place}"], np.abs(said[f"numbers{place}"]).argmax()
+        colours = said["theme"]["diverging"]
+        assert np.transpose(columns).flat[strongest] == colours[-1 if values[strongest] > 0 else 0][1]
 
 
 def test_where_the_sweep_is_left_the_image_of_all_pages_stands(visitor: Visitor):
@@ -16,16 +37,21 @@ def test_where_the_sweep_is_left_the_image_of_all_pages_stands(visitor: Visitor)
     sweep.wait_for()
     captions = sweep.locator(".pictures figcaption")
     sync_api.expect(captions.first).to_have_text("The image at 0°")
-    before = sweep.locator(".charts > figure > figcaption").all_inner_texts()
+    before, said = sweep.locator(".charts > figure > figcaption").all_inner_texts(), told(sweep)
+    assert said["named"][said["neutral"]] != said["named"][0]
+    sync_api.expect(captions.nth(1)).to_have_text(f"mnist-dr-paper draws its {said['named'][said['neutral']]}")
     visitor.press("Home")
     sync_api.expect(captions.first).to_have_text("The image at −60°")
     visitor.eventually(lambda: "viewpoint=rotation_-60" in visitor.query(), "the amount in the link")
     visitor.settle()
     after = sweep.locator(".charts > figure > figcaption").all_inner_texts()
     assert len(after) == 5 and all(was != now for was, now in zip(before, after, strict=True))
-    named = {text.split("\n")[0]: "✗" in text for text in after}
-    board = sweep.evaluate("root => root.capsvizBoard.message.methods.map((each) => [each.title, each.lost[0]])")
-    assert named == dict(board) and named["DR"], "at −60° dynamic routing has lost this digit, and says so"
+    for k, each in enumerate(said["methods"]):
+        own, other = (f"{said[f'{whose}{k}'][0]:.2f}" for whose in ("own", "other"))
+        caption = f"{said['label']}: {own}, {each['others'][0]}: {other}" + " ✗" * each["lost"][0]
+        assert after[k].split("\n")[:2] == [each["title"], caption]
+    assert said["methods"][0]["title"] == "DR" and said["methods"][0]["lost"][0], "at −60° it has lost this digit"
+    is_drawn(sweep, said)
     sync_api.expect(window.get_by_text("rotation −60°").first).to_be_visible()
     visitor.press("1")
     sync_api.expect(window.locator("h2")).to_have_text("Dynamic routing")
