@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from app.comparing import many_images
@@ -16,7 +20,7 @@ from app.state.choices import VIEWS, Choices
 from capsviz import zoo
 from capsviz.analysis.disagreement import difference, most
 from capsviz.analysis.measuring import measure
-from capsviz.analysis.predictions import path_of, recorded
+from capsviz.analysis.predictions import drawings, path_of, recorded
 from capsviz.data import MultiDigits
 from capsviz.routing import ALGORITHMS
 from capsviz.training.evaluate import evaluate
@@ -64,8 +68,10 @@ def test_where_images_show_two_digits_two_are_named_drawn_and_judged(
     assert len(on_stage.labels) == 2 and f"labelled {shown}" in said
     first, second = resources.trace("digits-dr", on_stage.key, 3).named[0].tolist()
     assert any(text.startswith(f"<b>{first}</b>, length") and f"<br><b>{second}</b>, length" in text for text in said)
+    table, sure = app.dataframe[0].value, resources.trace("digits-dr", on_stage.key, 3).activations[0, second]
+    assert table["Length of the weaker"][0] == pytest.approx(float(sure), abs=1e-5)
     verdict = "✓" if {first, second} == set(on_stage.labels) else f"✗ ({shown})"
-    assert app.dataframe[0].value["Predicted"][0] == f"{first} and {second} {verdict}"
+    assert table["Predicted"][0] == f"{first} and {second} {verdict}"
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -153,6 +159,16 @@ def test_the_grid_begins_with_the_image_on_stage(visit: Visit):
     assert len(grid["layout"]["shapes"]) == 1
 
 
+@pytest.mark.parametrize(("by", "digits"), [("mse", 4), ("ssim", 2)])
+def test_the_grid_writes_the_chosen_measure_below_each_drawing_and_says_both(visit: Visit, by: str, digits: int):
+    record = recorded(zoo.entry("digits-dr"))
+    grid = figures(visit("compare", model="digits-dr", view="many", image=17, n=4, measure=by))["grid"]
+    written = [note["text"] for note in grid["layout"]["annotations"]]
+    assert written[0] == f"{float(record.figures(by)[17]):.{digits}f}"
+    said = f"MSE {float(record.figures('mse')[17]):.4f}, SSIM {float(record.figures('ssim')[17]):.2f}"
+    assert said in json.dumps(grid)
+
+
 @pytest.mark.parametrize("by", ["mse", "ssim"])
 def test_the_most_different_images_of_a_pair_are_those_of_the_records(visit: Visit, by: str):
     app = visit("compare", model="digits-dr", view="many", order="different", pair="digits-em,digits-l2", measure=by)
@@ -160,6 +176,10 @@ def test_the_most_different_images_of_a_pair_are_those_of_the_records(visit: Vis
     grid = figures(app)["grid"]
     assert columns(grid) == most(difference(em, l2, by), COUNT).tolist()
     assert grid["layout"]["yaxis"]["ticktext"][-1] == "L2<br>− EM routing"
+    [*_, last] = [each for each in grid["data"] if each["type"] == "image"]
+    shown = np.asarray(Image.open(io.BytesIO(base64.b64decode(last["source"].partition(",")[2]))))[:, :28].astype(int)
+    less, more = (drawings(each, zoo.load(each.name))[columns(grid)[0], 0].numpy() for each in (em, l2))
+    assert (more - less > 0.2).any() and (shown[..., 0] > shown[..., 2])[more - less > 0.2].all()
 
 
 def test_the_most_different_drawings_are_found_without_the_data_set(visit: Visit):
@@ -206,15 +226,16 @@ def test_where_the_image_of_the_link_is_not_here_the_one_on_stage_is_marked(visi
     assert f"Digits test image {start}" in spoken(app) and "Digits test image 0" not in spoken(app)
 
 
-def test_methods_may_stand_in_the_order_of_their_medians(visit: Visit):
-    app = visit("compare", model="digits-dr", view="distributions", sort="median")
+@pytest.mark.parametrize("by", ["mse", "ssim"])
+def test_methods_may_stand_in_the_order_of_their_medians(visit: Visit, by: str):
+    app = visit("compare", model="digits-dr", view="distributions", sort="median", measure=by)
     shown = [trace["name"] for trace in figures(app)["distributions"]["data"][:-1]]
     medians = {
-        zoo.entry(f"digits-{r}").name: recorded(zoo.entry(f"digits-{r}")).median("mse") for r in (*ALGORITHMS, "matrix")
+        zoo.entry(f"digits-{r}").name: recorded(zoo.entry(f"digits-{r}")).median(by) for r in (*ALGORITHMS, "matrix")
     }
     titles = {f"digits-{name}": algorithm.title for name, algorithm in ALGORITHMS.items()}
     titles["digits-matrix"] = "EM, matrix capsules"
-    assert shown == [titles[name] for name in sorted(medians, key=medians.__getitem__)]
+    assert shown == [titles[name] for name in sorted(medians, key=medians.__getitem__, reverse=by == "ssim")]
 
 
 def test_a_cell_shows_its_images(visit: Visit):
@@ -235,7 +256,11 @@ def test_drawn_wrong_counts_over_the_whole_test_set(visit: Visit):
     app = visit("compare", model="digits-dr", view="wrong")
     record = recorded(zoo.entry("digits-l2-fc"))
     assert f"<b>{int(record.drawn_wrong.sum())}</b> of these read as another class" in spoken(app)
-    assert len(figures(app)["wrong"]["layout"]["shapes"]) == 25
+    grid = figures(app)["wrong"]
+    assert len(grid["layout"]["shapes"]) == 25
+    place = columns(grid)[0]
+    said = f"image {place} is named {record.predicted[place]}, its drawing reads as {known(record.reread)[place]}"
+    assert said in json.dumps(grid)
     app.button_group(key="sample").set_value("first").run()
     assert app.query_params["sample"] == "first"
     first = figures(app)["wrong"]

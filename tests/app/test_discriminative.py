@@ -104,6 +104,15 @@ def test_b_is_shown_capsule_by_capsule_with_the_chosen_one_selected(visit: Visit
     assert negative == f"{int((b[:, 2] < 0).sum())} of 288"
 
 
+def test_exact_zeros_and_near_ones_are_counted_apart(visit: Visit):
+    app = visit("discriminative", model="mnist-l1-residual", part="coefficients", **{"class": 2})
+    size = zoo.load("mnist-l1-residual").coefficients[:, 2].abs()
+    exact, near = (100 * float(each.float().mean()) for each in (size == 0, size < 1e-3 * size.max()))
+    said = {metric.label: metric.value for metric in app.metric}
+    assert near > exact
+    assert [value for name, value in said.items() if "zeros" in name] == [f"{exact:.1f} %", f"{near:.1f} %"]
+
+
 def test_a_capsule_that_the_model_has_not_is_not_selected(visit: Visit):
     fields, _ = maps(visit("discriminative", model="digits-l2", part="coefficients", capsule=1000))
     assert fields["capsule"] is None

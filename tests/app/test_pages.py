@@ -17,12 +17,13 @@ from app.components.page_link import ONWARDS
 from app.shared import resources
 from app.sources import images
 from capsviz import data, zoo
-from capsviz.analysis import perturbation
+from capsviz.analysis import metrics, perturbation
 from capsviz.analysis.perturbation import OFFSETS
 from capsviz.data.exemplars import exemplars
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.em import BETA_A
 from capsviz.tracing.adopting import record
+from capsviz.tracing.recorder import trace
 from tests.app.conftest import Visit
 from tests.app.reading import board, boards, charts, live, spoken
 from tests.known import first_digit, known
@@ -161,6 +162,18 @@ def test_beside_it_another_algorithm_routes_the_same_votes(
         assert f"the costs are negative, from {ends}, and" in spoken(app) and cost.max() < 0
     else:
         assert "sure of every class" not in spoken(app)
+
+
+def test_the_numbers_below_a_board_go_from_the_first_iteration_to_the_last(visit: Visit):
+    said = {each.label: each.value for each in visit("dynamic", model="digits-dr").metric}
+    layer = trace("digits-dr", first_digit()).layer
+    lengths, largest = layer["activations"][:, 0], layer["couplings"][:, 0].flatten(1).amax(1)
+    _, second = lengths[-1].topk(2).indices.tolist()
+    assert said["Runner-up"] == f"{second} ({lengths[-1, second]:.2f})"
+    assert said["Largest coupling, first → last"] == f"{largest[0]:.2f} → {largest[-1]:.2f}"
+    said = {each.label: each.value for each in visit("em", model="digits-em", **{"class": 2}).metric}
+    spread = trace("digits-em", first_digit()).layer["variances"][:, 0, 2].log().mean(-1).div(2).exp()
+    assert said["Spread σ of class 2"] == f"{spread[0]:.2f} → {spread[-1]:.2f}"
 
 
 def test_what_may_stand_beside_is_marked_by_its_kind(visit: Visit):
@@ -364,7 +377,14 @@ def test_compare_asks_every_method(visit: Visit):
     app = visit("compare", model="digits-dr")
     answers = app.dataframe[0].value
     assert list(answers["Method"]) == [each.title for each in ALGORITHMS.values()]
-    assert answers["SSIM"].between(-1, 1).all()
+    assert list(answers["Test error"]) == [zoo.entry(name).test_error for name in answers["Model"]]
+    notes = [note["text"] for note in charts(app)["reconstructions"]["layout"]["annotations"]]
+    image = first_digit()
+    for name, mse, ssim in zip(answers["Model"], answers["MSE"], answers["SSIM"], strict=True):
+        drawn = known(zoo.load(name)(image).reconstruction)
+        expected = float((drawn - image).square().mean()), float(metrics.structural_similarity(drawn, image))
+        assert (mse, ssim) == pytest.approx(expected, abs=1e-4)
+        assert any(f"MSE {mse:.4f}, SSIM {ssim:.2f}" in note for note in notes)
 
 
 def test_of_two_models_by_one_algorithm_the_chosen_one_is_compared(visit: Visit):

@@ -88,13 +88,18 @@ def test_an_ascent_is_played_from_its_start_to_its_last_step(ascended, grid):
 def test_the_history_counts_negatives_and_zeros_snapshot_by_snapshot(grid):
     b = torch.randn(3, grid.lower, 10)
     b[0, :5] = 0
+    b[1, :7] = 1e-4
     b[2] = b[2].abs()
     maps = history_maps(b.half(), [0, 10, 40], grid, upper=2, classes=[str(c) for c in range(10)], penalty="l2")
     arrays = maps.arrays()
     np.testing.assert_array_equal(arrays["steps"], [0, 10, 40])
     np.testing.assert_allclose(arrays["curve0.0"], (b[:, :, 2] < 0).float().mean(1).numpy(), rtol=1e-6)
     np.testing.assert_allclose(arrays["curve0.1"], (b < 0).float().mean((1, 2)).numpy(), rtol=1e-6)
+    size = b.half().float().abs()
+    near = [(each < 1e-3 * each.max()).float().mean() for each in size]
+    np.testing.assert_allclose(arrays["curve1.0"], near, rtol=1e-6)
     np.testing.assert_allclose(arrays["curve1.1"], [5 / grid.lower, 0, 0], rtol=1e-6)
+    np.testing.assert_allclose(arrays["curve2.0"], size[:, :, 2].mean(1), rtol=1e-6)
     assert maps.frames[1] == "step 10 of 40"
     assert f"{int((b[0, :, 2] < 0).sum())} of {grid.lower} coefficients negative at first, 0 at the end" in maps.alt
 

@@ -14,7 +14,6 @@ from capsviz.boards.routing import share_reach
 from capsviz.figures.errors import FigureError
 from capsviz.network import CapsNet, preset
 from tests.figures.conftest import digits, record
-from tests.tracing.test_trace import network
 
 
 def test_dynamic_routing_is_on_stage_as_recorded(dr):
@@ -83,7 +82,7 @@ def test_em_shows_what_every_m_step_used(em):
 
 
 def test_an_intervention_is_shown_in_the_space_of_the_untouched_run():
-    model = network("dr")
+    model = capsviz.load("digits-dr")
     plain = capsviz.trace(model, digits())
     touched = capsviz.trace(model, digits(), intervention=Intervention(muted=(0,)))
     before, after = stage(plain, upper=1), stage(touched, upper=1, base=plain)
@@ -91,6 +90,7 @@ def test_an_intervention_is_shown_in_the_space_of_the_untouched_run():
     np.testing.assert_allclose(after.arrays["places"][1:], before.arrays["places"][1:])
     np.testing.assert_allclose(after.arrays["places"][0], after.arrays["origin"], atol=1e-12)
     assert after.arrays["gains"][0] == 0
+    assert all(after.fields[ends] == before.fields[ends] for ends in ("reaches", "agreement_reaches"))
     assert "base_shares" not in before.arrays
 
 

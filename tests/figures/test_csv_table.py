@@ -35,7 +35,8 @@ def test_numbers_that_plotly_packed_in_base64_are_unpacked():
     packed = plotly.io.from_json(plotly.io.to_json(plain))
     assert "bdata" in json.dumps(packed.to_plotly_json())
     assert figure_csv(packed) == figure_csv(plain)
-    assert [float(row["z"]) for row in read(packed) if row["kind"] == "heatmap"] == [0, 1, 2, 3, 4, 5]
+    cells = ["".join(row[axis] for axis in "xyz") for row in read(packed) if row["kind"] == "heatmap"]
+    assert cells == ["000.0", "101.0", "202.0", "013.0", "114.0", "215.0"]
 
 
 def test_gaps_of_a_heat_map_are_no_rows(dr: Trace):

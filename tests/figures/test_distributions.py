@@ -72,6 +72,8 @@ def test_errors_are_coloured_and_right_answers_are_not():
     assert [[value is not None for value in row] for row in right.z] == np.eye(3, dtype=bool).tolist()
     assert list(errors.z[0]) == [None, None, pytest.approx(np.log1p(3), abs=1e-3)]
     assert errors.zmax == pytest.approx(np.log1p(3))
+    assert errors.colorbar.tickvals == pytest.approx(np.log1p([int(text) for text in errors.colorbar.ticktext]))
+    assert (figure.layout.yaxis.title.text, figure.layout.xaxis.title.text) == ("shown", "named")
     assert "4 of 244 images named wrongly, most often a taken for c (3 times)" in describe(figure)
     once = confusion_matrix(torch.tensor([[9, 1], [0, 9]]), ("a", "b"))
     assert describe(once).endswith("1 of 19 images named wrongly, most often a taken for b (1 time).")

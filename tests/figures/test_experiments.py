@@ -77,17 +77,25 @@ def test_robustness_shades_what_training_had_seen():
         "ink": 1.0,
     }
     rows = [{**usual, "kind": "shift", "amount": amount, "error": 10.0 * amount} for amount in (2, 0, 1)]
+    rows += [{**usual, "kind": "rotation", "amount": 40, "error": 50.0, "ink": 0.5}]
     figure = figures.robustness({"rows": rows})
     assert list(figure.data[0].x) == [0, 1, 2] and list(figure.data[0].y) == [0, 10, 20]
+    assert (list(figure.data[1].x), list(figure.data[1].y)) == ([0, 40], [0, 50])
+    assert [ink for _, ink in figure.data[1].customdata] == [100, 50]
     assert figure.data[0].error_y.array[1] == pytest.approx(3.0)
     assert [(shape.xref, shape.x0, shape.x1) for shape in figure.layout.shapes] == [("x", 0, 2), ("x2", 0, 15)]
 
 
 def test_iterations_draws_means_with_the_range_of_the_seeds():
     rows = [row({"iterations": 1}, 2.0), row({"iterations": 1}, 4.0), row({"iterations": 2}, 1.0)]
+    rows = [{**each, "train": {"error": each["test"]["error"] / 2, "loss": each["test"]["loss"] / 4}} for each in rows]
     shipped = {"rows": [{"model": name, "iterations": 1, "error": 7.0} for name in "mnopq"]}
     figure = figures.iterations({"rows": rows}, shipped)
     error = next(trace for trace in figure.data if trace.name == "test" and trace.xaxis == "x2")
+    drawn = {(trace.name, trace.xaxis): pytest.approx(trace.y) for trace in figure.data if trace.xaxis != "x3"}
+    assert drawn == {
+        ("test", "x"): (0.3, 0.1), ("train", "x"): (0.075, 0.025), ("test", "x2"): (3, 1), ("train", "x2"): (1.5, 0.5)
+    }  # fmt: skip
     assert list(error.y) == [3.0, 1.0] and error.error_y.array[0] == 1.0
     asked = [trace for trace in figure.data if trace.xaxis == "x3"]
     assert [list(trace.y) for trace in asked] == [[7.0]] * 5
@@ -99,19 +107,26 @@ def test_sparsity_and_ascent_draw_what_was_averaged():
     rows = [row({"regularisation": 0.0}, 1.0), row({}, 2.0), row({"proximal": True}, 3.0)]
     zeros = figures.sparsity({"rows": rows}).data
     assert list(zeros[0].y) == [25.0, 25.0] and list(zeros[5].y) == [1.0, 3.0]
+    assert [list(each.y) for each in zeros[1:3]] == [[50, 50], [1, 2]]
+    second = row({}, 2.0) | {"coefficients": {"exact_zero_share": 0.65, "near_zero_share": 0.7}}
+    mean, *_ = figures.sparsity({"rows": [*rows, second]}).data
+    assert (mean.y[1], mean.error_y.array[1], mean.error_y.arrayminus[1]) == pytest.approx((45, 20, 20))
     assert list(zeros[0].marker.symbol) == ["circle", "circle"]
     assert list(zeros[3].marker.symbol) == ["circle", "circle-open"], "3 % where it is 1 % without λ"
     assert zeros[6].name == "error more than 1 point above that without λ"
     assert "in networks that still work: subgradient up to 25.0 %" in describe(figures.sparsity({"rows": rows}))
-    by_step = figures.ascent({"rows": [row({}, 1.0), row({"ascent_step": 0.5}, 30.0)]}).data[0]
+    rows = [row({}, 1.0), row({"ascent_step": 0.5}, 30.0), row({"coefficient_start": 0.2}, 4.0)]
+    by_step, by_start, *_ = figures.ascent({"rows": rows}).data
     assert list(by_step.x) == ["0.005", "0.5"] and list(by_step.y) == [1.0, 30.0]
+    assert list(by_start.x) == ["0.1", "0.2"] and list(by_start.y) == [1.0, 4.0]
 
 
 def test_multi_mnist_draws_the_papers_figures_as_lines():
     rows = [{"model": "multi-mnist-dr", "routing": "dr", "error": 9.5}]
     figure = figures.multi_mnist(rows)
     assert list(figure.data[0].y) == [9.5]
-    assert sorted(shape.y0 for shape in figure.layout.shapes) == [7.47, 7.54]
+    lines = {shape.name: shape.y0 for shape in figure.layout.shapes}
+    assert lines == {"paper, DR: 7.47 %": 7.47, "paper, its own routing: 7.54 %": 7.54}
 
 
 def test_what_is_measured_in_the_repository_can_be_drawn():

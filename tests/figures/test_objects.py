@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 import capsviz
 from capsviz.analysis.metrics import contributions
@@ -83,14 +86,25 @@ def test_the_figure_names_both_and_shows_each_with_its_positions(name: str, imag
     assert any(title.startswith(f"<b>{second}</b>") for title in titles)
 
 
-def test_what_the_positions_give_is_the_mean_share_over_the_types(images: torch.Tensor):
-    trace = traced("digits-dr", images)
+@pytest.mark.parametrize(("name", "share"), [("digits-dr", "couplings"), ("digits-em", "responsibilities")])
+def test_what_the_positions_give_is_the_mean_share_over_the_types(name: str, share: str, images: torch.Tensor):
+    trace = traced(name, images)
     rows, columns, types = trace.grid
-    upper = int(trace.named[0, 0])
-    mean = trace.layer["couplings"][-1, 0, :, upper].reshape(rows, columns, types).mean(-1)
-    shown = next(each for each in objects_apart(trace).data if each.zmin is not None and each.zmax != 1)
-    assert np.allclose(shown.z, mean.numpy(), atol=1e-5)
-    assert (shown.zmin + shown.zmax) / 2 == pytest.approx(0.1)
+    mean = trace.layer[share][-1].reshape(2, rows, columns, types, 10).mean(-2).numpy()
+    for image, named in enumerate(trace.named.tolist()):
+        heats = [each for each in objects_apart(trace, image).data if each.zmin is not None and each.zmax != 1]
+        reach = max(abs(mean[image, ..., upper] - 0.1).max() for upper in named)
+        for upper, shown in zip(named, heats, strict=True):
+            assert np.allclose(shown.z, mean[image, ..., upper], atol=1e-5)
+            assert (shown.zmin, shown.zmax) == pytest.approx((0.1 - reach, 0.1 + reach))
+
+
+def test_each_object_is_drawn_by_itself(images: torch.Tensor):
+    trace = traced("digits-dr", images)
+    *_, first, second = [each for each in objects_apart(trace).data if each.type == "image"]
+    for shown, upper, drawing in zip((first, second), trace.named[0].tolist(), known(trace.drawings)[0], strict=True):
+        seen = np.asarray(Image.open(io.BytesIO(base64.b64decode(shown.source.partition(",")[2]))))
+        assert np.allclose(seen, drawing[0, ..., None].numpy() * channels(class_inks(10)[upper]), atol=1)
 
 
 @pytest.mark.parametrize("penalty", ASCENDING)

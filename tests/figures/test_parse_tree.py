@@ -16,6 +16,8 @@ from capsviz.data import load, to_float
 from capsviz.figures.describe import describe
 from capsviz.figures.errors import FigureError
 from capsviz.figures.parse_tree import WIDEST, in_words, parse_tree, parts, wholes
+from capsviz.figures.theme import class_colour
+from capsviz.network import CapsNet, preset
 from tests.known import known
 
 
@@ -69,8 +71,30 @@ def test_a_part_is_pictured_by_what_it_sees(trace: capsviz.Trace):
         image = Image.open(io.BytesIO(base64.b64decode(shown.source.partition(",")[2])))
         seen = (255 * trace.images[0, 0, top:bottom, left:right]).round().numpy()
         assert np.array_equal(np.asarray(image)[..., 0], seen)
+    given = contributions(trace)[chosen][:, uppers].amax(1).tolist()
+    assert figure.data[-1].text == tuple(f"{most:.2f}" for most in given)
     boxes = [each for each in figure.data if each.type == "scatter" and each.xaxis == "x"]
     assert [box.name for box in boxes] == [f"capsule {capsule}" for capsule in chosen]
+
+
+def test_boxes_pictures_numbers_and_lines_of_a_part_belong_together():
+    trace = capsviz.trace(CapsNet(preset("tiny", "digits", "dr", image=(1, 28, 36))).eval(), torch.rand(1, 1, 28, 36))
+    given, uppers = contributions(trace).numpy(), wholes(trace)
+    chosen, figure = parts(given, uppers, 3), parse_tree(trace)
+    of = [max(uppers, key=lambda upper: given[capsule, upper]) for capsule in chosen]
+    drawn, notes = {each.name: each for each in figure.data}, {note.text: note.x for note in figure.layout.annotations}
+    heads, numbers = drawn["class capsules"], drawn["parts"]
+    assert heads.marker.color == tuple(map(class_colour, uppers))
+    for place, (capsule, most) in enumerate(zip(chosen, of, strict=True)):
+        top, left, bottom, right = trace.config.receptive_field(*divmod(capsule // trace.grid[2], trace.grid[1]))
+        box = drawn[f"capsule {capsule}"]
+        edges = (min(box.x), max(box.x), min(box.y), max(box.y))
+        assert edges == pytest.approx((left - 0.5, right - 0.5, top - 0.5, bottom - 0.5), abs=0.71)
+        assert box.line.color == class_colour(most)
+        for upper, head in zip(uppers, heads.x, strict=True):
+            line = drawn[f"capsule {capsule} to {upper}"]
+            assert line.x == (figure.layout.images[place].x, head) and line.line.color == class_colour(upper)
+            assert line.x[0] == notes[str(capsule)] == numbers.x[place]
 
 
 def test_its_words_say_how_much_the_strongest_give(trace: capsviz.Trace):

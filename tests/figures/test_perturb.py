@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import torch
 
@@ -21,7 +23,15 @@ def found() -> Meanings:
 
 
 def test_every_correlation_is_a_cell_and_a_number_and_a_clear_one_is_in_bold(found: Meanings):
-    cells, numbers = meaning_table(found).data
+    figure = meaning_table(found)
+    cells, numbers = figure.data
+    assert (cells.zmin, cells.zmax) == (-1, 1)
+    written = torch.zeros_like(found.correlation)
+    for column, row, text in zip(numbers.x, numbers.y, numbers.text, strict=True):
+        written[row, column] = float(re.sub("<.*?>", "", text).replace("−", "-"))
+    torch.testing.assert_close(written, found.correlation, atol=5.1e-3, rtol=0)
+    assert figure.layout.xaxis.ticktext == ("stroke", "slant", "width", "height", "down", "right", "curve")
+    assert all(quality.name in text for quality, text in zip(QUALITIES.values(), cells.text[0], strict=True))
     assert torch.tensor(cells.z).shape == (16, len(QUALITIES))
     torch.testing.assert_close(torch.tensor(cells.z), found.correlation, atol=1e-3, rtol=0)
     assert numbers.text[3 * len(QUALITIES) + 1] == "<b>−0.80</b>"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -11,8 +13,10 @@ from capsviz.boards import routing_message
 from capsviz.figures import describe
 from capsviz.figures.errors import FigureError
 from capsviz.figures.sankey import type_flow
+from capsviz.figures.theme import class_colour, translucent
 from capsviz.network.config import CapsuleLayer
 from tests.figures.conftest import record
+from tests.known import known
 
 
 def test_every_class_receives_what_the_couplings_give_it(dr):
@@ -22,6 +26,28 @@ def test_every_class_receives_what_the_couplings_give_it(dr):
     sources = len(set(link.source))
     received = [sum(v for v, t in zip(link.value, link.target, strict=True) if t == sources + j) for j in range(10)]
     np.testing.assert_allclose(received, expected.numpy(), rtol=1e-4)
+
+
+@pytest.mark.parametrize(("types", "classes"), [(3, 10), (14, 40)])
+def test_a_link_is_what_the_capsules_of_its_type_give_its_class_in_whose_colour_it_is(types: int, classes: int):
+    trace = record("dr", primary_types=types, classes=classes)
+    figure = type_flow(trace, image=1)
+    node, link = figure.data[0].node, figure.data[0].link
+    each = (trace.layer["couplings"][-1, 1] * known(trace.layer.votes)[1].norm(dim=-1)).numpy()
+    given = np.stack([each[kind::types].sum(0) for kind in range(types)])
+    kinds, uppers = (np.argsort(-given.sum(axis)).tolist() for axis in (1, 0))
+    sources, targets = (
+        {f"{name} {n}": [n] for n in order[:12]} | {f"{len(order) - 12} other {names}": order[12:]}
+        for name, names, order in (("type", "types", kinds), ("class", "classes", uppers))
+    )
+    expected = {(a, b): given[np.ix_(sources[a], targets[b])].sum() for a in sources for b in targets}
+    ends = [(node.label[a], node.label[b]) for a, b in zip(link.source, link.target, strict=True)]
+    assert dict(zip(ends, link.value, strict=True)) == pytest.approx({k: v for k, v in expected.items() if v}, rel=1e-4)
+    assert link.color == tuple(translucent(class_colour(targets[end][0]), 0.25) for _, end in ends)
+    assert all(node.color[b] == class_colour(targets[node.label[b]][0]) for b in link.target)
+    most = given[:, uppers[0]]
+    words = rf"class {uppers[0]} receives {100 * most.sum() / given.sum():.0f} % of .* from type {most.argmax()}\b"
+    assert re.search(words, describe(figure))
 
 
 def test_under_em_the_owned_activation_flows(em):
