@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import streamlit as st
 
 from app import scene
@@ -16,7 +17,7 @@ from app.state.choices import Choices
 from capsviz.analysis import perturbation
 from capsviz.analysis.dimensions import CLEAR, LEAD, QUALITIES
 from capsviz.analysis.metrics import summarise
-from capsviz.boards import Left, decoder_board, decoder_message
+from capsviz.boards import Board, Left, decoder_message
 from capsviz.boards.decoder import NARROW, WIDE
 from capsviz.figures.perturb import dimension_sheet, meaning_table
 from capsviz.zoo import Entry
@@ -123,23 +124,11 @@ def sliders() -> None:
         )
         chosen(st.toggle, f"Wide (±{WIDE:g})", "wide", wide(choices), read=narrowed, then=["sliders"])
     offsets = offsets_of(choices, trace.poses.shape[-1])
-    layout.offer(
-        "live",
-        lambda: decoder_board(
-            trace,
-            resources.decoder(entry.name),
-            upper=upper,
-            offsets=offsets,
-            hand=choices.hand,
-            wide=wide(choices),
-            dark=current.dark,
-        ),
-        f"A class capsule of {entry.name}, moved",
-    )
     decoders = {title: resources.decoder(entry.name) for title, entry in shown.items()}
+    poses = {title: current.trace(entry).poses[0] for title, entry in shown.items()}
     message = decoder_message(
         decoders,
-        {title: current.trace(entry).poses[0] for title, entry in shown.items()},
+        poses,
         Left(upper, offsets, target(current), choices.share, choices.sphere),
         wide=wide(choices),
         hand=choices.hand,
@@ -149,6 +138,10 @@ def sliders() -> None:
         present={title: current.trace(entry).named[0].tolist() for title, entry in shown.items() if entry.objects > 1},
         dark=current.dark,
     )
+    title = f"A class capsule of {entry.name}, moved"
+    numbers = {"offsets": np.array(offsets)} | {f"capsules of {name}": each.numpy() for name, each in poses.items()}
+    taken = Board("live-decoder", title, lambda _: message, first=tuple(decoders.values()), table=lambda: numbers)
+    layout.offer("live", lambda: taken, title)
     live_decoder(message, decoders, key="live", on_change=keep_left, of=lambda: session.tied(scene.choices(), "upper"))
     for name, unit in {model.name: resources.unit(model.name) for model in shown.values()}.items():
         if unit != 1:

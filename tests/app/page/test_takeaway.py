@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from app.page.takeaway import Shown
 from app.shared import resources
 from app.sources import browsing, linked_picture
+from capsviz.boards import board_csv
 from capsviz.tracing.trace import Trace
 from tests.app import pictures
 from tests.app.conftest import Visit
@@ -64,6 +65,19 @@ def test_either_of_two_boards_can_be_taken_away(visit: Visit, second: str, calle
     titles = opened(visit("dynamic", model="digits-dr", second=second)).selectbox(key="taken_key").options
     assert len(set(titles)) == len(titles) and "The routing of digits-dr, played" in titles
     assert sum(title.endswith(called) for title in titles) == 1
+
+
+def test_the_walk_of_several_models_is_taken_away_as_it_stands(visit: Visit):
+    app = visit("perturb", model="digits-dr", hand="walk", to="5.2", walk=0.25, beside=1, path="sphere", wide=1)
+    _, made = app.session_state["shown"].pictures["live"]
+    board = made()
+    fields = board.message(board.upper).fields
+    assert (fields["hand"], fields["state"]["to"], fields["state"]["share"]) == ("walk", (5, 1), 0.25)
+    assert fields["state"]["sphere"] and len(fields["decoders"]) == len(board.first) > 1
+    capsules = next(row for row in board_csv(board).splitlines() if row.startswith("capsules of") and ",0 3," in row)
+    name = capsules.split(",")[0].removeprefix("capsules of ")
+    own = next(each for each in fields["decoders"] if each["title"] == name)
+    assert float(capsules.split(",")[2]) == pytest.approx(own["poses"][0][3], rel=1e-5)
 
 
 def test_pictures_of_one_title_are_told_apart():
