@@ -169,20 +169,6 @@ def affine(
     return _resample(images, linear, (each(right) * (2 / width), each(down) * (2 / height)))
 
 
-def rotate(
-    images: Shaped[Tensor, "batch channel height width"], degrees: float | Tensor
-) -> Shaped[Tensor, "batch channel height width"]:
-    """Images turned anticlockwise about their centre; see `affine`."""
-    return affine(images, degrees=degrees)
-
-
-def scale(
-    images: Shaped[Tensor, "batch channel height width"], factor: float | Tensor
-) -> Shaped[Tensor, "batch channel height width"]:
-    """Images enlarged (factor above 1) or shrunk about their centre on the same canvas; see `affine`."""
-    return affine(images, factor=factor)
-
-
 def _per_image(move: int | Tensor, batch: int, device: torch.device) -> Tensor:
     """A move as an integer tensor "batch"."""
     moves = torch.as_tensor(move, device=device)

@@ -20,7 +20,7 @@ import torch
 
 from capsviz import device, zoo
 from capsviz.data import ImageSet
-from capsviz.data.viewpoint import rotate, shift
+from capsviz.data.viewpoint import affine, shift
 from capsviz.experiments import moving, results
 from capsviz.experiments.moving import compared, measured, sampled, tables, which
 from capsviz.network import METHODS
@@ -79,7 +79,7 @@ def moved_images(images: ImageSet, kind: str, amount: int) -> ImageSet:
     """The images shifted by `amount` pixels, or turned by `amount` degrees, each in its own direction."""
     number = torch.arange(len(images))
     if kind == "rotation":
-        return replace(images, images=rotate(images.images, amount * (1.0 - 2.0 * (number % 2))))
+        return replace(images, images=affine(images.images, degrees=amount * (1.0 - 2.0 * (number % 2))))
     right, down = torch.tensor([1, 0, -1, 0])[number % 4], torch.tensor([0, 1, 0, -1])[number % 4]
     return replace(images, images=shift(images.images, amount * right, amount * down))
 

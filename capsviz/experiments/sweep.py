@@ -47,7 +47,7 @@ def sweep(
     wanted = [config for config in configs if config.command() not in done]
     for number, config in enumerate(wanted, start=1):
         say(f"{number} of {len(wanted)}: {config.command()}")
-        folder = runs / name / f"{number_of(configs, config):03d}"
+        folder = runs / name / f"{configs.index(config):03d}"
         outcome = train(config, folder, resume=True, device="cpu", threads=threads, time_limit=time_limit, quiet=True)
         if outcome.stopped:
             say(f"Stopped ({outcome.stopped}); the same command goes on from here.")
@@ -72,11 +72,6 @@ def conditions(result: dict[str, Any] | None) -> str:
         f"{result['rows'][0]['steps']} steps of {config.batch} images, seeds: {len(counts)}{unfinished}; CPU, "
         f"{' and '.join(dict.fromkeys(each['machine'] for each in results.machines(result)))}, {config.precision}"
     )
-
-
-def number_of(configs: Sequence[TrainingConfig], config: TrainingConfig) -> int:
-    """The place of a config in its sweep, by which its folder is called."""
-    return list(configs).index(config)
 
 
 def row_of(config: TrainingConfig, folder: Path, summary: dict[str, Any]) -> dict[str, Any]:

@@ -67,9 +67,7 @@ def _entry(key: str, value: Any, factor: Number) -> Any:
 
 
 def _marker(marker: dict[str, Any], factor: Number) -> dict[str, Any]:
-    if "sizeref" in marker:  # sizes are data, and the reference says how large they are drawn
-        return {**marker, "sizeref": marker["sizeref"] / factor ** (2 if marker.get("sizemode") == "area" else 1)}
-    # A frame's marker holds sizes by the trace's reference, which it does not repeat: lists are data, numbers pixels.
+    # A list of sizes is data, a number pixels.
     return _scaled(marker, ("size",), factor) if isinstance(marker.get("size"), (int, float)) else marker
 
 

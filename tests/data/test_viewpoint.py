@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torchvision.transforms.v2 import InterpolationMode
 from torchvision.transforms.v2 import functional as torchvision_functional
 
-from capsviz.data.viewpoint import affine, rotate, scale, shift
+from capsviz.data.viewpoint import affine, shift
 
 
 def _images(dtype=torch.uint8, batch=3, channels=2, height=7, width=9):
@@ -53,50 +53,52 @@ def test_a_shift_passes_gradients():
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.float32])
 def test_a_quarter_turn_is_exact_and_anticlockwise(dtype):
     images = _images(dtype, height=8, width=8)
-    torch.testing.assert_close(rotate(images, 90.0), torch.rot90(images, 1, (2, 3)), atol=1e-3, rtol=0)
+    torch.testing.assert_close(affine(images, degrees=90.0), torch.rot90(images, 1, (2, 3)), atol=1e-3, rtol=0)
 
 
 def test_a_rotation_of_an_oblong_image_keeps_its_proportions():
     images = torch.zeros(1, 1, 21, 41)
     images[0, 0, 10, 28] = 1  # eight pixels right of the centre …
-    turned = rotate(images, 90.0)
+    turned = affine(images, degrees=90.0)
     assert float(turned[0, 0, 2, 20]) == pytest.approx(1, abs=1e-4)  # … is eight pixels above it
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_in_half_precision_only_the_result_is_rounded(dtype):
     images = (torch.rand(1, 1, 224, 224) > 0.5).to(dtype)
-    turned = rotate(images, 20.0)
+    turned = affine(images, degrees=20.0)
     assert turned.dtype == dtype
-    assert torch.equal(turned, rotate(images.float(), 20.0).to(dtype))
+    assert torch.equal(turned, affine(images.float(), degrees=20.0).to(dtype))
 
 
 def test_no_images_are_none_turned_either():
-    assert rotate(_images()[:0], 10.0).shape == (0, 2, 7, 9)
+    assert affine(_images()[:0], degrees=10.0).shape == (0, 2, 7, 9)
 
 
-@pytest.mark.parametrize("change", [lambda images: rotate(images, 0.0), lambda images: scale(images, 1.0)])
+@pytest.mark.parametrize(
+    "change", [lambda images: affine(images, degrees=0.0), lambda images: affine(images, factor=1.0)]
+)
 def test_no_change_changes_nothing(change):
     assert torch.equal(change(_images()), _images())
 
 
 def test_each_image_can_have_its_own_angle():
     images = _images(torch.float32, height=8, width=8)
-    turned = rotate(images, torch.tensor([0.0, 30.0, 90.0]))
-    torch.testing.assert_close(turned[1:2], rotate(images[1:2], 30.0))
+    turned = affine(images, degrees=torch.tensor([0.0, 30.0, 90.0]))
+    torch.testing.assert_close(turned[1:2], affine(images[1:2], degrees=30.0))
 
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_scaling_multiplies_the_area(factor):
     images = torch.zeros(1, 1, 32, 32)
     images[:, :, 12:20, 12:20] = 1
-    assert float(scale(images, factor).sum()) == pytest.approx(64 * factor**2, rel=0.15)
+    assert float(affine(images, factor=factor).sum()) == pytest.approx(64 * factor**2, rel=0.15)
 
 
 @pytest.mark.parametrize("factor", [0.0, -1.0])
 def test_a_scale_that_is_none_is_refused(factor):
     with pytest.raises(ValueError, match="above 0"):
-        scale(_images(), factor)
+        affine(_images(), factor=factor)
 
 
 @pytest.mark.parametrize(
