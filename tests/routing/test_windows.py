@@ -20,7 +20,7 @@ from tests.known import known
 
 from . import reference
 from .capsules import direction_like
-from .em_samples import along_a_direction
+from .em_samples import assert_close_in_low_precision, finite_steps, hard_cases
 
 FLOOR = 1e-4
 
@@ -286,60 +286,24 @@ def test_an_even_split_is_one_unit_of_data_at_the_border_and_inside(shape):
 # Where naive versions break
 
 
-def hard_cases():
-    """Votes and activations at which a naive version divides by zero, overflows or underflows."""
-    windows = STRIDED.windows
-    size = (2, windows.window, windows.upper, 16)
-    random, lower = torch.randn(size), (2, windows.lower)
-    return {
-        "coincident votes": (torch.full(size, 0.7), torch.full(lower, 0.5)),
-        "coincident votes at zero": (torch.zeros(size), torch.full(lower, 0.5)),
-        "two points": (2 * random.sign(), torch.ones(lower)),
-        "no activation": (random, torch.zeros(lower)),
-        "no activation, far votes": (30 * random, torch.zeros(lower)),
-        "no activation, coincident votes": (torch.ones(size), torch.zeros(lower)),
-        "a trace of activation": (random, torch.full(lower, 1e-30)),
-        "one image without activation": (random, torch.tensor([[0.0], [1.0]]).expand(lower)),
-        "far votes": (300 * random, torch.ones(lower)),
-        "outlier": (torch.full(size, 0.7).index_fill(1, torch.tensor([17]), 50.0), torch.ones(lower)),
-    }
+CASES = hard_cases((2, STRIDED.windows.window, STRIDED.windows.upper, 16), (2, STRIDED.windows.lower))
 
 
 @pytest.mark.parametrize("through", ["last", "all"])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-@pytest.mark.parametrize("case", list(hard_cases()))
+@pytest.mark.parametrize("case", CASES)
 def test_ten_iterations_stay_finite_and_so_do_their_gradients(case, dtype, through):
-    values, presence = (tensor.to(dtype).clone().requires_grad_() for tensor in hard_cases()[case])
-    betas = torch.zeros(2, STRIDED.windows.upper, dtype=dtype, requires_grad=True)
-    votes = DenseVotes(values, STRIDED.windows)
-    steps = list(em_routing(votes, presence, betas[0], betas[1], 10, through=through, final_posteriors=True))
     voted = torch.from_numpy(STRIDED.connected().any(axis=1)).double()
-    for step in steps:
-        for name in ("responsibilities", "means", "variances", "cost", "activations", "posteriors"):
-            assert getattr(step, name).isfinite().all(), f"{name} in iteration {step.iteration}"
-            assert getattr(step, name).dtype == dtype
-        assert (step.variances > 0).all()
+    for step in finite_steps(*CASES[case], dtype, through, STRIDED.windows):
         shares = spread_out(STRIDED, known(step.posteriors)[1].detach().double().numpy()).sum(axis=1)
         np.testing.assert_allclose(shares, voted, atol=0.02)
-    outcome = along_a_direction(steps[-1].means, steps[-1].activations)
-    for name, gradient in zip(
-        ("votes", "activations", "betas"), torch.autograd.grad(outcome, (values, presence, betas)), strict=True
-    ):
-        assert gradient.isfinite().all(), f"gradient of the {name}"
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @EXAMPLES
 def test_low_precision_is_close(shape, dtype):
     votes, presence = votes_of(shape, dim=16, scale=0.3)
-    values, presence = votes.votes.to(dtype), presence.to(dtype)
-    zeros = torch.zeros(shape.windows.upper)
-    low = em_routing(DenseVotes(values, shape.windows), presence, zeros.to(dtype), zeros.to(dtype))
-    exact = em_routing(DenseVotes(values.double(), shape.windows), presence.double(), zeros.double(), zeros.double())
-    for step, expected in zip(low, exact, strict=True):
-        torch.testing.assert_close(step.activations.double(), expected.activations, rtol=0, atol=0.01)
-        torch.testing.assert_close(step.means.double(), expected.means, rtol=0.01, atol=0.02)
-        torch.testing.assert_close(step.responsibilities.double(), expected.responsibilities, rtol=0, atol=0.02)
+    assert_close_in_low_precision(votes.votes, presence, dtype, shape.windows)
 
 
 def test_gradient_through_all_iterations_is_the_derivative_of_the_loop():
