@@ -72,7 +72,7 @@ def write_together(contents: Mapping[Path, bytes | str]) -> None:
 
 def shortened(name: str, most: int) -> str:
     """The beginning of a name that takes at most so many bytes, which is what file systems count."""
-    return name.encode()[:most].decode(errors="ignore")
+    return os.fsencode(name)[:most].decode(errors="ignore")
 
 
 def _written_beside(path: Path, content: bytes | str) -> Path:

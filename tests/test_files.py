@@ -227,6 +227,12 @@ def test_a_recording_holds_its_folder_and_a_failed_training_leaves_none(tmp_path
     assert not (tmp_path / "none").exists()
 
 
+def test_a_name_of_bytes_that_are_no_text_is_written(tmp_path):
+    path = tmp_path / os.fsdecode(b"\xff.safetensors")
+    write(path, b"content")
+    assert path.read_bytes() == b"content"
+
+
 @pytest.mark.parametrize(
     ("place", "remedy"),
     [

@@ -33,8 +33,8 @@ PLAYERS = {
 }
 """Pages with a player, and where it is on them."""
 PLAY = """root => new Promise((played) => {
-  const { controls } = root.capsvizBoard, { show } = controls, times = [];
-  controls.show = (position) => { times.push(performance.now()); show(position); };
+  const { controls } = root.capsvizBoard, { options } = controls, { show } = options, times = [];
+  options.show = (position) => { times.push(performance.now()); show(position); };
   controls.player.hold = 0; // frames that stand still draw nothing, and are not counted
   controls.go(0);
   times.length = 0;

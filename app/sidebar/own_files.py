@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -54,28 +54,31 @@ def _here() -> tuple[str, ...]:
     return (*own_models.models(), *own_traces.traces())
 
 
+def received(receive: Callable[[Choices], str]) -> tuple[str, Choices]:
+    """The name of a file that is received, and the choices without what made room for it, which is said."""
+    choices, before = scene.choices(), _here()
+    name = receive(choices)
+    gone = [each for each in before if each not in _here()]
+    _say(room=f"{gone[0]} made room: two are kept at a time." if gone else "")
+    return name, session.changed(choices, **_without(choices, gone))
+
+
 def _received(key: str) -> None:
     """Check what was dropped and put it on stage; the place is empty again, so that nothing is kept twice."""
     file = st.session_state.get(key)
     if file is None:
         return
     st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
-    _say()
-    choices, before = scene.choices(), _here()
     try:
         if file.name.lower().endswith(own_traces.SUFFIX):
-            name = own_traces.receive(file.name, file.getvalue())
-            changes: dict[str, Any] = {**trace_sets.choices_with(name), "image": 0}
+            name, choices = received(lambda _: own_traces.receive(file.name, file.getvalue()))
+            session.update(choices, **trace_sets.choices_with(name), image=0)
         else:
-            stage = resources.entries()[choices.model]
-            name = own_models.receive(file.name, file.getvalue(), choices.models)
+            stage = resources.entries()[scene.choices().model]
+            name, choices = received(lambda now: own_models.receive(file.name, file.getvalue(), now.models))
             changes = scene.model_changes(name, choices, stage)
             # Another network may have the name of the one on stage, whose capsules it has not.
-            choices = session.changed(choices, model=scene.catalogue().start)
-        gone = [each for each in before if each not in _here()]
-        session.update(choices, **_without(choices, gone), **changes)
-        if gone:
-            _say(room=f"{gone[0]} made room: two are kept at a time.")
+            session.update(session.changed(choices, model=scene.catalogue().start), **changes)
     except CapsvizError as error:
         _say(problem=str(error))
     finally:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
+from numpy import ndarray
 
 from app import scene
 from app.components.live_decoder import live_decoder
@@ -139,9 +142,12 @@ def sliders() -> None:
         dark=current.dark,
     )
     title = f"A class capsule of {entry.name}, moved"
-    numbers = {"offsets": np.array(offsets)} | {f"capsules of {name}": each.numpy() for name, each in poses.items()}
-    taken = Board("live-decoder", title, lambda _: message, first=tuple(decoders.values()), table=lambda: numbers)
-    layout.offer("live", lambda: taken, title)
+
+    def numbers() -> dict[str, ndarray]:
+        return {"offsets": np.array(offsets)} | {f"capsules of {name}": each.numpy() for name, each in poses.items()}
+
+    taken = partial(Board, "live-decoder", title, lambda _: message, first=tuple(decoders.values()), table=numbers)
+    layout.offer("live", taken, title)
     live_decoder(message, decoders, key="live", on_change=keep_left, of=lambda: session.tied(scene.choices(), "upper"))
     for name, unit in {model.name: resources.unit(model.name) for model in shown.values()}.items():
         if unit != 1:

@@ -12,6 +12,7 @@ from app.page import layout, navigation
 from app.page.text import plain
 from app.page.widgets import segments
 from app.shared import own_models, resources
+from app.sidebar import own_files
 from app.state import session
 from app.training import display, trainings
 from app.training.trainings import CONFIGS, Training, TrainingError
@@ -74,7 +75,9 @@ def under_way(training: Training) -> None:
 def arrived(training: Training) -> None:
     """Make a model that is ready one of the visitor's own, once: they may remove it."""
     if training.content and st.session_state.get(TAKEN) is not training:
-        own_models.receive(training.file, training.content, scene.choices().models)
+        receive = partial(own_models.receive, training.file, training.content)
+        _, choices = own_files.received(lambda now: receive(now.models))
+        session.update(choices)
         st.session_state[TAKEN] = training
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
@@ -147,5 +147,5 @@ def decoder_board(
         dark=dark,
     )
     numbers = {"capsules": trace.poses[0].float().numpy(), "offsets": np.array(left.offsets)}
-    shown = replace(message, arrays=numbers)
-    return Board("live-decoder", f"A class capsule of {trace.name}, moved", lambda _: shown, first=(weights,))
+    title = f"A class capsule of {trace.name}, moved"
+    return Board("live-decoder", title, lambda _: message, first=(weights,), table=lambda: numbers)

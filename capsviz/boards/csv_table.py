@@ -8,6 +8,7 @@ import io
 import numpy as np
 
 from capsviz.boards.board import Board
+from capsviz.figures.csv_table import no_formula
 
 
 def board_csv(board: Board) -> str:
@@ -22,5 +23,5 @@ def board_csv(board: Board) -> str:
     arrays = board.table() if board.table else board.message(board.upper).arrays
     for name, array in arrays.items():
         for index, value in np.ndenumerate(np.asarray(array, np.float32)):
-            writer.writerow((name, " ".join(map(str, index)), float(f"{value:.7g}")))
+            writer.writerow((no_formula(name), " ".join(map(str, index)), float(f"{value:.7g}")))
     return file.getvalue()

@@ -116,13 +116,10 @@ def sweep_board(swing: Swing, title: str, *, frame: int | None, dark: bool = Fal
 
 
 def sweep_table(swing: Swing) -> dict[str, ndarray]:
-    """What the board shows, by amount: each network's activations of all classes, and the numbers that move most."""
+    """What the board shows, by amount: each network's activations, by class, and the numbers that move most."""
     found = {"amounts": np.array(swing.amounts)}
     for each in swing.networks:
-        found |= {
-            f"{each.name}: activation of {name}": each.sweep.activations[:, place].numpy()
-            for place, name in enumerate(swing.classes)
-        }
+        found[f"{each.name}: activations"] = each.sweep.activations.numpy()
     dimensions = swing.drawing.sweep.numbers.shape[1]
     for each in filter(None, (swing.drawing, swing.pooled)):
         found |= {

@@ -39,7 +39,7 @@ def figure_csv(figure: Figure) -> str:
     file = io.StringIO()
     writer = csv.DictWriter(file, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows({column: _no_formula(value) for column, value in row.items()} for row in rows)
+    writer.writerows({column: no_formula(value) for column, value in row.items()} for row in rows)
     return file.getvalue()
 
 
@@ -176,6 +176,6 @@ def _plain(value: Any) -> Any:
     return unmarked(value) if isinstance(value, str) else value
 
 
-def _no_formula(value: Any) -> Any:
+def no_formula(value: Any) -> Any:
     """A text so that no spreadsheet takes it for a formula."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value

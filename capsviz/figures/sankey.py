@@ -36,9 +36,7 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     flows = _flows(trace, image, iteration)
     order = np.argsort(-flows.sum(axis=1), kind="stable")
     named, rest = sorted(order[:SHOWN].tolist()), order[SHOWN:]
-    sources = [f"type {kind}" for kind in named] + (
-        [f"{len(rest)} other type{'s' * (len(rest) > 1)}"] if len(rest) else []
-    )
+    sources = [f"type {kind}" for kind in named] + [_others(len(rest), "type")] * bool(len(rest))
     rows = np.concatenate([flows[named], flows[rest].sum(axis=0, keepdims=True)[: len(sources) - len(named)]])
     targets = [trace.called(upper) for upper in range(len(trace.classes))]
     rows, ends, colours = _ends(rows, targets, trace.kind)
@@ -74,6 +72,11 @@ def _flows(trace: Trace, image: int, iteration: int) -> Float[ndarray, "types up
     return given.reshape(grid.places, grid.types, -1).sum(axis=0)
 
 
+def _others(count: int, kind: str) -> str:
+    """What further types or classes are called together: "1 other type", "12 other classes"."""
+    return f"{count} other {kind}{('e' * (kind == 'class') + 's') * (count > 1)}"
+
+
 def _ends(
     rows: Float[ndarray, "source upper"], targets: list[str], kind: str
 ) -> tuple[Float[ndarray, "source end"], list[str], list[str]]:
@@ -83,12 +86,10 @@ def _ends(
         return rows, targets, colours
     order = np.argsort(-rows.sum(axis=0), kind="stable")
     named, rest = sorted(order[:SHOWN].tolist()), order[SHOWN:]
-    one, many = ("type", "types") if kind == "type" else ("class", "classes")
-    others = f"{len(rest)} other {one if len(rest) == 1 else many}"
     parts = np.concatenate([rows[:, named], rows[:, rest].sum(axis=1, keepdims=True)], axis=1)
     return (
         parts,
-        [*(short(targets[each], LETTERS) for each in named), others],
+        [*(short(targets[each], LETTERS) for each in named), _others(len(rest), kind)],
         [colours[each] for each in (*named, rest[0])],
     )
 

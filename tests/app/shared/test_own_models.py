@@ -168,7 +168,22 @@ def test_what_stands_beside_makes_room_last_and_leaves_no_name_behind(visit: Vis
     assert "second" not in app.query_params and not app.warning and not app.exception
 
 
+@pytest.mark.parametrize(
+    ("stage", "pair"), [("digits-dr", "first.capsviz,second.capsviz"), ("second.capsviz", "first.capsviz,digits-em")]
+)
+def test_a_pair_of_which_one_made_room_is_none_any_more(visit: Visit, content: bytes, stage: str, pair: str):
+    app = visit("compare", model="digits-dr", view="many", order="different")
+    for name in ("first.capsviz", "second.capsviz"):
+        drop(app, content, name)
+    app.query_params.update({"model": stage, "pair": pair})
+    app = drop(app.run(), content, "third.capsviz")
+    assert "third.capsviz" in app.query_params["model"] and not app.warning
+    assert len(app.info) == 1 and len(dropped_models(app)) == 2
+    assert "pair" not in app.query_params
+
+
 def test_a_model_that_was_trained_here_leaves_the_one_on_stage(two: AppTest, content: bytes):
+    two.query_params["second"] = "second.capsviz"
     two.session_state["training"] = SimpleNamespace(
         over=True,
         content=content,
@@ -180,6 +195,8 @@ def test_a_model_that_was_trained_here_leaves_the_one_on_stage(two: AppTest, con
     app = two.run()
     assert not app.exception and not app.error and not app.warning
     assert list(dropped_models(app)) == ["first.capsviz", "trained.capsviz"]
+    assert [each.value for each in app.info] == ["second.capsviz made room: two are kept at a time."]
+    assert "second" not in app.query_params and not app.run().warning
 
 
 def dropped_models(app: AppTest) -> dict[str, own_models.OwnModel]:
