@@ -109,6 +109,7 @@ def test_the_app_starts_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path:
     ]  # fmt: skip
 
 
+@pytest.mark.long
 def test_the_app_starts_in_a_folder_with_modules_of_its_own(tmp_path: Path):
     for name in ("app", "queue"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('of the folder')")

@@ -42,7 +42,7 @@ MEASURED = "measured."
 LARGEST_RECORD = 2_000_000
 """Bytes of a record that goes along."""
 MOST_WEIGHTS, MOST_MULTIPLICATIONS = 50_000_000, 20_000_000_000
-MOST_NUMBERS, MOST_CAPSULES, MOST_VOTES, MOST_ITERATIONS, MOST_CLASSES = 2**24, 50_000, 2**24, 10, 1_000
+MOST_NUMBERS, MOST_CAPSULES, MOST_VOTES, MOST_ITERATIONS, MOST_CLASSES = 2**24, 50_000, 2**25, 10, 1_000
 """Of a network that somebody dropped into the app; the papers' largest on 32 × 32 pixels are well below."""
 REMEDY = "write it anew with `capsviz zoo export`"
 _FOLDER = re.compile(rf"{FOLDER_PREFIX}(?!\.)[^/\\~\x00-\x1f]+@(1|3)x\d{{1,3}}x\d{{1,3}}")

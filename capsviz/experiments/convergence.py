@@ -9,6 +9,7 @@ capsviz experiment convergence
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,17 +97,23 @@ def settings(command: str) -> str:
 
 def _read(path: Path) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, float], ...]]:
     validation, loss = curve_points(read_lines(path))
-    return validation, pooled(loss)
+    return validation, pooled(loss, [step for step, _ in validation])
 
 
-def pooled(loss: Sequence[tuple[int, float]]) -> tuple[tuple[int, float], ...]:
-    """Means of a loss over `READ_OVER` steps at least, of its means between one step and the next that is named."""
-    found, sum_, before, start = [], 0.0, 0, 0
+def pooled(loss: Sequence[tuple[int, float]], epochs: Sequence[int]) -> tuple[tuple[int, float], ...]:
+    """Means of a loss over `READ_OVER` steps at least.
+
+    loss: means up to the steps at which a training says them, every `READ_OVER` steps and where an epoch ends, or some
+    of them; epochs: the steps where these end.
+    """
+    found, total, steps = [], 0.0, 0
     for step, mean in loss:
-        sum_, before = sum_ + mean * (step - before), step
-        if step - start >= READ_OVER:
-            found.append((step, sum_ / (step - start)))
-            sum_, start = 0.0, step
+        ended = bisect_left(epochs, step)
+        count = step - max(READ_OVER * ((step - 1) // READ_OVER), epochs[ended - 1] if ended else 0)
+        total, steps = total + mean * count, steps + count
+        if steps >= READ_OVER:
+            found.append((step, total / steps))
+            total, steps = 0.0, 0
     return tuple(found)
 
 

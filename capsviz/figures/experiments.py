@@ -40,7 +40,7 @@ from capsviz.routing.dynamic import DYNAMIC
 
 
 def convergence(curves: Sequence[TrainingCurve], data: str, *, dark: bool = False) -> Figure:
-    """Validation error after each epoch and margin loss every 50 steps, by step; raises FigureError without curves.
+    """Validation error after each epoch and margin loss in between, by step; raises FigureError without curves.
 
     Upwards logarithmic, but for a panel in which something is zero.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from functools import cache
 from typing import Any
 
 import torch
@@ -45,6 +46,7 @@ def room(config: TrainingConfig, model: Network, *, moments: bool = False) -> st
     free = memory.free() if place == CPU else free_bytes(place)
     weights = sum(tensor.numel() * tensor.element_size() for tensor in model.parameters())
 
+    @cache
     def of(batch: int) -> int:
         """The weights, both moments of each, and what a step or a validation takes."""
         return 3 * weights + _taken(config, model, batch)

@@ -144,6 +144,9 @@ def train(
         average.restore(tensors)
         snapshots.restore(tensors)
     start, seconds_before, validation_error = state["step"], state["seconds"], state["validation_error"]
+    window = RunningMeans()
+    window.restore(tensors, fabric)
+    tensors.clear()  # the whole checkpoint
     forward_pass, fabric_optimizer = fabric.setup(ForwardPass(model), optimizer)
     descent: Descent = partial(descend, config, fabric, model, forward_pass, fabric_optimizer)
     recorded = recordable(config, fabric, precision)
@@ -161,10 +164,7 @@ def train(
             if start == 0 and 0 in keep:
                 write_tensors(kept_at(folder, 0), average.model.state_dict(), {"step": 0})
         pace = forecast.Pace(start, total, slow=WARM_UPS + 1 if recorded else 1) if config.is_folder else None
-        window, began = RunningMeans(), time.monotonic()
-        window.restore(tensors, fabric)
-        tensors.clear()  # the whole checkpoint
-        saved = began
+        saved = began = window.began = time.monotonic()
 
         def finite(loss: Tensor | float, done: int, what: str = "loss") -> None:
             """Raise Diverged, in all processes, where a loss is no number in one of them."""

@@ -475,10 +475,12 @@ def test_a_model_that_left_the_zoo_leaves_multi_mnist(folder, tmp_path, monkeypa
 
 
 def test_a_loss_is_read_over_so_many_steps_that_one_batch_does_not_pass_a_level():
-    loss = ((50, 0.5), (97, 0.02), (100, 0.009), (150, 0.02), (160, 0.001))
-    steps, means = zip(*convergence.pooled(loss), strict=True)
+    loss = ((50, 0.5), (97, 0.02), (100, 0.009), (150, 0.02), (194, 0.001))
+    steps, means = zip(*convergence.pooled(loss, (97, 194)), strict=True)
     assert steps == (50, 100, 150) and means == pytest.approx((0.5, (47 * 0.02 + 3 * 0.009) / 50, 0.02))
-    assert convergence.first_below(convergence.pooled(loss), 0.01) is None
+    steps, means = zip(*convergence.pooled((loss[0], loss[2], loss[3]), (97, 194)), strict=True)
+    assert steps == (50, 150), "abridged, three steps are no more than they were"
+    assert means == pytest.approx((0.5, (3 * 0.009 + 50 * 0.02) / 53))
 
 
 def test_multi_mnist_says_no_steps_of_a_model_whose_steps_nobody_counted():

@@ -252,8 +252,9 @@ def test_a_forecast_and_the_steps_around_it_leave_one_another_their_numbers():
         assert fourier._transforms.cache_info().currsize == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
-    ("preset", "side", "classes", "batches"), [("residual", 32, 60, (16, 64, 256)), ("compact", 40, 20, (8, 32, 128))]
+    ("preset", "side", "classes", "batches"), [("residual", 20, 20, (8, 16, 64)), ("compact", 28, 20, (8, 16, 64))]
 )
 def test_the_batch_that_a_refusal_names_fits_and_no_larger_half_does(preset, side, classes, batches, monkeypatch):
     """What a step takes is in no proportion to its images: gradients of weights, and routing in parts."""

@@ -70,6 +70,7 @@ def test_a_run_that_was_cut_off_opens_as_the_average_that_it_validated(tmp_path)
     assert not all(torch.equal(value, tensors[f"model/{name}"]) for name, value in opened.items())
 
 
+@pytest.mark.long
 def test_the_curve_says_how_sparse_the_weights_are_that_are_saved(tmp_path):
     """A soft threshold leaves exact zeros, their moving average next to none."""
     config = TrainingConfig(
