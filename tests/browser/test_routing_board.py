@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from app.benchmarks.live import PLAY
 from tests.browser.api import sync_api
 from tests.browser.pen import marks, told, words
 from tests.browser.visitor import LED, Connection, Visitor
@@ -176,6 +177,13 @@ def test_a_capsule_chosen_on_one_picture_is_chosen_on_all_and_in_the_link(visito
     visitor.settle()
     assert at(visitor, "board.capsule") == capsule
     assert f"capsule {capsule}," in at(visitor, "board.algorithm.root.innerText")
+
+
+def test_the_benchmark_hears_every_picture_of_a_player(moving: Visitor):
+    moving.open("?model=digits-dr&T=1")
+    shown(moving).wait_for()
+    times = shown(moving).evaluate(PLAY)
+    assert len(times) >= at(moving, "board.run.count") and times == sorted(times)
 
 
 def test_the_list_says_the_numbers_of_the_frame_and_not_of_the_way_to_it(moving: Visitor):
