@@ -22,6 +22,7 @@ from capsviz.figures.reading import check, geometry, share_of, steps, votes
 from capsviz.figures.theme import typical_reach, typical_reaches
 from capsviz.network import CapsNet
 from capsviz.routing.program import Program, Share
+from capsviz.tracing.layout import step_axes
 from capsviz.tracing.recorder import contains_shorter
 from capsviz.tracing.trace import Trace
 
@@ -233,11 +234,10 @@ def _reading(trace: Trace, image: int, upper: int) -> dict[str, Tensor]:
         "presence": trace.primary_activations[image],
         "vote_lengths": held.votes[image, :, upper].norm(dim=-1),
     }
-    for name, value in held.items():
-        if value.ndim == 1:
-            found[name] = value
-        else:
-            found[name] = value[:, image, ..., upper] if name in pairs else value[:, image, upper]
+    axes = step_axes(trace.config.algorithm.step)
+    for name, whole in held.items():
+        value = whole[:, image] if "batch" in axes[name] else whole
+        found[name] = value if value.ndim == 1 else value[..., upper] if name in pairs else value[:, upper]
     return found
 
 

@@ -128,12 +128,12 @@ class Asked(Shipped):
 
 
 class Moved(Shipped):
-    """Over images shifted or turned by an amount; ink: which share of it is left."""
+    """Over images shifted or turned by an amount; ink: which share of it is left. seen: None where nobody says."""
 
     data: Name
     routing: Routing
-    seen_shift: Amount
-    seen_rotation: Amount
+    seen_shift: Amount | None
+    seen_rotation: Amount | None
     kind: Literal["shift", "rotation"]
     amount: Number
     count: Some

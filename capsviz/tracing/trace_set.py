@@ -17,15 +17,13 @@ from capsviz.errors import line
 from capsviz.network import MOST_ITERATIONS
 from capsviz.reading import Inside, Name, Number, Text, read_json, understood
 from capsviz.tensors import TensorFile, tensor_file
-from capsviz.tracing.layout import LABELS, TraceError, TraceHeader, check_layout, check_numbers, read_header
+from capsviz.tracing.layout import LABELS, TraceError, TraceHeader, check_layout, check_numbers, read_header, step_axes
 from capsviz.tracing.trace import Trace, assemble
 
 FORMAT = "capsviz-trace-set-1"
 INDEX = "index.json"
 SHARDS = "shard-*.safetensors"
 REPEAT = "repeat the command that recorded it"
-SHARED = ("gains", "coefficients", "inverse_temperature")
-"""What is the same for every image, and so has no axis of images."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,8 @@ class TraceSet:
             check_numbers(header.capsules, tensors, self.folder / shard.file)
         if any(header != parts[0][1] for _, header, _ in parts):
             raise TraceError(f"The shards in {self.folder} are of different networks; {REPEAT}.")
-        return assemble(parts[0][1], _join([tensors for _, _, tensors in parts]))
+        header = parts[0][1]
+        return assemble(header, _join([tensors for _, _, tensors in parts], header.capsules.algorithm.step))
 
     def __iter__(self) -> Iterator[Trace]:
         return (self[index] for index in range(len(self)))
@@ -159,7 +158,8 @@ class TraceSet:
         "activations", "poses" and the like come as "count …", steps as "T count …", for example "layer0.couplings".
         Raises TraceError where it was not recorded.
         """
-        return _join([self._read(shard, slice(None), only=name)[1] for shard in self.shards])[name].float()
+        headers, parts = zip(*(self._read(shard, slice(None), only=name) for shard in self.shards), strict=True)
+        return _join(list(parts), headers[0].capsules.algorithm.step)[name].float()
 
     @property
     def labels(self) -> Int64[Tensor, "count *present"]:
@@ -192,7 +192,8 @@ class TraceSet:
             if only is not None and only not in file.names:
                 raise TraceError(line(f"{only!r} was not recorded; the set holds {', '.join(sorted(file.names))}."))
             wanted = file.names if only is None else (only,)
-            return header, {name: file.finite(name, _cut(name, places)) for name in wanted}
+            step = header.capsules.algorithm.step
+            return header, {name: file.finite(name, _cut(name, places, step)) for name in wanted}
 
     def _checked(self, shard: Shard, file: TensorFile) -> TraceHeader:
         """The header of a shard, whose layout and checksum are looked at once for each version of the file."""
@@ -209,23 +210,27 @@ class TraceSet:
         return header
 
 
-def image_axis(name: str) -> int | None:
-    """Along which axis of a recorded tensor the images lie; None where it is the same for all of them."""
-    kind = name.rpartition(".")[2]
-    if kind in SHARED:
-        return None
-    return 1 if "." in name and kind != "votes" else 0
+def image_axis(name: str, step: Any) -> int | None:
+    """Along which axis of a recorded tensor the images lie; None where it is the same for all of them.
+
+    step: of the algorithm that routed.
+    """
+    layer, _, field = name.rpartition(".")
+    axes = step_axes(step).get(field) if layer else None
+    if axes is None:
+        return None if name == "gains" else 0
+    return 1 + axes.index("batch") if "batch" in axes else None
 
 
-def _cut(name: str, places: slice) -> tuple[slice, ...]:
-    axis = image_axis(name)
-    return (slice(None),) if axis is None else (places,) if axis == 0 else (slice(None), places)
+def _cut(name: str, places: slice, step: Any) -> tuple[slice, ...]:
+    axis = image_axis(name, step)
+    return (slice(None),) if axis is None else (*[slice(None)] * axis, places)
 
 
-def _join(parts: list[dict[str, Tensor]]) -> dict[str, Tensor]:
+def _join(parts: list[dict[str, Tensor]], step: Any) -> dict[str, Tensor]:
     if len(parts) == 1:
         return parts[0]
     return {
-        name: tensor if (axis := image_axis(name)) is None else torch.cat([part[name] for part in parts], axis)
+        name: tensor if (axis := image_axis(name, step)) is None else torch.cat([part[name] for part in parts], axis)
         for name, tensor in parts[0].items()
     }

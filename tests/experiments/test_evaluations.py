@@ -149,6 +149,14 @@ def test_what_models_saw_in_training_is_said_of_each():
     assert "MNIST, first 9 images" in figures.describe(pictures.robustness({"rows": rows}))
 
 
+def test_a_model_of_which_nobody_says_what_it_saw_leaves_a_result_that_is_read_again(folder):
+    row: dict[str, Any] = {"model": "theirs", "data": "digits", "routing": "dr", "sha256": "0" * 64, "seen_shift": None}
+    row |= {"seen_rotation": None, "kind": "shift", "amount": 1, "count": 9, "error": 5.0, "ink": 1.0}
+    with results.changing(robustness.NAME) as result:
+        results.put(result, [row], "model")
+    assert known(results.read(robustness.NAME))["rows"] == [row]
+
+
 def test_models_that_err_alike_are_told_as_such():
     row = {"routing": "dr", "data": "mnist", "count": 100, "kind": "shift", "amount": 4, "error": 5.0}
     rows = [row | {"model": model, "seen_shift": 2.0, "seen_rotation": 0.0} for model in ("a", "b")]

@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 import capsviz
 from capsviz import Trace, TraceSet
@@ -19,6 +21,7 @@ from capsviz.data import ImageSet, load, to_float
 from capsviz.network import CapsNet, preset
 from capsviz.tracing import trace_set_writer
 from capsviz.tracing.layout import TraceError
+from capsviz.tracing.trace_set import image_axis
 from capsviz.tracing.trace_set_writer import record
 from tests.folders import drawn
 
@@ -234,3 +237,16 @@ def test_numbers_too_large_for_half_precision_are_kept_whole(tmp_path, monkeypat
     alone = capsviz.trace(wide, to_float(load("digits", "test").images[:2]))
     assert float(alone.layer["variances"].max()) > torch.finfo(torch.float16).max
     torch.testing.assert_close(half[:2].layer["variances"], alone.layer["variances"], rtol=1e-3, atol=1e-3)
+
+
+def test_numbers_of_a_step_that_all_images_share_have_no_axis_of_images():
+    @dataclass(frozen=True)
+    class Learned:
+        iteration: int
+        scale: Float[Tensor, ""]
+        prior: Float[Tensor, "lower upper"]
+        poses: Float[Tensor, "batch upper dim"]
+
+    axes = {name: image_axis(f"layer0.{name}", Learned) for name in ("scale", "prior", "poses", "votes")}
+    assert axes == {"scale": None, "prior": None, "poses": 1, "votes": 0}
+    assert [image_axis(name, Learned) for name in ("gains", "activations", "labels")] == [None, 0, 0]
