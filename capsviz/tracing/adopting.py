@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from jaxtyping import Float
@@ -24,7 +24,7 @@ from capsviz.network import strongest
 from capsviz.network.config import CapsNetConfig, ConfigError, Window, algorithm_of
 from capsviz.network.own_numbers import own_numbers
 from capsviz.network.recorded import RecordedConfig
-from capsviz.reading import Name, Names, understood
+from capsviz.reading import Name, Names, understood, whole
 from capsviz.routing import ALGORITHMS, Algorithm, DenseVotes, LayerSizes
 from capsviz.tensors import all_finite, written
 from capsviz.tracing.layout import COARSE, step_axes
@@ -73,6 +73,7 @@ def record(
     batch, lower, upper, dim = votes.shape
     presence = _presence(activations, "activations", batch, lower)
     shown, below = _images(images, batch), _lower_poses(lower_poses, batch, lower)
+    iterations = whole(iterations, f"There are no {iterations!r} iterations; give a whole number.", AdoptError)
     config = _config(algorithm, shown, (lower, upper, dim), below, grid, field, iterations)
     owner = _owner(algorithm, config, lower, upper, dim, weights)
     with torch.no_grad(), torch.autocast(votes.device.type, enabled=False):
@@ -183,6 +184,8 @@ def _trace(
 
     name = understood(Name, name, "The name", "give it as one line of text", AdoptError)
     if classes is not None:
+        given: Any = classes
+        classes = tuple(given.tolist()) if hasattr(given, "tolist") else classes
         classes = understood(Names, classes, "The classes", "give one name for each upper capsule", AdoptError)
         if len(classes) != config.classes:
             raise AdoptError(f"There are {config.classes} upper capsules and {len(classes)} names; give one for each.")

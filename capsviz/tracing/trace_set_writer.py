@@ -71,7 +71,7 @@ def record(
     shards, places = range(0, count, shard_size), sample(data.name, available, count)
     with together() as (rank, ranks), locked(folder, "records", wait=False) if rank == 0 else nullcontext():
         plan = continued(plan, folder)
-        missing = [first for first in shards if not path_of(folder, first, shard_size).is_file()]
+        missing = [first for first in shards if not _is_whole(path_of(folder, first, shard_size))]
         barrier(ranks)  # all have looked before the first of them writes
         (folder / INDEX).unlink(missing_ok=True)
         for number, first in enumerate(missing[rank::ranks], start=1):
@@ -85,6 +85,15 @@ def record(
             write_index(plan, folder, shards)
         barrier(ranks)
     return TraceSet.open(folder)
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a shard is there as long as it was written; its checksum is looked at when it is read."""
+    try:
+        with tensor_file(path, "delete it and repeat the recording", TraceError):
+            return True
+    except TraceError:
+        return False
 
 
 def write_shard(model: CapsNet, data: ImageSet | MultiDigits, indices: Tensor, path: Path, plan: Recording) -> None:

@@ -324,6 +324,15 @@ def test_steps_may_come_as_arrays_of_numpy(unchecked_types):
         torch.testing.assert_close(found.poses, given[-1])
 
 
+def test_iterations_and_names_of_classes_may_be_those_of_numpy(unchecked_types):
+    names = np.array(["a", "b", "c"])
+    given: dict[str, Any] = {"iterations": np.int64(4), "classes": names}
+    made = capsviz.record(None, torch.randn(1, 4, 3, 2), "dr", **given)
+    assert made.layer.iterations == 4 and made.classes == ("a", "b", "c")
+    with pytest.raises(AdoptError, match=r"There are no 2.5 iterations; give a whole number."):
+        capsviz.record(None, torch.randn(1, 4, 3, 2), "dr", **{**given, "iterations": 2.5})
+
+
 def test_nothing_at_all_makes_no_trace(unchecked_types):
     with pytest.raises(AdoptError, match="There is nothing in the poses; give at least one image, one capsule and one"):
         Trace.from_steps("dr", C[:, :0], V[:, :0])

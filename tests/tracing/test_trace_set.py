@@ -107,6 +107,16 @@ def test_a_recording_of_a_folder_does_not_go_on_with_other_images(tmp_path):
     assert record(model, other, place, name="mine", count=8, shard_size=3).recorded["images"] == ""
 
 
+def test_a_shard_that_was_cut_short_is_recorded_anew_and_the_others_stay(tmp_path):
+    made = recorded(tmp_path)
+    first, second = (made.folder / shard.file for shard in made.shards[:2])
+    content = second.read_bytes()
+    second.write_bytes(content[:1000])
+    before = first.stat().st_mtime_ns
+    recorded(tmp_path)
+    assert second.read_bytes() == content and first.stat().st_mtime_ns == before
+
+
 def test_votes_are_left_out_unless_asked_for(tmp_path):
     assert recorded(tmp_path)[0].layer.votes is None
 
