@@ -2,6 +2,8 @@
 
 import { ColourTable, type Theme } from "./colours";
 
+const FULL = 1.725; // the scale of a page that is presented 1920 pixels wide
+
 export class Look {
   readonly diverging: ColourTable;
   readonly sequential: ColourTable;
@@ -25,6 +27,11 @@ export class Look {
     const { fontSize, fontFamily } = getComputedStyle(this.place);
     this.scale = parseFloat(fontSize) / this.ordinary;
     this.family = fontFamily;
+  }
+
+  /** By how much lengths in pixels grow that suit windows of up to 1920. */
+  get beyond(): number {
+    return Math.max(1, this.scale / FULL);
   }
 
   /** A font of so many pixels in ordinary type. */

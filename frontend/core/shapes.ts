@@ -169,7 +169,7 @@ export function scaleBar(
   colours: readonly string[],
   [low, high]: readonly [string, string],
   look: Look,
-  wide = 110,
+  wide = Math.round(110 * look.beyond),
 ): void {
   pen.font = look.type(13);
   pen.fillStyle = look.theme.muted;

@@ -317,14 +317,16 @@ export class RoutingBoard extends Board<Message> {
     this.root.classList.toggle("paired", paired);
     this.root.classList.toggle("presented", presented);
     const side = wide ? Math.round(Math.max(250, 0.28 * whole)) : whole;
-    const answer = { 1: whole, 2: Math.round(0.36 * whole), 3: Math.round(Math.min(300, 0.21 * whole)) }[columns];
+    const answer = { 1: whole, 2: Math.round(0.36 * whole), 3: Math.round(Math.min(300 * look.beyond, 0.21 * whole)) }[
+      columns
+    ];
     this.side.style.width = `${side}px`;
     this.algorithm.draw(this.drawState(run, controls)); // with numbers in it, it is higher
     // As tall as the window leaves below the controls, within what reads well.
     const above = controls.root.offsetHeight + (presented ? 0 : this.tools.offsetHeight + 10);
     // Presented, it ends with the window, so that no sliver of what comes below is seen.
     const room = roomBelow(this.root) - above - (presented ? 17 : 24);
-    let tall = Math.round(Math.max(360, Math.min(0.4 * whole, 700, room)));
+    let tall = Math.round(Math.max(360, Math.min(0.4 * whole, 700 * look.beyond, room)));
     const { under, foot } = headings(look);
     // Every bar has a row in which its words stand apart, but for very many of them.
     const names = 18 * (under / 24) * Bars.lines(run.upperCount);

@@ -19,7 +19,7 @@ const OVER = 4; // pixels over the frame in which a vote is still drawn
 const NOTE = { type: 13, rise: 9 }; // of the note on far votes: its type, and pixels from the frame to its baseline
 const NEAR = 14; // pixels from a vote at which the pointer means it
 const DRAG = 5; // pixels after which a press is a drag
-const APART = 90; // pixels between two ticks, or more
+const APART = 90; // pixels between two ticks, or more, in a window of up to 1920
 const STEP = 0.1; // radians by which an arrow turns
 const TURN = 120; // pixels of dragging for one radian
 
@@ -177,9 +177,10 @@ export class Cloud extends Panel<DrawState> {
     const [x0, y0] = camera.plane([left, bottom]);
     const [x1, y1] = camera.plane([right, top]);
     // As many ticks along the wider side as have room; the other side has them at the same distance.
-    const wide = ticksBetween(x0, x1, (right - left) / APART);
+    const count = (right - left) / (APART * look.beyond);
+    const wide = ticksBetween(x0, x1, count);
     const step = wide.length > 1 ? wide[1] - wide[0] : x1 - x0;
-    const written = scaleLinear([x0, x1], [0, 1]).tickFormat((right - left) / APART);
+    const written = scaleLinear([x0, x1], [0, 1]).tickFormat(count);
     pen.textAlign = "center";
     for (const tick of wide) {
       const [x] = camera.screen([tick, 0, 0]);
@@ -350,10 +351,18 @@ export class Cloud extends Panel<DrawState> {
     pen.fillText(fitted(pen, note, room - wide), this.frame.left + wide, baseline);
     const [x, y] = [this.frame.right, this.height - 17];
     if (reach === undefined) {
-      scaleBar(pen, x, y, look.sequential.css, ["0", "1"], look, 64);
+      scaleBar(pen, x, y, look.sequential.css, ["0", "1"], look, Math.round(64 * look.beyond));
     } else {
       const digits = Math.max(2, 1 - Math.floor(Math.log10(reach)));
-      scaleBar(pen, x, y, look.diverging.css, [shown(-reach, digits), `≥ ${shown(reach, digits)}`], look, 64);
+      scaleBar(
+        pen,
+        x,
+        y,
+        look.diverging.css,
+        [shown(-reach, digits), `≥ ${shown(reach, digits)}`],
+        look,
+        Math.round(64 * look.beyond),
+      );
     }
   }
 
