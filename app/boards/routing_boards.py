@@ -84,9 +84,14 @@ def _board(
     upper = current.upper(beside if compared else trace)
     more = shown.drawn_weights(layer, position, len(trace.classes))
     own, first = _last_frame(shown), _last_frame(like or shown)
+    below = routed.observed(position * routed.upper_grid[2]).tolist()
+    frame, look = _own_frame(key, current.choices.frame, first, own), session.look(current.choices)
+    picked = below.index(current.choices.capsule) if current.choices.capsule in below else None
     layout.offer(
         key,
-        lambda: trace_board(trace, longest=longest, upper=upper, base=longest_base, more=more, dark=current.dark),
+        lambda: trace_board(
+            trace, longest=longest, upper=upper, base=longest_base, more=more, dark=current.dark
+        ).standing(frame=frame, looked=dict(look), capsule=picked),
         f"The routing of {entry.name}, played" if like in (None, shown) else f"{shown.what} · {shown.whose}, played",
     )
     routing_board(
@@ -95,8 +100,8 @@ def _board(
         most=min(current.most(each.entry) for each in (shown, like or shown)),  # a T is for both
         trained=entry.config.iterations,
         capsule=current.choices.capsule,
-        frame=_own_frame(key, current.choices.frame, first, own),
-        look=session.look(current.choices),
+        frame=frame,
+        look=look,
         introducing=not group and not session.chosen(current.choices) & CHOSEN_FIRST,
         key=f"{key}-{shown.algorithm.name}",
         alt=describe_routing(trace, upper=upper),
@@ -104,7 +109,7 @@ def _board(
         touched=current.choices.touched,
         capsules=entry.config.lower,
         network=scene.trained(entry),
-        below=routed.observed(position * routed.upper_grid[2]).tolist(),
+        below=below,
         columns=routed.lower_grid[1],
         able=layer == 0,
         on_action=lambda changes: on_action(

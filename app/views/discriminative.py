@@ -41,7 +41,8 @@ STARTS = {"fresh": "fresh, 0.1 + N(0, 0.01²)", "trained": "as trained"}
 def played(shown: CapsuleMaps, key: str) -> None:
     """Maps on the page, to be taken away as a page of its own."""
     title = SECTIONS[choices.section]
-    layout.offer(key, lambda: maps_board(shown, title, dark=current.dark), title)
+    at = {"frame": choices.frame, "capsule": current.capsule(entry)}
+    layout.offer(key, lambda: maps_board(shown, title, dark=current.dark).standing(**at), title)
     routing_boards.maps(shown, entry, key)
 
 

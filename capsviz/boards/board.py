@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, SupportsFloat, SupportsIndex
 
 import numpy as np
@@ -59,6 +59,15 @@ class Board:
     def file(self) -> str:
         """What its pictures are called as files."""
         return "capsviz-" + re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+
+    def standing(self, **left: Any) -> Board:
+        """The board as a visitor left it: what of `UNTOLD` was told after all."""
+
+        def message(upper: int) -> Message:
+            told = self.message(upper)
+            return Message({**told.fields, **left}, told.arrays)
+
+        return replace(self, message=message)
 
     def packed(self, upper: int, *, without: Container[str] = ()) -> bytes:
         """What shows a class, as the browser takes it; without: arrays that it has already."""

@@ -128,6 +128,19 @@ def test_presented_every_word_of_a_picture_is_large_enough_for_a_hall(
     assert wrong(open_window, address, HALL, "&present=1", LEAST) == {}
 
 
+@pytest.mark.parametrize("page", ["?model=mnist-dr-paper", "em?model=mnist-matrix&layer=1"])
+def test_presented_on_a_screen_of_4k_no_word_of_a_board_is_written_over_another(
+    open_window: Callable[..., sync_api.Page], address: str, page: str
+):
+    window = open_window(viewport={"width": 2 * HALL["width"], "height": 2 * HALL["height"]})
+    window.add_init_script(f"window.words = {QUESTIONS}; words.listen();")
+    visitor = Visitor(window, address).open(f"{page}&present=1")
+    visitor.eventually(lambda: window.evaluate(GROWN), "a larger strip")
+    visitor.settle()
+    assert visitor.remaining(lambda: asked(window, "overprinted()")) == []
+    visitor.leave()
+
+
 @pytest.mark.parametrize("page", PAIRS)
 def test_presented_no_word_of_two_boards_is_cut_and_neither_is_wider_than_its_place(
     open_window: Callable[..., sync_api.Page], address: str, page: str

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 from app.page.takeaway import Shown
 from app.shared import resources
 from app.sources import browsing, linked_picture
-from capsviz.boards import board_csv
+from capsviz.boards import Board, board_csv
+from capsviz.boards.message import unpack
 from capsviz.tracing.trace import Trace
 from tests.app import pictures
 from tests.app.conftest import Visit
@@ -65,6 +66,22 @@ def test_either_of_two_boards_can_be_taken_away(visit: Visit, second: str, calle
     titles = opened(visit("dynamic", model="digits-dr", second=second)).selectbox(key="taken_key").options
     assert len(set(titles)) == len(titles) and "The routing of digits-dr, played" in titles
     assert sum(title.endswith(called) for title in titles) == 1
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("dynamic", {"image": 8, "frame": 6, "capsule": 40, "3d": "0.6,0.35", "zoom": 2}),
+        ("discriminative", {"model": "digits-l2", "part": "ascent", "steps": 20, "frame": 5, "capsule": 40}),
+    ],
+)
+def test_a_board_is_taken_away_as_it_stands(visit: Visit, page: str, link: dict[str, Any]):
+    app = visit(page, **{"model": "digits-dr", **link})
+    boards = [made() for _, made in app.session_state["shown"].pictures.values() if not isinstance(made, Figure)]
+    [board] = [each for each in boards if isinstance(each, Board) and each.kind in ("routing-board", "capsule-maps")]
+    fields = unpack(board.packed(board.upper)).fields
+    assert (fields["frame"], fields["capsule"]) == (link["frame"], 40)
+    assert page != "dynamic" or (fields["looked"]["turned"], fields["looked"]["zoom"]) == ([0.6, 0.35], 2)
 
 
 def test_the_walk_of_several_models_is_taken_away_as_it_stands(visit: Visit):
