@@ -75,6 +75,8 @@ def run_command(command: str) -> Callable[[], None] | None:
     if choices.notes and not command.startswith(("page", "step")):
         return None
     if command.startswith("page") and not choices.tour:
+        if "tour" in session.here():  # a talk that this server does not know: the page says so, and stays as it is
+            return None
         command = command.replace("page", "image")
     match command:
         case "page-1" | "page+1":

@@ -165,6 +165,14 @@ def test_a_step_that_leads_to_no_page_says_so_where_one_is_and_the_talk_goes_on(
     assert led == [("compare", {"model": "digits-dr", "image": "7", "tour": store.keep(told), "step": "2"})]
 
 
+def test_a_key_of_a_talk_that_the_server_has_forgotten_changes_nothing_of_what_is_said(visit: Visit):
+    link = {"model": "digits-dr", "image": "7", "tour": f"{store._KEPT}forgotten", "step": "2"}
+    app = visit("dynamic", **link)
+    assert any("has forgotten it; open its file again" in warning.value for warning in app.warning)
+    assert press(app, "page+1").query_params == link
+    assert press(app, "image+1").query_params["image"] == "8"
+
+
 def test_a_tour_ends_where_it_is(visit: Visit):
     name = store.keep(OWN)
     shown = AppTest.from_string("")
