@@ -12,14 +12,14 @@ from app import scene
 from app.boards import second_board
 from app.boards.second_board import Routed
 from app.components.capsule_maps import capsule_maps
-from app.components.routing_board import routing_board
+from app.components.routing_board import place_of, routing_board
 from app.page import layout
 from app.page.widgets import chosen
 from app.scene import Scene
 from app.shared import resources
 from app.state import session
 from app.state.choices import ANOTHER_IMAGE, LOOK
-from capsviz.boards import CapsuleMaps, describe_routing, routing_message, trace_board
+from capsviz.boards import CapsuleMaps, describe_routing, maps_board, routing_message, trace_board
 from capsviz.boards.mixture import TEMPERATURES
 from capsviz.figures.compare import error_map
 from capsviz.figures.objects import objects_apart
@@ -86,12 +86,11 @@ def _board(
     own, first = _last_frame(shown), _last_frame(like or shown)
     below = routed.observed(position * routed.upper_grid[2]).tolist()
     frame, look = _own_frame(key, current.choices.frame, first, own), session.look(current.choices)
-    picked = below.index(current.choices.capsule) if current.choices.capsule in below else None
     layout.offer(
         key,
         lambda: trace_board(
             trace, longest=longest, upper=upper, base=longest_base, more=more, dark=current.dark
-        ).standing(frame=frame, looked=dict(look), capsule=picked),
+        ).standing(frame=frame, looked=dict(look), capsule=place_of(current.choices.capsule, below)),
         f"The routing of {entry.name}, played" if like in (None, shown) else f"{shown.what} · {shown.whose}, played",
     )
     routing_board(
@@ -236,13 +235,18 @@ def frame_left(frame: int | None) -> None:
 
 
 @st.fragment(key="maps")
-def maps(shown: CapsuleMaps, entry: Entry, key: str) -> None:
-    """Maps over the capsules of a model, with their player; the selected capsule is that of all pages."""
+def maps(shown: CapsuleMaps, entry: Entry, key: str, title: str) -> None:
+    """Maps over the capsules of a model, with their player, to be taken away as they stand under a title.
+
+    The selected capsule is that of all pages.
+    """
     current = scene.current()
+    capsule, frame = current.capsule(entry), current.choices.frame
+    layout.offer(key, lambda: maps_board(shown, title, dark=current.dark).standing(capsule=capsule, frame=frame), title)
     capsule_maps(
         shown,
-        capsule=current.capsule(entry),
-        frame=current.choices.frame,
+        capsule=capsule,
+        frame=frame,
         dark=current.dark,
         key=key,
         on_capsule=capsule_selected,

@@ -54,7 +54,8 @@ def routing_board(
     on_action gets, as a callback before the script runs again, the changes to the choices that the visitor asks for:
     `capsule`, `upper`, `frame`, `iterations`, `touched`, or all of `LOOK`.
     """
-    upper, shown = len(message.fields["classes"]), below.index(capsule) if capsule in below else None
+    upper = len(message.fields["classes"])
+    shown = place_of(capsule, below)
     chosen: dict[str, Any] = {"capsule": shown, "able": able, "frame": frame, "group": group, "alt": alt}
     chosen |= {"rounds": rounds, "most": most, "trained": trained, "network": network}
     if list(below) != list(range(len(below))):
@@ -70,6 +71,11 @@ def routing_board(
     actions = {what: partial(acted, what) for what in ACTIONS}
     whole = Message({**message.fields, **chosen}, message.arrays)
     board("routing-board", whole, key=key, actions=actions, first=True)
+
+
+def place_of(capsule: int | None, below: Sequence[int]) -> int | None:
+    """Which of the capsules on a board that is; None where it is none of them. below: as in `routing_board`."""
+    return below.index(capsule) if capsule in below else None
 
 
 def changes(

@@ -118,7 +118,7 @@ def model(name: str) -> CapsNet:
 
 
 @of_zoo(spinner="Loading the model …", most=16)
-def _model(name: str, place: str) -> CapsNet:  # place: `device.chosen`
+def _model(name: str, place: str) -> CapsNet:  # place: where `device.chosen` says, for which it is kept
     own = own_models.models().get(name)
     return device.placed(own.network) if own else zoo.load(name)
 

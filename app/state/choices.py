@@ -419,12 +419,6 @@ class Choices:
     """Viewpoint: the change that is played over its whole range, one of `CHANGES`."""
     trained: str = choice(one_of(tuple(CONFIGS), "algorithm to train"), next(iter(CONFIGS)), key="train")
     """Training: the algorithm of the network that is trained there next; a link begins no training."""
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The models that a view may show: the one on stage, the one beside it, one of several, and two compared."""
-        return (self.model, self.second, self.method, *(self.pair or ()))
-
     parts: int = choice(
         whole(1, MOST_PARTS, f"A class capsule cannot be shown with “{{text}}” parts (1 to {MOST_PARTS})"),
         3,
@@ -443,6 +437,11 @@ class Choices:
     """The speaker's notes on the tour in the place of the page; without a tour an ordinary page."""
     talk: str = choice(DRAFT, "", "no views of your own")
     """Name of the tour into which views are collected; empty: none yet."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that a view may show: the one on stage, the one beside it, one of several, and two compared."""
+        return (self.model, self.second, self.method, *(self.pair or ()))
 
 
 def _declared(name: str, key: str, codec: Codec, instead: str, *rest: Any) -> Declaration:

@@ -117,10 +117,6 @@ def number(values: Sequence[float], what: str) -> Codec:
     return Codec(read, lambda random, *_: random.choice(values), lambda value: f"{value:g}")
 
 
-_MOST_NUMBERS = 10_000
-"""Of one choice; no capsule has so many."""
-
-
 def between(low: float, high: float, no_number: str, beyond: str, *, places: int = 0) -> Codec:
     """A number; no_number, beyond: what is said of a {text} that is none, or outside. places: decimals, if limited."""
 
@@ -140,6 +136,10 @@ def between(low: float, high: float, no_number: str, beyond: str, *, places: int
         return low + (high - low) * random.randint(0, 20) / 20
 
     return Codec(read, lambda *given: normal(draw(*given)), lambda value: f"{value:g}", normal)
+
+
+_MOST_NUMBERS = 10_000
+"""Of one choice; no capsule has so many."""
 
 
 def numbers(

@@ -15,7 +15,7 @@ from app.shared import resources
 from app.sources import browsing, images
 from app.state.choices import BATCHES, CLIMBS, MAX_ASCENT_STEPS, MAX_DRAW, PENALTIES, REGULARISATIONS, STEP_SIZES
 from capsviz.analysis import metrics
-from capsviz.boards import CapsuleMaps, agreement_maps, ascent_maps, coefficient_maps, history_maps, maps_board
+from capsviz.boards import CapsuleMaps, agreement_maps, ascent_maps, coefficient_maps, history_maps
 from capsviz.data import title_of
 from capsviz.figures import discriminative
 from capsviz.figures.geometry import Geometry
@@ -39,11 +39,8 @@ STARTS = {"fresh": "fresh, 0.1 + N(0, 0.01²)", "trained": "as trained"}
 
 
 def played(shown: CapsuleMaps, key: str) -> None:
-    """Maps on the page, to be taken away as a page of its own."""
-    title = SECTIONS[choices.section]
-    at = {"frame": choices.frame, "capsule": current.capsule(entry)}
-    layout.offer(key, lambda: maps_board(shown, title, dark=current.dark).standing(**at), title)
-    routing_boards.maps(shown, entry, key)
+    """The maps of the section that is open, with their player."""
+    routing_boards.maps(shown, entry, key, SECTIONS[choices.section])
 
 
 def climb_title(climb: str) -> str:

@@ -226,7 +226,7 @@ def _opened(path: Path) -> ModelFile:
 
 
 def check_small(found: ModelFile) -> None:
-    """Raise ZooError unless a network that a stranger sent can be run beside what others do, before it is built."""
+    """Raise ZooError unless a stranger's capsule network can be run beside what others do, before it is built."""
     network = found.entry.config
     sizes = [("weights", found.entry.parameters, MOST_WEIGHTS), *_encoded_sizes(network), *routed_sizes(network)]
     check_sizes(found.entry.file, sizes, "put it into a zoo of your own with `capsviz zoo add`", ZooError)

@@ -22,12 +22,10 @@ from capsviz.experiments.table2 import method_of
 from capsviz.network import METHODS
 from capsviz.routing.discriminative import L1, L2
 from capsviz.routing.dynamic import DYNAMIC
-from capsviz.training.journal import read_lines
+from capsviz.training.journal import METRICS_EVERY, read_lines
 
 COMPARED = (DYNAMIC.name, L2.name, L1.name)
 ERROR_LEVELS = (60.0, 50.0, 40.0, 30.0, 20.0, 10.0, 5.0, 4.0, 3.0, 2.5, 2.0, 1.5, 1.0, 0.75, 0.5)
-READ_OVER = 50
-"""Steps at least over which a loss is read: at the end of an epoch there may be a few images since the last reading."""
 LOSS_LEVELS = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
 
 
@@ -101,17 +99,16 @@ def _read(path: Path) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, f
 
 
 def pooled(loss: Sequence[tuple[int, float]], epochs: Sequence[int]) -> tuple[tuple[int, float], ...]:
-    """Means of a loss over `READ_OVER` steps at least.
+    """Means of a loss over `METRICS_EVERY` steps at least: where an epoch ends it may be that of a few images.
 
-    loss: means up to the steps at which a training says them, every `READ_OVER` steps and where an epoch ends, or some
-    of them; epochs: the steps where these end.
+    loss: means up to the steps at which a training says them, or some of them; epochs: the steps where these end.
     """
     found, total, steps = [], 0.0, 0
     for step, mean in loss:
         ended = bisect_left(epochs, step)
-        count = step - max(READ_OVER * ((step - 1) // READ_OVER), epochs[ended - 1] if ended else 0)
+        count = step - max(METRICS_EVERY * ((step - 1) // METRICS_EVERY), epochs[ended - 1] if ended else 0)
         total, steps = total + mean * count, steps + count
-        if steps >= READ_OVER:
+        if steps >= METRICS_EVERY:
             found.append((step, total / steps))
             total, steps = 0.0, 0
     return tuple(found)

@@ -13,6 +13,7 @@ from torch import Tensor
 from capsviz import memory
 from capsviz.data import describe, to_float
 from capsviz.device import CPU, free_bytes
+from capsviz.device import of as of_network
 from capsviz.network import Network
 from capsviz.routing.parts import few
 from capsviz.training.config import SettingsError, TrainingConfig
@@ -42,7 +43,7 @@ def room(config: TrainingConfig, model: Network, *, moments: bool = False) -> st
     moments: whether the optimizer's are there already, as the weights are. Raises SettingsError, which names the option
     to change, where it is more than is free where the network is, with what is there already.
     """
-    place = next(model.parameters()).device
+    place = of_network(model)
     free = memory.free() if place == CPU else free_bytes(place)
     weights = sum(tensor.numel() * tensor.element_size() for tensor in model.parameters())
 
@@ -68,7 +69,7 @@ def _taken(config: TrainingConfig, model: Network, count: int) -> int:
     """Bytes that both passes of a step on `count` images, or a validation, take at most, by ones without numbers."""
     from torch._subclasses.fake_tensor import FakeTensorMode  # takes as long to import as half of torch
 
-    mode, place = FakeTensorMode(), next(model.parameters()).device.type  # each takes its own way through a network
+    mode, place = FakeTensorMode(), of_network(model).type  # each takes its own way through a network
     empty = memory.hollow(model, mode, place).train()
     with mode, few():
         images = torch.zeros(count, *model.config.image, dtype=torch.uint8, device=place)

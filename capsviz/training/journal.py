@@ -15,6 +15,8 @@ from capsviz.reading import Number, parsed, refused, understood
 
 METRICS = "metrics.jsonl"
 PLAIN_LINE_SECONDS = 10
+METRICS_EVERY = 50
+"""Steps between two lines of metrics, but for the end of an epoch."""
 READINGS = 400
 """Lines between the epochs of a run that are kept where its model is kept: as many as a curve can show."""
 DIGITS = 6

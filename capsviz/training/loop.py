@@ -33,7 +33,7 @@ from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import Feed, training_sets
 from capsviz.training.graph import WARM_UPS, Recorded
 from capsviz.training.interrupt import listening
-from capsviz.training.journal import Journal
+from capsviz.training.journal import METRICS_EVERY, Journal
 from capsviz.training.memory import keep_freed_memory
 from capsviz.training.processes import DIVERGED, DUE, agreed, launch, part, step_products
 from capsviz.training.running_means import RunningMeans
@@ -49,8 +49,6 @@ from capsviz.training.runs import (
 from capsviz.training.step import Descent, ForwardPass, descend, optimizer_of, recordable, take_step, waits
 from capsviz.training.weight_average import WeightAverage
 from capsviz.zoo.coefficient_history import Snapshots
-
-METRICS_EVERY = 50
 
 
 class Diverged(CapsvizError):

@@ -180,11 +180,12 @@ export class Histogram extends Panel<DrawState> implements Part {
     pen.fillRect(0, floor, width, 1);
     pen.font = look.type(14);
     const [low, high] = this.ends;
-    for (const [align, share, text] of [
-      ["left", 0, low] as const,
-      ["center", 0.5, "0"] as const,
-      ["right", 1, high] as const,
-    ]) {
+    const words = [
+      ["left", 0, low],
+      ["center", 0.5, "0"],
+      ["right", 1, high],
+    ] as const;
+    for (const [align, share, text] of words) {
       pen.textAlign = align;
       pen.fillText(text, share * width, SPREAD - 3);
     }

@@ -317,9 +317,8 @@ export class RoutingBoard extends Board<Message> {
     this.root.classList.toggle("paired", paired);
     this.root.classList.toggle("presented", presented);
     const side = wide ? Math.round(Math.max(250, 0.28 * whole)) : whole;
-    const answer = { 1: whole, 2: Math.round(0.36 * whole), 3: Math.round(Math.min(300 * look.beyond, 0.21 * whole)) }[
-      columns
-    ];
+    const shares = { 1: whole, 2: 0.36 * whole, 3: Math.min(300 * look.beyond, 0.21 * whole) };
+    const answer = Math.round(shares[columns]);
     this.side.style.width = `${side}px`;
     this.algorithm.draw(this.drawState(run, controls)); // with numbers in it, it is higher
     // As tall as the window leaves below the controls, within what reads well.

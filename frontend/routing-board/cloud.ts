@@ -350,19 +350,12 @@ export class Cloud extends Panel<DrawState> {
     pen.fillStyle = look.theme.muted;
     pen.fillText(fitted(pen, note, room - wide), this.frame.left + wide, baseline);
     const [x, y] = [this.frame.right, this.height - 17];
+    const key = Math.round(64 * look.beyond);
     if (reach === undefined) {
-      scaleBar(pen, x, y, look.sequential.css, ["0", "1"], look, Math.round(64 * look.beyond));
+      scaleBar(pen, x, y, look.sequential.css, ["0", "1"], look, key);
     } else {
       const digits = Math.max(2, 1 - Math.floor(Math.log10(reach)));
-      scaleBar(
-        pen,
-        x,
-        y,
-        look.diverging.css,
-        [shown(-reach, digits), `≥ ${shown(reach, digits)}`],
-        look,
-        Math.round(64 * look.beyond),
-      );
+      scaleBar(pen, x, y, look.diverging.css, [shown(-reach, digits), `≥ ${shown(reach, digits)}`], look, key);
     }
   }
 
