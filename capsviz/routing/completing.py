@@ -29,9 +29,10 @@ def logits(
 ) -> Float[Tensor, "*lower upper"]:
     """Of which a softmax over the upper capsules makes the couplings: those supposed, where it does.
 
-    Else ln c, which is right up to a number for each lower capsule: its mean over the upper ones is taken as 0.
+    Else ln c, which is right up to a number for each lower capsule: its mean over the upper ones, each counted by its
+    coupling, is taken as that of the supposed, so that couplings of few digits change no more than those digits.
     """
     if bool(((supposed.softmax(-1) - couplings).abs() < ROUNDING).all()):
         return supposed
     found = couplings.clamp_min(torch.finfo(couplings.dtype).tiny).log()
-    return found - found.mean(-1, keepdim=True)
+    return found + (couplings * (supposed - found)).sum(-1, keepdim=True)

@@ -108,13 +108,23 @@ def test_logits_are_those_supposed_where_they_make_the_couplings_to_rounding():
     assert completing.logits(couplings - 0.0009, supposed) is supposed
 
 
-def test_other_logits_have_mean_zero_over_the_upper_capsules_and_stay_finite():
-    couplings = torch.rand(2, 1, 5, 3).softmax(-1)
+def test_other_logits_have_the_mean_of_those_supposed_and_stay_finite():
+    couplings, supposed = torch.rand(2, 1, 5, 3).softmax(-1), torch.randn(2, 1, 5, 3)
     couplings[0, 0, 0] = torch.tensor([0.0, 0.25, 0.75])
-    found = completing.logits(couplings, torch.zeros_like(couplings))
+    found = completing.logits(couplings, supposed)
     torch.testing.assert_close(found.softmax(-1), couplings)
-    torch.testing.assert_close(found.mean(-1), torch.zeros(2, 1, 5), atol=1e-5, rtol=0)
+    torch.testing.assert_close((couplings * found).sum(-1), (couplings * supposed).sum(-1))
     assert found.isfinite().all()
+
+
+@pytest.mark.parametrize("routing", ["dr", "attention"])
+@pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
+def test_logits_are_as_exact_as_the_numbers_that_were_recorded(routing, kind):
+    whole = own(routing)
+    few = {name: whole[name].to(kind).double() for name in GIVEN[routing]}
+    found = ALGORITHMS[routing].complete(few, VOTES.to(kind).double(), PRESENCE)["logits"]
+    largest = float(whole["logits"].abs().max())
+    torch.testing.assert_close(found, whole["logits"], rtol=0, atol=4 * torch.finfo(kind).eps * max(1, largest))
 
 
 def test_sums_and_agreement_are_taken_in_every_iteration():

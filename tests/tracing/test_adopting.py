@@ -91,7 +91,10 @@ def test_logits_that_are_nobodys_sum_of_agreement_are_told_up_to_a_constant():
     votes, poses = torch.randn(1, 5, 3, 4), squash(torch.randn(2, 1, 3, 4))
     found = Trace.from_steps("dr", couplings, poses, votes=votes)
     torch.testing.assert_close(found.layer["logits"].softmax(-1), couplings)
-    torch.testing.assert_close(found.layer["logits"].mean(-1), torch.zeros(2, 1, 5), atol=1e-5, rtol=0)
+    before = torch.einsum("bijh,bjh->bij", votes, poses[0])
+    supposed = torch.stack([torch.zeros_like(before), before])
+    off = couplings * (found.layer["logits"] - supposed)
+    torch.testing.assert_close(off.sum(-1), torch.zeros(2, 1, 5), atol=1e-5, rtol=0)
 
 
 def test_without_votes_what_needs_none_is_there_and_the_rest_says_so(ours):
