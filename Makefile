@@ -6,7 +6,7 @@ export PYTHONDONTWRITEBYTECODE =
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: app check test lint frontend bundles tables fuzz coverage mutation docs docs-serve architecture lock image screenshots demo clean
+.PHONY: app check test oldest lint frontend bundles tables fuzz coverage mutation docs docs-serve architecture lock image screenshots demo clean
 
 app: .venv/app
 	$(BIN)/capsviz app
@@ -16,6 +16,15 @@ check: .venv/dev lint frontend
 
 test: .venv/dev lint frontend
 	$(PYTEST)
+
+# The tests of `make check` with the oldest versions that pyproject.toml allows, in an environment of its own.
+oldest: .venv/dev
+	$(BIN)/uv venv --quiet --allow-existing .venv-oldest
+	$(BIN)/uv pip compile pyproject.toml --extra app --extra notebook --resolution lowest-direct --quiet -o .venv-oldest/versions.txt
+	$(BIN)/uv pip install --quiet --python .venv-oldest -r .venv-oldest/versions.txt
+	$(BIN)/uv pip install --quiet --python .venv-oldest -c .venv-oldest/versions.txt beartype hypothesis ipykernel nbclient \
+	  playwright pytest pytest-cov pytest-timeout pytest-xdist
+	$(subst $(BIN),.venv-oldest/bin,$(PYTEST)) -m unit
 
 tables: .venv/app
 	$(BIN)/python -m docs.tables
@@ -93,4 +102,4 @@ screenshots: .venv/dev
 	$(BIN)/python -m docs.screenshots
 
 clean:
-	rm -rf .venv frontend/node_modules site .coverage* .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest frontend/node_modules site .coverage* .pytest_cache .ruff_cache .hypothesis

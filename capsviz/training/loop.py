@@ -95,11 +95,12 @@ def train(
 ) -> Outcome:
     """Train a network, leaving metrics, checkpoints, final weights and a summary in `folder`.
 
-    All randomness derives from (seed, epoch, step): a run that was cut off and resumed ends in the same weights, bit
-    for bit on the same machine, with the same metrics but for the clock's. It stops between two steps on Ctrl-C,
-    SIGTERM or after `time_limit` seconds, leaving a checkpoint. Validation images are held out of the training set; the
-    test set is looked at once, at the end. `watch` is called with every line of metrics. `keep`: steps after which the
-    weights are kept in a file of their own, `kept_at(folder, step)`; 0 is before the first one.
+    All randomness derives from (seed, epoch, step): a run that was cut off and resumed ends in the same weights,
+    bit for bit on the same machine with as many threads, with the same metrics but for the clock's. It stops
+    between two steps on Ctrl-C, SIGTERM or after `time_limit` seconds, leaving a checkpoint. Validation images are
+    held out of the training set; the test set is looked at once, at the end. `watch` is called with every line of
+    metrics. `keep`: steps after which the weights are kept in a file of their own, `kept_at(folder, step)`; 0 is
+    before the first one.
     device: as `capsviz.device.chosen` takes it. threads: PyTorch's on the CPU, in this process from here on.
     Raises SettingsError, DeviceError, CheckpointError, Busy where another process trains in the folder, WriteError, an
     error of capsviz.data, or Diverged at the first loss that is not finite (on a GPU within METRICS_EVERY steps of it),

@@ -83,19 +83,28 @@ export function heldByFinger(canvas: HTMLElement, holds: () => boolean): void {
   canvas.addEventListener("touchmove", moved, { passive: false });
 }
 
+/** By the place that heard it, what came down there last: WebKit calls the click of a finger that of a mouse. */
+const CAME_DOWN = new WeakMap<EventTarget, string>();
+
 /** Of several fingers the first one alone is heard: another would take over what it holds. */
 export function ofOneFinger(place: HTMLElement): void {
   const heard = (event: PointerEvent): void => {
     if (!event.isPrimary) event.stopImmediatePropagation();
+    else if (event.type === "pointerdown") CAME_DOWN.set(place, event.pointerType);
   };
   for (const name of ["pointerdown", "pointermove", "pointerup", "pointercancel"] as const) {
     place.addEventListener(name, heard, { capture: true });
   }
 }
 
+/** Whether an event is of a finger, at a place that hears one finger. */
+export function ofFinger({ currentTarget }: MouseEvent): boolean {
+  return currentTarget !== null && CAME_DOWN.get(currentTarget) === "touch";
+}
+
 /** Whether an event is of a finger that came down and left at one place. */
 export function isTap(event: MouseEvent): boolean {
-  return event instanceof PointerEvent && event.type === "click" && event.pointerType === "touch";
+  return event.type === "click" && ofFinger(event);
 }
 
 /** By the key of an arrow, the way that it points. */

@@ -72,5 +72,5 @@ export class StandaloneHost {
 function save(file: Blob, name: string): void {
   const href = URL.createObjectURL(file);
   element("a", { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 1000);
+  setTimeout(() => URL.revokeObjectURL(href), 40_000);
 }

@@ -2,7 +2,7 @@
 
 import { minIndex } from "d3-array";
 
-import { ARROWS, heldByFinger, isTap, pointed, stepped } from "../core/dom";
+import { ARROWS, heldByFinger, isTap, ofFinger, pointed, stepped } from "../core/dom";
 import type { Point } from "./em";
 import type { Plane } from "./plane";
 
@@ -55,7 +55,7 @@ export class Hand {
 
   private near(event: MouseEvent): number | null {
     const [x, y] = pointed(this.plane.canvas, event);
-    const touch = event instanceof PointerEvent && event.pointerType === "touch" ? 1.5 : 1;
+    const touch = ofFinger(event) ? 1.5 : 1;
     const far = (point: Point): number => {
       const [left, top] = this.plane.place(point);
       return Math.hypot(left - x, top - y);

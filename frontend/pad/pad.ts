@@ -88,9 +88,16 @@ export class Pad {
     for (const type of ["pointerup", "pointercancel", "lostpointercapture"] as const) {
       canvas.addEventListener(type, (event) => event.pointerId === this.pointer && this.end(), { signal });
     }
+    // Else an Apple Pencil's second stroke is taken for handwriting, and lost.
+    canvas.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false, signal });
     canvas.addEventListener("contextmenu", (event) => event.preventDefault(), { signal }); // a long press draws a dot
     undo.addEventListener("click", () => this.undo(), { signal });
     clear.addEventListener("click", () => this.clear(), { signal });
+    // WebKit gives a button that is pressed no focus; the pad's keys are to be heard after it.
+    const pressed = (): void => {
+      if (!root.contains(this.focused)) this.focus();
+    };
+    for (const each of [undo, clear]) each.addEventListener("click", pressed, { signal });
     slider.addEventListener("input", () => this.choosePen(slider.valueAsNumber), { signal });
     root.addEventListener("keydown", (event) => this.key(event), { signal });
     this.resized.observe(canvas);
@@ -217,6 +224,15 @@ export class Pad {
     this.refresh();
   }
 
+  /** What has the focus beside or in the pad. */
+  private get focused(): Element | null {
+    return (this.root.getRootNode() as Document | ShadowRoot).activeElement;
+  }
+
+  private focus(): void {
+    this.parts.canvas.focus({ preventScroll: true });
+  }
+
   private redraw(): void {
     this.screen = inked(this.parts.canvas);
     for (const stroke of this.strokes) drawStroke(this.screen, stroke);
@@ -225,16 +241,16 @@ export class Pad {
   }
 
   private refresh(): void {
-    const { root, canvas, undo, clear, slider, hint, nib } = this.parts;
+    const { canvas, undo, clear, slider, hint, nib } = this.parts;
     const count = this.strokes.length;
     hint.hidden = count > 0 || this.points !== null;
     const drawn = count === 0 ? "empty" : count === 1 ? "1 stroke" : `${count} strokes`;
     canvas.setAttribute("aria-label", `Drawing pad for mouse, pen or finger, ${drawn}`);
-    const focused = (root.getRootNode() as Document | ShadowRoot).activeElement;
+    const { focused } = this;
     undo.disabled = this.marks.length === 0;
     clear.disabled = count === 0;
     if (focused === undo ? undo.disabled : focused === clear && clear.disabled) {
-      canvas.focus({ preventScroll: true }); // keyboards would start at the top again
+      this.focus(); // keyboards would start at the top again
     }
     slider.value = String(this.pen);
     nib.style.width = nib.style.height = `${(this.pen / SIDE) * (canvas.clientWidth || SIDE)}px`;

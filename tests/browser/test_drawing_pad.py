@@ -168,6 +168,23 @@ def test_clear_sends_nothing_and_can_be_undone(pad):
     assert pad.after("nothing") == drawing
 
 
+def test_keys_are_heard_after_a_button_that_got_no_focus(pad):
+    """As in Safari, where a button that is pressed gets none."""
+    pad.stroke(*ZERO)
+    drawing = pad.after("nothing")
+    pad.canvas.evaluate("canvas => canvas.blur()")
+    pad.clear.evaluate("button => button.click()")
+    assert pad.after(drawing) == "nothing"
+    pad.window.keyboard.press("Control+z")
+    assert pad.after("nothing") == drawing
+
+
+def test_a_pencil_on_the_pad_writes_no_words(pad):
+    """Safari takes quick strokes of a pencil for handwriting, unless their beginning is cancelled."""
+    begin = "(canvas) => canvas.dispatchEvent(new Event('touchstart', { cancelable: true }))"
+    assert pad.canvas.evaluate(begin) is False
+
+
 def test_everything_but_drawing_works_by_keyboard(pad):
     pad.stroke((0.5, 0.2), (0.5, 0.8))
     thin = pad.after("nothing")

@@ -115,3 +115,25 @@ def test_a_swipe_over_a_chart_scrolls_as_beside_it_and_a_tap_chooses_its_cell(ca
     caller.window.touchscreen.tap(box["x"] + 0.55 * box["width"], box["y"] + 0.55 * box["height"])
     caller.eventually(lambda: "cell=5-5" in caller.query(), "the cell in the link")
     sync_api.expect(caller.window.locator("strong", has_text="images of 5 named rightly")).to_be_visible()
+
+
+WEBKIT = """(canvas, [x, y]) => {
+  const box = canvas.getBoundingClientRect();
+  const place = { bubbles: true, cancelable: true, button: 0, clientX: box.left + x, clientY: box.top + y };
+  const finger = { ...place, pointerId: 7, pointerType: "touch", isPrimary: true };
+  canvas.dispatchEvent(new PointerEvent("pointerdown", finger));
+  canvas.dispatchEvent(new PointerEvent("pointerup", finger));
+  canvas.dispatchEvent(new MouseEvent("click", place));
+}"""
+"""A tap as Safari tells of it: the click of a finger is a mouse's."""
+
+
+def test_a_tap_counts_where_its_click_is_that_of_a_mouse(caller: Visitor):
+    caller.open("mixtures?model=digits-dr")
+    plane = caller.window.locator(".mixture .plane canvas").first
+    plane.evaluate(WEBKIT, [40, 40])
+    caller.eventually(lambda: "points=" in caller.query(), "the point in the link")
+    caller.open("basics?model=digits-dr")
+    before = caller.query()
+    caller.window.locator(".basics canvas").first.evaluate(WEBKIT, [60, 60])
+    caller.eventually(lambda: caller.query() != before, "the vector in the link")
