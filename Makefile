@@ -79,6 +79,8 @@ frontend/node_modules: frontend/package-lock.json
 	touch $@
 
 .venv/app: requirements.txt pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and \
+	  'capsviz needs Python 3.11 or newer; name one, as in: make app PYTHON=python3.12')"
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet -r requirements.txt
 	touch $@
