@@ -13,6 +13,7 @@ import os
 import platform
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import wraps
 from itertools import chain
 from typing import Any, ParamSpec, TypeVar
@@ -63,7 +64,7 @@ def _find(said: str, *, given: bool) -> torch.device:
     if gpus:
         here["cuda"] = torch.device("cuda", 0)
     if torch.backends.mps.is_available():
-        here["mps"] = torch.device("mps")
+        here["mps"] = torch.device("mps", 0)  # as tensors name it
     if said == "auto":
         return here.get("cuda", CPU)
     if said not in here:
@@ -84,7 +85,8 @@ def placed(network: N, name: str | torch.device | None = None) -> N:
     """
     place = chosen(name)
     try:
-        return network.to(place)
+        with _full():
+            return network.to(place)
     except torch.OutOfMemoryError as error:
         network.to(CPU)  # what was moved already
         if name is not None:
@@ -130,7 +132,8 @@ def or_cpu(function: Callable[P, T]) -> Callable[P, T]:
     @wraps(function)
     def sheltered(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return function(*args, **kwargs)
+            with _full():
+                return function(*args, **kwargs)
         except torch.OutOfMemoryError:
             full = [place for each in (*args, *kwargs.values()) for place in _places(each) if place != CPU]
             if not full:
@@ -153,7 +156,8 @@ def parts(network: nn.Module, count: int, usual: int, work: Callable[[slice], T]
         done = None
         due = slice(start, min(start + size, count))
         try:
-            done = (work(due),)
+            with _full():
+                done = (work(due),)
         except torch.OutOfMemoryError:
             if size == 1:
                 raise
@@ -176,6 +180,17 @@ def free_bytes(device: torch.device) -> int:
         return torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()
     held = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return torch.cuda.mem_get_info(device)[0] + held
+
+
+@contextmanager
+def _full() -> Iterator[None]:
+    """Have Apple's GPUs say as the others do that they are out of memory; raises torch.OutOfMemoryError."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "MPS backend out of memory" not in str(error):
+            raise
+        raise torch.OutOfMemoryError(str(error)) from error
 
 
 def _give_up(device: torch.device) -> None:

@@ -6,10 +6,13 @@ import errno
 import json
 import os
 import re
+import sys
 import tempfile
+import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,8 @@ HEADER = "capsviz"
 LOCK = ".capsviz-lock"
 """What lies in a folder that was locked; the system knows who holds it, so that a killed process holds nothing."""
 UNFINISHED = ".tmp"
+LET_GO = 2.0
+"""Seconds after which who reads a file has let go of it."""
 _OURS = re.compile(rf"\.[a-z0-9_]{{8}}{re.escape(UNFINISHED)}$")
 
 
@@ -62,12 +67,30 @@ def write_together(contents: Mapping[Path, bytes | str]) -> None:
                 unfinished[path] = _written_beside(path, content)
         for path in contents:
             with _sentences(path):
-                os.replace(unfinished[path], path)
+                _once_let_go(partial(os.replace, unfinished[path], path))
         for folder in {path.parent for path in contents}:
             _sync_folder(folder)
     finally:
         for left in unfinished.values():
             left.unlink(missing_ok=True)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there; raises WriteError where that cannot be."""
+    with _sentences(path):
+        _once_let_go(partial(path.unlink, missing_ok=True))
+
+
+def _once_let_go(change: Callable[[], None]) -> None:
+    """Change a file: Windows refuses that while another process reads it, for `LET_GO` seconds at the most."""
+    end = time.monotonic() + LET_GO
+    while True:
+        try:
+            return change()
+        except PermissionError:
+            if sys.platform != "win32" or time.monotonic() >= end:
+                raise
+        time.sleep(0.05)
 
 
 def shortened(name: str, most: int) -> str:
@@ -132,7 +155,8 @@ def locked(folder: Path, doing: str, *, wait: bool) -> Iterator[None]:
                 left.unlink(missing_ok=True)
         yield
     finally:
-        if made and os.listdir(folder) == [LOCK]:
+        # Before it is let go, so that nobody takes a lock that is gone; Windows removes it as it is let go.
+        if made and sys.platform != "win32" and os.listdir(folder) == [LOCK]:
             (folder / LOCK).unlink()
         lock.release()
         with suppress(OSError):

@@ -32,7 +32,7 @@ ONE_LINE = rf"[^\x00-\x1f\x7f{_HALVES}]*"
 Name = Annotated[str, Meta(max_length=300, pattern=rf"^{ONE_LINE}\Z")]
 Text = Annotated[str, Meta(max_length=10_000, pattern=rf"^[^{_HALVES}]*\Z")]
 Names = Annotated[tuple[Name, ...], Meta(max_length=10_000)]
-_INSIDE = r"(?!/)(?!(.*/)?\.\.?(/|$))[^\x00-\x1f\x7f\\\ud800-\udfff]+"
+_INSIDE = r"(?!/|[A-Za-z]:)(?!(.*/)?\.\.?(/|$))[^\x00-\x1f\x7f\\\ud800-\udfff]+"
 Inside = Annotated[str, Meta(max_length=300, pattern=rf"^{_INSIDE}\Z")]
 """A path, or the name of what has files called so, that stays in the folder of the file that names it."""
 Perhaps = Annotated[str, Meta(max_length=300, pattern=rf"^(?:{_INSIDE})?\Z")]

@@ -141,6 +141,35 @@ def test_auto_is_the_first_of_several_gpus_and_each_can_be_named(monkeypatch):
         device.chosen("cuda:2")
 
 
+def test_an_apple_gpu_that_is_full_gives_way_to_the_cpu_as_any_other(monkeypatch):
+    """PyTorch calls it by its number, and says that it is full in words alone."""
+    monkeypatch.setattr(device, "_exhausted", {})
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setattr(torch.mps, "empty_cache", lambda: None)
+    monkeypatch.setenv(device.VARIABLE, "mps")
+    place = device.chosen()
+    assert place == torch.device("mps:0") and device.title(place) == "Apple GPU"
+
+    def full(self, place):
+        if place != device.CPU:
+            raise RuntimeError("MPS backend out of memory (MPS allocated: 8.90 GB, max allowed: 9.07 GB).")
+        return self
+
+    monkeypatch.setattr(nn.Module, "to", full)
+    with pytest.warns(device.DeviceWarning, match="Apple GPU ran out of memory"):
+        device.placed(nn.Linear(1, 1))
+    assert device.chosen() == device.CPU
+
+
+def test_another_error_of_a_device_stays_what_it_is(monkeypatch):
+    def broken(self, place):
+        raise RuntimeError("no kernel image is available")
+
+    monkeypatch.setattr(nn.Module, "to", broken)
+    with pytest.raises(RuntimeError, match="no kernel image"):
+        device.placed(nn.Linear(1, 1), "cpu")
+
+
 def test_the_command_line_takes_the_device_from_the_environment(monkeypatch):
     from typer.testing import CliRunner
 

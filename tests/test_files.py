@@ -10,6 +10,7 @@ import os
 import re
 import resource
 import signal
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -22,8 +23,9 @@ import capsviz
 from capsviz import zoo
 from capsviz.commands import main
 from capsviz.data import load
+from capsviz.device import DeviceError
 from capsviz.experiments import results
-from capsviz.files import Busy, WriteError, locked, safetensors_bytes, write, write_json, write_together
+from capsviz.files import LOCK, Busy, WriteError, locked, remove, safetensors_bytes, write, write_json, write_together
 from capsviz.network import CNN, cnn_preset
 from capsviz.tracing.trace_set_writer import record
 from capsviz.training.config import TrainingConfig
@@ -292,6 +294,52 @@ def hash_of(content: bytes) -> str:
     import hashlib
 
     return hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("system", ["linux", "win32"])
+def test_what_another_process_reads_is_replaced_and_removed_once_it_lets_go(tmp_path, monkeypatch, system):
+    """On Windows, where it can be neither before; elsewhere a refusal is one."""
+    path, replace, unlink, refused = tmp_path / "checkpoint", os.replace, Path.unlink, [3, 3]
+
+    def refusing(at, change):
+        def changed(*given, **how):
+            if refused[at]:
+                refused[at] -= 1
+                raise PermissionError(13, "it is read")
+            return change(*given, **how)
+
+        return changed
+
+    write(path, "before")
+    monkeypatch.setattr(os, "replace", refusing(0, replace))
+    monkeypatch.setattr(Path, "unlink", lambda self, **how: refusing(1 if self == path else 2, unlink)(self, **how))
+    monkeypatch.setattr(sys, "platform", system)
+    refused.append(0)  # of files that nobody reads
+    if system == "linux":
+        with pytest.raises(WriteError):
+            write(path, "after")
+        with pytest.raises(WriteError):
+            remove(path)
+        assert path.read_text() == "before" and refused == [2, 2, 0]
+    else:
+        write(path, "after")
+        assert path.read_text() == "after"
+        remove(path)
+        assert not path.exists() and refused == [0, 0, 0]
+
+
+def test_on_windows_a_lock_is_removed_by_who_lets_it_go(tmp_path, monkeypatch):
+    """It cannot be while it is held; what was wrong is said all the same."""
+    unlink = Path.unlink
+
+    def refusing(path, **how):
+        assert path.name != LOCK
+        unlink(path, **how)
+
+    monkeypatch.setattr(Path, "unlink", refusing)
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(DeviceError), locked(tmp_path / "run", "trains", wait=False):
+        raise DeviceError("There is no GPU here.")
 
 
 def test_a_lock_clears_what_a_killed_process_left_and_nothing_else(tmp_path):

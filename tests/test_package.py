@@ -10,6 +10,7 @@ import sys
 import tomllib
 from itertools import chain, pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.requirements import Requirement
@@ -109,6 +110,34 @@ def test_the_app_starts_from_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path:
     ]  # fmt: skip
 
 
+def test_on_windows_the_command_ends_with_the_app_and_as_it_does(monkeypatch: pytest.MonkeyPatch):
+    started: list[list[str]] = []
+
+    class Server:
+        returncode: int | None = None
+        heard = 0
+
+        def __init__(self, command: list[str]) -> None:
+            started.append(command)
+
+        def poll(self) -> int | None:
+            return self.returncode
+
+        def wait(self) -> int:
+            if not self.heard:  # the first Ctrl-C
+                self.heard = 1
+                raise KeyboardInterrupt
+            self.returncode = 3
+            return 3
+
+    monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("the shell goes on before the app has ended"))
+    monkeypatch.setattr(subprocess, "Popen", Server)
+    monkeypatch.setattr(app, "check_place", lambda *_: None)
+    monkeypatch.setattr(sys, "platform", "win32")
+    result = CliRunner().invoke(main.app, ["app"])
+    assert result.exit_code == 3 and started[0][1:5] == ["-P", "-m", "streamlit", "run"]
+
+
 @pytest.mark.long
 def test_the_app_starts_in_a_folder_with_modules_of_its_own(tmp_path: Path):
     for name in ("app", "queue"):
@@ -173,6 +202,21 @@ def test_a_port_that_is_taken_is_said(monkeypatch: pytest.MonkeyPatch):
         result = CliRunner().invoke(main.app, ["app", "--port", str(port), "--address", "127.0.0.1"])
     assert isinstance(result.exception, CapsvizError)
     assert str(result.exception).startswith(f"Port {port} is taken, perhaps by another capsviz app; ")
+
+
+def test_a_port_that_is_taken_by_its_name_is_said_where_that_has_two_addresses(monkeypatch: pytest.MonkeyPatch):
+    """As localhost on macOS, of which Streamlit takes the one of four numbers."""
+    asked = socket.getaddrinfo
+
+    def both(host: str, port: int, family: int = 0, kind: int = 0) -> list[Any]:
+        found = asked("127.0.0.1", port, type=kind)
+        return found if family == socket.AF_INET else [*asked("::1", port, type=kind), *found]
+
+    monkeypatch.setattr(socket, "getaddrinfo", both)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(CapsvizError, match=f"^Port {port} is taken"):
+            app.check_place("localhost", port)
 
 
 def test_without_its_packages_or_its_files_the_app_says_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

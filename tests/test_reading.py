@@ -333,6 +333,13 @@ def test_a_name_that_ends_in_another_line_is_not_one_line(kind):
         convert("0" * 64 + "\n", Digest)
 
 
+@pytest.mark.parametrize("kind", [Inside, Perhaps])
+def test_what_lies_inside_a_folder_names_no_drive(kind):
+    assert convert("model/a", kind) == "model/a"
+    with pytest.raises(ValidationError):
+        convert("C:/model/a", kind)
+
+
 @pytest.mark.parametrize("text", [rb'{"classes": ["\ud800"]}', rb'["\ud800 and more"]', b'["caf\xe9"]', r'["\udce9"]'])
 def test_a_name_that_is_no_text_is_called_that_where_it_is_read(text):
     with pytest.raises(ZooError, match=r"^x is no text throughout: a name, say, .*; write it anew"):

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
+from contextlib import suppress
 
 PATIENCE = 10
 """Seconds for what is under way."""
@@ -17,8 +19,17 @@ PATIENCE = 10
 
 def watch(input: int) -> None:
     """End this process some time after nobody holds the other end of its input any more."""
-    while os.read(input, 1):
-        pass
+    if sys.platform == "win32":  # there nobody else can ask about an input from which somebody reads, as numpy does
+        import _winapi
+        import msvcrt
+
+        with suppress(BrokenPipeError):
+            while True:
+                _winapi.PeekNamedPipe(msvcrt.get_osfhandle(input), 0)
+                time.sleep(1)
+    else:
+        while os.read(input, 1):
+            pass
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(PATIENCE)
     os._exit(1)

@@ -5,7 +5,6 @@ capsviz benchmark memory --routing em --preset compact --image 3x64x64 --classes
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 from collections.abc import Mapping
@@ -94,7 +93,14 @@ def table(result: Mapping[str, Any]) -> str:
 
 
 def held() -> int:
-    """Bytes that this process held at the most so far, all that it imported included."""
+    """Bytes that this process held at the most so far, all that it imported included.
+
+    Raises CapsvizError on Windows, which does not say.
+    """
+    if sys.platform == "win32":
+        raise CapsvizError("Windows does not say what a process held at the most; measure memory on Linux or macOS.")
+    import resource
+
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

@@ -6,7 +6,9 @@ import errno
 import importlib.util
 import os
 import socket
+import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -48,16 +50,24 @@ def app(
     names = [*LOCAL, *(host or ())] if host or address in LOCAL else ["*"]
     options += [part for name in names for part in ("--server.allowedHosts", name)]
     talk = [] if tour is None else ["--", "--tour", str(tour.resolve())]
+    if sys.platform == "win32":  # where a process cannot become another
+        server = subprocess.Popen([*command, *options, *talk])
+        while server.poll() is None:
+            with suppress(KeyboardInterrupt):  # Ctrl-C, which it has heard as well
+                server.wait()
+        sys.exit(server.returncode)
     os.execv(sys.executable, [*command, *options, *talk])
 
 
 def check_place(address: str, port: int) -> None:
     """Raise CapsvizError where nothing can listen: the port is taken or kept, or the address is another machine's."""
     reason: int | None = None
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET  # as Streamlit chooses
     try:
-        for family, kind, _, _, place in socket.getaddrinfo(address, port, type=socket.SOCK_STREAM):
+        for _, kind, _, _, place in socket.getaddrinfo(address, port, family, socket.SOCK_STREAM):
             with socket.socket(family, kind) as trial:
-                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if sys.platform != "win32":  # where it would bind a port that is taken
+                    trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 try:
                     trial.bind(place)
                 except OSError as error:

@@ -124,7 +124,8 @@ class Windows:
     def _even(self) -> Float[Tensor, "position window"]:
         """1 / the upper capsules that each observed lower capsule votes for."""
         positions = (self.parents < self.children.numel()).sum(1)
-        shares = 1.0 / (positions[self.children].double() * self.upper_types)
+        kind = torch.float32 if positions.device.type == "mps" else torch.float64  # which MPS has not
+        shares = 1.0 / (positions[self.children].to(kind) * self.upper_types)
         return shares.repeat_interleave(self.lower_types, dim=1)
 
     @property

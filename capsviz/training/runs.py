@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from capsviz.data import load
 from capsviz.device import processor
-from capsviz.files import CheckpointError, locked, read_header, read_tensors, write_json, write_tensors
+from capsviz.files import CheckpointError, locked, read_header, read_tensors, remove, write_json, write_tensors
 from capsviz.network import Network, NetworkConfig, assemble, config_in_file
 from capsviz.network.finite import check_finite
 from capsviz.places import own_version
@@ -210,5 +210,5 @@ def finish(config: TrainingConfig, model: Network, measured: dict[str, Any], fol
         "versions": {"python": platform.python_version(), "torch": torch.__version__, "capsviz": own_version()},
     }
     write_json(folder / SUMMARY, summary)
-    (folder / CHECKPOINT).unlink(missing_ok=True)
+    remove(folder / CHECKPOINT)
     return read_summary(folder)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import asyncio
 import os
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -30,7 +31,7 @@ import numpy as np
 
 from app.benchmarks.load.actions import HOWS, START, Link, draw, presenting
 from app.benchmarks.load.visitor import Visitor
-from app.benchmarks.serving import Server, serving
+from app.benchmarks.serving import Server, ServingError, serving
 from app.page.text import sentence
 from app.server.failures import SENTENCE
 from capsviz.experiments import results
@@ -172,8 +173,11 @@ async def stay(server: Server, seed: int, hours: float, seen: Outcome) -> list[i
 def measure(visitors: int, actions: int, hours: float, seed: int, say: Callable[[str], None]) -> dict[str, Any]:
     """Serve the app on this machine alone and visit it; say: gets a line at each stage.
 
-    Raises ServingError where the app cannot be served.
+    Raises ServingError where the app cannot be served, and where another system than Linux would have to tell what it
+    holds.
     """
+    if sys.platform != "linux":
+        raise ServingError("What the server holds is read from Linux; measure load there.")
     before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder, serving("app/main.py", Path(folder)) as server:
         many, few, long = asyncio.run(_all(server, visitors, actions, hours, seed, say))
