@@ -1,0 +1,40 @@
+"""Where the system forces colours, as in high contrast: those that are numbers or say what is chosen stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.browser.api import sync_api
+from tests.browser.visitor import Visitor
+
+GROUNDS = "places => places.map((place) => getComputedStyle(place).backgroundColor)"
+
+
+@pytest.fixture
+def forced(open_window: Callable[..., sync_api.Page], address: str) -> Iterator[Visitor]:
+    visitor = Visitor(open_window(forced_colors="active"), address)
+    yield visitor
+    visitor.leave()
+
+
+def test_cells_and_lines_keep_the_colours_that_say_something(forced: Visitor, visitor: Visitor):
+    for page, places in (
+        ("perturb?model=digits-dr&hand=cells", ".live-decoder .cells .cell"),
+        ("dynamic?model=digits-dr", ".routing .algorithm .line"),
+    ):
+        seen = []
+        for each in (visitor, forced):
+            each.open(page)
+            shown = each.window.locator(places)
+            shown.first.wait_for()
+            seen.append(shown.evaluate_all(GROUNDS))
+        assert seen[0] == seen[1] and len(set(seen[0])) > 1
+
+
+def test_what_is_chosen_among_several_is_told(forced: Visitor):
+    forced.open("perturb?model=digits-dr")
+    for group in ('[data-testid="stRadioOption"] > div > :first-child', ".stButtonGroup button"):
+        grounds = forced.window.locator(group).evaluate_all(GROUNDS)
+        assert len(set(grounds)) > 1
