@@ -35,6 +35,8 @@ def dimension_sheet(
     down, across = pitch
     dimensions = range(len(shots))
     framed = int(np.argmin(np.abs(offsets)))
+    # From either end; for those between there is no room.
+    told = {each for k, each in enumerate(offsets) if min(k, len(offsets) - 1 - k) % 2 == 0}
     texts = [[f"dimension {h}, offset {_signed(offset)}" for offset in offsets] for h in dimensions]
     ticks = {"visible": True, "tickmode": "array", "ticks": "", "zeroline": False, "showgrid": False, "showline": False}
     layout: dict[str, Any] = {
@@ -48,7 +50,7 @@ def dimension_sheet(
         "tickfont": {"size": TICK},
         "title": {"text": "added to one dimension", "standoff": 6},
         "tickvals": [middle(across, column) for column in range(len(offsets))],
-        "ticktext": [_signed(offset) if offset else "<b>0</b>" for offset in offsets],
+        "ticktext": ["<b>0</b>" if not each else _signed(each) if each in told else "" for each in offsets],
     }
     layout["yaxis"] |= {
         **ticks,

@@ -88,8 +88,12 @@ def test_the_sheet_has_a_row_per_dimension_and_a_column_per_offset(sheet):
 
 def test_the_zero_column_is_framed(sheet):
     figure = dimension_sheet(sheet, OFFSETS)
-    heads = ("−0.25", "−0.20", "−0.15", "−0.10", "−0.05", "<b>0</b>", "+0.05", "+0.10", "+0.15", "+0.20", "+0.25")
-    assert figure.layout.xaxis.ticktext == heads
+    heads = ("−0.25", "", "−0.15", "", "−0.05", "<b>0</b>", "+0.05", "", "+0.15", "", "+0.25")
+    assert figure.layout.xaxis.ticktext == heads  # counted from either end
+    few = dimension_sheet(torch.rand(2, 3, 8, 8), (-1, 0, 1))
+    assert few.layout.xaxis.ticktext == ("−1.00", "<b>0</b>", "+1.00")
+    few = dimension_sheet(torch.rand(2, 3, 8, 8), (0.1, 0.2, 0.3))
+    assert few.layout.xaxis.ticktext == ("+0.10", "", "+0.30")
     frame = figure.layout.shapes[0]
     assert frame.x0 < 5 * 30 < 5 * 30 + 27 < frame.x1
     assert not dimension_sheet(sheet[:, :5], OFFSETS[:5]).layout.shapes
