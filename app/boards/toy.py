@@ -7,11 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
+import torch
+from numpy import ndarray
 
 from app import scene
-from app.components.routing_toy import PlaneVotes, nested, routing_toy
+from app.components.routing_toy import PlaneVotes, nested, routing_toy, toy_message
 from app.page import layout
-from capsviz.routing.dynamic import DYNAMIC
+from capsviz.boards import Board
+from capsviz.routing.dynamic import DYNAMIC, dynamic_routing
+from capsviz.routing.votes import DenseVotes
 
 WAYS = "ways"
 """Key of the fragment of the start page's large links, which carry the votes along."""
@@ -20,6 +24,8 @@ LENGTH = 0.9
 CAPSULES = 5
 APART = (150, 300, 50, 350, 100)
 """Directions, in degrees, of votes for parent 1 that agree on little, before each turns to where all agree."""
+NUMBERS = ("logits", "couplings", "sums", "poses", "agreement")
+"""Of an iteration, as a table has them."""
 
 
 def _vote(degrees: float) -> list[float]:
@@ -107,20 +113,28 @@ def _play(
     current = scene.current()
     entry, _ = current.on_page(DYNAMIC.page)
     own = current.choices.toy
-    routing_toy(
-        nested(own) if own else first,
-        current.rounds(entry),
+    votes, rounds = nested(own) if own else first, current.rounds(entry)
+    message = toy_message(
+        votes,
+        rounds,
         presets,
         most=current.most(entry),
         frame=current.choices.frame,
         dark=current.dark,
-        key=key,
         story=None if own else told,
         plain=told is not None,
-        on_votes=on_votes,
-        on_frame=_left,
-        on_iterations=_turned,
     )
+    title = "Two parents, by hand"
+    layout.offer("toy", lambda: Board("toy", title, lambda _: message, table=lambda: _table(votes, rounds)), title)
+    routing_toy(message, key=key, on_votes=on_votes, on_frame=_left, on_iterations=_turned)
+
+
+def _table(votes: PlaneVotes, iterations: int) -> dict[str, ndarray]:
+    """The votes, "lower parent 2", and what dynamic routing has of them in each iteration."""
+    held = torch.tensor(votes, dtype=torch.float64)
+    steps = list(dynamic_routing(DenseVotes(held.unsqueeze(0)), iterations, final_agreement=True))
+    found = {name: torch.cat([getattr(step, name) for step in steps]) for name in NUMBERS}
+    return {name: values.numpy() for name, values in {"votes": held, **found}.items()}
 
 
 @st.fragment(key="toy")

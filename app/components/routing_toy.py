@@ -36,7 +36,7 @@ def nested(flat: Sequence[float]) -> list[list[list[float]]]:
     return [[list(flat[at : at + 2]), list(flat[at + 2 : at + 4])] for at in range(0, len(flat), 4)]
 
 
-def routing_toy(
+def toy_message(
     votes: PlaneVotes,
     iterations: int,
     presets: Mapping[str, Mapping[str, Any]],
@@ -44,23 +44,48 @@ def routing_toy(
     most: int,
     frame: int | None,
     dark: bool,
-    key: str,
     story: Mapping[str, Any] | None = None,
     plain: bool = False,
-    on_votes: Callable[[tuple[float, ...]], None],
-    on_iterations: Callable[[int], None],
-    on_frame: Callable[[int | None], None],
-) -> None:
-    """Show the toy: `votes` of two to six lower capsules for two parents, routed `iterations` times.
+) -> Message:
+    """What the toy shows: `votes` of two to six lower capsules for two parents, routed `iterations` times.
 
     presets: by name, `votes` and a `note` in one sentence. most: what T may rise to. frame: the iteration at
     which to stand, counted from 0, None: the last. story: what it shows by itself until a vote is taken into the hand,
     again and again, unless the visitor's system asks for less motion or `frame` says where to stand: the votes `before`
     they became `votes`, and `said`, three sentences on those before, on those after, and on their routing. plain: only
-    the planes and the player, no numbers. on_votes gets the votes, flat, that the visitor left, on_iterations
-    another T, and on_frame where the player was left, None for the last, as callbacks before the script runs again.
-    What they got has to come back as votes, iterations and frame: what was acknowledged and is not said is undone.
+    the planes and the player, no numbers.
     """
+    fields = {
+        "votes": [[list(vote) for vote in capsule] for capsule in votes],
+        "reach": TOY_REACH,
+        "iterations": iterations,
+        "frame": frame,
+        "most": most,
+        "presets": {name: dict(preset) for name, preset in presets.items()},
+        "colours": [class_colour(index) for index in _LOWER],
+        "parents": [class_colour(index) for index in _PARENTS],
+        "story": story and {"before": story["before"], "said": list(story["said"])},
+        "plain": plain,
+        "theme": theme(dark),
+    }
+    return Message(fields, {})
+
+
+def routing_toy(
+    message: Message,
+    *,
+    key: str,
+    on_votes: Callable[[tuple[float, ...]], None],
+    on_iterations: Callable[[int], None],
+    on_frame: Callable[[int | None], None],
+) -> None:
+    """Show the toy.
+
+    on_votes gets the votes, flat, that the visitor left, on_iterations another T, and on_frame where the player was
+    left, None for the last, as callbacks before the script runs again. What they got has to come back as votes,
+    iterations and frame: what was acknowledged and is not said is undone.
+    """
+    most = message.fields["most"]
 
     def moved(said: object) -> None:
         sent = received_votes(said)
@@ -75,17 +100,4 @@ def routing_toy(
         if is_one_of(said, most):
             on_frame(said)
 
-    fields = {
-        "votes": [[list(vote) for vote in capsule] for capsule in votes],
-        "reach": TOY_REACH,
-        "iterations": iterations,
-        "frame": frame,
-        "most": most,
-        "presets": {name: dict(preset) for name, preset in presets.items()},
-        "colours": [class_colour(index) for index in _LOWER],
-        "parents": [class_colour(index) for index in _PARENTS],
-        "story": story and {"before": story["before"], "said": list(story["said"])},
-        "plain": plain,
-        "theme": theme(dark),
-    }
-    board("toy", Message(fields, {}), key=key, actions={"votes": moved, "iterations": turned, "frame": left})
+    board("toy", message, key=key, actions={"votes": moved, "iterations": turned, "frame": left})

@@ -22,7 +22,7 @@ const NARROW = 820; // CSS pixels of the board below which everything stands in 
 const PACE = 260; // milliseconds that a half step stands, and as long it takes to the next
 
 const SAID = {
-  own: "Your own points: they are in the link.",
+  own: "Your own points.",
   other: "Not as many Gaussians as the points were drawn for.",
   votes:
     "Each point is now a lower capsule's vote, each Gaussian a parent that is on or off. Here all parents get the same votes.",

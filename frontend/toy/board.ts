@@ -21,7 +21,7 @@ const SMALLEST = 330; // CSS pixels of a plane
 const BELOW = 64; // CSS pixels that stay free below the toy
 const [HOLD, GLIDE] = [1500, 1300]; // milliseconds that a frame of the story stands, and that it takes to the next one
 
-const OWN_VOTES = "Your own votes: they are in the link.";
+const OWN_VOTES = "Your own votes.";
 
 interface Message {
   readonly votes: Votes;

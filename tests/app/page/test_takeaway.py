@@ -15,6 +15,8 @@ from app.shared import resources
 from app.sources import browsing, linked_picture
 from capsviz.boards import Board, board_csv
 from capsviz.boards.message import unpack
+from capsviz.routing import DenseVotes
+from capsviz.routing.dynamic import dynamic_routing
 from capsviz.tracing.trace import Trace
 from tests.app import pictures
 from tests.app.conftest import Visit
@@ -154,3 +156,19 @@ def test_the_lines_of_an_image_of_two_digits_name_and_draw_both(visit: Visit):
     taken = recorded(app.code[0].value)
     assert taken.objects == shown.objects == 2 and torch.equal(taken.named, shown.named)
     assert_equal(taken, shown)
+
+
+def test_the_votes_in_ones_hand_are_taken_away_as_they_are_with_what_routing_makes_of_them(visit: Visit):
+    link = {"lab": "toy", "toy": "1,0,0,1,0.5,0.5,0,1", "T": 4, "frame": 1}
+    app = visit("dynamic", model="digits-dr", **link)
+    board = app.session_state["shown"].pictures["toy"][1]()
+    fields = unpack(board.packed(board.upper)).fields
+    assert (fields["votes"][1], fields["iterations"], fields["frame"]) == ([[0.5, 0.5], [0, 1]], 4, 1)
+    assert board.table is not None
+    table = board.table()
+    votes = torch.tensor(fields["votes"]).double()
+    steps = list(dynamic_routing(DenseVotes(votes.unsqueeze(0)), 4))
+    assert table["couplings"].shape == (4, 2, 2) and table["poses"].shape == (4, 2, 2)
+    last = steps[-1].couplings
+    assert last is not None and table["couplings"][-1] == pytest.approx(last[0].numpy())
+    assert "couplings" in board_csv(board) and "\nvotes" in board_csv(board)
