@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # `streamlit run` puts only this folder there, and before it may come another `app`
 
 from app.server import callbacks, drawing_order, failures, heap, security, startup  # noqa: E402
-from app.tours import store  # noqa: E402
+from app.tours import links, store  # noqa: E402
 from app.tours.tour import TourError  # noqa: E402
 
 parser = argparse.ArgumentParser(prog="streamlit run app/main.py --", description=__doc__)
@@ -24,6 +24,8 @@ parser.add_argument("--tour", metavar="FILE", help="a talk, as the page Tours sa
 if tour := parser.parse_args().tour:
     try:
         store.start_with(tour)
+        for sentence in links.problems(store.find(store.passed())):
+            print(f"{tour}: {sentence}", file=sys.stderr)
     except TourError as error:
         sys.exit(str(error))
 

@@ -125,7 +125,7 @@ def _play(
         plain=told is not None,
     )
     title = "Two parents, by hand"
-    layout.offer("toy", lambda: Board("toy", title, lambda _: message, table=lambda: _table(votes, rounds)), title)
+    layout.offer(key, lambda: Board("toy", title, lambda _: message, table=lambda: _table(votes, rounds)), title)
     routing_toy(message, key=key, on_votes=on_votes, on_frame=_left, on_iterations=_turned)
 
 

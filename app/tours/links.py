@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -9,7 +10,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from app.state import session
 from app.state.choices import DECLARED, Catalogue, Choices
-from app.tours.tour import TourError, TourStep
+from app.tours.tour import Tour, TourError, TourStep
 from capsviz.routing.dynamic import DYNAMIC
 
 _VIEWS = Path(__file__).resolve().parents[1] / "views"
@@ -45,6 +46,13 @@ def opened(step: TourStep, catalogue: Catalogue) -> tuple[str, Choices, tuple[st
     Of an address that was copied whole, the machine does not count, nor how and in which tour it was shown; without a
     page name it opens what the app opens at it. Raises TourError where it names no page.
     """
+    page, query = _named(step)
+    choices, notices = session.parse({name: said for name, said in query.items() if name not in _HOW}, catalogue)
+    return page, alone(choices), (*notices, *unknown(step))
+
+
+def _named(step: TourStep) -> tuple[str, dict[str, str]]:
+    """The page that a step leads to, and its choices as they are written. Raises TourError where it names no page."""
     parts = _parts(step)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     page = parts.path.rstrip("/").rsplit("/", 1)[-1]
@@ -52,8 +60,7 @@ def opened(step: TourStep, catalogue: Catalogue) -> tuple[str, Choices, tuple[st
         if parts.path and not parts.path.endswith("/"):
             raise TourError(f"“{page[:40]}” is no page; begin the link with one of {', '.join(pages())}")
         page = session.START["page"] if session.opens_start(query) else DYNAMIC.page
-    choices, notices = session.parse({name: said for name, said in query.items() if name not in _HOW}, catalogue)
-    return page, alone(choices), (*notices, *unknown(step))
+    return page, query
 
 
 def _parts(step: TourStep) -> SplitResult:
@@ -64,14 +71,15 @@ def _parts(step: TourStep) -> SplitResult:
         raise TourError("The link cannot be read; copy the address of a page of the app again") from error
 
 
-def check(number: int, step: TourStep, catalogue: Catalogue) -> None:
-    """Raise TourError, which names the step, where its link leads to no page or holds what no choice has."""
-    try:
-        opened(step, catalogue)
-    except TourError as error:
-        raise TourError(f"Step {number}, view: {error}.") from error
-    for wrong in unknown(step):
-        raise TourError(f"Step {number}, view: {wrong}")
+def problems(tour: Tour) -> Iterator[str]:
+    """One sentence, which names the step, for each link of a tour that leads to no page or holds what no choice has."""
+    for number, step in enumerate(tour.steps, start=1):
+        try:
+            _named(step)
+        except TourError as error:
+            yield f"Step {number}, view: {error}."
+        else:
+            yield from (f"Step {number}, view: {wrong}" for wrong in unknown(step))
 
 
 def unknown(step: TourStep) -> tuple[str, ...]:

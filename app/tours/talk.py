@@ -49,8 +49,8 @@ def opened(choices: Choices, name: str, content: bytes) -> None:
     """Open a file in the place of the talk; what is wrong with it is said on the page."""
     try:
         found = tours.read(content.decode("utf-8-sig"))  # some editors begin a file with a mark
-        for number, step in enumerate(found.steps, start=1):
-            links.check(number, step, scene.catalogue())
+        for sentence in links.problems(found):
+            raise TourError(sentence)
     except (UnicodeDecodeError, TourError) as error:
         said = str(error) if isinstance(error, TourError) else "It is no text; choose the TOML file of a tour."
         session.say(PROBLEM, f"{name}: {said}")

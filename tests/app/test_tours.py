@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
+import subprocess
+import sys
 import tomllib
 import zlib
 from pathlib import Path
@@ -214,6 +216,17 @@ def test_the_tour_that_the_server_was_started_with_comes_first_and_is_read_again
         store.start_with(str(tmp_path / f"{store.SHIPPED[0]}.toml"))
     with pytest.raises(TourError, match="cannot be read as text"):
         store.start_with(str(tmp_path / "none.toml"))
+
+
+def test_steps_of_a_talk_that_lead_nowhere_are_said_as_the_server_starts(tmp_path: Path):
+    file, views = tmp_path / "lecture.toml", ("nowhere?x=1", "dynamic?colour=red", "dynamic?model=mine", "http://[")
+    file.write_text(tours.write(Tour("A talk", tuple(TourStep("A step", view) for view in views))), encoding="utf-8")
+    words = [sys.executable, "app/main.py", "--tour", str(file)]
+    started = subprocess.run(words, capture_output=True, text=True, check=True)
+    said = [row.removeprefix(f"{file}: ") for row in started.stderr.splitlines() if row.startswith(str(file))]
+    assert [sentence[: sentence.index(",")] for sentence in said] == ["Step 1", "Step 2", "Step 4"]
+    assert "“nowhere” is no page; begin the link with one of basics," in said[0]
+    assert said[1].endswith("A link holds no choice “colour”; take it out, or mend its name.")
 
 
 def test_the_view_of_a_step_is_a_page_and_choices_whatever_machine_the_link_came_from(bare_machine):

@@ -161,7 +161,7 @@ def test_the_lines_of_an_image_of_two_digits_name_and_draw_both(visit: Visit):
 def test_the_votes_in_ones_hand_are_taken_away_as_they_are_with_what_routing_makes_of_them(visit: Visit):
     link = {"lab": "toy", "toy": "1,0,0,1,0.5,0.5,0,1", "T": 4, "frame": 1}
     app = visit("dynamic", model="digits-dr", **link)
-    board = app.session_state["shown"].pictures["toy"][1]()
+    board = app.session_state["shown"].pictures["routing-toy"][1]()
     fields = unpack(board.packed(board.upper)).fields
     assert (fields["votes"][1], fields["iterations"], fields["frame"]) == ([[0.5, 0.5], [0, 1]], 4, 1)
     assert board.table is not None
