@@ -19,11 +19,10 @@ test: .venv/dev lint frontend
 
 # The tests of `make check` with the oldest versions that pyproject.toml allows, in an environment of its own.
 oldest: .venv/dev
-	$(BIN)/uv venv --quiet --allow-existing .venv-oldest
-	$(BIN)/uv pip compile pyproject.toml --extra app --extra notebook --resolution lowest-direct --quiet -o .venv-oldest/versions.txt
-	$(BIN)/uv pip install --quiet --python .venv-oldest -r .venv-oldest/versions.txt
-	$(BIN)/uv pip install --quiet --python .venv-oldest -c .venv-oldest/versions.txt beartype hypothesis ipykernel nbclient \
-	  playwright pytest pytest-cov pytest-timeout pytest-xdist
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-oldest
+	$(BIN)/uv pip compile pyproject.toml --extra app --extra notebook --resolution lowest-direct --upgrade --quiet \
+	  --python .venv-oldest -o .venv-oldest/versions.txt
+	$(BIN)/uv pip install --quiet --python .venv-oldest -c .venv-oldest/versions.txt --editable ".[dev]"
 	$(subst $(BIN),.venv-oldest/bin,$(PYTEST)) -m unit
 
 tables: .venv/app

@@ -64,7 +64,7 @@ def _find(said: str, *, given: bool) -> torch.device:
     if gpus:
         here["cuda"] = torch.device("cuda", 0)
     if torch.backends.mps.is_available():
-        here["mps"] = torch.device("mps", 0)  # as tensors name it
+        here["mps"] = here["mps:0"] = torch.device("mps", 0)  # as tensors name it
     if said == "auto":
         return here.get("cuda", CPU)
     if said not in here:

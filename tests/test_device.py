@@ -148,7 +148,7 @@ def test_an_apple_gpu_that_is_full_gives_way_to_the_cpu_as_any_other(monkeypatch
     monkeypatch.setattr(torch.mps, "empty_cache", lambda: None)
     monkeypatch.setenv(device.VARIABLE, "mps")
     place = device.chosen()
-    assert place == torch.device("mps:0") and device.title(place) == "Apple GPU"
+    assert place == device.chosen(place) == torch.device("mps:0") and device.title(place) == "Apple GPU"
 
     def full(self, place):
         if place != device.CPU:

@@ -17,6 +17,7 @@ from capsviz.boards import Board
 from capsviz.routing.dynamic import DYNAMIC, dynamic_routing
 from capsviz.routing.votes import DenseVotes
 
+TITLE = "Two parents, by hand"
 WAYS = "ways"
 """Key of the fragment of the start page's large links, which carry the votes along."""
 LENGTH = 0.9
@@ -124,8 +125,7 @@ def _play(
         story=None if own else told,
         plain=told is not None,
     )
-    title = "Two parents, by hand"
-    layout.offer(key, lambda: Board("toy", title, lambda _: message, table=lambda: _table(votes, rounds)), title)
+    layout.offer(key, lambda: Board("toy", TITLE, lambda _: message, table=lambda: _table(votes, rounds)), TITLE)
     routing_toy(message, key=key, on_votes=on_votes, on_frame=_left, on_iterations=_turned)
 
 

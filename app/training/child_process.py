@@ -27,10 +27,11 @@ def watch(input: int) -> None:
             while True:
                 _winapi.PeekNamedPipe(msvcrt.get_osfhandle(input), 0)
                 time.sleep(1)
+        signal.raise_signal(signal.SIGTERM)  # sent from outside, it would end the process amid a step
     else:
         while os.read(input, 1):
             pass
-    os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(PATIENCE)
     os._exit(1)
 

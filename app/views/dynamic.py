@@ -23,7 +23,7 @@ layout.headline(
     if current.choices.lab == "toy"
     else algorithm.explanation.headline.format(lower=entry.config.lower),
 )
-TITLES = dict(zip(LABS, ("The network", "Two parents, by hand"), strict=True))
+TITLES = dict(zip(LABS, ("The network", toy.TITLE), strict=True))
 segments("Laboratory", "lab", current.choices.lab, TITLES, bare=True)
 layout.note(other)
 draw_strip = layout.strip_later(trace, entry, "routing", current.dark)

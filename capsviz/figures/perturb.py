@@ -35,7 +35,7 @@ def dimension_sheet(
     down, across = pitch
     dimensions = range(len(shots))
     framed = int(np.argmin(np.abs(offsets)))
-    # From either end; for those between there is no room.
+    # From either end: for all of the eleven that are usual there is no room.
     told = {each for k, each in enumerate(offsets) if min(k, len(offsets) - 1 - k) % 2 == 0}
     texts = [[f"dimension {h}, offset {_signed(offset)}" for offset in offsets] for h in dimensions]
     ticks = {"visible": True, "tickmode": "array", "ticks": "", "zeroline": False, "showgrid": False, "showline": False}

@@ -192,7 +192,7 @@ class Attention(Algorithm):
         if "scores" in steps:
             found["activations"] = steps["scores"].softmax(-1)
         elif "activations" in steps:
-            found["scores"] = completing.logits(steps["activations"], torch.zeros_like(steps["activations"]))
+            found["scores"] = completing.logs(steps["activations"], torch.zeros_like(steps["activations"]))
         if votes is not None:
             agreement = completing.agreement(votes, poses)
             before = torch.cat([torch.zeros_like(agreement[:1]), agreement[:-1]])

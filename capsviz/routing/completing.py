@@ -29,10 +29,21 @@ def logits(
 ) -> Float[Tensor, "*lower upper"]:
     """Of which a softmax over the upper capsules makes the couplings: those supposed, where it does.
 
-    Else ln c, which is right up to a number for each lower capsule: its mean over the upper ones, each counted by its
-    coupling, is taken as that of the supposed, so that couplings of few digits change no more than those digits.
+    Else `logs`, so that couplings of few digits change no more than those digits; a coupling that is 0 because it is
+    less than such numbers hold has the logit that is supposed.
     """
-    if bool(((supposed.softmax(-1) - couplings).abs() < ROUNDING).all()):
+    shares = supposed.softmax(-1)
+    if bool(((shares - couplings).abs() < ROUNDING).all()):
         return supposed
-    found = couplings.clamp_min(torch.finfo(couplings.dtype).tiny).log()
-    return found + (couplings * (supposed - found)).sum(-1, keepdim=True)
+    return torch.where((couplings > 0) | (shares >= ROUNDING), logs(couplings, supposed), supposed)
+
+
+def logs(
+    shares: Float[Tensor, "*lower upper"], supposed: Float[Tensor, "*lower upper"]
+) -> Float[Tensor, "*lower upper"]:
+    """ln c, which as a logit is right up to a number for each lower capsule.
+
+    That number is such that the sum over the upper capsules, each counted by its share, is that of the supposed.
+    """
+    found = shares.clamp_min(torch.finfo(shares.dtype).tiny).log()
+    return found + (shares * (supposed - found)).sum(-1, keepdim=True)

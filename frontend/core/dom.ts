@@ -98,8 +98,9 @@ export function ofOneFinger(place: HTMLElement): void {
 }
 
 /** Whether an event is of a finger, at a place that hears one finger. */
-export function ofFinger({ currentTarget }: MouseEvent): boolean {
-  return currentTarget !== null && CAME_DOWN.get(currentTarget) === "touch";
+export function ofFinger(event: MouseEvent): boolean {
+  if (event instanceof PointerEvent && event.type !== "click") return event.pointerType === "touch";
+  return event.currentTarget !== null && CAME_DOWN.get(event.currentTarget) === "touch";
 }
 
 /** Whether an event is of a finger that came down and left at one place. */

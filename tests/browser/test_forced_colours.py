@@ -38,3 +38,6 @@ def test_what_is_chosen_among_several_is_told(forced: Visitor):
     for group in ('[data-testid="stRadioOption"] > div > :first-child', ".stButtonGroup button"):
         grounds = forced.window.locator(group).evaluate_all(GROUNDS)
         assert len(set(grounds)) > 1
+    switches = forced.window.locator(".stCheckbox label > div:first-of-type")
+    switches.first.click()
+    forced.eventually(lambda: len(set(switches.evaluate_all(GROUNDS))) > 1, "which of the switches is on")

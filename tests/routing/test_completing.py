@@ -117,6 +117,27 @@ def test_other_logits_have_the_mean_of_those_supposed_and_stay_finite():
     assert found.isfinite().all()
 
 
+def test_a_coupling_too_small_for_its_number_has_the_logit_that_is_supposed():
+    supposed = torch.tensor([[9.0, 0.5, -12.0], [0.2, 0.1, 0.0]])
+    couplings = supposed.softmax(-1).half().float()
+    couplings[1] = torch.tensor([0.5, 0.25, 0.25])  # of another rule
+    assert couplings[0, 2] == 0
+    found = completing.logits(couplings, supposed)
+    torch.testing.assert_close(found[0], supposed[0], rtol=0, atol=0.01)
+    torch.testing.assert_close(found[1].softmax(-1), couplings[1])
+
+
+def test_of_many_classes_that_are_nearly_alike_the_scores_are_told():
+    scores = 0.2 * torch.randn(1, 1, 1000)
+    steps = {
+        "couplings": torch.rand(1, 1, 4, 1000),
+        "poses": torch.rand(1, 1, 1000, 3),
+        "activations": scores.softmax(-1),
+    }
+    found = ALGORITHMS["attention"].complete(steps, None, PRESENCE)["scores"] - scores
+    torch.testing.assert_close(found, found.mean().expand_as(found))
+
+
 @pytest.mark.parametrize("routing", ["dr", "attention"])
 @pytest.mark.parametrize("kind", [torch.bfloat16, torch.float16])
 def test_logits_are_as_exact_as_the_numbers_that_were_recorded(routing, kind):

@@ -167,8 +167,9 @@ def test_the_votes_in_ones_hand_are_taken_away_as_they_are_with_what_routing_mak
     assert board.table is not None
     table = board.table()
     votes = torch.tensor(fields["votes"]).double()
-    steps = list(dynamic_routing(DenseVotes(votes.unsqueeze(0)), 4))
-    assert table["couplings"].shape == (4, 2, 2) and table["poses"].shape == (4, 2, 2)
-    last = steps[-1].couplings
-    assert last is not None and table["couplings"][-1] == pytest.approx(last[0].numpy())
+    steps = list(dynamic_routing(DenseVotes(votes.unsqueeze(0)), 4, final_agreement=True))
+    assert table.keys() == {"votes", "logits", "couplings", "sums", "poses", "agreement"}
+    assert table.pop("votes").tolist() == fields["votes"]
+    for name, values in table.items():
+        assert values.tolist() == [getattr(step, name)[0].tolist() for step in steps]
     assert "couplings" in board_csv(board) and "\nvotes" in board_csv(board)
