@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from jaxtyping import Float
@@ -15,6 +16,7 @@ from capsviz.tracing.layout import TraceError
 from capsviz.tracing.pixels import PixelsError, tensor_of
 from capsviz.tracing.recorder import trace as record
 from capsviz.tracing.trace import Trace
+from capsviz.tracing.trace_set import TraceSet
 
 if TYPE_CHECKING:
     from capsviz.boards import Board
@@ -23,25 +25,28 @@ _WHAT = "A board in a notebook"
 
 
 def show(
-    trace: Trace,
+    trace: Trace | TraceSet,
     *,
     image: SupportsIndex = 0,
     upper: SupportsIndex | None = None,
     model: CapsNet | str | None = None,
     dark: bool = False,
 ) -> Any:
-    """The board of one image of a trace as a widget: played where the routing iterates, else its coefficients.
+    """The board of one image of a trace or a set as a widget: played where the routing iterates, else coefficients.
 
     upper: the class that a routing that iterates is shown for at first, the most active one unless given; another one
     is chosen on the board. model: the one that was recorded, or its name in the zoo, for what a trace does not hold
     (EM: the logistic of β_a). Of several routed layers the last is shown; `show(trace.at(0))` shows the first.
     Raises CapsvizError where anywidget or plotly is not installed, FigureError where the trace holds no votes, or lacks
-    the image or the class, TraceError where it is of another model, ZooError for an unknown name.
+    the image or the class, TraceError where it is of another model, ZooError for an unknown name, IndexError where a
+    set lacks the image.
     """
     with needed("notebook", _WHAT):
         from capsviz.boards import drawn_weights, trace_board
         from capsviz.boards.notebook import board_widget
 
+    if isinstance(trace, TraceSet):
+        trace, image = trace[index(image)], 0
     if model is not None:
         model = _recorded(trace, model)
     # The weights of the last layer: types of a convolutional one have their own.

@@ -19,6 +19,7 @@ from capsviz.boards.message import unpack
 from capsviz.errors import CapsvizError
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.layout import TraceError
+from capsviz.tracing.trace_set_writer import record
 from tests.figures.conftest import digits
 from tests.known import known
 
@@ -30,6 +31,17 @@ def test_a_trace_is_shown_as_its_board_and_another_class_is_answered(dr):
     message = unpack(widget.message)
     assert message.fields["upper"] == 7
     np.testing.assert_allclose(message.arrays["votes"], dr.layer.votes[1, :, 7].flatten().numpy(), rtol=1e-6)
+
+
+def test_of_a_set_one_image_is_shown(tmp_path: Path):
+    test = capsviz.data.load("digits", "test")
+    traces = record(capsviz.load("digits-dr"), test, tmp_path, name="digits-dr", count=3, votes=True)
+    shown = unpack(capsviz.show(traces, image=2, upper=3).message)
+    alone = unpack(capsviz.show(traces[2], upper=3).message)
+    np.testing.assert_array_equal(shown.arrays["votes"], alone.arrays["votes"])
+    np.testing.assert_array_equal(shown.arrays["image"], alone.arrays["image"])
+    with pytest.raises(IndexError, match="the set has 3 images; there is no image 3"):
+        capsviz.show(traces, image=3)
 
 
 def test_the_model_of_a_trace_adds_what_the_trace_does_not_hold():
