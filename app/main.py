@@ -23,8 +23,7 @@ parser = argparse.ArgumentParser(prog="streamlit run app/main.py --", descriptio
 parser.add_argument("--tour", metavar="FILE", help="a talk, as the page Tours saves it; that page lists it first")
 if tour := parser.parse_args().tour:
     try:
-        store.start_with(tour)
-        for sentence in links.problems(store.find(store.passed())):
+        for sentence in links.problems(store.start_with(tour)):
             print(f"{tour}: {sentence}", file=sys.stderr)
     except TourError as error:
         sys.exit(str(error))

@@ -45,13 +45,14 @@ def passed() -> str:
     return Path(os.environ.get(PASSED, "")).stem
 
 
-def start_with(path: str) -> None:
-    """Have the server offer a file's tour before all others. Raises TourError."""
+def start_with(path: str) -> Tour:
+    """Have the server offer a file's tour before all others; that tour. Raises TourError."""
     file = Path(path).expanduser().resolve()
     if file.stem in SHIPPED:
         raise TourError(f"A tour named {file.stem} comes with the app; give {file.name} another name.")
-    _read(file)
+    tour = _read(file)
     os.environ[PASSED] = str(file)
+    return tour
 
 
 def find(name: str) -> Tour:
