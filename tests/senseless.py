@@ -6,9 +6,9 @@ import torch
 
 import capsviz
 from capsviz import CapsvizError, Intervention, data, zoo
-from capsviz.analysis import ascent, comparison, disagreement, mixtures, perturbation
+from capsviz.analysis import ascent, comparison, disagreement, mixtures, perturbation, predictions
 from capsviz.boards import trace_board
-from capsviz.figures import confusion_matrix
+from capsviz.figures import coefficient_histogram, confusion_matrix
 
 images = data.load("digits", "test").batch([0, 1])[0]
 known = capsviz.trace("digits-dr", images)
@@ -16,6 +16,7 @@ model, cnn = zoo.load("digits-dr"), zoo.load_network("mnist-cnn")
 mask = known.primary_activations[0] > 0.5
 counts = torch.tensor([[9, 1], [4, 6]])
 points = torch.rand(5, 2)
+record = predictions.recorded(zoo.entry("digits-dr"))
 
 SENSELESS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (data.to_float, (data.to_float(images),), {}),
@@ -28,6 +29,9 @@ SENSELESS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (confusion_matrix, (counts / 10, ["a", "b"]), {}),
     (confusion_matrix, (counts, ["a", "b"]), {"only": [5]}),
     (confusion_matrix, (counts, ["a", "b"]), {"only": []}),
+    (confusion_matrix, (counts, ["a", "b"]), {"cell": (0, 2)}),
+    (confusion_matrix, (counts, ["a", "b"]), {"cell": (0, 1), "only": [0]}),
+    (coefficient_histogram, (torch.empty(0, 3),), {}),
     (capsviz.CapsNetConfig, (), {"image": 5}),
     (capsviz.CapsNetConfig, (), {"image": "one"}),
     (mixtures.maximisation, (points, points, "spherical"), {}),
@@ -50,6 +54,10 @@ SENSELESS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (perturbation.draw, (cnn, torch.zeros(1, 16), 3), {}),
     (ascent.fix, (cnn, images, known.predicted), {}),
     (disagreement.contested, ([],), {}),
+    (disagreement.contested, ([record, record],), {"among": []}),
+    (disagreement.contested, ([record, record],), {"among": [len(record)]}),
+    (perturbation.sheet, (model, torch.zeros(16), 3, []), {}),
+    (Intervention().with_, ("silenced", [1]), {}),
     (zoo.load, ("digits-dr", "another"), {}),
 ]
 

@@ -42,7 +42,8 @@ def contested(records: Sequence[Predictions], among: Sequence[int] | None = None
     """Which image the models disagree about most; None where all name the same classes on each.
 
     That with the most answers; of these the one whose commonest answer has the fewest models; of these the first.
-    among: the images that count, all unless given. Raises CompareError where the records are of different data sets.
+    among: the images that count, all unless given. Raises CompareError where the records are of different data sets,
+    or lack one of these.
     """
     if not records:
         raise CompareError("There is no record to compare; give some.")
@@ -51,6 +52,8 @@ def contested(records: Sequence[Predictions], among: Sequence[int] | None = None
         raise CompareError(f"{first.name} and others were measured on different images; choose one data set.")
     named = torch.stack([record.named().sort(dim=1).values for record in records])
     if among is not None:
+        if not among or not 0 <= min(among) <= max(among) < len(first):
+            raise CompareError(f"The records are of images 0 to {len(first) - 1}; let some of them count.")
         named = named[:, torch.as_tensor(among)]
     _, predicted = named.flatten(0, 1).unique(dim=0, return_inverse=True)
     given = functional.one_hot(predicted.reshape(len(records), -1)).sum(dim=0)  # image, answer: how many models give it

@@ -108,8 +108,10 @@ def sheet(
     """One row of images per dimension of the capsule, one column per offset: Figure 4 of Sabour et al.
 
     offsets: as they are added; the paper's, which are meant for squashed capsules, times `unit` for longer ones.
-    Raises PerturbError as `draw` does.
+    Raises PerturbError as `draw` does, and without an offset.
     """
+    if not len(offsets):
+        raise PerturbError("There is no offset to move a dimension by; give some.")
     moved = torch.stack([perturb(pose, dimension, offset) for dimension in range(len(pose)) for offset in offsets])
     images = draw(model, moved, label)
     return images.reshape(len(pose), len(offsets), *images.shape[1:])

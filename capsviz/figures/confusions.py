@@ -41,7 +41,8 @@ def confusion_matrix(
     only: the classes that have a row and a column, all of them unless given; `cell` is of these. wrong: how many images
     are named wrongly where one that shows several objects counts more than once in the matrix. Colour is the number
     of errors on a logarithmic scale; the diagonal, right answers, is grey. A click on a cell stands for [row, column],
-    by the numbers of the classes. Raises FigureError unless the matrix has a row and a column per class.
+    by the numbers of the classes. Raises FigureError unless the matrix has a row and a column per class, and for a
+    `cell` that is not drawn.
     """
     whole, pen = _checked(counts, classes), ink(dark)
     drawn = _drawn(classes, only)
@@ -62,6 +63,8 @@ def confusion_matrix(
         trace.update(text=words, texttemplate="%{text}", textfont={"size": size})
     shapes = []
     if cell is not None:
+        if not {*cell} <= {*drawn}:
+            raise FigureError(f"The matrix has no cell {tuple(cell)}; frame one of classes that are drawn.")
         row, column = map(drawn.index, cell)
         edges = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
         shapes = [{"type": "rect", **edges, "line": {"color": pen.accent, "width": 4}}]

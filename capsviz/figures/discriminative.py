@@ -82,9 +82,12 @@ def coefficient_histogram(
 
     coefficients: of all classes "lower upper", then with signs counted per class beside it, or of one class "lower".
     classes: their names, numbers by default; of more than `BARS` those `COUNTED` that have most negative ones. Near
-    zero: |b| < 0.001 max |b|, exact zeros among them.
+    zero: |b| < 0.001 max |b|, exact zeros among them. Raises FigureError where there is none.
     """
-    b, share = numbers(coefficients), sparsity(coefficients)
+    b = numbers(coefficients)
+    if not b.size:
+        raise FigureError("There is no coefficient to count; give those of at least one capsule and class.")
+    share = sparsity(coefficients)
     below, above = int((b < 0).sum()), int((b > 0).sum())
     per_class = b.ndim == 2 and b.shape[1] > 1
     negative, positive = sign_colours(dark)

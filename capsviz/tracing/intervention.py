@@ -6,7 +6,7 @@ What a lower capsule says is turned down or up before it votes; encoder, weights
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import torch
 from jaxtyping import Float
@@ -40,7 +40,11 @@ class Intervention:
         return any(not isinstance(kept, tuple | list) or kept for kept in self._parts())
 
     def with_(self, kind: str, capsules: Iterable[int]) -> Intervention:
-        """The same intervention with more capsules "muted", "boosted" or "isolated"."""
+        """The same intervention with more capsules "muted", "boosted" or "isolated"; else raises InterventionError."""
+        if kind not in _KINDS:
+            raise InterventionError(
+                line(f"Capsules are never {kind!r}; choose {', '.join(_KINDS[:-1])} or {_KINDS[-1]}.")
+            )
         return replace(self, **{kind: tuple(sorted({*getattr(self, kind), *capsules}))})
 
     def without(self, capsules: Container[int]) -> Intervention:
@@ -75,6 +79,7 @@ class Intervention:
         return self.muted, self.boosted, self.isolated
 
 
+_KINDS = [field.name for field in fields(Intervention)]
 UNTOUCHED = Intervention()
 
 
