@@ -29,8 +29,9 @@ EXPLAINED = {
         "Networks*, equation 10.",
     ),
     "loss": (
-        "Every class has a loss of its own, so that an image may show several. An absent class counts λ = 0.5: most "
-        "classes are absent, and at the start they would else shrink all capsules. An arrow points against the "
+        "Every class has a loss of its own, so that an image may show several. An absent class counts λ = 0.5 (the "
+        "papers call EM's inverse temperature and the penalty of L2 and L1 λ as well): most classes are absent, and at "
+        "the start they would else shrink all capsules. An arrow points against the "
         "gradient: where training would push the length, as far as the gradient is large.",
         r"L_k=T_k\max(0,\,m^+-\lVert v_k\rVert)^2+\lambda\,(1-T_k)\max(0,\,\lVert v_k\rVert-m^-)^2",
         "Sabour, Frosst & Hinton, *Dynamic Routing Between Capsules*, 2017, equation 4; the spread loss: Hinton, "

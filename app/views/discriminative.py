@@ -88,7 +88,7 @@ def coefficients(upper: int) -> None:
     layout.numbers(
         {
             "Predicted, from one pass": in_words(trace),
-            f"b against class {trace.classes[upper]}": f"{signs.negative:,} of {signs.total:,}",
+            f"b below zero, class {trace.classes[upper]}": f"{signs.negative:,} of {signs.total:,}",
             "Exact zeros": f"{100 * share.exact:.1f} %",
             "Near zeros, |b| < 0.001 max |b|": f"{100 * share.near:.1f} %",
         }

@@ -95,7 +95,8 @@ layout.explain(
     "stood. A capsule is to do both: its activation stays, its pose goes along. The pooled features still tell much of "
     "the viewpoint: they are a map with many channels, and pooling forgets a place only within its square. The sweep "
     "changes one amount over its whole range; all other changes stay as they are on stage. A class is lost where it is "
-    "none of the most active ones, as many as the image shows.",
+    "none of the most active ones, as many as the image shows. In the formulas *T* is the change of the image, *T′* "
+    "that of the network's numbers which goes with it.",
     r"\text{invariant: } f(Tx)=f(x)\qquad \text{equivariant: } f(Tx)=T'f(x)",
     "Hinton, Sabour & Frosst 2018; *Encapsulating Capsule Networks*, invariance against equivariance.",
 )

@@ -46,7 +46,7 @@ def label_signs(
 
 @dataclass(frozen=True)
 class SignCounts:
-    """How many coefficients speak against, for, and not at all."""
+    """How many coefficients are negative, positive and zero."""
 
     negative: int
     positive: int

@@ -41,7 +41,7 @@ def coefficient_maps(trace: Trace, *, upper: int, image: int = 0) -> CapsuleMaps
         sizes = np.linalg.norm(votes(trace, image, upper), axis=1)
         given |= {",  ‖û‖ = ": sizes[None], ",  b‖û‖ = ": (chosen * sizes)[None]}
     below = int((chosen < 0).sum())
-    shown = Map(f"b of class {name}", "below zero: the capsule speaks against the class", "b", chosen[None], True)
+    shown = Map(f"b of class {name}", "below zero: the vote counts reversed", "b", chosen[None], True)
     return CapsuleMaps(
         geometry(trace),
         (shown,),

@@ -99,7 +99,7 @@ def in_words(trace: Trace, *, image: int = 0, each: int = 3) -> str:
         total = float(given[:, upper].sum())
         which = ", ".join(map(str, strongest.indices.tolist()))
         gives = f"capsules {which} give" if len(strongest.indices) > 1 else f"capsule {which} gives"
-        parts = f"{gives} {100 * float(strongest.values.sum()) / total:.1f} % of ‖s‖" if total else "‖s‖ = 0"
+        parts = f"{gives} {100 * float(strongest.values.sum()) / total:.1f} % of the net ‖s‖" if total else "‖s‖ = 0"
         said.append(f"{trace.called(upper)} ({_length(trace, image, upper)}): {parts}")
     return f"The strongest parts of {len(given):,} primary capsules; " + "; ".join(said) + "."
 

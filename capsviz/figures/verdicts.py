@@ -31,7 +31,7 @@ def certainty(traces: Traces, *, colours: Mapping[str, str], image: int = 0, dar
 
 
 def shares(traces: Traces, *, colours: Mapping[str, str], image: int = 0, dark: bool = False) -> Figure:
-    """As `certainty`, of the routings that share out votes: which part of a vote each class gets, on the average.
+    """As `certainty`, of the routings that share out votes: which part of a capsule each class gets, on the average.
 
     The dotted line is the share that every class has where nothing is decided.
     """
@@ -40,7 +40,7 @@ def shares(traces: Traces, *, colours: Mapping[str, str], image: int = 0, dark: 
     def mean(trace: Trace) -> Float[ndarray, "T upper"]:
         return steps(trace, share_of(trace).field, image).mean(1)
 
-    figure = _bars(sharing, "mean share of a vote that each class gets", mean, colours, dark)
+    figure = _bars(sharing, "mean share of a capsule that each class gets", mean, colours, dark)
     count = len(next(iter(sharing.values())).classes)
     return figure.add_hline(1 / count, line={"dash": "dot", "width": 2, "color": ink(dark).text})
 

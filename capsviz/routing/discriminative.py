@@ -179,11 +179,12 @@ class Discriminative(Ascending):
         "The class capsule is a sum of votes with fixed coefficients. They climb the objective that asks for long "
         "capsules where the label says so (δ = +1) and short ones elsewhere (δ = −1), less a penalty on *b*. One "
         "ascent step per training step alternates with the margin loss on the weights. There is no softmax, so *b* may "
-        "be negative, and at inference no loop. Dynamic routing cannot say no: its couplings are a softmax, never "
-        "below zero (Assumption 1 of the paper). The L1 penalty pulls coefficients to zero; its subgradient never "
-        "lands there exactly, which is why near zeros are counted too; the proximal step does land there.",
-        r"s_j=\sum_i b_{ij}\hat u_{ij},\quad O_j=\sum_k\delta_{jk}\|s_{jk}\|^2-\lambda\|b_j\|,\quad "
-        r"g_{ij}=\sum_k\delta_{jk}\,\hat u_{ijk}\cdot s_{jk},\quad "
+        "be negative, and at inference no loop. Dynamic routing cannot reverse a vote: its couplings are a softmax, "
+        "never below zero (Assumption 1 of the paper). The L1 penalty pulls coefficients to zero; its subgradient "
+        "never lands there exactly, which is why near zeros are counted too; the proximal step does land there.",
+        r"s_j=\sum_i b_{ij}\hat u_{ij},\quad O_j=\sum_k\delta_{jk}\|s_{jk}\|^2-\lambda\|b_j\|_2^2"
+        r"\ \text{or}\ -\lambda\|b_j\|_1,\quad "
+        r"g_{ij}=\langle\delta_{jk}\,\hat u_{ijk}\cdot s_{jk}\rangle_k,\quad "
         r"b_{ij}\leftarrow b_{ij}+2\gamma\,\big(g_{ij}-\tfrac{\lambda}{2}b_{ij}\big)\ \text{or}\ "
         r"b_{ij}+2\gamma\,\big(g_{ij}-\lambda\operatorname{sign} b_{ij}\big)",
         "Yang, Li & Yu, *Routing Towards Discriminative Power of Class Capsules*, 2021, eq. 5 to 15, Algorithm 1.",

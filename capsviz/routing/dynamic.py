@@ -130,7 +130,7 @@ class Dynamic(Algorithm):
             ),
             Line(
                 "v<sub>j</sub> = squash(s<sub>j</sub>)",
-                "The sum is squashed: its length is at most 1.",
+                "The sum is squashed: its length stays below 1.",
                 (Number("‖v‖ = ", lambda run: run["activations"]),),
             ),
             Line(

@@ -211,7 +211,8 @@ BETA_A = -2.0
 def initial_betas(upper: int, active: float = BETA_A) -> tuple[nn.Parameter, nn.Parameter]:
     """β_u and β_a at the start, each "upper".
 
-    active: β_a. A parent that receives nothing costs nothing and, at −2, is off: logistic(λ β_a) well below one half.
+    active: β_a. A parent that receives nothing costs nothing and, at −2, is off: logistic(λ β_a) below one half, the
+    further the higher λ.
     """
     return nn.Parameter(torch.zeros(upper)), nn.Parameter(torch.full((upper,), active))
 
@@ -254,7 +255,7 @@ class ExpectationMaximisation(Algorithm):
             ),
             Line(
                 "R<sub>ij</sub> ∝ a<sub>j</sub> N(û<sub>ij</sub>; μ<sub>j</sub>, σ<sub>j</sub>²)",
-                "E-step: each vote goes to the Gaussians that explain it.",
+                "E-step: each capsule goes to the classes whose Gaussians explain its votes.",
                 (
                     Number("R = ", lambda run: run["responsibilities"]),
                     Number("  →  ", lambda run: run["responsibilities"], following=True),
@@ -276,12 +277,12 @@ class ExpectationMaximisation(Algorithm):
         "tightens.",
         "Poses are 4 × 4 matrices, votes are poses times a learned matrix. The **M-step** fits each class's Gaussian "
         "to the votes, weighted by the responsibilities *R*: a narrow Gaussian is cheap to describe, and a low cost "
-        "switches the class on. The **E-step** gives each vote to the classes whose Gaussian explains it: the *R* of "
-        "the next M-step. Every picture here shows the *R* of an M-step, in the end of the last: it made the class's μ "
-        "and *a*, and no E-step follows in the network, since nothing would use it. The inverse temperature λ rises "
-        "from round to round, so the decision hardens.",
-        r"\mu_j^h=\frac{\sum_i R_{ij}V_{ij}^h}{\sum_i R_{ij}},\quad "
-        r"\mathrm{cost}_j^h=(\beta_u+\log\sigma_j^h)\sum_i R_{ij},\quad "
+        "switches the class on. The **E-step** gives each capsule to the classes whose Gaussian explains its vote: the "
+        "*R* of the next M-step. Every picture here shows the *R* that an M-step used, at the end that of the last "
+        "one, which made the class's μ and *a*; no E-step follows in the network, since nothing would use it. The "
+        "inverse temperature λ rises from round to round, so the decision hardens.",
+        r"\mu_j^h=\frac{\sum_i R_{ij}a_iV_{ij}^h}{\sum_i R_{ij}a_i},\quad "
+        r"\mathrm{cost}_j^h=(\beta_u+\log\sigma_j^h)\tfrac JN\sum_i R_{ij}a_i,\quad "
         r"a_j=\operatorname{logistic}\!\Big(\lambda\big(\beta_a-\sum_h\mathrm{cost}_j^h\big)\Big),\quad "
         r"R_{ij}\propto a_j\,\mathcal N(V_{ij};\mu_j,\sigma_j^2)",
         "Hinton et al., *Matrix Capsules with EM Routing*, 2018; *Encapsulating Capsule Networks*, equations 20 to 29.",

@@ -100,7 +100,7 @@ def test_b_is_shown_capsule_by_capsule_with_the_chosen_one_selected(visit: Visit
     b = zoo.load("digits-l2").coefficients
     assert (fields["capsule"], fields["upper"]) == (17, 2)
     np.testing.assert_allclose(arrays["map0"], b[:, 2].numpy(), rtol=1e-6)
-    negative = {metric.label: metric.value for metric in app.metric}["b against class 2"]
+    negative = {metric.label: metric.value for metric in app.metric}["b below zero, class 2"]
     assert negative == f"{int((b[:, 2] < 0).sum())} of 288"
 
 

@@ -353,26 +353,34 @@ def test_table_ii_takes_what_is_there_and_says_what_is_not(folder, tmp_path, mon
     assert "a quarter of the convolution" in text
     said = table2.sentences(lines)
     assert said[0] == (
-        "Errors at least as low as in Table II: 0 of 1 models with the papers' network, 0 of 0 models with our encoder."
+        "Test errors beside Table II: of 1 figures 0 are lower by more than chance, 1 equal within it, 0 higher "
+        "with the papers' network; of 0 figures 0 are lower by more than chance, 0 equal within it, 0 higher with "
+        "our encoder."
     )
-    assert said[1].startswith(
-        "The papers' network: 0 of 1 models are at least as good as the paper's; the largest gap is"
-    )
-    assert said[1].endswith(f"; {len(papers) - 1} of the paper's figures have no training yet.")
-    assert said[2] == f"Our encoder: not trained; {len(papers)} of the paper's figures have no training yet."
+    assert said[2].startswith("The papers' network: the largest gap is +0.07 points (L2 on MNIST); ")
+    assert said[2].endswith(f"; {len(papers) - 1} of the paper's figures have no training yet.")
+    assert said[3] == f"Our encoder: nothing to compare; {len(papers)} of the paper's figures have no training yet."
 
 
-def test_our_encoder_is_counted_by_itself():
+def test_our_encoder_is_counted_by_itself_and_re_encoded_images_are_not():
     ours = [
-        table2.TableRow(data, "DR", paper, SeedMean(error, error, error, 1), 10_000, "residual")
-        for data, paper, error in (("fashion-mnist", 7.21, 5.86), ("cifar10", 15.3, 13.46))
+        table2.TableRow(data, "DR", paper, SeedMean.of([error]), 10_000, "residual", same_images=data != "cifar10")
+        for data, paper, error in (("fashion-mnist", 7.21, 5.86), ("mnist", 0.34, 0.31), ("cifar10", 15.3, 13.46))
     ]
-    theirs = table2.TableRow("mnist", "DR", 0.34, SeedMean(0.5, 0.5, 0.5, 1), 10_000, "compact")
-    _, first, second = table2.sentences([theirs, *ours])
-    assert (
-        "0 of 1 models" in first and "the largest gap is +0.16 points (DR on MNIST), where one image is 0.01." in first
-    )
-    assert "2 of 2 models" in second and "the smallest lead is 1.35 points (DR on Fashion-MNIST)" in second
+    theirs = table2.TableRow("fashion-mnist", "DR", 7.21, SeedMean.of([8.05]), 10_000, "compact")
+    counts, _, first, second, apart = table2.sentences([theirs, *ours])
+    assert "of 1 figures 0 are lower by more than chance, 0 equal within it, 1 higher with the papers'" in counts
+    assert "of 2 figures 1 are lower by more than chance, 1 equal within it, 0 higher with our encoder" in counts
+    assert first == "The papers' network: the largest gap is +0.84 points (DR on Fashion-MNIST)."
+    assert second == "Our encoder: the smallest lead is 0.03 points (DR on MNIST)."
+    assert apart.startswith("The images of CIFAR-10 are re-encoded as JPEG here") and ours[-1].difference is None
+
+
+@pytest.mark.parametrize(("wrong", "verdict"), [(36, 0), (51, 0), (58, 1), (19, -1), (22, 0), (34, 0)])
+def test_what_is_within_chance_is_neither_better_nor_worse(wrong: int, verdict: int):
+    # Two shares of 10,000 images: 34 wrong have a standard error of 5.8 images, and so has what they are compared with.
+    line = table2.TableRow("mnist", "DR", 0.34, SeedMean.of([wrong / 100]), 10_000, "residual")
+    assert line.verdict == verdict
 
 
 def curve(routing: str, errors: list[float], loss: list[float], command: str = "") -> TrainingCurve:
