@@ -14,9 +14,15 @@ class CapsvizError(Exception):
     """With which the command line then ends."""
 
 
+_JOINERS = "\u200c\u200d"
+
+
 def line(text: str) -> str:
-    """A sentence that quotes what a file, a name or the system says, on one line, its control characters left out."""
-    plain = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    """A sentence that quotes what a file, a name or the system says, on one line, its control characters left out.
+
+    What joins letters, as in Persian or an emoji, is none.
+    """
+    plain = " ".join("".join(x if x.isprintable() or x in _JOINERS else " " for x in text).split())
     return plain if len(plain) <= LONGEST else f"{plain[: LONGEST // 2]} … {plain[-LONGEST // 2 :]}"
 
 

@@ -128,7 +128,7 @@ def numbers(pairs: dict[str, str]) -> None:
     """A row of large numbers with their names."""
     with st.container(key="numbers"):
         for column, (name, value) in zip(st.columns(len(pairs)), pairs.items(), strict=True):
-            column.metric(text.plain(name), value)
+            column.metric(text.plain(name), text.plain(value))
 
 
 def iterations_picker(current: Scene, entry: Entry, **options: Any) -> None:

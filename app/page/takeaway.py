@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +11,6 @@ from pathlib import Path
 
 import streamlit as st
 from plotly.graph_objects import Figure
-from streamlit.components.v1 import html as embed
 from streamlit.delta_generator import DeltaGenerator
 
 from app.components.picture_buttons import picture_buttons
@@ -27,6 +25,7 @@ from capsviz.figures import standalone_html
 from capsviz.figures.csv_table import figure_csv
 from capsviz.figures.describe import describe
 from capsviz.figures.theme import ink
+from capsviz.letters import as_file
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.trace import Trace
 from capsviz.zoo import Entry
@@ -123,7 +122,7 @@ def _board(board: Board, name: str) -> None:
     """The board as it is in its file, where it plays and saves its pictures; here it shows one class only."""
     with st.container(key="taken_preview"):
         alone = replace(board, count=1, message=lambda _: board.message(board.upper))
-        embed(board_page(alone), height=BOARD_HEIGHT, scrolling=True)
+        st.iframe(board_page(alone), height=BOARD_HEIGHT)
     classes = " The page has the numbers of every class that can be chosen on it." if board.count > 1 else ""
     st.caption(f"SVG and PNG are at its end.{classes}")
     _, middle, right = st.columns([2, 1, 1])
@@ -139,7 +138,7 @@ def _figure(figure: Figure, name: str, called: str, current: Scene) -> None:
     with left:
         picture_buttons(plot=_PREVIEW, name=name, key="taken_pictures")
     page, numbers = partial(standalone_html, figure, called), partial(figure_csv, figure)
-    _downloads(name, (middle, right), page, numbers, "One row per point.")
+    _downloads(name, (middle, right), page, numbers, "One row per point, commas between.")
 
 
 def _downloads(name: str, places: tuple[DeltaGenerator, DeltaGenerator], page: Make, numbers: Make, rows: str) -> None:
@@ -148,7 +147,7 @@ def _downloads(name: str, places: tuple[DeltaGenerator, DeltaGenerator], page: M
     for place, kind, make, text in zip(places, ("html", "csv"), (page, numbers), (said, rows), strict=True):
         place.download_button(
             kind.upper(),
-            partial(_encoded, make),
+            partial(_encoded, make, kind),
             f"{name}.{kind}",
             f"text/{kind}",
             help=text,
@@ -158,8 +157,9 @@ def _downloads(name: str, places: tuple[DeltaGenerator, DeltaGenerator], page: M
         )
 
 
-def _encoded(make: Make) -> bytes:
-    return make().encode()
+def _encoded(make: Make, kind: str) -> bytes:
+    # Spreadsheets take a table for text of another encoding unless it begins with the mark.
+    return make().encode("utf-8-sig" if kind == "csv" else "utf-8")
 
 
 _BARE = {"displayModeBar": False, "responsive": True}
@@ -175,7 +175,7 @@ def _trace(trace: Trace, entry: Entry, current: Scene) -> None:
         trace.to_bytes,
         name,
         "application/octet-stream",
-        help=f"{name}: safetensors; opens by capsviz.Trace.open.",
+        help=f"{plain(name)}: safetensors; opens by capsviz.Trace.open.",
         key="taken_trace",
         on_click="ignore",
         width="stretch",
@@ -186,7 +186,7 @@ def _trace(trace: Trace, entry: Entry, current: Scene) -> None:
 def file_name(trace: Trace, current: Scene) -> str:
     """What the trace is called as a file: the model, the image and its viewpoint."""
     picture = current.picture
-    image = re.sub(r"[^a-z0-9]+", "-", picture.title.split(",")[0].lower()).strip("-")
+    image = as_file(picture.title.split(",")[0])
     # Drawings and generated images share their titles, and the lines open the file of this one.
     alone = picture.origin is None and picture.recording is None
     digits = hashlib.sha256(picture.key).hexdigest()[:6] if alone else ""

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+from unicodedata import bidirectional
 
 _JOINER = "\u2060"
 """Has no width. Of text that is escaped Streamlit makes links, icons, emoji and arrows still, but not across this."""
-_APART = re.compile(r"(?<=[<>=~-])(?=[<>=~-])|(?<=[:@])(?=\S)|(?<=www)(?=\.)", re.IGNORECASE)
+_APART = re.compile(
+    r"(?<=[<>=~-])(?=[<>=~-])|(?<=:)(?=//|material/|[\w+-]+[:\[])|(?<=\S@)(?=[\w-]+\.)|(?<=www)(?=\.)", re.IGNORECASE
+)
 _MARKS = re.compile(r"[\\`*_\[\]<>$~&|]|^[#+=-]|(?<=^\d)[.)]")
+_RIGHT_TO_LEFT = {"R", "AL", "RLE", "RLO", "LRE", "LRO", "RLI", "FSI", "PDF", "PDI"}
 _CODE = re.compile(r"`([^`]+)`")
 
 
 def plain(text: str) -> str:
-    """A name or a title in one line, for where Markdown is read."""
-    return _escaped(" ".join(text.split()))
+    """A name or a title in one line, for where Markdown is read; what is written from right to left keeps to itself."""
+    name = _escaped(" ".join(text.split()))
+    return f"\u2068{name}\u2069" if any(bidirectional(x) in _RIGHT_TO_LEFT for x in name) else name
 
 
-def told_apart(titles: Mapping[Any, Any]) -> dict[Any, Any]:
-    """The titles of what a picker offers, behind those that are alike the value: Streamlit knows only its text."""
+def told_apart(titles: Mapping[Any, Any], written: Callable[[str], str] = str) -> dict[Any, Any]:
+    """The titles of what a picker offers, behind those that are alike the value: Streamlit knows only its text.
+
+    written: how the value stands there, `plain` where the picker reads Markdown.
+    """
     counts = Counter(titles.values())
-    return {value: f"{said} ({plain(str(value))})" if counts[said] > 1 else said for value, said in titles.items()}
+    return {value: f"{said} ({written(str(value))})" if counts[said] > 1 else said for value, said in titles.items()}
 
 
 def sentence(text: str) -> str:

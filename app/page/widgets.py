@@ -9,9 +9,12 @@ import streamlit as st
 
 from app import scene
 from app.components import page_link
-from app.page.text import told_apart
+from app.page.text import plain, told_apart
 from app.state import leaving, session
 from app.state.choices import Choices
+
+_UNMARKED = (st.selectbox, st.select_slider)
+"""Widgets that show their options as they are written; others read Markdown in them."""
 
 
 def chosen(
@@ -36,7 +39,8 @@ def chosen(
     key, among = place(name, value), args[0] if args and isinstance(args[0], Collection) else None
     st.session_state[_among(name)] = among
     if among is not None and "format_func" in options:
-        options["format_func"] = told_apart({value: options["format_func"](value) for value in among}).get
+        titles = {value: options["format_func"](value) for value in among}
+        options["format_func"] = told_apart(titles, str if widget in _UNMARKED else plain).get
 
     def changed() -> None:
         answer, before = st.session_state.get(key, value), st.session_state.get(_picked(name), value)

@@ -57,10 +57,10 @@ def start_with(path: str) -> Tour:
 
 def find(name: str) -> Tour:
     """The tour of a name. Raises TourError."""
-    if name.startswith(IN_A_LINK):
-        return _unpacked(name)
     if name and name == passed():
         return _read(Path(os.environ[PASSED]))  # each time: its author mends it while the server runs
+    if name.startswith(IN_A_LINK):
+        return _unpacked(name)
     if name in SHIPPED:
         return _shipped(name)
     return draft(name).checked()

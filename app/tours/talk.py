@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -19,6 +17,7 @@ from app.state.choices import Choices
 from app.tours import links, store
 from app.tours import tour as tours
 from app.tours.tour import LONGEST_TITLE, Tour, TourError, TourStep
+from capsviz.letters import as_file
 
 UNNAMED = "My talk"
 PROBLEM = "talk-problem"
@@ -139,19 +138,13 @@ def _view(step: TourStep) -> None:
         st.warning(sentence(notice), icon=":material/link_off:")
 
 
-def _file_name(title: str) -> str:
-    """A title in the letters that every machine has, without what is above and below them."""
-    letters = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
-    return re.sub(r"[^a-z0-9]+", "-", letters).strip("-") or "talk"
-
-
 def take_away(choices: Choices, talk: Tour) -> None:
     """The talk as a file, and as a link where it is short enough for one."""
     problem = next(talk.problems(), "")
     st.download_button(
         "Save as a file",
         lambda: tours.write(talk),
-        f"{_file_name(talk.title)}.toml",
+        f"{as_file(talk.title) or 'talk'}.toml",
         "application/toml",
         icon=":material/download:",
         key="talk-file",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, SupportsFloat, SupportsIndex
@@ -18,6 +17,7 @@ from capsviz.boards.message import Message
 from capsviz.boards.routing import SHARED, describe_routing, routing_message
 from capsviz.figures.errors import FigureError
 from capsviz.figures.reading import check
+from capsviz.letters import as_file
 from capsviz.reading import whole
 from capsviz.tracing.trace import Trace
 
@@ -58,7 +58,7 @@ class Board:
     @property
     def file(self) -> str:
         """What its pictures are called as files."""
-        return "capsviz-" + re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-")
+        return "-".join(filter(None, ("capsviz", as_file(self.title))))
 
     def standing(self, **left: Any) -> Board:
         """The board as a visitor left it: what of `UNTOLD` was told after all."""

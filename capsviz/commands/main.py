@@ -60,7 +60,8 @@ def main() -> None:
     warnings.showwarning = _shown
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors=stream.errors)  # many systems have another for files and pipes
+            # Many systems have another for files and pipes; a path that is no text there ends no command that is done.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         app()
     except CapsvizError as error:

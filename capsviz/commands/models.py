@@ -5,6 +5,7 @@ Only typer is imported here, as in main.py.
 
 import os
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -29,7 +30,9 @@ def open_model(name: str, device: str | None = None) -> tuple[Any, dict[str, Any
 
     path = Path(name)
     if path.suffix == SUFFIX:
-        raise CapsvizError(f"{name} is a model that was exported; `capsviz zoo add {name}` makes it known by its name.")
+        raise CapsvizError(
+            f"{name} is a model that was exported; `capsviz zoo add {quote(name)}` makes it known by its name."
+        )
     if name not in zoo.models() and (path.exists() or path.suffix or len(path.parts) > 1):
         model, header = open_run(path)
         known = {

@@ -5,6 +5,7 @@ Only typer is imported here, as in main.py.
 
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -171,7 +172,7 @@ def zoo_export(
     if file.suffix != exchange.SUFFIX:
         raise CapsvizError(f"A model is written to a file NAME{exchange.SUFFIX}; give such a name.")
     write(file, content)
-    print(f"{file}: {len(content) / 1e6:.1f} MB; `capsviz zoo add {file}` puts it into another zoo")
+    print(f"{file}: {len(content) / 1e6:.1f} MB; `capsviz zoo add {quote(str(file))}` puts it into another zoo")
 
 
 @zoo_app.command("adopt", cls=NamingCommand)

@@ -29,6 +29,7 @@ from capsviz.data.errors import DatasetMissing, ImageError, UnknownDataset
 from capsviz.data.images import ImageSet, stratified_split
 from capsviz.data.visitor import Levels, levels_of, prepare, read_image
 from capsviz.errors import line
+from capsviz.letters import one_form, with_letters
 from capsviz.reading import ONE_LINE
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ _DEEP = frozenset((".png", ".tif", ".tiff", ".pgm", ".ppm"))
 """Endings of files that may hold more than 8 bits of grey."""
 _RARER = frozenset((".avif", ".heic", ".heif", ".jp2", ".jxl", ".tga"))
 """Endings of pictures that not every installation reads; where it does not, they are told as left out."""
+_OF_SYSTEMS = {"__MACOSX", "__pycache__"}
+"""Folders that systems make for themselves beside those of classes."""
 _PICTURES = _DEEP | _RARER | {".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".bmp"}
 
 
@@ -264,7 +267,11 @@ def _directories(place: Path) -> list[str]:
     """The paths of the sub-folders, in the order of their names; those that systems make for themselves are none."""
     # A page of the app asks hundreds of times; what lies in the folder is listed without a look at each, nor a Path.
     with os.scandir(place) as found:
-        return sorted(each.path for each in found if each.is_dir() and not each.name.startswith((".", "__")))
+        return sorted(each.path for each in found if each.is_dir() and not _of_a_system(each.name))
+
+
+def _of_a_system(name: str) -> bool:
+    return name.startswith(".") or name in _OF_SYSTEMS
 
 
 def _files(place: Path) -> list[Path]:
@@ -273,13 +280,21 @@ def _files(place: Path) -> list[Path]:
     return sorted(each for each in found if not any(part.startswith(".") for part in each.relative_to(place).parts))
 
 
+def _by_class(where: Path) -> dict[str, list[Path]]:
+    """The pictures of each class, whose name is that of its folder in the form that all systems know."""
+    found: dict[str, list[Path]] = {}
+    for each in map(Path, _directories(where)):
+        if (name := one_form(each.name)) in found:
+            raise DatasetMissing(line(f"Two folders in {where} are called {name}; put the pictures into one of them."))
+        found[name] = _files(each)
+    return found
+
+
 @lru_cache(maxsize=8)
 def _listed(place: Path, *state: int) -> Listing:
     has_splits = all((place / part).is_dir() for part in SPLITS)
     parts = {part: place / part if has_splits else place for part in SPLITS}
-    found = {
-        part: {each.name: _files(each) for each in map(Path, _directories(where))} for part, where in parts.items()
-    }
+    found = {part: _by_class(where) for part, where in parts.items()}
     filled = {part: {name for name, files in classes.items() if files} for part, classes in found.items()}
     if odd := filled["train"] ^ filled["test"]:
         several = ", ".join(sorted(odd))
@@ -421,4 +436,4 @@ def _left_out(broken: list[str], count: int) -> str:
 
 def _title(path: Path) -> str:
     """What the folder is called on screen and in tables: its own name without what marks text up."""
-    return " ".join(re.sub(r"[^\w .,'()+-]|_", " ", path.name).split()) or "Images"
+    return " ".join(with_letters(path.name, ".,'()+-", " ").split()) or "Images"

@@ -73,7 +73,7 @@ def reconstruction_grid(
         _underline(_column(i, len(shown)), y[1] + 0.008, key) for i, key in enumerate(shown) if key != "input"
     ]
     layout["margin"] = {"l": 4, "r": 84, "t": 8, "b": 8}
-    errors = ", ".join(f"{_title(key)} {_squared(image - original):.4f}" for key, image in drawn.items())
+    errors = ", ".join(f"{_named(key)} {_squared(image - original):.4f}" for key, image in drawn.items())
     text = f"The input beside {len(drawn)} reconstructions; mean squared error: {errors}."
     return remember(style(Figure(data, layout), dark=dark, height=560), text)
 
@@ -104,7 +104,11 @@ def _rows(captions: Mapping[str, str]) -> tuple[Span, Span]:
 
 
 def _title(key: str) -> str:
-    return "Input" if key == "input" else ALGORITHMS[key].title if key in ALGORITHMS else literal(key)
+    return "Input" if key == "input" else literal(_named(key))
+
+
+def _named(key: str) -> str:
+    return ALGORITHMS[key].title if key in ALGORITHMS else key
 
 
 def _column(column: int, count: int) -> Span:

@@ -1,7 +1,6 @@
 """What a training run does, as data."""
 
 import math
-import re
 import shlex
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, fields
@@ -12,6 +11,7 @@ import numpy as np
 from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.data.folder import parted
 from capsviz.errors import CapsvizError
+from capsviz.letters import with_letters
 from capsviz.network import METHODS, MOST_ITERATIONS
 from capsviz.reading import check, understood
 from capsviz.routing import Method, Through, shorts
@@ -240,7 +240,7 @@ def _said(name: str) -> str:
 
 def slug(name: str) -> str:
     """A folder's name as a model's: letters, digits, dots and dashes."""
-    return re.sub(r"[^\w.]+", "-", name).strip("-.") or "images"
+    return with_letters(name, "._", "-").strip("-.") or "images"
 
 
 OPTIONS = {

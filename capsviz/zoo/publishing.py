@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -15,23 +14,31 @@ from torch import Tensor
 
 from capsviz import device
 from capsviz.data import to_float
+from capsviz.letters import LONGEST_FILE, folded, one_form, with_letters
 from capsviz.network import CapsNet, Network, assemble
 from capsviz.network.finite import check_finite
 from capsviz.zoo.manifest import RECORDS, AtStep, Entry, ZooError, changing, entry, folder, models
 from capsviz.zoo.storage import CAPSULES, packed, unpacked
 
-_WORD = re.compile(r"[\w-][\w.-]{0,99}")
+_LONGEST = 100
 EXEMPLARS = 8
 """Class capsules of real training images kept with each model, per class."""
 _BATCH = 100
 
 
 def check_word(name: str) -> None:
-    """Raise ZooError for what is no name of a model."""
-    if not _WORD.fullmatch(name):
+    """Raise ZooError for what is no name of a model, and where its files would take the place of another's."""
+    strange = not name or name.startswith(".") or with_letters(name, "._-", "") != one_form(name)
+    if strange or len(name) > _LONGEST or len(name.encode()) > LONGEST_FILE:
         raise ZooError(
-            f"A model cannot be called {name[:100]!r}; give it a --name of up to 100 letters, digits, dashes and dots."
+            f"A model cannot be called {name[:_LONGEST]!r}; give it a --name of up to {_LONGEST} letters, digits, "
+            f"dashes and dots, and {LONGEST_FILE} bytes."
         )
+    for other in models():
+        if other != name and folded(other) == folded(name):
+            raise ZooError(
+                f"A model called {name} would be one file with {other} on some systems; give it another --name."
+            )
 
 
 def check_new(name: str) -> None:

@@ -6,7 +6,6 @@ const COMMANDS: Readonly<Record<string, string>> = {
   PageDown: "page+1",
   PageUp: "page-1",
   b: "step",
-  B: "step",
   Backspace: "step",
   ".": "class+1",
   ",": "class-1",
@@ -15,11 +14,10 @@ const COMMANDS: Readonly<Record<string, string>> = {
   "-": "T-1",
   "−": "T-1",
   p: "present",
-  P: "present",
 };
 const FIELDS = "input:not([type=checkbox], [type=radio], [type=button], [type=range]), textarea, select";
 
-/** The command of a key, undefined where it has none. */
+/** The command of a key as `keyOf` has it, undefined where it has none. */
 export function commandOf(key: string): string | undefined {
   return Object.hasOwn(COMMANDS, key) ? COMMANDS[key] : undefined;
 }

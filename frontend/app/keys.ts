@@ -1,5 +1,6 @@
 // Keys of the whole page, and its fingers. A digit follows a link and "?" shows the sheet, both here; the others become commands.
 
+import { keyOf } from "../core/key";
 import { Behind } from "./behind";
 import { belongsToField, commandOf, Commands } from "./commands";
 import "./buttons.css";
@@ -101,16 +102,17 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   found(bar, ".leave", HTMLElement).addEventListener("click", () => send("present"), { signal });
 
   const press = (event: KeyboardEvent): void => {
-    const bracket = event.altKey && /^[[\]]$/.test(event.key); // many keyboards write it with Option or AltGr
+    const key = keyOf(event);
+    const bracket = event.altKey && /^[[\]]$/.test(key); // many keyboards write it with Option or AltGr
     if (event.metaKey || event.isComposing || (!bracket && (event.ctrlKey || event.altKey))) return;
-    if (belongsToField(event.composedPath()[0], event.key, presented)) return;
-    const command = commandOf(event.key);
-    if (event.key === "?") {
+    if (belongsToField(event.composedPath()[0], key, presented)) return;
+    const command = commandOf(key);
+    if (key === "?") {
       showSheet();
     } else if (sheet.open || document.querySelector('[role="dialog"]')) {
       return;
-    } else if (/^[0-9]$/.test(event.key)) {
-      linkOf(event.key, data.moved.pages)?.click();
+    } else if (/^[0-9]$/.test(key)) {
+      linkOf(key, data.moved.pages)?.click();
     } else if (command?.startsWith("T") && turns(Number(command.slice(1)))) {
       behind.act(performance.now()); // a board has gone there at once, and tells where it is left
     } else if (command && moves(command.replace(/[+-]1$/, ""))) {

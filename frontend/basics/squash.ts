@@ -6,6 +6,7 @@ import { element, heldByFinger, isTap, pointed, roomBelow } from "../core/dom";
 import { indices, shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import { squashed } from "../core/vectors";
+import { isolated } from "../core/shapes";
 import "./basics.css";
 import { Later, Slider } from "./slider";
 import { SquashCurve, VectorPlane, type SquashState } from "./squash-panels";
@@ -79,7 +80,7 @@ export class SquashBoard extends Board<Message> {
     if (this.shared.takes(data.vector, data.acknowledged.vector, busy)) this.take(...data.vector);
     const order = indices(data.classes.length).sort((a, b) => data.lengths[b] - data.lengths[a]);
     const told = order.slice(0, 3).map((j) => {
-      return `${data.classes[j]}: ${shown(data.sums[j], 2)} → ${shown(data.lengths[j], 2)}`;
+      return `${isolated(data.classes[j])}: ${shown(data.sums[j], 2)} → ${shown(data.lengths[j], 2)}`;
     });
     this.capsules.textContent = `Small circles: the class capsules of ${data.title}. Longest ${told.join(",  ")}.`;
   }

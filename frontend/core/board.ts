@@ -47,7 +47,7 @@ export abstract class Board<Message extends Themed> {
     className: string,
     private readonly ordinary = 16,
   ) {
-    this.root = element("section", { className: `capsviz ${className}` });
+    this.root = element("section", { className: `capsviz ${className}`, translate: false });
     Object.assign(this.root, { capsvizBoard: this }); // for tests and measurements
     parent.append(this.root);
     this.watch.observe(this.root);

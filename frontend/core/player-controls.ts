@@ -5,6 +5,7 @@
 // (`data-own-keys`), only keys that are pressed in it are its players'. Players of one group move in step.
 
 import { button, element } from "./dom";
+import { keyOf } from "./key";
 import { calm } from "./motion";
 import { Player } from "./player";
 import { SharedValue } from "./shared-value";
@@ -292,8 +293,9 @@ export class PlayerControls {
       End: () => this.go(this.player.last),
       s: () => this.setSlow(!this.player.slow),
     };
-    if (!Object.hasOwn(acts, event.key)) return false;
-    acts[event.key]();
+    const key = keyOf(event);
+    if (!Object.hasOwn(acts, key)) return false;
+    acts[key]();
     return true;
   }
 
@@ -343,7 +345,7 @@ function players(): Players {
 function takesKeys(event: KeyboardEvent): boolean {
   const at = event.composedPath()[0];
   if (!(at instanceof HTMLElement)) return false;
-  if (at.matches("input[type=range]") && [" ", "s"].includes(event.key)) return false;
+  if (at.matches("input[type=range]") && [" ", "s"].includes(keyOf(event))) return false;
   const fields = "input, textarea, select, [role=slider], [role=textbox], [role=combobox]";
   if (at.isContentEditable || at.matches(fields)) return true;
   return at.matches(

@@ -151,14 +151,29 @@ export function roomFor(pen: Pen, names: readonly string[], size: number, look: 
   return Math.min(most, Math.max(...names.map((name) => pen.measureText(name).width)));
 }
 
+/** What readers take for the letters of a text: with their marks, and joined signs together. */
+function lettersOf(text: string): string[] {
+  if (!("Segmenter" in Intl)) return Array.from(text); // Firefox before 125
+  const letters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return Array.from(letters.segment(text), ({ segment }) => segment);
+}
+
+/** A name that is written from right to left, so that what follows it stays where it is written. */
+export function isolated(name: string): string {
+  return /[\p{Script=Hebrew}\p{Script=Arabic}\u061c\u200e\u200f\u202a-\u202e]/u.test(name)
+    ? `\u2068${name}\u2069`
+    : name;
+}
+
 /** The first of several texts that fits a width; if none does, the last one, cut, with dots where something is missing. */
 export function fitted(pen: Pen, text: string | readonly string[], width: number): string {
   const texts = typeof text === "string" ? [text] : text;
   const found = texts.find((each) => pen.measureText(each).width <= width);
   if (found !== undefined) return found;
-  let short = texts[texts.length - 1];
-  while (short.length > 1 && pen.measureText(`${short}…`).width > width) short = short.slice(0, -1);
-  return `${short.trimEnd()}…`;
+  const letters = lettersOf(texts[texts.length - 1]);
+  const short = (): string => letters.join("").trimEnd();
+  while (letters.length > 1 && pen.measureText(`${short()}…`).width > width) letters.pop();
+  return `${short()}…`;
 }
 
 /** A row of colours that ends at x, with its ends in numbers. */

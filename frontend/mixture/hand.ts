@@ -3,6 +3,7 @@
 import { minIndex } from "d3-array";
 
 import { ARROWS, heldByFinger, isTap, ofFinger, pointed, stepped } from "../core/dom";
+import { keyOf } from "../core/key";
 import type { Point } from "./em";
 import type { Plane } from "./plane";
 
@@ -139,15 +140,16 @@ export class Hand {
   }
 
   private key(event: KeyboardEvent): boolean {
-    const { key, shiftKey } = event;
+    const { shiftKey } = event;
+    const key = keyOf(event);
     const { points, chosen } = this.holder;
     if (Object.hasOwn(ARROWS, key) && chosen !== null) {
       this.move(chosen, stepped(points[chosen], event, this.holder), true);
-    } else if (key.toLowerCase() === "n") {
+    } else if (key === "n") {
       const by = shiftKey ? points.length - 1 : 1;
       const next = chosen === null ? (shiftKey ? points.length - 1 : 0) : (chosen + by) % points.length;
       this.holder.lay(points, next, true);
-    } else if (key.toLowerCase() === "a") {
+    } else if (key === "a") {
       this.addBeside();
     } else if ((key === "Delete" || key === "Backspace") && chosen !== null) {
       this.remove(chosen);

@@ -3,6 +3,7 @@
 // A stroke is a list of points on a square of SIDE units, whatever size the pad has on screen.
 
 import { onResolution } from "../core/dom";
+import { keyOf } from "../core/key";
 import { keep, recalled } from "../core/tab-storage";
 import {
   cleared,
@@ -172,7 +173,7 @@ export class Pad {
   private key(event: KeyboardEvent): void {
     const { canvas, slider } = this.parts;
     const undo = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
-    if (undo && event.key.toLowerCase() === "z") {
+    if (undo && keyOf(event) === "z") {
       event.preventDefault();
       event.stopPropagation();
       this.undo();

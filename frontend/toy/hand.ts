@@ -1,6 +1,7 @@
 // The votes in the hand, by pointer and by keys: each parent's plane has them all, of which one is chosen.
 
 import { ARROWS, heldByFinger, stepped } from "../core/dom";
+import { keyOf } from "../core/key";
 import type { Plane } from "./plane";
 import type { Votes } from "./routing";
 
@@ -92,12 +93,13 @@ export class Hand {
 
   private key(j: number, event: KeyboardEvent): boolean {
     const { holder } = this,
-      { key, shiftKey } = event;
+      { shiftKey } = event,
+      key = keyOf(event);
     const i = this.choice(j);
     if (Object.hasOwn(ARROWS, key)) {
       holder.taken();
       holder.move(i, j, stepped(holder.seen[i][j], event, { decimals: DECIMALS, reach: holder.reach }), true);
-    } else if (key.toLowerCase() === "n") {
+    } else if (key === "n") {
       const { length } = holder.seen;
       this.chosen[j] = (i + (shiftKey ? length - 1 : 1)) % length;
       holder.changed(false);

@@ -36,5 +36,5 @@ def board(app: AppTest) -> Message:
 
 
 def spoken(app: AppTest) -> str:
-    """All running text of the page."""
-    return "\n".join(element.value for element in [*app.markdown, *app.caption, *app.info])
+    """All running text of the page, and its large numbers."""
+    return "\n".join(element.value for element in [*app.markdown, *app.caption, *app.info, *app.metric])

@@ -13,7 +13,7 @@ from app import scene
 from app.sources import linked_picture
 from app.state import viewpoints
 from app.state.choices import EXHIBITS, SECTIONS, VIEWS
-from app.tours import path, store, talk, tour
+from app.tours import path, store, tour
 from app.tours.tour import Tour, TourError, TourStep
 from capsviz.data import Viewpoint
 from capsviz.experiments.reports import NAMES
@@ -318,14 +318,6 @@ def test_whatever_can_be_taken_away_is_the_panel_of_a_step(visit: Visit, page: s
         assert not list(
             tour.step_problems(1, TourStep("A step", f"{page}?model=digits-dr", panel=key.removesuffix("None")))
         ), key
-
-
-@pytest.mark.parametrize(
-    ("title", "name"),
-    [("Über Kapseln, Straße", "uber-kapseln-strasse"), ("胶囊", "talk"), ("What is a vote?", "what-is-a-vote")],
-)
-def test_a_talk_is_saved_under_its_title_in_plain_letters(title: str, name: str):
-    assert talk._file_name(title) == name
 
 
 def test_what_was_wrong_with_a_file_is_forgotten_with_it_and_with_the_page(visit: Visit):

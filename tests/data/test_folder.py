@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +35,23 @@ def fill(folder: Path, classes: list[str], each: int, size: tuple[int, int] = (4
         for index in range(each):
             colour = (80 * number, 10 * index, 0) if mode == "RGB" else 80 * number
             Image.new(mode, size, colour).save(folder / title / f"{index}.png")
+
+
+def test_class_names_composed_in_two_ways_are_one_class(tmp_path):
+    composed = ["Bäume", "हिन्दी"]
+    fill(tmp_path / "garden/train", composed, 6)
+    fill(tmp_path / "garden/test", [unicodedata.normalize("NFD", name) for name in composed], 6)
+    assert load(f"folder:{tmp_path / 'garden'}", "train").classes == ("Bäume", "हिन्दी")
+    fill(tmp_path / "twice", ["Bäume", unicodedata.normalize("NFD", "Bäume")], 6)
+    with pytest.raises(DatasetMissing, match=r"^Two folders in .* are called Bäume; put the pictures into one of them"):
+        load(f"folder:{tmp_path / 'twice'}", "train")
+
+
+def test_a_title_keeps_the_marks_of_its_letters_and_a_class_may_begin_with_underscores(tmp_path):
+    place = tmp_path / "हिन्दी_Bäume"
+    fill(place, ["__background__", "leaf", "__MACOSX"], 6)
+    assert title_of(f"folder:{place}") == "हिन्दी Bäume"
+    assert load(f"folder:{place}", "train").classes == ("__background__", "leaf")
 
 
 def test_a_folder_is_split_and_labelled_by_its_sub_folders(tmp_path):

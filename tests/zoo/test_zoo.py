@@ -89,6 +89,25 @@ def test_exemplars_are_drawn_as_their_class():
     assert (zoo.capsule_spread("digits-dr") > 0).all()
 
 
+@pytest.mark.parametrize("name", ["हिन्दी-dr", "Bäume-dr", "Ba\u0308ume-2", "树叶_l2", "a", "1.5-dr"])
+def test_a_model_may_be_called_in_any_script(name):
+    zoo.check_word(name)
+
+
+@pytest.mark.parametrize("name", ["", ".hidden", "a/b", "a b", "树" * 90, "a" * 101])
+def test_what_is_no_name_of_files_on_every_system_is_refused(name):
+    with pytest.raises(zoo.ZooError, match="cannot be called"):
+        zoo.check_word(name)
+
+
+def test_a_name_that_some_systems_take_for_anothers_is_refused():
+    zoo.check_word("digits-dr")
+    with pytest.raises(
+        zoo.ZooError, match=r"^A model called Digits-DR would be one file with digits-dr on some systems"
+    ):
+        zoo.check_word("Digits-DR")
+
+
 def test_of_an_empty_zoo_the_folder_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
     with pytest.raises(zoo.ZooError, match=f"{tmp_path} holds none; add one with `capsviz zoo add`"):
