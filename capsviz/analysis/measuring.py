@@ -55,11 +55,6 @@ def remedy(data: str, place: torch.device) -> str:
     return check
 
 
-def _classes(found: Tensor, count: int) -> Tensor:
-    """Classes as a record keeps them: in a byte each where that tells them apart."""
-    return found.to(torch.uint8 if count <= 256 else torch.int16)
-
-
 @device.or_cpu
 def _all_columns(
     model: Network,
@@ -73,7 +68,7 @@ def _all_columns(
 
     def due(part: slice) -> dict[str, Tensor]:
         batch, labels = images.batch(torch.arange(part.start, part.stop))
-        return {"labels": _classes(labels, entry.network.classes), **columns(model, artist, batch, entry.objects)}
+        return {"labels": labels, **columns(model, artist, batch, entry.objects)}
 
     parts: list[dict[str, Tensor]] = []
     for part in device.parts(model, count, BATCH, due):
@@ -91,7 +86,7 @@ def columns(
 
     objects: how many each image shows; where it shows one, no column has an axis for them.
     """
-    pixels, classes = to_float(images.cpu()), model.config.classes
+    pixels = to_float(images.cpu())
 
     def of_objects(values: Tensor) -> Tensor:
         return values.squeeze(1) if objects == 1 else values
@@ -108,9 +103,9 @@ def columns(
             "capsules": of_objects(seen.capsules).half(),
             "mse": mean_squared_error(seen.drawn, pixels).half(),
             "ssim": structural_similarity(seen.drawn, pixels).half(),
-            "reread": of_objects(_classes(seen.reread, classes)),
+            "reread": of_objects(seen.reread),
         }
-    said = {"predicted": _classes(predicted, classes), "activations": activations.gather(1, predicted).half()}
+    said = {"predicted": predicted, "activations": activations.gather(1, predicted).half()}
     return {name: of_objects(values) for name, values in said.items()} | drawn
 
 

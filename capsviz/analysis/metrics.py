@@ -7,10 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Num
 from torch import Tensor
 
+from capsviz.data.images import to_float
 from capsviz.routing.discriminative import signs
+from capsviz.tensors import written
+from capsviz.tracing.pixels import PixelsError
 from capsviz.tracing.trace import NotRecorded, Trace
 
 
@@ -68,8 +71,11 @@ def coupling_entropy(couplings: Float[Tensor, "*batch upper"]) -> Float[Tensor, 
     """Entropy of how a lower capsule shares itself out over the upper ones, as a share of ln J.
 
     1 is maximum confusion (all couplings equal, as at the first iteration of dynamic routing), 0 a capsule that
-    sends everything to one class. Zero couplings count as 0 · ln 0 = 0.
+    sends everything to one class. Zero couplings count as 0 · ln 0 = 0. Raises ValueError for numbers below 0, which
+    share nothing out, as the coefficients of L2 and L1.
     """
+    if bool((couplings < 0).any()):
+        raise ValueError("couplings share a capsule out and are never negative; coefficients b have no entropy")
     upper = couplings.shape[-1]
     if upper == 1:
         return torch.zeros(couplings.shape[:-1], dtype=couplings.dtype, device=couplings.device)
@@ -77,22 +83,38 @@ def coupling_entropy(couplings: Float[Tensor, "*batch upper"]) -> Float[Tensor, 
 
 
 def mean_squared_error(
-    reconstructions: Float[Tensor, "batch channel height width"], images: Float[Tensor, "batch channel height width"]
+    reconstructions: Num[Tensor, "batch channel height width"], images: Num[Tensor, "batch channel height width"]
 ) -> Float[Tensor, " batch"]:
-    """Mean over pixels and channels of the squared error, one number per image; images lie in [0, 1]."""
-    return (reconstructions - images).square().mean(dim=(1, 2, 3))
+    """Mean over pixels and channels of the squared error, one number per image.
+
+    Images are bytes, or floats in [0, 1]. Raises PixelsError where both are not of one size.
+    """
+    first, second = _alike(reconstructions, images)
+    return (first - second).square().mean(dim=(1, 2, 3))
+
+
+def _alike(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+    """Both as floats in 0..1; raises PixelsError where they are not of one size."""
+    if first.shape != second.shape:
+        sizes = " and ".join(written(tuple(each.shape)) for each in (first, second))
+        raise PixelsError(f"Images of {sizes} do not compare; give as many of one size.")
+    one, other = (to_float(each) if each.dtype == torch.uint8 else each for each in (first, second))
+    return one, other
 
 
 def structural_similarity(
-    reconstructions: Float[Tensor, "batch channel height width"], images: Float[Tensor, "batch channel height width"]
+    reconstructions: Num[Tensor, "batch channel height width"], images: Num[Tensor, "batch channel height width"]
 ) -> Float[Tensor, " batch"]:
-    """SSIM of every image pair (torchmetrics; Gaussian window of 11 pixels, σ = 1.5, data range 1); 1 is identical."""
+    """SSIM of every image pair (torchmetrics; Gaussian window of 11 pixels, σ = 1.5, data range 1); 1 is identical.
+
+    As of `mean_squared_error`.
+    """
     # Imported here: torchmetrics is heavy, and routing or training never needs it.
     from torchmetrics.functional.image import structural_similarity_index_measure
 
     if not len(images):
-        return images.new_zeros(0)
-    values = structural_similarity_index_measure(reconstructions, images, data_range=1.0, reduction="none")
+        return torch.zeros(0)
+    values = structural_similarity_index_measure(*_alike(reconstructions, images), data_range=1.0, reduction="none")
     assert isinstance(values, Tensor)  # the tuple is returned only with return_full_image
     return values.reshape(images.shape[0])
 

@@ -49,7 +49,7 @@ class Predictions:
     name, data: the model and its data set; weights: sha256 of the weights that were measured. drawn_by: the model whose
     decoder drew the capsules (the model itself, or dynamic routing's where it has no decoder), empty where nothing was
     drawn, and then the last four tensors are None; drawn_by_weights: the sha256 of that model's weights.
-    Figures are kept in float16, three significant digits.
+    Figures are kept in float16, three significant digits; classes are int64, in a file as small as they fit.
     """
 
     name: str
@@ -68,6 +68,11 @@ class Predictions:
     ssim: Float16[Tensor, " count"] | None = None
     reread: Integer[Tensor, "count *object"] | None = None
     """Classes that the drawing model gives to the drawing."""
+
+    def __post_init__(self) -> None:
+        for name in _CLASSES:
+            if (classes := getattr(self, name)) is not None:
+                object.__setattr__(self, name, classes.long())
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -171,8 +176,9 @@ class Predictions:
         return json.dumps({name: getattr(self, name) for name in FACTS})
 
     def columns(self) -> dict[str, Tensor]:
-        """The tensors that there are, by name."""
-        return {name: value for name in COLUMNS if (value := getattr(self, name)) is not None}
+        """The tensors that there are, by name, as a file has them."""
+        found = {name: value for name in COLUMNS if (value := getattr(self, name)) is not None}
+        return found | {name: _small(found[name]) for name in _CLASSES if name in found}
 
     @classmethod
     def open(cls, path: str | Path) -> Predictions:
@@ -186,6 +192,10 @@ class Predictions:
             numbers: dict[str, Any] = file.whole()
             file.check_finite(numbers)
             return cls(**asdict(facts), **numbers)
+
+
+def _small(classes: Int64[Tensor, "count *object"]) -> Integer[Tensor, "count *object"]:
+    return classes.to(torch.uint8 if int(classes.amax()) < 256 else torch.int16)
 
 
 def _by_object(classes: Integer[Tensor, "count *object"]) -> Int64[Tensor, "count object"]:

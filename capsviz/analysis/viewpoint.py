@@ -25,6 +25,8 @@ MOST = 31
 """Amounts of a sweep."""
 STRENGTHS = tuple(10.0**power for power in range(-5, 6))
 """Of the ridge, from which one is chosen for each map."""
+RESAMPLED = 1000
+"""Drawings of held images, with replacement."""
 
 
 class ViewpointError(CapsvizError):
@@ -135,10 +137,21 @@ def numbers(
     return device.results(poses[torch.arange(len(images)), labels.to(poses.device)])
 
 
-def recovered(fitted: Seen, held: Seen, components: int | None = None) -> float:
+@dataclass(frozen=True)
+class Recovery:
+    """How well a linear map tells amounts: 1, every one; 0, no better than always the mean.
+
+    error: the standard error of R² over the images that were judged, of `RESAMPLED` drawings of as many of them.
+    """
+
+    r2: float
+    error: float
+
+
+def recovered(fitted: Seen, held: Seen, components: int | None = None) -> Recovery:
     """R² of the amounts of `held` as a linear map tells them that was fitted on `fitted`, one map for each class.
 
-    1: every amount is told; 0: no better than always the mean. The map is a ridge regression, its strength that of
+    The map is a ridge regression, its strength that of
     `STRENGTHS` with the smallest leave-one-out error among the fitted. components: of the numbers
     only so many principal components, by the fitted images of the class. Raises ViewpointError for a class of which no
     image was fitted, and for fewer than two held images, of which there is no R².
@@ -153,4 +166,7 @@ def recovered(fitted: Seen, held: Seen, components: int | None = None) -> float:
         ridge = make_pipeline(*([PCA(components, svd_solver="full")] if components else []), RidgeCV(STRENGTHS))
         ridge.fit(fitted.numbers[mine].double().numpy(), fitted.amounts[mine].double().numpy())
         guessed[theirs.numpy()] = ridge.predict(held.numbers[theirs].double().numpy())
-    return float(r2_score(held.amounts.double().numpy(), guessed))
+    amounts = held.amounts.double().numpy()
+    drawn = np.random.default_rng(0).integers(len(amounts), size=(RESAMPLED, len(amounts)))
+    again = r2_score(amounts[drawn].T, guessed[drawn].T, multioutput="raw_values")
+    return Recovery(float(r2_score(amounts, guessed)), float(again.std()))

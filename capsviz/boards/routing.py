@@ -140,13 +140,15 @@ def _fields(trace: Trace, upper: int, plane: Plane, dark: bool, arrays: dict[str
     algorithm, grid = trace.config.algorithm, geometry(trace)
     share, strength, program = share_of(trace), algorithm.strength, _program(trace)
     colour = "û·v" if "agreement" in arrays else f"{share.symbol} a"
+    first = arrays["shares"][0]
+    begins_even = bool(np.abs(first - 1 / first.shape[-1]).max() < 1e-6)  # a routing of others may not
     return {
         "called": _heading(trace, arrays["shares"]),
         "lines": [
             {
                 "math": line.math,
                 "says": line.says,
-                "says_first": line.first.format(upper=len(trace.classes)) or None,
+                "says_first": line.first.format(upper=len(trace.classes)) if line.first and begins_even else None,
                 "says_last": line.last.format(upper=len(trace.classes)) or None,
                 "numbers": [
                     {"text": number.text, "decimals": number.decimals, "following": number.following}

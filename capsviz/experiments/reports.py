@@ -232,7 +232,7 @@ _REPORTS: dict[str, Callable[[], Report]] = {
         robustness, "Viewpoint",
         "What happens to images that are shifted or turned further than training ever showed?",
         lambda result: f"{_data(result)} test images, one model each, evaluation only{_where(result)}",
-        "--count 2000", "*Encapsulating Capsule Networks*, invariance against equivariance",
+        "--count 10000", "*Encapsulating Capsule Networks*, invariance against equivariance",
     ),
     "viewpoint": _of_file(
         viewpoint, "Equivariance", "Do a network's numbers tell from which viewpoint an image is seen?",

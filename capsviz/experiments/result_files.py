@@ -134,6 +134,8 @@ class Moved(Shipped):
     routing: Routing
     seen_shift: Amount | None
     seen_rotation: Amount | None
+    seen_scale: Amount | None
+    seen_shear: Amount | None
     kind: Literal["shift", "rotation"]
     amount: Number
     count: Some
@@ -142,7 +144,10 @@ class Moved(Shipped):
 
 
 class Recovered(Shipped):
-    """A linear map from `numbers` (of `of`) to the amount of a change, fitted on images and judged on held ones."""
+    """A linear map from `numbers` (of `of`) to the amount of a change, fitted on images and judged on held ones.
+
+    r2_error: the standard error of R² over the held images.
+    """
 
     data: Name
     routing: Routing
@@ -152,6 +157,7 @@ class Recovered(Shipped):
     numbers: Some
     of: Some
     r2: Annotated[float, Meta(le=1)]
+    r2_error: Amount
 
 
 class Overlaid(Shipped):

@@ -1,6 +1,6 @@
 """Viewpoints never seen in training: test images shifted by 0 … 8 pixels and turned by 0 … 60 degrees.
 
-capsviz experiment robustness --count 2000 --threads 1
+capsviz experiment robustness --count 10000
 
 Evaluation only. What each model saw in training, its `--shift` and `--rotate`, is written beside its figures. Image i
 goes right, down, left or up as i runs through 0 … 3 modulo 4, and turns left or right by turns, so that every image has
@@ -10,7 +10,6 @@ too, because no network can read what is gone.
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,14 +20,16 @@ import torch
 from capsviz import device, zoo
 from capsviz.data import ImageSet
 from capsviz.data.viewpoint import affine, shift
-from capsviz.experiments import moving, results
-from capsviz.experiments.moving import compared, measured, sampled, tables, which
+from capsviz.experiments import chance, moving, results
+from capsviz.experiments.moving import compared, listed, measured, sampled, tables, which
 from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
 
 NAME = "robustness"
 SHIFTS = tuple(range(9))
 ANGLES = (0, 10, 20, 30, 40, 50, 60)
+SEEN = {"shift": "--shift", "rotation": "--rotate", "scale": "--scale", "shear": "--shear"}
+"""What training images were moved by, and the option of `capsviz train` that says how far."""
 SETTINGS = tuple(("shift", pixels) for pixels in SHIFTS) + tuple(("rotation", angle) for angle in ANGLES[1:])
 COUNTS = ("count",)
 """Only rows of as many images compare."""
@@ -61,8 +62,7 @@ def run(
                 "data": images.name,
                 "routing": entry.routing,
                 "sha256": entry.sha256,
-                "seen_shift": seen(entry.command, "--shift"),
-                "seen_rotation": seen(entry.command, "--rotate"),
+                **{f"seen_{name}": seen(entry.command, option) for name, option in SEEN.items()},
                 "kind": kind,
                 "amount": amount,
                 "count": found.count,
@@ -90,7 +90,7 @@ def ink_left(before: ImageSet, after: ImageSet) -> float:
 
 
 def seen(command: str, option: str) -> float | None:
-    """By how many pixels, or degrees, training images were moved at most, from the command that trained a model.
+    """By how much training images were moved at most, from the command that trained a model.
 
     None for a model that was not trained by capsviz.
     """
@@ -102,8 +102,7 @@ def seen(command: str, option: str) -> float | None:
 
 def standard_error(row: dict[str, Any]) -> float:
     """Binomial standard error of a row's error, in percentage points."""
-    share = row["error"] / 100
-    return 100 * math.sqrt(share * (1 - share) / row["count"])
+    return chance.error_of_share(row["error"], row["count"])
 
 
 def series(part: dict[str, Any], kind: str) -> dict[str, list[dict[str, Any]]]:
@@ -133,7 +132,7 @@ def _markdown(result: dict[str, Any]) -> str:
         lines += ["| --- |" + " ---: |" * len(amounts)]
         for each in rows.values():
             by_amount = {row["amount"]: row for row in each}
-            cells = (f"{by_amount[amount]['error']:.1f}" if amount in by_amount else "" for amount in amounts)
+            cells = (f"{by_amount[amount]['error']:.2f}" if amount in by_amount else "" for amount in amounts)
             lines.append(f"| {each[0]['model']} | " + " | ".join(cells) + " |")
         ink = {row["amount"]: row["ink"] for each in rows.values() for row in each}
         lines += [f"| ink left, % | {' | '.join(f'{100 * ink[amount]:.0f}' for amount in amounts)} |", ""]
@@ -151,36 +150,47 @@ def _sentences(result: dict[str, Any]) -> list[str]:
         rows = [row for row in result["rows"] if (row["kind"], row["amount"]) == (kind, amount)]
         if len(rows) < 2:
             continue
-        best, worst = (pick(rows, key=lambda row: row["error"]) for pick in (min, max))
-        if best["error"] == worst["error"]:
-            said.append(
-                f"At a {kind} of {amount} {unit} all models err alike, {best['error']:.1f} ± "
-                f"{standard_error(best):.1f} %."
-            )
-        else:
-            said.append(
-                f"At a {kind} of {amount} {unit} {best['model']} errs least, {best['error']:.1f} ± "
-                f"{standard_error(best):.1f} %, {worst['model']} most, {worst['error']:.1f} ± "
-                f"{standard_error(worst):.1f} %."
-            )
+        said.append(f"At a {kind} of {amount} {unit} {_compared(sorted(rows, key=lambda row: row['error']))}.")
     data, count = (result["rows"][0][name] for name in ("data", "count"))
-    images = which(data, str(count)).capitalize()
-    said.append(f"{_trained(result)} {images} test images, one model each, ± binomial standard error.")
+    images = which(data, f"{count:,}").capitalize()
+    unlike = len({METHODS[row["routing"]].has_capsules for row in result["rows"]}) > 1
+    encoders = " Networks with and without capsules differ in their encoders as well." * unlike
+    said.append(f"{_trained(result)}{encoders} {images} test images, one model each; {chance.MEANT}.")
     return said
+
+
+def _compared(rows: list[dict[str, Any]]) -> str:
+    """Who errs least and most, of rows in rising error, and who no more than the first but by chance."""
+    best, worst = rows[0], rows[-1]
+    errors = standard_error(best)
+    alike = [row for row in rows if not chance.verdict(row["error"] - best["error"], standard_error(row), errors)]
+    if len(alike) == len(rows):
+        return f"all models err alike within chance, on {best['error']:.2f} to {worst['error']:.2f} %"
+    least = f"{listed([row['model'] for row in alike])} err{'s' * (len(alike) == 1)} least, "
+    ends = dict.fromkeys(f"{row['error']:.2f}" for row in (alike[0], alike[-1]))
+    within = " (alike within chance)" * (len(alike) > 1)
+    return f"{least}on {' to '.join(ends)} %{within}, {worst['model']} most, on {worst['error']:.2f} %"
 
 
 def _trained(result: dict[str, Any]) -> str:
     """Which models saw what in training."""
-    by_seen: dict[tuple[float, float], dict[str, None]] = {}
+    by_seen: dict[tuple[float, ...], dict[str, None]] = {}
     foreign: dict[str, None] = {}
     for row in result["rows"]:
         told = row["seen_shift"] is not None
-        models = by_seen.setdefault((row["seen_shift"], row["seen_rotation"]), {}) if told else foreign
+        models = by_seen.setdefault(tuple(row[f"seen_{name}"] for name in SEEN), {}) if told else foreign
         models[row["model"]] = None
-    said = [
-        f"shifts of up to {pixels:g} pixels and {f'turns of up to {degrees:g} degrees' if degrees else 'no turns'} "
-        f"({', '.join(models)})"
-        for (pixels, degrees), models in sorted(by_seen.items())
-    ]
+    said = [f"{_moves(*amounts)} ({', '.join(models)})" for amounts, models in sorted(by_seen.items())]
     said += [f"what is not told here ({', '.join(foreign)})"] if foreign else []
     return f"In training the models saw {'; '.join(said)}."
+
+
+def _moves(pixels: float, degrees: float, scale: float, shear: float) -> str:
+    """What training images were moved by, in words."""
+    said = [
+        f"shifts of up to {pixels:g} pixels",
+        f"turns of up to {degrees:g} degrees" if degrees else "no turns",
+        *([f"scaling by up to {100 * scale:g} %"] if scale else []),
+        *([f"shears of up to {shear:g} degrees"] if shear else []),
+    ]
+    return listed(said)

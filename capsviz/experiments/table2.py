@@ -5,7 +5,6 @@ capsviz experiment table
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 
 from capsviz import zoo
 from capsviz.data import DATASETS, MNIST
-from capsviz.experiments import seeds
+from capsviz.experiments import chance, seeds
 from capsviz.experiments.seed_means import SeedMean
 from capsviz.network import MATRIX_PRESETS, METHODS, PRESETS
 from capsviz.routing import ASCENDING
@@ -55,8 +54,6 @@ RATE = "0.001"
 
 MOVED = {"--rotate": "turned", "--scale": "scaled", "--shear": "sheared"}
 """What augmentation did with an image."""
-CHANCE = 1.96
-"""Standard errors of a difference that chance alone passes once in twenty times."""
 LEARNED = {"--gamma": "γ", "--regularisation": "λ", "--coefficient-start": "b from"}
 """What the routing was trained with, where that was not its usual."""
 
@@ -95,13 +92,12 @@ class TableRow:
     def verdict(self) -> int | None:
         """-1 where ours is below the paper's by more than chance, +1 above it, 0 within; None as of `difference`.
 
-        Chance: `CHANCE` standard errors of the difference of two shares of `count` images.
+        Both are taken as shares of `count` images.
         """
         if self.difference is None or self.ours is None or self.paper is None:
             return None
-        shares = (each / 100 for each in (self.ours.mean, self.paper))
-        error = 100 * math.sqrt(sum(share * (1 - share) for share in shares) / self.count)
-        return 0 if abs(self.difference) <= CHANCE * error else int(math.copysign(1, self.difference))
+        errors = (chance.error_of_share(each, self.count) for each in (self.ours.mean, self.paper))
+        return chance.verdict(self.difference, *errors)
 
 
 def block_of(preset: str) -> str:
@@ -306,7 +302,7 @@ def sentences(table: list[TableRow]) -> list[str]:
     ]
     return [
         f"Test errors beside Table II: {'; '.join(said)}.",
-        f"More than chance: more than {CHANCE} standard errors of the difference of two shares of as many images.",
+        f"{chance.MEANT.capitalize()}.",
         *(f"{block}: {_sentence(lines)}" for block, lines in compared.items()),
         *(apart if others else []),
     ]

@@ -20,7 +20,7 @@ from capsviz.analysis.viewpoint import Seen, numbers, recovered
 from capsviz.data import ImageSet, to_float
 from capsviz.data.viewpoint import CHANGES, Change, transformed
 from capsviz.errors import CapsvizError
-from capsviz.experiments import moving, results
+from capsviz.experiments import chance, moving, results
 from capsviz.experiments.moving import compared, measured, sampled, tables, which
 from capsviz.network import METHODS, Network
 
@@ -67,6 +67,7 @@ def run(
             count = fit.numbers.shape[1]
             rows = []
             for components in (None, COMPONENTS) if not entry.has_capsules else (None,):
+                told = recovered(fit, test, components)
                 row = {
                     "model": entry.name,
                     "data": data,
@@ -77,7 +78,8 @@ def run(
                     "held": sizes[1],
                     "numbers": components or count,
                     "of": count,
-                    "r2": recovered(fit, test, components),
+                    "r2": told.r2,
+                    "r2_error": told.error,
                 }
                 rows.append(row)
                 say(f"{called(row)}, {change.title.lower()}: R² {row['r2']:.3f}")
@@ -160,17 +162,26 @@ def _pooled_or_not(result: dict[str, Any]) -> list[str]:
 
     Nothing where no change has both.
     """
-    whole = reduced = count = 0
+    found: dict[bool, list[int]] = {False: [], True: []}
     for change in CHANGES:
         rows = [row for row in result["rows"] if row["change"] == change]
-        capsules = [row["r2"] for row in rows if METHODS[row["routing"]].has_capsules]
-        pooled = {row["numbers"] < row["of"]: row["r2"] for row in rows if not METHODS[row["routing"]].has_capsules}
-        if capsules and len(pooled) == 2:
-            count += 1
-            whole += pooled[False] > max(capsules)
-            reduced += pooled[True] > max(capsules)
-    said = (
-        f"In {whole} of {count} changes the CNN's pooled features recover the viewpoint better than any class capsule; "
-        f"cut to {COMPONENTS} principal components, in {reduced}."
+        best = max((row for row in rows if _has_capsules(row)), key=lambda row: row["r2"], default=None)
+        pooled = {row["numbers"] < row["of"]: row for row in rows if not _has_capsules(row)}
+        if best and len(pooled) == 2:
+            for cut, row in pooled.items():
+                found[cut].append(chance.verdict(row["r2"] - best["r2"], row["r2_error"], best["r2_error"]))
+    if not found[False]:
+        return []
+    whole, reduced = (
+        f"{found[cut].count(1)} of {len(found[cut])} changes better, in {found[cut].count(-1)} worse"
+        for cut in (False, True)
     )
-    return [said] if count else []
+    return [
+        f"The CNN's pooled features recover the viewpoint in {whole} than the best class capsule by more than chance; "
+        f"cut to {COMPONENTS} principal components, in {reduced}. The two differ in their encoders as well. Chance: "
+        f"{chance.CHANCE} standard errors of the difference, over the test images."
+    ]
+
+
+def _has_capsules(row: dict[str, Any]) -> bool:
+    return METHODS[row["routing"]].has_capsules

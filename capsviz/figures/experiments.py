@@ -33,7 +33,7 @@ from capsviz.figures.panels import (
     logarithmic,
     side_by_side,
 )
-from capsviz.figures.theme import TEXT, ink
+from capsviz.figures.theme import TEXT, caption, ink
 from capsviz.network import METHODS
 from capsviz.routing.discriminative import L2
 from capsviz.routing.dynamic import DYNAMIC
@@ -152,6 +152,8 @@ def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
     for column, kind in enumerate(("shift", "rotation"), start=1):
         for seen in sorted({row[f"seen_{kind}"] for row in result["rows"]} - {0, None}):
             figure.add_vrect(x0=0, x1=seen, fillcolor=ink(dark).muted, opacity=0.15, line_width=0, row=1, col=column)
+            written = caption("seen in<br>training", seen, 1, dark=dark, xanchor="right", yanchor="top")
+            figure.add_annotation(written, xref=f"x{column}", yref="paper")
     figure.update_yaxes(rangemode="tozero")
     figure.update_yaxes(title_text="error, %", col=1)
     rows = [row for row in result["rows"] if (row["kind"], row["amount"]) == ("rotation", 40)]

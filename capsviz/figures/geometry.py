@@ -12,6 +12,7 @@ from numpy import ndarray
 
 from capsviz.figures.errors import FigureError
 from capsviz.network.config import CapsNetConfig
+from capsviz.tensors import written
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,8 @@ class Geometry:
         """
         if values.shape != (self.lower,):
             raise FigureError(
-                f"The grid {self.rows} × {self.columns} × {self.types} has {self.lower} capsules, but {values.size} "
-                "numbers were given; give the grid of the model that they come from."
+                f"The grid {self.rows} × {self.columns} × {self.types} has {self.lower} capsules, but "
+                f"{written(values.shape)} numbers were given; give a number for each, and the grid of their model."
             )
         return np.where(self.cells >= 0, values[self.cells], np.nan)
 

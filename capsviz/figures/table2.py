@@ -22,7 +22,8 @@ def table_ii(lines: Sequence[TableRow], *, dark: bool = False) -> Figure:
     """
     data = list(dict.fromkeys(line.data for line in lines))
     methods = [method for method in CALLED if any(line.method == method for line in lines)]
-    figure = side_by_side([title_of(name) for name in data], dark)
+    others = {line.data for line in lines if not line.same_images}
+    figure = side_by_side([title_of(name) + ", here of JPEGs" * (name in others) for name in data], dark)
     for column, name in enumerate(data, start=1):
         mine = [line for line in lines if line.data == name]
         # One figure of the paper's, however many trainings of ours stand beside it.

@@ -92,7 +92,7 @@ def pixels(given: object, image: tuple[int, ...]) -> Float[Tensor, "batch channe
     if not images.is_floating_point():
         kind = str(images.dtype).removeprefix("torch.")
         raise PixelsError(f"Images of {kind} may mean anything; give bytes 0 to 255 (uint8) or floats from 0 to 1.")
-    low, high = (float(each) for each in images.aminmax())
+    low, high = (float(each) for each in images.detach().aminmax())
     if not (math.isfinite(low) and math.isfinite(high)):
         raise PixelsError("The images hold numbers that are not finite; give floats from 0 to 1.")
     if low < -ROUNDING or high > 1 + ROUNDING:

@@ -15,7 +15,7 @@ from torch import Tensor
 from capsviz.files import safetensors_bytes, write
 from capsviz.network import CapsNetConfig, CapsuleLayer, strongest
 from capsviz.routing import ALGORITHMS, Algorithm, Step, Windows
-from capsviz.tensors import tensor_file
+from capsviz.tensors import tensor_file, written
 from capsviz.tracing.adopting import from_steps
 from capsviz.tracing.layout import FORMAT, TraceError, TraceHeader, check_layout, check_numbers, geometry, read_header
 
@@ -26,7 +26,11 @@ class NotRecorded(TraceError, KeyError):
     __str__ = Exception.__str__  # a KeyError would put the sentence into quotes
 
 
-@dataclass(frozen=True)
+def _shapes(tensors: Mapping[str, Tensor]) -> str:
+    return ", ".join(f"{name} {written(tuple(value.shape))}" for name, value in tensors.items())
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class LayerTrace(Mapping[str, Tensor]):
     """Every iteration of one routed layer, by the names that the step of its algorithm gives its numbers.
 
@@ -81,8 +85,16 @@ class LayerTrace(Mapping[str, Tensor]):
     def __len__(self) -> int:
         return len(self.steps)
 
+    # Each is itself alone: of tensors no single answer says whether they are equal.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
 
-@dataclass(frozen=True)
+    def __repr__(self) -> str:
+        cast = {} if self.votes is None else {"votes": self.votes}
+        return f"<{self.algorithm.title}, T = {self.iterations}: {_shapes({**self.steps, **cast})}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """What a network did with a batch of images, on the CPU in float32.
 
@@ -111,6 +123,14 @@ class Trace:
     kind: Literal["class", "type"] = "class"
     objects: int = 1
     drawings: Float[Tensor, "batch object channel height width"] | None = None
+
+    def __repr__(self) -> str:
+        """What there is, and of which shape: the model, the numbers of the trace and of each routed layer."""
+        whole = {each.name: getattr(self, each.name) for each in fields(self)}
+        numbers = {name: value for name, value in whole.items() if isinstance(value, Tensor)}
+        layers = (f"  layers[{place}]: {each!r}" for place, each in enumerate(self.layers))
+        first = f"<Trace of {self.name or 'a network'}, {len(self.classes)} classes: {_shapes(numbers)}"
+        return "\n".join([first, *layers]) + ">"
 
     def called(self, upper: int) -> str:
         """ "class 3", or "type 3" where the upper capsules are those of a convolutional layer."""

@@ -85,6 +85,9 @@ class TraceSet:
         self._starts = [shard.first for shard in shards]
         self._seen: dict[str, tuple[tuple[int, int], TraceHeader]] = {}
 
+    def __repr__(self) -> str:
+        return f"<TraceSet of {len(self)} images in {self.folder}>"
+
     @classmethod
     def open(cls, folder: str | Path) -> TraceSet:
         """The set in a folder, or the traces in one file as a set; raises TraceError, in one sentence, where it is
@@ -100,6 +103,11 @@ class TraceSet:
                 raise TraceError(
                     f"The recording in {folder} was cut off after {begun} shard{'s' * (begun > 1)}; "
                     "repeat its command to go on."
+                )
+            if folder.is_dir() and any(folder.iterdir()):
+                raise TraceError(
+                    f"{folder} holds no set of traces; open a trace in it by itself with `capsviz.Trace.open`, or "
+                    "record a set into a folder of its own."
                 )
             raise TraceError(f"{folder} holds no traces; record them with `capsviz trace --data NAME -o {folder}`.")
         said = read_json(index, REPEAT, TraceError)

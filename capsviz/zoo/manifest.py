@@ -95,6 +95,9 @@ class Entry:
     bits: Annotated[int, Meta(ge=8, le=16)] = 16
     checkpoints: Checkpoints | None = None
 
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.method.title} on {self.data}, test error {self.test_error:.2f} %>"
+
     def __post_init__(self) -> None:
         if self.routing != self.network.routing:
             raise ZooError(
@@ -287,8 +290,20 @@ def entry(name: str) -> Entry:
     if not known:
         raise ZooError(f"No model is called {name!r}: {folder()} holds none; add one with `capsviz zoo add`.")
     if name not in known:
-        raise ZooError(f"No model is called {name!r}; choose one of {', '.join(known)}.")
+        raise ZooError(_unknown(name, known))
     return known[name]
+
+
+def _unknown(name: str, known: Mapping[str, Entry]) -> str:
+    model, _, _ = name.partition("@")
+    if model != name and model in known:
+        steps = [kept for kept in at_steps() if kept.startswith(f"{model}@")]
+        if not steps:
+            return f"Of {model} no step of its training is kept; choose the model itself."
+        return f"{model} is kept as {', '.join(steps)}; choose one of these."
+    if Path(name).is_dir():
+        return f"{name!r} is a folder and no model; open a training's with capsviz.training.runs.open_run."
+    return f"No model is called {name!r}; choose one of {', '.join(known)}."
 
 
 def verify(model: Entry) -> None:

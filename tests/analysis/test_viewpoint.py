@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -25,8 +26,15 @@ def drawn(count: int, seed: int, tell: float) -> Seen:
 
 
 def test_a_map_for_each_class_recovers_what_is_there_and_nothing_where_nothing_is():
-    assert recovered(drawn(200, 0, 1.0), drawn(100, 1, 1.0)) > 0.999
-    assert recovered(drawn(200, 0, 0.0), drawn(100, 1, 0.0)) == pytest.approx(0, abs=0.1)
+    assert recovered(drawn(200, 0, 1.0), drawn(100, 1, 1.0)).r2 > 0.999
+    assert recovered(drawn(200, 0, 0.0), drawn(100, 1, 0.0)).r2 == pytest.approx(0, abs=0.1)
+
+
+def test_the_error_of_r2_is_how_far_it_lies_apart_over_images_drawn_anew():
+    fitted = drawn(200, 0, 1.5)
+    found = [recovered(fitted, drawn(100, seed, 1.5), 1) for seed in range(1, 41)]
+    apart = float(np.std([each.r2 for each in found]))
+    assert apart == pytest.approx(np.mean([each.error for each in found]), rel=0.3) and apart > 0.001
 
 
 def test_a_class_of_which_nothing_was_fitted_is_named():
@@ -43,8 +51,8 @@ def test_one_held_image_has_no_r2():
 
 def test_components_are_those_of_the_fitted_images():
     fitted, held = drawn(200, 0, 10.0), drawn(100, 1, 10.0)
-    assert recovered(fitted, held, 1) > 0.99, "the amount varies most"
-    assert recovered(drawn(200, 0, 0.01), drawn(100, 1, 0.01), 4) < 0.2, "the amount varies least, and is left out"
+    assert recovered(fitted, held, 1).r2 > 0.99, "the amount varies most"
+    assert recovered(drawn(200, 0, 0.01), drawn(100, 1, 0.01), 4).r2 < 0.2, "the amount varies least, and is left out"
 
 
 def test_the_numbers_are_the_class_capsule_or_what_the_last_pooling_keeps():

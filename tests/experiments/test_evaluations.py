@@ -20,6 +20,7 @@ from capsviz.data.torchvision_sets import JPEG_NOTE
 from capsviz.data.viewpoint import CHANGES
 from capsviz.errors import CapsvizError
 from capsviz.experiments import (
+    chance,
     convergence,
     cost,
     iterations,
@@ -41,6 +42,8 @@ from capsviz.training.loop import build
 from tests.folders import drawn
 from tests.known import known, single_digits
 
+MOVES = ("seen_rotation", "seen_scale", "seen_shear")
+
 
 def test_unmoved_images_give_the_plain_error_and_far_shifts_a_worse_one(folder):
     settings = [("shift", 0), ("shift", 8), ("rotation", 30)]
@@ -51,7 +54,7 @@ def test_unmoved_images_give_the_plain_error_and_far_shifts_a_worse_one(folder):
     assert rows[1]["error"] > rows[0]["error"] + 20
     assert rows[0]["ink"] == 1 and rows[1]["ink"] < 0.9
     assert rows[2]["ink"] == pytest.approx(1, abs=0.05), "a turn about the centre keeps the digit on the canvas"
-    assert (rows[0]["seen_shift"], rows[0]["seen_rotation"]) == (1, 0)
+    assert rows[0]["seen_shift"] == 1 and {rows[0][name] for name in MOVES} == {0}
 
 
 def test_a_model_measured_on_one_data_set_is_measured_on_another_and_no_ink_is_made(folder, mnist_root, monkeypatch):
@@ -137,34 +140,48 @@ def test_of_each_routing_the_model_that_errs_least_is_compared():
 def test_what_models_saw_in_training_is_said_of_each():
     same = {"routing": "dr", "data": "mnist", "count": 9, "kind": "shift", "amount": 0, "error": 1.0, "ink": 1.0}
     few, more = ({**same, "model": name, "seen_shift": 2.0} for name in ("few", "more"))
-    rows = [few | {"seen_rotation": 0.0}, more | {"seen_rotation": 15.0}]
+    rows = [few | dict.fromkeys(MOVES, 0.0), more | dict(zip(MOVES, (15.0, 0.15, 10.0), strict=True))]
     told = (
         "In training the models saw shifts of up to 2 pixels and no turns (few); "
-        "shifts of up to 2 pixels and turns of up to 15 degrees (more)"
+        "shifts of up to 2 pixels, turns of up to 15 degrees, scaling by up to 15 % and shears of up to 10 degrees "
+        "(more)"
     )
     assert robustness.sentences({"rows": rows})[-1].startswith(f"{told}.")
     seen = robustness.seen("capsviz zoo adopt theirs.pth --layout laubonghaudoi", "--shift")
-    rows += [{**same, "model": "theirs", "seen_shift": seen, "seen_rotation": seen}]
+    rows += [{**same, "model": "theirs", "seen_shift": seen, **dict.fromkeys(MOVES, seen)}]
     assert robustness.sentences({"rows": rows})[-1].startswith(f"{told}; what is not told here (theirs).")
+    assert "differ in their encoders" not in robustness.sentences({"rows": rows})[-1]
+    beside = robustness.sentences({"rows": [*rows, rows[0] | {"model": "cnn", "routing": "cnn"}]})
+    assert "Networks with and without capsules differ in their encoders as well." in beside[-1]
     assert "MNIST, first 9 images" in figures.describe(pictures.robustness({"rows": rows}))
 
 
 def test_a_model_of_which_nobody_says_what_it_saw_leaves_a_result_that_is_read_again(folder):
     row: dict[str, Any] = {"model": "theirs", "data": "digits", "routing": "dr", "sha256": "0" * 64, "seen_shift": None}
-    row |= {"seen_rotation": None, "kind": "shift", "amount": 1, "count": 9, "error": 5.0, "ink": 1.0}
+    row |= {**dict.fromkeys(MOVES), "kind": "shift", "amount": 1, "count": 9, "error": 5.0, "ink": 1.0}
     with results.changing(robustness.NAME) as result:
         results.put(result, [row], "model")
     assert known(results.read(robustness.NAME))["rows"] == [row]
 
 
-def test_models_that_err_alike_are_told_as_such():
-    row = {"routing": "dr", "data": "mnist", "count": 100, "kind": "shift", "amount": 4, "error": 5.0}
-    rows = [row | {"model": model, "seen_shift": 2.0, "seen_rotation": 0.0} for model in ("a", "b")]
-    assert robustness.sentences({"rows": rows})[0] == "At a shift of 4 pixels all models err alike, 5.0 ± 2.2 %."
+def test_models_that_err_alike_within_chance_are_told_as_such():
+    row = {"routing": "dr", "data": "mnist", "count": 1000, "kind": "shift", "amount": 4, "seen_shift": 2.0}
+    row |= dict.fromkeys(MOVES, 0.0)
+    rows = [row | {"model": model, "error": error} for model, error in (("a", 5.0), ("b", 4.2), ("c", 9.0))]
+    assert robustness.sentences({"rows": rows[:2]})[0] == (
+        "At a shift of 4 pixels all models err alike within chance, on 4.20 to 5.00 %."
+    )
+    assert robustness.sentences({"rows": rows})[0] == (
+        "At a shift of 4 pixels b and a err least, on 4.20 to 5.00 % (alike within chance), c most, on 9.00 %."
+    )
+    assert robustness.sentences({"rows": rows[1:]})[0] == (
+        "At a shift of 4 pixels b errs least, on 4.20 %, c most, on 9.00 %."
+    )
 
 
 def test_without_a_network_that_pools_nothing_is_said_of_pooled_features():
     row = {"model": "m", "data": "digits", "routing": "dr", "change": "right", "fitted": 9, "held": 9, "r2": 0.5}
+    row["r2_error"] = 0.01
     [said] = viewpoint.sentences({"rows": [row | {"numbers": 16, "of": 16}]})
     assert said.startswith("A ridge regression")
 
@@ -192,7 +209,7 @@ def test_data_sets_and_numbers_of_images_stand_in_tables_of_their_own(folder, mn
 def test_of_a_folder_images_of_all_classes_are_measured_and_said_to_be_spread(tmp_path):
     data = f"folder:{drawn(tmp_path)}"
     assert moving.sampled(data, "train", 8, None).labels.unique().tolist() == [0, 1, 2]
-    row = {"model": "m", "data": data, "count": 8, "seen_shift": 0.0, "seen_rotation": 0.0}
+    row = {"model": "m", "data": data, "routing": "dr", "count": 8, "seen_shift": 0.0, **dict.fromkeys(MOVES, 0.0)}
     assert robustness.sentences({"rows": [row | {"kind": "shift", "amount": 0}]})[-1].startswith(
         "In training the models saw shifts of up to 0 pixels and no turns (m). 8 evenly spread test images, one model"
     )
@@ -273,9 +290,13 @@ def test_viewpoints_are_recovered_from_a_capsule_and_from_pooled_features_also_c
     report = reports.report("viewpoint")
     assert f"| digits-dr, class capsule of 16 numbers |  | {rows[0]['r2']:.2f} |" in report.markdown
     assert "16 principal components of its 6,272 pooled features" in report.markdown
-    better = [rows[0]["r2"] < row["r2"] for row in rows[1:]]
-    assert report.sentences[0].startswith(f"In {better[0]:d} of 1 changes the CNN's pooled features")
-    assert report.sentences[0].endswith(f"in {better[1]:d}.")
+    assert all(0 < row["r2_error"] < 0.2 for row in rows)
+    apart = [chance.verdict(row["r2"] - rows[0]["r2"], row["r2_error"], rows[0]["r2_error"]) for row in rows[1:]]
+    assert report.sentences[0].startswith(
+        f"The CNN's pooled features recover the viewpoint in {apart[0] == 1:d} of 1 changes better, "
+        f"in {apart[0] == -1:d} worse than the best class capsule by more than chance; cut to 16 principal components, "
+        f"in {apart[1] == 1:d} of 1 changes better, in {apart[1] == -1:d} worse."
+    )
     assert "200 training images, R² on 100 test images" in report.sentences[-1]
 
 

@@ -73,6 +73,8 @@ def test_robustness_shades_what_training_had_seen():
         "routing": "dr",
         "seen_shift": 2,
         "seen_rotation": 15,
+        "seen_scale": 0.15,
+        "seen_shear": 10,
         "count": 100,
         "ink": 1.0,
     }
@@ -84,6 +86,10 @@ def test_robustness_shades_what_training_had_seen():
     assert [ink for _, ink in figure.data[1].customdata] == [100, 50]
     assert figure.data[0].error_y.array[1] == pytest.approx(3.0)
     assert [(shape.xref, shape.x0, shape.x1) for shape in figure.layout.shapes] == [("x", 0, 2), ("x2", 0, 15)]
+    assert [(each.text, each.xref, each.x) for each in figure.layout.annotations if "seen" in each.text] == [
+        ("seen in<br>training", "x", 2),
+        ("seen in<br>training", "x2", 15),
+    ]
 
 
 def test_iterations_draws_means_with_the_range_of_the_seeds():

@@ -77,10 +77,12 @@ def test_table_ii_leaves_open_what_does_not_ship():
 
 def test_table_ii_draws_no_range_of_one_training_beside_those_of_three():
     lines = [
-        TableRow("cifar10", "DR", 15.3, SeedMean(34.5, 34.5, 34.5, 1), shipped=False),
+        TableRow("cifar10", "DR", 15.3, SeedMean(34.5, 34.5, 34.5, 1), shipped=False, same_images=False),
         TableRow("cifar10", "L1/FC", 14.04, SeedMean(38.5, 36.2, 41.6, 3), shipped=False),
     ]
-    _, one, three = table_ii(lines).data
+    figure = table_ii(lines)
+    _, one, three = figure.data
+    assert figure.layout.annotations[0].text == "CIFAR-10, here of JPEGs"
     assert (list(one.x), one.error_y.visible) == (["DR"], False)
     assert (list(three.x), three.error_y.visible) == (["L1/FC"], True)
     assert one.name == three.name and (one.showlegend, three.showlegend) == (True, False)

@@ -1,0 +1,25 @@
+"""What chance alone may leave between two measurements."""
+
+from __future__ import annotations
+
+import math
+
+CHANCE = 1.96
+"""Standard errors of a difference that chance alone passes once in twenty times."""
+MEANT = f"within chance: at most {CHANCE} standard errors of the difference of two shares of as many images apart"
+"""What the word means beside errors."""
+
+
+def error_of_share(percent: float, count: int) -> float:
+    """Binomial standard error of a share of `count` images, both in percent."""
+    share = percent / 100
+    return 100 * math.sqrt(share * (1 - share) / count)
+
+
+def verdict(difference: float, *errors: float) -> int:
+    """The sign of a difference, -1 or 1, where it is beyond chance, and else 0.
+
+    errors: the standard errors of the two measurements, taken as independent; of the same images, which many models
+    read alike, that is more cautious than need be.
+    """
+    return 0 if abs(difference) <= CHANCE * math.hypot(*errors) else int(math.copysign(1, difference))
