@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -124,11 +124,11 @@ def explain(text: str, formula: str, source: str) -> None:
         st.caption(f"Source: {source}")
 
 
-def numbers(pairs: dict[str, str]) -> None:
-    """A row of large numbers with their names."""
+def numbers(pairs: dict[str, str], helped: Mapping[str, str] | None = None) -> None:
+    """A row of large numbers with their names; helped: what some of them mean, by these."""
     with st.container(key="numbers"):
         for column, (name, value) in zip(st.columns(len(pairs)), pairs.items(), strict=True):
-            column.metric(text.plain(name), text.plain(value))
+            column.metric(text.plain(name), text.plain(value), help=(helped or {}).get(name))
 
 
 def iterations_picker(current: Scene, entry: Entry, **options: Any) -> None:

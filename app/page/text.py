@@ -13,7 +13,7 @@ _JOINER = "\u2060"
 _APART = re.compile(
     r"(?<=[<>=~-])(?=[<>=~-])|(?<=:)(?=//|material/|[\w+-]+[:\[])|(?<=\S@)(?=[\w-]+\.)|(?<=www)(?=\.)", re.IGNORECASE
 )
-_MARKS = re.compile(r"[\\`*_\[\]<>$~&|]|^[#+=-]|(?<=^\d)[.)]")
+_MARKS = re.compile(r"[\\`*_\[\]<>$~&|]|^[#+=-]|(?<=^\d)[.)](?=\s|$)")
 _RIGHT_TO_LEFT = {"R", "AL", "RLE", "RLO", "LRE", "LRO", "RLI", "FSI", "PDF", "PDI"}
 _CODE = re.compile(r"`([^`]+)`")
 

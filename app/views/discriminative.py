@@ -71,7 +71,8 @@ def agreement(upper: int) -> None:
     st.caption(
         f"δ is +1 for {plain(images.names(labels, trace.classes))}, "
         + ("as this image is labelled" if truth else "as predicted, since this image has no label here")
-        + ", and −1 for the others. "
+        + ", and −1 for the others. Two numbers are called b: left the coefficient that was learned, right the logit "
+        "of this one image. "
         + (
             f"Both sides take the same primary capsules and the same votes of {plain(entry.name)}."
             if whose == entry.name

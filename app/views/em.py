@@ -30,7 +30,8 @@ draw_strip()
 routing_boards.answer(current, entry)
 
 spread, steps = metrics.gaussian_summary(trace, upper), trace.layer.iterations
-said = {f"Indecision of R, M-step 1 → {steps}": f"{100 * summary.entropy[0]:.1f} → {100 * summary.entropy[-1]:.1f} %"}
+indecision = f"Indecision of R, M-step 1 → {steps}"
+said = {indecision: f"{100 * summary.entropy[0]:.1f} → {100 * summary.entropy[-1]:.1f} %"}
 layout.numbers(
     {
         "Most active" if trace.kind == "type" else "Predicted": f"{in_words(trace)} (a = {summary.activation:.2f})",
@@ -38,7 +39,8 @@ layout.numbers(
         f"Cost of {trace.called(upper)}": f"{spread.cost[0]:.2f} → {spread.cost[-1]:.2f}".replace("-", "−"),
         # Of a convolutional layer these are one position's shares, beside which those of others compete.
         **({} if trace.kind == "type" else said),
-    }
+    },
+    {indecision: "The entropy of how a capsule is shared out, of its maximum: 100 % evenly, 0 % all to one class."},
 )
 
 details(

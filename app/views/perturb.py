@@ -168,8 +168,9 @@ def below() -> None:
     whose = f"class {name} in {entry.name}" if current.choices.beside else f"class {name}"
     st.subheader(f"What the numbers of {plain(whose)} mean", anchor=False)
     layout.say(
-        f"Each capsule of {len(resources.exemplar_capsules(entry.name)[upper])} training images is moved at random in "
-        "all its numbers and drawn; then each number is correlated with what is <b>measured of the pictures</b>."
+        f"Each capsule of {len(resources.exemplar_capsules(entry.name)[upper])} training images, those of which the "
+        "network is surest, is moved at random in all its numbers and drawn; then each number is correlated with what "
+        "is <b>measured of the pictures</b>."
     )
     layout.show(meaning_table(resources.meanings(entry.name, upper), dark=current.dark), "meanings")
     with st.expander("How the words are found", icon=":material/straighten:"):

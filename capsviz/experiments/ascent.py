@@ -54,14 +54,21 @@ def _value(row: dict[str, Any], measure: str) -> float:
 
 def drift() -> dict[str, list[tuple[int, float]]]:
     """Training margin loss of mnist-l2 by step with a constant γ and with one that falls as the learning rate does."""
+    return {
+        name: [(line["step"], line["margin"]) for line in lines if line["kind"] == "train"]
+        for name, lines in _constant_and_falling().items()
+    }
+
+
+def _constant_and_falling() -> dict[str, list[dict[str, Any]]]:
     curves = results.folder() / "curves" / "mnist-l2.jsonl"
     paths = {"constant γ": results.folder() / CONSTANT, "γ ∝ learning rate": curves}
-    found = {}
-    for name, path in paths.items():
-        if path.is_file():
-            lines = read_lines(path)
-            found[name] = [(line["step"], line["margin"]) for line in lines if line["kind"] == "train"]
-    return found
+    return {name: read_lines(path) for name, path in paths.items() if path.is_file()}
+
+
+def _validated(lines: list[dict[str, Any]]) -> float:
+    """The validation error at the end."""
+    return float([line["validation_error"] for line in lines if "validation_error" in line][-1])
 
 
 def markdown(result: dict[str, Any]) -> str:
@@ -102,6 +109,8 @@ def sentences(result: dict[str, Any]) -> list[str]:
         said.append(
             "On MNIST the last training margin loss is "
             + " and ".join(f"{last[name]:.4f} with {name} (lowest: {lowest[name]:.4f})" for name in found)
-            + ": once the weights rest, b must rest too, so γ falls with the learning rate. One training each."
+            + ": where the weights rest and b does not, it rises, so γ falls with the learning rate. Validation error: "
+            + ", ".join(f"{_validated(lines):.2f} % with {name}" for name, lines in _constant_and_falling().items())
+            + ". One training each."
         )
     return said

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 CHANCE = 1.96
 """Standard errors of a difference that chance alone passes once in twenty times."""
@@ -14,6 +16,16 @@ def error_of_share(percent: float, count: int) -> float:
     """Binomial standard error of a share of `count` images, both in percent."""
     share = percent / 100
     return 100 * math.sqrt(share * (1 - share) / count)
+
+
+def least(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of rows with an `error` in percent of `count` images those that are above the least by chance alone, it first."""
+    first, *others = sorted(rows, key=lambda row: row["error"])
+
+    def error(row: dict[str, Any]) -> float:
+        return error_of_share(row["error"], row["count"])
+
+    return [first, *(row for row in others if not verdict(row["error"] - first["error"], error(row), error(first)))]
 
 
 def verdict(difference: float, *errors: float) -> int:

@@ -31,6 +31,7 @@ class Cost:
     batch: int
     step: dict[str, float]
     routing: dict[str, float]
+    stored: float | None = None
 
     def saved(self, name: str) -> float:
         """Which share of DR's whole step a method saves."""
@@ -59,7 +60,8 @@ def of(result: dict[str, Any], kind: str) -> Cost:
     speed, batch = result["images_per_second"], result["batch"]
     where = f"CPU, {result['threads']} threads, {result['machine']}" if kind == "cpu" else result["device"]
     step, routing = ({name: 100 * batch / speed[f"{name} {what}"] for name in COMPARED} for what in ("step", "routing"))
-    return Cost(where, result["preset"], batch, step, routing)
+    plain = speed.get("plain routing")
+    return Cost(where, result["preset"], batch, step, routing, 100 * batch / plain if plain else None)
 
 
 def markdown(found: list[Cost]) -> str:
@@ -96,11 +98,21 @@ def sentences(found: list[Cost]) -> list[str]:
         }
         said.append(
             f"The routing alone costs {_less(times, '{:.1f}', 'times ')} ({cost.preset}, {cost.device}): DR itself "
-            "stores no votes here."
+            f"stores no votes here{_as_stored(cost)}."
         )
     if found and not any(not cost.device.startswith("CPU") for cost in found):
         said.append("No GPU was at hand: nothing was measured on one.")
     return said
+
+
+def _as_stored(cost: Cost) -> str:
+    """How DR's routing compares with one that stores its votes, where that was measured."""
+    if cost.stored is None:
+        return ""
+    own = cost.routing[DYNAMIC.name]
+    slower = own >= cost.stored
+    times = own / cost.stored if slower else cost.stored / own
+    return f", and takes {times:.1f} times {'as long as' if slower else 'less than'} one that does"
 
 
 def _saving(cost: Cost) -> str:

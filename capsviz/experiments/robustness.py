@@ -150,7 +150,7 @@ def _sentences(result: dict[str, Any]) -> list[str]:
         rows = [row for row in result["rows"] if (row["kind"], row["amount"]) == (kind, amount)]
         if len(rows) < 2:
             continue
-        said.append(f"At a {kind} of {amount} {unit} {_compared(sorted(rows, key=lambda row: row['error']))}.")
+        said.append(f"At a {kind} of {amount} {unit} {_compared(rows)}.")
     data, count = (result["rows"][0][name] for name in ("data", "count"))
     images = which(data, f"{count:,}").capitalize()
     unlike = len({METHODS[row["routing"]].has_capsules for row in result["rows"]}) > 1
@@ -160,16 +160,18 @@ def _sentences(result: dict[str, Any]) -> list[str]:
 
 
 def _compared(rows: list[dict[str, Any]]) -> str:
-    """Who errs least and most, of rows in rising error, and who no more than the first but by chance."""
-    best, worst = rows[0], rows[-1]
-    errors = standard_error(best)
-    alike = [row for row in rows if not chance.verdict(row["error"] - best["error"], standard_error(row), errors)]
+    """Who errs least and most, and who no more than the first but by chance."""
+    best, *_ = alike = chance.least(rows)
+    worst = max(rows, key=lambda row: row["error"])
     if len(alike) == len(rows):
         return f"all models err alike within chance, on {best['error']:.2f} to {worst['error']:.2f} %"
-    least = f"{listed([row['model'] for row in alike])} err{'s' * (len(alike) == 1)} least, "
-    ends = dict.fromkeys(f"{row['error']:.2f}" for row in (alike[0], alike[-1]))
+    names = listed([row["model"] for row in alike])
+    ends = " to ".join(dict.fromkeys(f"{row['error']:.2f}" for row in (best, alike[-1])))
     within = " (alike within chance)" * (len(alike) > 1)
-    return f"{least}on {' to '.join(ends)} %{within}, {worst['model']} most, on {worst['error']:.2f} %"
+    return (
+        f"{names} err{'s' * (len(alike) == 1)} least, on {ends} %{within}, {worst['model']} most, "
+        f"on {worst['error']:.2f} %"
+    )
 
 
 def _trained(result: dict[str, Any]) -> str:
