@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import functools
+import logging
 from typing import Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequestType
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests, ScriptRequestType
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
+_log = logging.getLogger(__name__)
 _BEGUN = "page-begun"
 _take_in = SafeSessionState.on_script_will_rerun
+_NEEDED = ("_lock", "_state", "_rerun_data", "_request_rerun_locked", "on_scriptrunner_yield", "request_rerun_batch")
+"""What of Streamlit's own is touched here, and another version of it may call otherwise."""
 
 
 @functools.wraps(_take_in)
@@ -54,7 +58,7 @@ def overtaken() -> bool:
     """Whether another page has been asked for since the message that is taken in: what it changes is left behind."""
     context = get_script_run_ctx()
     requests = context.script_requests if context else None
-    if context is None or requests is None or requests._state is not ScriptRequestType.RERUN:
+    if context is None or requests is None or getattr(requests, "_state", None) is not ScriptRequestType.RERUN:
         return False
     return requests._rerun_data.page_script_hash not in ("", context.page_script_hash)
 
@@ -71,5 +75,16 @@ def install() -> None:
     Streamlit takes the `st.rerun` of a callback for newer than what has come meanwhile, and of two pages that are asked
     for the newer one: Back, right behind something that a board told, led nowhere. Where both came as one message, only
     fragments of the page before ran again, and the next page stayed empty. Now a page that is asked for comes.
+
+    Where Streamlit is another inside than this was written for, it is left as it is, and the log says so.
     """
+    requests = ScriptRequests()
+    if missing := [name for name in _NEEDED if not hasattr(requests, name)]:
+        _log.warning(
+            "Streamlit %s has no %s: two actions within milliseconds may lose one of them; install the version that "
+            "requirements.lock names.",
+            st.__version__,
+            " and no ".join(missing),
+        )
+        return
     SafeSessionState.on_script_will_rerun = _whole  # type: ignore[method-assign, assignment]

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, distributed, nn
-from torch.distributed.nn.functional import all_reduce
 from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 from .capsules import PrimaryCapsules, primary_capsules
 from .config import CapsNetConfig, Window
+
+
+class _Sum(torch.autograd.Function):
+    """The sum over all processes, to each of which its gradient goes."""
+
+    @staticmethod
+    def forward(_context: Any, numbers: Tensor) -> Tensor:
+        whole = numbers.clone(memory_format=torch.contiguous_format)
+        distributed.all_reduce(whole)
+        return whole
+
+    @staticmethod
+    def backward(_context: Any, *gradients: Tensor) -> Tensor:
+        return over_processes(gradients[0])
+
+
+def over_processes(numbers: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
+    """The sum of what every process gives; its gradient is the sum of theirs."""
+    summed: Tensor = _Sum.apply(numbers)
+    return summed
 
 
 class BatchNorm2d(nn.BatchNorm2d):
@@ -31,9 +51,9 @@ class BatchNorm2d(nn.BatchNorm2d):
         assert self.momentum is not None
         with torch.autocast(images.device.type, enabled=False):
             numbers, processes = images.float(), distributed.get_world_size()
-            mean = all_reduce(numbers.mean((0, 2, 3))) / processes
+            mean = over_processes(numbers.mean((0, 2, 3))) / processes
             centred = numbers - mean[:, None, None]
-            variance = all_reduce(centred.square().mean((0, 2, 3))) / processes
+            variance = over_processes(centred.square().mean((0, 2, 3))) / processes
             count = processes * numbers.numel() // numbers.shape[1]
             with torch.no_grad():
                 self.running_mean.lerp_(mean, self.momentum)

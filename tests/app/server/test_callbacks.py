@@ -27,6 +27,19 @@ from tests.known import known
 MODEL = "model=digits-dr"
 
 
+def test_another_streamlit_is_left_as_it_is_and_the_log_says_so(monkeypatch, caplog):
+    own = SafeSessionState.on_script_will_rerun
+    monkeypatch.delattr(ScriptRequests, "request_rerun_batch")
+    monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", callbacks._take_in)
+    callbacks.install()
+    assert SafeSessionState.on_script_will_rerun is callbacks._take_in
+    assert "has no request_rerun_batch" in caplog.text
+    monkeypatch.undo()
+    callbacks.install()
+    assert SafeSessionState.on_script_will_rerun is callbacks._whole
+    monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", own)
+
+
 class State:
     """What a message is taken into: its callback reads and writes, and looks for a newer message each time."""
 
