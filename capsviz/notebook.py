@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from jaxtyping import Float
@@ -12,6 +11,7 @@ from torch import Tensor
 from capsviz import zoo
 from capsviz.errors import needed
 from capsviz.network import CapsNet
+from capsviz.reading import whole
 from capsviz.tracing.layout import TraceError
 from capsviz.tracing.pixels import PixelsError, tensor_of
 from capsviz.tracing.recorder import trace as record
@@ -46,7 +46,11 @@ def show(
         from capsviz.boards.notebook import board_widget
 
     if isinstance(trace, TraceSet):
-        trace, image = trace[index(image)], 0
+        number = whole(image, f"{image!r} is no image of the set; give its number.", TraceError)
+        trace, image = trace[number], 0
+    if not isinstance(trace, Trace):
+        kind = type(trace).__name__
+        raise TraceError(f"A board shows a trace and this is a {kind}; give what capsviz.trace or Trace.open returns.")
     if model is not None:
         model = _recorded(trace, model)
     # The weights of the last layer: types of a convolutional one have their own.

@@ -6,9 +6,10 @@ import torch
 
 import capsviz
 from capsviz import CapsvizError, Intervention, data, zoo
-from capsviz.analysis import ascent, comparison, disagreement, mixtures, perturbation, predictions
+from capsviz.analysis import ascent, comparison, disagreement, metrics, mixtures, perturbation, predictions
 from capsviz.boards import trace_board
 from capsviz.figures import coefficient_histogram, confusion_matrix
+from capsviz.routing import InverseTemperature
 
 images = data.load("digits", "test").batch([0, 1])[0]
 known = capsviz.trace("digits-dr", images)
@@ -49,6 +50,14 @@ SENSELESS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (comparison.redraw, (model, model, images), {"objects": 0}),
     (comparison.redraw, (model, model, images), {"objects": 1.5}),
     (capsviz.perturb, (model, "an image"), {}),
+    (capsviz.perturb, ("digits-dr", images), {}),
+    (capsviz.show, ("a.safetensors",), {}),
+    (capsviz.show, (known.layer,), {}),
+    (known.save, ("page.html",), {}),
+    (trace_board, (known,), {"base": capsviz.trace("digits-em", images)}),
+    (capsviz.record, (None, known.layer.votes), {"inverse_temperature": InverseTemperature(0.1)}),
+    (metrics.mean_squared_error, (known.reconstruction, images[:1]), {}),
+    (zoo.load, ("digits-dr@41",), {}),
     (perturbation.draw, (model, torch.zeros(1, 8), 3), {}),
     (perturbation.draw, (model, torch.zeros(16), 3), {}),
     (perturbation.draw, (cnn, torch.zeros(1, 16), 3), {}),

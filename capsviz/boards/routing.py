@@ -15,6 +15,7 @@ from capsviz.analysis import metrics
 from capsviz.boards.message import Message
 from capsviz.boards.theme import theme
 from capsviz.figures.describe import iterations
+from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import view_of
 from capsviz.figures.picture import numbers
 from capsviz.figures.plane import Plane, fit_plane
@@ -79,6 +80,9 @@ def routing_message(
     # One scale for all iterations and all classes; both runs share it, so that they can be compared by eye.
     reaches = {"reaches": [share_reach(shares) for shares in _shares(base or trace, image)]}
     if base is not None:
+        if base.config.routing != trace.config.routing:
+            titles = f"the trace is of {trace.config.algorithm.title} and the base of {base.config.algorithm.title}"
+            raise FigureError(f"A board holds two runs of one routing and {titles}; give a board to each.")
         check(base, "board", image=image, upper=upper)
         arrays |= {"base_shares": _shares(base, image), "base_lengths": steps(base, "activations", image)}
     if "agreement" in arrays:

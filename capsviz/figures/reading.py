@@ -43,7 +43,8 @@ def steps(trace: Trace, field: str, image: int) -> Float[ndarray, "T ..."]:
     try:
         recorded = trace.layer[field]
     except KeyError as missing:
-        raise FigureError(f"The trace does not hold the {field}; trace the image again.") from missing
+        title = trace.config.algorithm.title
+        raise FigureError(f"The trace of {title} does not hold the {field}; give one that does.") from missing
     return numbers(recorded[:, image])
 
 
@@ -55,7 +56,7 @@ def votes(trace: Trace, image: int, upper: int) -> Float[ndarray, "lower dim"]:
     if trace.layer.votes is None:
         raise FigureError(
             "The trace holds no votes; record it with them, or have its model cast them "
-            "(`capsviz.tracing.recorder.with_votes`)."
+            '(`capsviz.tracing.recorder.with_votes`); of several layers record all (votes="all").'
         )
     return numbers(trace.layer.votes[image, :, upper])
 

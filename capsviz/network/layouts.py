@@ -289,7 +289,8 @@ def _checked(layout: Layout, weights: Weights) -> dict[str, int]:
         if names:
             raise LayoutError(
                 f"The file {said} {', '.join(sorted(names)[:3])}{' …' * (len(names) > 3)}, unlike the state dicts of "
-                f"{layout.repository}; name another layout ({', '.join(LAYOUTS)}) or save its state_dict()."
+                f"{layout.repository}; name another layout ({', '.join(LAYOUTS)}), or give the votes of a network of "
+                "your own to capsviz.record."
             )
     sizes: dict[str, int] = {}
     for name, shape in wanted.items():

@@ -25,7 +25,7 @@ from capsviz.network.config import CapsNetConfig, ConfigError, Window, algorithm
 from capsviz.network.own_numbers import own_numbers
 from capsviz.network.recorded import RecordedConfig
 from capsviz.reading import Name, Names, understood, whole
-from capsviz.routing import ALGORITHMS, Algorithm, DenseVotes, LayerSizes
+from capsviz.routing import ALGORITHMS, Algorithm, DenseVotes, InverseTemperature, LayerSizes
 from capsviz.tensors import all_finite, written
 from capsviz.tracing.layout import COARSE, step_axes
 from capsviz.tracing.pixels import PixelsError, pixels, tensor_of
@@ -50,6 +50,7 @@ def record(
     iterations: int = 3,
     weights: Mapping[str, Tensor] | None = None,
     activations: Float[Tensor, "batch lower"] | None = None,
+    inverse_temperature: InverseTemperature | None = None,
     lower_poses: Float[Tensor, "batch lower d"] | None = None,
     grid: tuple[int, int, int] | None = None,
     field: tuple[int, int] | None = None,
@@ -61,9 +62,11 @@ def record(
 
     images: "batch channel height width" in 0..1, or bytes, for the captions, or None. votes: "batch lower upper dim".
     routing: a key of `ALGORITHMS`; weights: what that algorithm has learned beside the votes, by name ("beta_u",
-    "coefficients", …). activations of the lower capsules: 1 unless given. The rest as in `Trace.from_steps`. Whatever
-    holds numbers may also be an array, or a list of tensors. Raises AdoptError, in one sentence, for shapes that do not
-    fit, numbers that are not finite or become so, weights that are missing, and images out of 0..1.
+    "coefficients", …). activations of the lower capsules: 1 unless given. inverse_temperature: EM's λ by iteration, as
+    of `capsviz.trace`; 1 − 0.5ᵗ, from 0.5 on, unless given. The rest as in `Trace.from_steps`, whose lower_activations
+    are these activations. Whatever holds numbers may also be an array, or a list of tensors. Raises AdoptError, in one
+    sentence, for shapes that do not fit, numbers that are not finite or become so, weights that are missing, images out
+    of 0..1, and λ for an algorithm that has none.
     """
     from capsviz.tracing.trace import stacked
 
@@ -75,6 +78,10 @@ def record(
     shown, below = _images(images, batch), _lower_poses(lower_poses, batch, lower)
     iterations = whole(iterations, f"There are no {iterations!r} iterations; give a whole number.", AdoptError)
     config = _config(algorithm, shown, (lower, upper, dim), below, grid, field, iterations)
+    if inverse_temperature is not None:
+        if not algorithm.tempered:
+            raise AdoptError(f"{algorithm.title} has no λ; leave the inverse temperature out.")
+        config = replace(config, inverse_temperature=inverse_temperature)
     owner = _owner(algorithm, config, lower, upper, dim, weights)
     with torch.no_grad(), torch.autocast(votes.device.type, enabled=False):
         found = algorithm.route(owner, DenseVotes(votes), presence, config, iterations=iterations, record=True)

@@ -81,6 +81,9 @@ def pixels(given: object, image: tuple[int, ...]) -> Float[Tensor, "batch channe
     """
     images = tensor_of(given, "images", PixelsError)
     size = f"batch × {written(image)}"
+    if images.ndim == 5 and len(images) == 1:  # what takes one image was given a batch
+        several = written(tuple(images.shape[1:]))
+        raise PixelsError(f"One image of {written(image)} is taken and these are {several}; give one of them.")
     if images.ndim != 4 or tuple(images.shape[1:]) != tuple(image):
         raise PixelsError(
             f"The network takes images of {size} and these are {written(tuple(images.shape))}; resize or stack them."

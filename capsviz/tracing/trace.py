@@ -26,6 +26,9 @@ class NotRecorded(TraceError, KeyError):
     __str__ = Exception.__str__  # a KeyError would put the sentence into quotes
 
 
+_OTHERS = {".npz", ".npy", ".html", ".json", ".csv", ".pt", ".pth", ".pkl", ".svg", ".png", ".toml"}
+
+
 def _shapes(tensors: Mapping[str, Tensor]) -> str:
     return ", ".join(f"{name} {written(tuple(value.shape))}" for name, value in tensors.items())
 
@@ -233,8 +236,11 @@ class Trace:
     def save(self, path: str | Path) -> None:
         """Write the trace as one safetensors file whose header is JSON; opens again with `Trace.open`.
 
-        The same trace gives the same bytes. Raises WriteError, and leaves a file that is there as it was.
+        The same trace gives the same bytes. Raises WriteError, and leaves a file that is there as it was; TraceError
+        for the ending of another format.
         """
+        if (ending := Path(path).suffix.lower()) in _OTHERS:
+            raise TraceError(f"A trace is no {ending} file; call it NAME.safetensors.")
         write(path, self.to_bytes())
 
     def to_bytes(self) -> bytes:

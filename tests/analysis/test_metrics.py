@@ -33,6 +33,17 @@ def test_identical_images_have_no_error_and_full_similarity():
     assert metrics.structural_similarity(images, images).tolist() == pytest.approx([1, 1, 1], abs=1e-5)
 
 
+def test_bytes_are_images_as_they_are_read():
+    images = torch.randint(256, (2, 1, 28, 28), dtype=torch.uint8)
+    for measure in (metrics.mean_squared_error, metrics.structural_similarity):
+        assert torch.equal(measure(images / 510, images), measure(images / 510, images / 255))
+
+
+def test_coefficients_have_no_entropy():
+    with pytest.raises(ValueError, match="coefficients b have no entropy"):
+        metrics.coupling_entropy(torch.tensor([0.5, -0.5, 1.0]))
+
+
 def test_similarity_falls_with_noise_image_by_image():
     torch.manual_seed(0)
     images = torch.rand(1, 1, 28, 28).repeat(2, 1, 1, 1)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors import safe_open
 
 from capsviz import data, zoo
 from capsviz.analysis.measuring import columns, control_drawer_of, drawer_of, measure, wanting
@@ -204,6 +205,15 @@ def test_the_most_confused_classes_are_found_error_by_error_over_all_records():
     assert most_confused([found], 3, 2) == (1, 2) and most_confused([found, found], 3, 3) == (0, 1, 2)
     other = dataclasses.replace(found, predicted=torch.tensor([1, 0, 2, 2], dtype=torch.uint8))
     assert most_confused([other, other, found], 3, 2) == (0, 1)
+
+
+def test_classes_are_numbers_that_index_and_subtract_and_bytes_in_a_file(tmp_path):
+    found = record()
+    assert {found.labels.dtype, found.predicted.dtype, known(found.reread).dtype} == {torch.int64}
+    found.save(tmp_path / "a.safetensors")
+    with safe_open(tmp_path / "a.safetensors", "pt") as file:
+        assert file.get_tensor("labels").dtype == torch.uint8
+    assert Predictions.open(tmp_path / "a.safetensors").labels.dtype == torch.int64
 
 
 def test_a_record_opens_as_it_was_saved(tmp_path):

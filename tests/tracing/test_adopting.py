@@ -17,7 +17,7 @@ from capsviz.boards import trace_board
 from capsviz.figures.errors import FigureError
 from capsviz.network import CapsNet, preset
 from capsviz.network.config import ConfigError, Window
-from capsviz.routing import ALGORITHMS, squash
+from capsviz.routing import ALGORITHMS, InverseTemperature, squash
 from capsviz.routing.squash import unsquash
 from capsviz.tracing.adopting import AdoptError, same_votes
 from capsviz.tracing.intervention import Intervention
@@ -142,6 +142,32 @@ def test_a_decoder_sees_the_most_active_capsule_alone():
 def test_where_nobody_says_what_capsules_see_they_see_the_whole_image():
     found = Trace.from_steps("dr", torch.full((1, 1, 6, 2), 0.5), torch.zeros(1, 1, 2, 3), grid=(2, 3, 1))
     assert found.config.receptive_field(1, 2) == (0, 0, 28, 28) and found.config.view(0) == Window(28, 0)
+
+
+def test_em_takes_the_lambda_of_the_network_that_cast_the_votes():
+    images = digits()
+    theirs, weaker = capsviz.trace("digits-em", images), InverseTemperature(0.1)
+    model = capsviz.load("digits-em")
+    weights = {name: model.owner(0).state_dict()[name] for name in ("beta_u", "beta_a")}
+    given: dict[str, Any] = {"weights": weights, "activations": theirs.primary_activations}
+    wanted = capsviz.trace(model, images, inverse_temperature=weaker)
+    found = capsviz.record(images, known(theirs.layer.votes), "em", inverse_temperature=weaker, **given)
+    torch.testing.assert_close(found.activations, wanted.activations, rtol=1e-4, atol=1e-5)
+    plain = capsviz.record(images, known(theirs.layer.votes), "em", **given)
+    torch.testing.assert_close(plain.activations, theirs.activations, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("start", [0.0, 2.0])
+def test_a_board_says_that_all_begin_alike_where_they_do(start: float):
+    votes, logits = torch.randn(1, 8, 4, 6), start * torch.randn(1, 8, 4)
+    couplings, poses = [], []
+    for _ in range(3):
+        couplings.append(logits.softmax(-1))
+        poses.append(squash(torch.einsum("bij,bijd->bjd", couplings[-1], votes)))
+        logits = logits + torch.einsum("bijd,bjd->bij", votes, poses[-1])
+    found = Trace.from_steps("dr", torch.stack(couplings), torch.stack(poses), votes=votes)
+    said = trace_board(found).message(0).fields["lines"][0]["says_first"]
+    assert said == (None if start else "All b are 0: every coupling is 1/4, maximum confusion.")
 
 
 def test_unsquash_is_the_way_back():

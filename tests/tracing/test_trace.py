@@ -374,3 +374,27 @@ def test_positions_of_a_layer_are_counted_from_either_end():
     rows, columns, _ = whole.layers[0].upper_grid
     assert torch.equal(whole.at(0, -1).poses, whole.at(0, rows * columns - 1).poses)
     assert whole.at(0, -1).poses.numel()
+
+
+def test_a_trace_says_what_it_holds_in_few_lines_and_is_itself_alone(tmp_path):
+    found = trace("digits-dr", torch.zeros(2, 1, 28, 28))
+    assert (
+        repr(found).splitlines()[0].startswith("<Trace of digits-dr, 10 classes: images 2 × 1 × 28 × 28, primary_poses")
+    )
+    assert "layers[0]: <Dynamic routing, T = 3: logits 3 × 2 × 288 × 10, couplings" in repr(found)
+    assert len(repr(found)) < 600 and len(repr(found.layer.keys())) < 400
+    other = trace("digits-dr", torch.zeros(2, 1, 28, 28))
+    assert found == found and found != other and {found: 1, found.layer: 2}[found] == 1
+    assert found in [other, found] and found.layer not in [other.layer]
+    found.save(tmp_path / "many.safetensors")
+    with pytest.raises(TraceError, match="holds no set of traces; open a trace in it by itself"):
+        capsviz.TraceSet.open(tmp_path)
+
+
+def test_of_a_model_at_another_step_those_that_are_kept_are_named():
+    with pytest.raises(
+        zoo.ZooError, match=r"^digits-dr is kept as digits-dr@0, .*digits-dr@40, .*; choose one of these\.$"
+    ):
+        zoo.load("digits-dr@41")
+    with pytest.raises(zoo.ZooError, match=r"^Of digits-l2-fc no step of its training is kept"):
+        zoo.load("digits-l2-fc@40")
