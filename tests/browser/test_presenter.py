@@ -39,6 +39,13 @@ def test_keys_leaf_through_images_classes_iterations_and_pages(visitor: Visitor)
     press(visitor, "Alt+[", "image=8")  # as many keyboards write it
     press(visitor, "Alt+]", "image=9")
     press(visitor, "PageUp", "image=8")
+    of_russian = (
+        'document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ъ", code: "BracketRight", bubbles: true }))'
+    )
+    visitor.window.evaluate(of_russian)
+    visitor.eventually(lambda: "image=9" in visitor.query(), "the next image")
+    visitor.settle()
+    press(visitor, "PageUp", "image=8")
     press(visitor, "+", "T=4")
     visitor.window.keyboard.press("-")
     visitor.eventually(lambda: "T=" not in visitor.query(), "three iterations again")
