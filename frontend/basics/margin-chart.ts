@@ -5,9 +5,9 @@ import { scaleLinear, type ScaleLinear } from "d3-scale";
 import { Panel, type Pen } from "../core/canvas";
 import type { Look } from "../core/look";
 import { indices, largest } from "../core/numbers";
-import { arrow, disc, haloed, line, ring, type Spot, strokeIn } from "../core/shapes";
+import { arrow, disc, fitted, haloed, line, ring, type Spot, strokeIn } from "../core/shapes";
 import { marginGradient, marginLoss, type Margins } from "./margin";
-import { fanOut, NAMED } from "./names";
+import { fanOut, NAME, NAMED } from "./names";
 
 const NEAR = 28; // CSS pixels from a point at which it can be taken, in ordinary type
 const CROWDED = 0.03; // loss below which names are fanned out
@@ -101,7 +101,8 @@ export class MarginChart extends Panel<MarginState> {
     pen.textAlign = "left";
     classes.forEach((_, j) => this.push(pen, scene, j));
     pen.font = look.type(15, "bold");
-    const spots = classes.map((text, j) => ({ ...this.spot(j), text }));
+    const widest = NAME * (frame.right - frame.left);
+    const spots = classes.map((name, j) => ({ ...this.spot(j), text: fitted(pen, name, widest) }));
     // Those that cost hardly anything crowd on the axis; the others have their names above them.
     const crowded = (j: number): boolean => !targets[j] && marginLoss(lengths[j], false, margins) < CROWDED;
     const named = new Set(largest(lengths, NAMED, held ?? targets.indexOf(true)));
@@ -122,7 +123,13 @@ export class MarginChart extends Panel<MarginState> {
       pen.stroke();
       if (crowded(j) || !named.has(j)) return;
       const half = pen.measureText(spot.text).width / 2;
-      haloed(pen, spot.text, Math.min(spot.x, frame.right - half), spot.y - 14 * scale, theme);
+      haloed(
+        pen,
+        spot.text,
+        Math.max(frame.left + half, Math.min(spot.x, frame.right - half)),
+        spot.y - 14 * scale,
+        theme,
+      );
     });
   }
 

@@ -12,6 +12,8 @@ interface Named {
 
 /** Points that have a name; of more of them those of the longest capsules. */
 export const NAMED = 12;
+/** Of a chart's width that a name takes at most. */
+export const NAME = 0.35;
 const APART = 7; // pixels between two names of a row
 const ASIDE = 190; // pixels that a name may stand beside its point
 const ROW = 19; // pixels from a row to the next, in ordinary type

@@ -5,10 +5,10 @@ import { scaleLinear } from "d3-scale";
 import { Panel, type Pen } from "../core/canvas";
 import type { Look } from "../core/look";
 import { indices, largest, shown } from "../core/numbers";
-import { arrow, disc, haloed, line, type Spot, strokeIn } from "../core/shapes";
+import { arrow, disc, fitted, haloed, line, type Spot, strokeIn } from "../core/shapes";
 import { SquarePlane } from "../core/square-plane";
 import { squash, squashed } from "../core/vectors";
-import { fanOut, NAMED } from "./names";
+import { fanOut, NAME, NAMED } from "./names";
 
 export interface SquashState {
   readonly look: Look;
@@ -81,7 +81,8 @@ export class SquashCurve extends Panel<SquashState> {
     for (const k of indices(161)) pen.lineTo(x((most * k) / 160), y(squashed((most * k) / 160)));
     pen.stroke();
     pen.font = look.type(15, "bold");
-    const named = classes.map((text, j) => ({ x: x(sums[j]), y: y(lengths[j]), text }));
+    const widest = NAME * (frame.right - frame.left);
+    const named = classes.map((name, j) => ({ x: x(sums[j]), y: y(lengths[j]), text: fitted(pen, name, widest) }));
     // Over the short ones the curve leaves room; a long one has its name below the curve.
     const known = new Set(largest(lengths, NAMED));
     const short = named.filter((_, j) => lengths[j] < 0.5 && known.has(j));

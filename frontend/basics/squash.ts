@@ -6,7 +6,7 @@ import { element, heldByFinger, isTap, pointed, roomBelow } from "../core/dom";
 import { indices, shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import { squashed } from "../core/vectors";
-import { isolated } from "../core/shapes";
+import { isolated } from "../core/letters";
 import "./basics.css";
 import { Later, Slider } from "./slider";
 import { SquashCurve, VectorPlane, type SquashState } from "./squash-panels";

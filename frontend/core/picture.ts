@@ -5,6 +5,7 @@ import { Context } from "svgcanvas";
 
 import { panelOf, type Pen, penOf } from "./canvas";
 import { element } from "./dom";
+import { lines } from "./letters";
 
 const LEFT_OUT = ".player-controls button, .player-controls input, .tools, select, .board-files";
 const SHARPER = 2; // pixels of a PNG for each of the board
@@ -90,20 +91,30 @@ function seen(colour: string): boolean {
   return !plain(colour).endsWith(" 0.000)");
 }
 
-/** The words of a text, each where it stands: a line may break between any two. */
+/** The words of a text, each where it stands: a line may break between any two, and within one. */
 function write(text: Text, pen: Pen, style: CSSStyleDeclaration): void {
   const range = document.createRange();
   pen.font = `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
   pen.fillStyle = plain(style.color);
   pen.textAlign = "left";
   pen.textBaseline = "alphabetic";
+  const between = (from: number, to: number): Range => {
+    range.setStart(text, from);
+    range.setEnd(text, to);
+    return range;
+  };
   for (const { 0: word, index } of text.data.matchAll(/\S+/g)) {
-    range.setStart(text, index);
-    range.setEnd(text, index + word.length);
-    const box = range.getBoundingClientRect();
-    if (!box.width) continue;
-    const { fontBoundingBoxAscent: above, fontBoundingBoxDescent: below } = pen.measureText(word);
-    pen.fillText(word, box.left, box.top + (box.height * above) / (above + below));
+    const broken = between(index, index + word.length).getClientRects().length > 1;
+    const parts = broken
+      ? lines(word, (from, to) => between(index + from, index + to).getBoundingClientRect())
+      : [word];
+    let from = index;
+    for (const part of parts) {
+      const box = between(from, (from += part.length)).getBoundingClientRect();
+      if (!box.width) continue;
+      const { fontBoundingBoxAscent: above, fontBoundingBoxDescent: below } = pen.measureText(part);
+      pen.fillText(part, box.left, box.top + (box.height * above) / (above + below));
+    }
   }
 }
 

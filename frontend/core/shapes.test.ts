@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Pen } from "./canvas";
 import type { Look } from "./look";
-import { bubble, fitted, isolated, within } from "./shapes";
+import { bubble, fitted, within } from "./shapes";
 
 test("a line that stays inside the box keeps its end", () => {
   assert.deepEqual(within([50, 50], [80, 20], 0, 0, 100, 100), [[80, 20], false]);
@@ -51,9 +51,4 @@ test("of several texts the first that fits is written, and only where none does 
   const family = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}";
   assert.equal(fitted(pen, `a${family}bcdef`, 100), `a${family}…`, "what is one sign is not cut");
   assert.equal(fitted(pen, `a${family}bcdef`, 99), "a…");
-});
-
-test("a name that is written from right to left leaves what follows it in its place", () => {
-  assert.equal(isolated("חתול"), "\u2068חתול\u2069");
-  assert.equal(isolated("Trouser"), "Trouser");
 });

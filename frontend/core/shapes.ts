@@ -2,6 +2,7 @@
 
 import type { Pen } from "./canvas";
 import type { Theme } from "./colours";
+import { lettersOf } from "./letters";
 import type { Look } from "./look";
 
 export type Place = readonly [number, number];
@@ -149,20 +150,6 @@ export function bubble(
 export function roomFor(pen: Pen, names: readonly string[], size: number, look: Look, most: number): number {
   pen.font = look.type(size, "bold");
   return Math.min(most, Math.max(...names.map((name) => pen.measureText(name).width)));
-}
-
-/** What readers take for the letters of a text: with their marks, and joined signs together. */
-function lettersOf(text: string): string[] {
-  if (!("Segmenter" in Intl)) return Array.from(text); // Firefox before 125
-  const letters = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-  return Array.from(letters.segment(text), ({ segment }) => segment);
-}
-
-/** A name that is written from right to left, so that what follows it stays where it is written. */
-export function isolated(name: string): string {
-  return /[\p{Script=Hebrew}\p{Script=Arabic}\u061c\u200e\u200f\u202a-\u202e]/u.test(name)
-    ? `\u2068${name}\u2069`
-    : name;
 }
 
 /** The first of several texts that fits a width; if none does, the last one, cut, with dots where something is missing. */
