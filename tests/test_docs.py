@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from capsviz import routing
+from capsviz.boards import trace_board
 from capsviz.experiments.reports import document
 from capsviz.routing import ALGORITHMS
+from capsviz.routing.dynamic import DYNAMIC
+from capsviz.tracing.trace import Trace
 from docs import architecture, tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,8 +57,16 @@ def test_the_lines_of_python_on_a_page_run(page: str, tmp_path: Path, monkeypatc
     blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     own = [block for block in blocks if block.startswith(("import", "from"))]  # others go on with somebody's numbers
     names: dict[str, object] = {}
+    for name in ALGORITHMS:
+        monkeypatch.setitem(ALGORITHMS, name, ALGORITHMS[name])
+    monkeypatch.setitem(ALGORITHMS, "top-3", DYNAMIC)  # the page's own one leaves with the test
     for block in own:
         exec(block, names)
+    found = names.get("routed")
+    if isinstance(found, Trace):
+        assert (found.layer["couplings"] > 0).sum(-1).unique().tolist() == [3]
+        called = trace_board(found).message(0).fields["called"]
+        assert (tmp_path / "top-3.html").is_file() and called == "Top-3 routing of 288 capsules to 10"
     assert (tmp_path / "digits.safetensors").is_file() and len(own) > 1
 
 

@@ -32,7 +32,9 @@ class ConfigError(CapsvizError):
 def algorithm_of(routing: str, error: type[CapsvizError] = ConfigError) -> Algorithm:
     """The algorithm of a name; raises `error` where none is called so."""
     if routing not in list(ALGORITHMS):  # what is given may be a list, which no mapping can be asked for
-        raise error(f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}.")
+        raise error(
+            f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}, or import what defines it."
+        )
     return ALGORITHMS[routing]
 
 
