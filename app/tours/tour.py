@@ -17,8 +17,8 @@ LONGEST_TITLE, LONGEST_LINK = 120, 26_000  # with a picture in it
 MOST_CHARACTERS = 400_000
 """Of a whole file."""
 PANEL = re.compile(
-    r"(strip|board|lengths|entropy|flow|numbers|routing-toy|live|maps|histogram|objects|answers?|mixture|sweep|pooling"
-    r"|meanings|sheet|exhibit|squash|margin-loss|parse-tree|reconstructions|grid|distributions|confusions|matrix"
+    r"(strip|board|lengths|entropy|certainty|shares|flow|numbers|routing-toy|live|maps|histogram|objects|answers?"
+    r"|mixture|sweep|pooling|meanings|sheet|exhibit|squash|margin-loss|parse-tree|reconstructions|grid|distributions|confusions|matrix"
     rf"|cell|wrong|convergence|multi-mnist-drawn|training|{'|'.join(f'{name}-figure' for name in NAMES)})"
     r"(-[a-z0-9_-]{0,39})?"
 )

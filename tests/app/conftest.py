@@ -12,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from app import scene
 from app.shared import resources
+from app.tours import tour
+from app.tours.tour import TourStep
 from capsviz import zoo
 
 SCRIPT = Path(__file__).resolve().parents[2] / "app" / "script.py"
@@ -49,6 +51,13 @@ def show_only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
         cache.clear()
 
 
+def _no_panels(app: AppTest, page: str) -> Iterator[str]:
+    """What is wrong with a tour's step whose panel is a picture of the page."""
+    for key in app.session_state["shown"].pictures if "shown" in app.session_state else ():
+        step = TourStep("A step", f"{page}?model=digits-dr", panel=key.removesuffix("None"))
+        yield from tour.step_problems(1, step)
+
+
 @pytest.fixture
 def visit(bare_machine: Path) -> Visit:
     """Open a page at a link: `visit("perturb", image=7)`; nothing may have gone wrong in the script."""
@@ -60,6 +69,7 @@ def visit(bare_machine: Path) -> Visit:
             app.query_params[key] = str(value)
         app.run()
         assert not app.exception, [error.value for error in app.exception]
+        assert not [*_no_panels(app, page)], "whatever can be taken away is the panel of a step"
         return app
 
     return open_page

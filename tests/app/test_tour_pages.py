@@ -12,11 +12,9 @@ from streamlit.testing.v1 import AppTest
 from app import scene
 from app.sources import linked_picture
 from app.state import viewpoints
-from app.state.choices import EXHIBITS, SECTIONS, VIEWS
 from app.tours import path, store, tour
 from app.tours.tour import Tour, TourError, TourStep
 from capsviz.data import Viewpoint
-from capsviz.experiments.reports import NAMES
 from tests.app.conftest import Visit
 from tests.app.page.test_presenter import press
 from tests.known import known
@@ -45,11 +43,11 @@ def html(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.get("html"))
 
 
-@pytest.mark.parametrize(("name", "number"), STEPS)
-def test_every_step_that_ships_stands_with_its_words_and_without_a_notice(visit: Visit, name: str, number: int):
-    step = store.find(name).steps[number - 1]
+@pytest.mark.parametrize("name", store.SHIPPED)
+def test_a_step_stands_with_its_words_and_without_a_notice(visit: Visit, name: str):
+    step = store.find(name).steps[0]
     page, query = view(step)
-    app = visit(page, **query, tour=name, step=number, present=1)
+    app = visit(page, **query, tour=name, step=1, present=1)
     assert not app.error and not app.warning
     assert step.caption in words(app)
     assert f'<p class="tour-title">{step.title}</p>' in html(app).replace("&#x27;", "'")
@@ -297,27 +295,6 @@ def test_a_talk_that_could_not_be_opened_again_is_not_saved_and_says_why(visit: 
 def test_a_view_with_a_large_picture_of_ones_own_is_a_step_like_any_other():
     link = "dynamic?model=digits-dr&source=upload&picture=" + "x" * linked_picture.LONGEST
     assert not list(tour.step_problems(1, TourStep("A picture", link)))
-
-
-@pytest.mark.parametrize(
-    ("page", "query"),
-    [
-        *(("results", {"experiment": name}) for name in NAMES),
-        *(("discriminative", {"part": part}) for part in SECTIONS),
-        *(("basics", {"exhibit": exhibit}) for exhibit in EXHIBITS),
-        *(("compare", {"view": each}) for each in VIEWS),
-        *((page, {}) for page in ("dynamic", "em", "perturb", "mixtures", "viewpoint")),
-        ("dynamic", {"lab": "toy"}),
-    ],
-)
-def test_whatever_can_be_taken_away_is_the_panel_of_a_step(visit: Visit, page: str, query: dict[str, str]):
-    app = visit(page, model="digits-dr", **query)
-    offered = list(app.session_state["shown"].pictures)
-    assert offered
-    for key in offered:
-        assert not list(
-            tour.step_problems(1, TourStep("A step", f"{page}?model=digits-dr", panel=key.removesuffix("None")))
-        ), key
 
 
 def test_what_was_wrong_with_a_file_is_forgotten_with_it_and_with_the_page(visit: Visit):

@@ -158,13 +158,6 @@ def test_digits_lead_to_the_pages_and_p_presents_the_start_page(visitor: Visitor
     sync_api.expect(visitor.window.get_by_text("the pages, in their order")).to_be_visible()
 
 
-def test_a_way_on_opens_its_page_with_the_choices(visitor: Visitor):
-    visitor.open("start?model=digits-dr&image=12")
-    visitor.window.locator(".st-key-ways a", has_text="Move a number").click()
-    sync_api.expect(visitor.window.locator("h2")).to_have_text("Perturb")
-    visitor.eventually(lambda: visitor.query() == "model=digits-dr&image=12", "the same choices")
-
-
 def test_the_links_fit_one_line_beside_the_sidebar_and_wrap_on_a_telephone(
     open_window: Callable[..., sync_api.Page], address: str
 ):

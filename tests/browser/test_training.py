@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from app.benchmarks.serving import Server, serving
 from tests.app.training.test_trainings import wait
 from tests.browser.api import sync_api
@@ -26,8 +24,7 @@ def processes(server: Server) -> list[str]:
     return [number for task in tasks for number in (task / "children").read_text().split()]
 
 
-@pytest.mark.parametrize("stopped", [False, True], ids=["to its end", "stopped"])
-def test_a_network_is_trained_in_sight(open_window: Callable[..., sync_api.Page], tmp_path: Path, stopped: bool):
+def test_a_network_is_trained_in_sight(open_window: Callable[..., sync_api.Page], tmp_path: Path):
     expect = sync_api.expect
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -42,31 +39,27 @@ def test_a_network_is_trained_in_sight(open_window: Callable[..., sync_api.Page]
         stop = window.locator(".st-key-stop button")
         expect(stop).to_be_visible()
         assert len(list(temporary.glob("capsviz-training-*"))) == 1
-        if stopped:
-            stop.click()
-            expect(window.get_by_text("You stopped this training; train again whenever you like.")).to_be_visible()
-        else:
-            expect(window.locator(".st-key-training-drawn .js-plotly-plot")).to_be_visible(timeout=TRAINING)
-            assert len(processes(server)) == 1
-            said = window.get_by_text("The model is yours for this session: digits-dr.capsviz, wrong on")
-            expect(said).to_be_visible(timeout=TRAINING)
-            for name in PICTURES:
-                expect(window.locator(f".st-key-training-{name} .js-plotly-plot")).to_be_visible()
-            expect(window.get_by_text("As the trained network draws it, which reads")).to_be_visible()
-            visitor.settle()
-            errors = window.locator(".st-key-training-errors .js-plotly-plot")
-            assert errors.evaluate("plot => plot.data[0].y.length") == EPOCHS
-            for width, height in ((390, 844), (1280, 720)):
-                window.set_viewport_size({"width": width, "height": height})
-                visitor.still()
-                assert visitor.remaining(lambda: [*asked(window, "overprinted()"), *too_wide(window)]) == []
-            window.get_by_text("Open it on the page Dynamic routing").click()
-            window.wait_for_url(re.compile(r"/dynamic\?model=digits-dr\.capsviz&"))
-            expect(window.get_by_text("MNIST test image 108").first).to_be_visible()
-            expect(window.locator("h2")).to_have_text("Dynamic routing")
-            expect(window.get_by_role("radio", name="Dynamic routing, yours")).to_be_checked()
-            visitor.settle()
-            visitor.board()
+        expect(window.locator(".st-key-training-drawn .js-plotly-plot")).to_be_visible(timeout=TRAINING)
+        assert len(processes(server)) == 1
+        said = window.get_by_text("The model is yours for this session: digits-dr.capsviz, wrong on")
+        expect(said).to_be_visible(timeout=TRAINING)
+        for name in PICTURES:
+            expect(window.locator(f".st-key-training-{name} .js-plotly-plot")).to_be_visible()
+        expect(window.get_by_text("As the trained network draws it, which reads")).to_be_visible()
+        visitor.settle()
+        errors = window.locator(".st-key-training-errors .js-plotly-plot")
+        assert errors.evaluate("plot => plot.data[0].y.length") == EPOCHS
+        for width, height in ((390, 844), (1280, 720)):
+            window.set_viewport_size({"width": width, "height": height})
+            visitor.still()
+            assert visitor.remaining(lambda: [*asked(window, "overprinted()"), *too_wide(window)]) == []
+        window.get_by_text("Open it on the page Dynamic routing").click()
+        window.wait_for_url(re.compile(r"/dynamic\?model=digits-dr\.capsviz&"))
+        expect(window.get_by_text("MNIST test image 108").first).to_be_visible()
+        expect(window.locator("h2")).to_have_text("Dynamic routing")
+        expect(window.get_by_role("radio", name="Dynamic routing, yours")).to_be_checked()
+        visitor.settle()
+        visitor.board()
         expect(stop).not_to_be_visible()
         assert processes(server) == [] and list(temporary.glob("capsviz-training-*")) == []
         visitor.leave()
