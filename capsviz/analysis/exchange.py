@@ -120,7 +120,7 @@ def read(content: bytes, name: str) -> ModelFile:
     file = tensor_bytes(content, REMEDY, ZooError, name=name)
     entry = _entry(file, name)
     weights = [each for each in file.names if each.startswith(WEIGHTS)]
-    if (held := sum(_size(file, each) for each in weights)) < entry.network.weights:
+    if (held := sum(math.prod(file.shape(each)) for each in weights)) < entry.network.weights:
         file.refuse("", f"holds {held:,} weights and its config wants {entry.network.weights:,} at least")
     for each in file.names:
         _check_kind(file, each)
@@ -158,19 +158,12 @@ def _entry(file: TensorFile, name: str) -> Entry:
     return replace(_alone(entry), file=name)
 
 
-def _size(file: TensorFile, name: str) -> int:
-    size = 1
-    for side in file.shape(name):
-        size *= side
-    return size
-
-
 def _check_kind(file: TensorFile, name: str) -> None:
     """Refuse what is no part of a model, and numbers of another type; shapes are held against the config later."""
     kind = file.dtype(name)
     scales = SCALES + name.removeprefix(WEIGHTS)
     if name.startswith(WEIGHTS) and scales in file.names:
-        file.expect(scales, (-(-_size(file, name) // RUN),))
+        file.expect(scales, (-(-math.prod(file.shape(name)) // RUN),))
         file.expect(name, file.shape(name), ("I8",))
     elif name.startswith(SCALES):
         if WEIGHTS + name.removeprefix(SCALES) not in file.names:

@@ -52,11 +52,8 @@ def upscaled(levels: np.ndarray) -> np.ndarray:
 
     Pillow resamples bytes in integer arithmetic, so the result is the same on every machine.
     """
-    canvas = np.zeros((SIDE, SIDE), dtype=np.uint8)
-    margin = (SIDE - GLYPH) // 2
     glyph = Image.fromarray(levels).resize((GLYPH, GLYPH), Image.Resampling.BICUBIC)
-    canvas[margin : margin + GLYPH, margin : margin + GLYPH] = np.asarray(glyph)
-    return canvas
+    return np.pad(np.asarray(glyph), (SIDE - GLYPH) // 2)
 
 
 DIGITS = Digits(

@@ -21,10 +21,8 @@ from capsviz.experiments import results, seeds
 from capsviz.experiments.multi import NAME
 from capsviz.experiments.seeds import steps_of
 from capsviz.files import CheckpointError, read_tensors, write_tensors
-from capsviz.network import METHODS, CapsNet
+from capsviz.network import METHODS, CapsNet, strongest
 from capsviz.training.config import TrainingConfig
-from capsviz.training.evaluate import most_active
-from capsviz.training.feed import multi_hot
 from capsviz.training.runs import SUMMARY, open_run, read_summary
 
 COUNT = 8
@@ -131,8 +129,7 @@ def draw(
 
 def named(activations: Float[Tensor, "image upper"], labels: Int64[Tensor, "image 2"]) -> Int64[Tensor, "image 2"]:
     """The two classes that a network names, as `evaluate` does; one that is right stands in its label's place."""
-    found = most_active(activations, multi_hot(labels, activations.shape[1]))
-    classes = found.nonzero()[:, 1].view(-1, 2)
+    classes = strongest(activations, 2).sort(dim=1).values
     crossed = (classes.flip(1) == labels).any(dim=1, keepdim=True)
     return torch.where(crossed, classes.flip(1), classes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import Annotated, Any, Generic, Literal, NotRequired, TypedDict, TypeVar
 
 from msgspec import Meta
 
@@ -179,36 +179,6 @@ class Zeros(Shipped):
     near: Share
 
 
-class ZerosRows(Machine):
-    """Shipped models that learned b."""
-
-    rows: Annotated[list[Zeros], MOST_ROWS]
-
-
-class AskedRows(Machine):
-    """Shipped models asked with T = 1 …"""
-
-    rows: Annotated[list[Asked], MOST_ROWS]
-
-
-class MovedRows(Machine):
-    """Shipped models over images from other viewpoints than in training."""
-
-    rows: Annotated[list[Moved], MOST_ROWS]
-
-
-class RecoveredRows(Machine):
-    """How well the viewpoint is recovered."""
-
-    rows: Annotated[list[Recovered], MOST_ROWS]
-
-
-class OverlaidRows(Machine):
-    """Shipped models over MultiMNIST."""
-
-    rows: Annotated[list[Overlaid], MOST_ROWS]
-
-
 class Speed(TypedDict):
     """What `capsviz benchmark` measured."""
 
@@ -231,22 +201,25 @@ class Held(Row):
     seconds_per_step: Amount
 
 
-class HeldRows(Machine):
-    """What `capsviz benchmark memory` measured."""
+R = TypeVar("R")
 
-    rows: Annotated[list[Held], MOST_ROWS]
+
+class Rows(Machine, Generic[R]):
+    """A result that grows row by row."""
+
+    rows: Annotated[list[R], MOST_ROWS]
 
 
 KINDS: dict[str, Any] = {
     "iterations": SweepByT,
     "ascent": SweepOfB,
     "sparsity": SweepOfB,
-    "iterations-shipped": AskedRows,
-    "sparsity-shipped": ZerosRows,
-    "robustness": MovedRows,
-    "viewpoint": RecoveredRows,
-    "multi-mnist": OverlaidRows,
-    "memory": HeldRows,
+    "iterations-shipped": Rows[Asked],
+    "sparsity-shipped": Rows[Zeros],
+    "robustness": Rows[Moved],
+    "viewpoint": Rows[Recovered],
+    "multi-mnist": Rows[Overlaid],
+    "memory": Rows[Held],
     **{f"speed-{preset}{device}": Speed for preset in PRESETS | MATRIX_PRESETS for device in ("", "-cuda", "-mps")},
 }
 """By the name of the file. What other files hold, their own readers say."""
