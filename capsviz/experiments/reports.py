@@ -81,7 +81,7 @@ def _table() -> Report:
 
 def _convergence() -> Report:
     curves = convergence.curves()
-    found = convergence.crossings(curves)
+    found, early = convergence.crossings(curves), convergence.early(curves)
     names = convergence.data_sets(curves)
     data = ", ".join(map(title_of, names))
     compared = [curve for curve in curves if curve.data in names]
@@ -89,14 +89,15 @@ def _convergence() -> Report:
     cycle = sum("one-cycle" in curve.command for curve in compared)
     trained = (
         f"{data}: one training, one seed for each curve (presets: {presets}). Error on validation images held out of "
-        f"the training set, where the paper draws test error; read after each epoch. {cycle} of {len(compared)} under "
+        f"the training set, where the paper draws test error, after each epoch, of the averaged weights where a training "
+        f"averages them; the margin loss is that of the weights in training. {cycle} of {len(compared)} under "
         "a one-cycle learning rate, which settles all of them towards the end"
     )
     return Report(
         "convergence",
         "Figure 3",
         "Do L1 and L2 converge faster than dynamic routing?",
-        tuple(convergence.sentences(found)),
+        (*([convergence.early_sentence(early)] if early else []), *convergence.sentences(found)),
         convergence.markdown(found) if found else "",
         trained if names else "No trainings of DR and of L2 or L1 that differ in nothing else are here yet",
         "capsviz experiment convergence",
