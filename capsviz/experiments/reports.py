@@ -89,9 +89,9 @@ def _convergence() -> Report:
     cycle = sum("one-cycle" in curve.command for curve in compared)
     trained = (
         f"{data}: one training, one seed for each curve (presets: {presets}). Error on validation images held out of "
-        f"the training set, where the paper draws test error, after each epoch, of the averaged weights where a training "
-        f"averages them; the margin loss is that of the weights in training. {cycle} of {len(compared)} under "
-        "a one-cycle learning rate, which settles all of them towards the end"
+        "the training set, where the paper draws test error, after each epoch, of the averaged weights where a "
+        "training averages them; the margin loss is that of the weights in training. "
+        f"{cycle} of {len(compared)} under a one-cycle learning rate, which settles all of them towards the end"
     )
     return Report(
         "convergence",

@@ -635,15 +635,11 @@ def test_a_network_without_capsules_stands_in_a_block_of_its_own(folder):
 
 
 def test_early_on_methods_are_held_against_dynamic_routing_epoch_by_epoch():
-    curves = [
-        curve("dr", [10.0, 8.0, 5.0, 4.0], []),
-        curve("l1", [8.0, 7.0, 6.0, 5.0], []),
-        curve("l2", [11.0, 8.0], []),
-    ]
-    found = convergence.early(curves)
-    assert found == {"digits": {"l1": pytest.approx(-1.5), "l2": pytest.approx(1.0)}}
+    errors = {"dr": [10.0, 8.0, 5.0, 4.0], "l1": [8.0, 7.0, 6.0, 5.0], "l2": [11.0, 8.0]}
+    found = convergence.early([curve(name, values, []) for name, values in errors.items()])
+    assert found == {"mnist": {"l1": pytest.approx(-1.5), "l2": pytest.approx(1.0)}}
     said = convergence.early_sentence(found)
-    assert said.endswith("first half of the epochs: Digits L2 1.00 above, L1 1.50 below. One training each.")
+    assert said.endswith("first half of the epochs: MNIST L2 1.00 above, L1 1.50 below. One training each.")
 
 
 def test_where_networks_ran_is_said_unless_it_was_the_cpu(folder, monkeypatch):
