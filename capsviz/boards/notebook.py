@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from capsviz.boards.board import Board
 from capsviz.boards.built import bundle
 from capsviz.errors import needed
+from capsviz.figures.errors import FigureError
+
+TOGETHER = 20
+"""Classes whose numbers come at once: some 50 kB each of the digits, 90 kB of MNIST's papers' network."""
 
 
 def board_widget(board: Board) -> Any:
@@ -22,23 +26,44 @@ def _kind() -> Any:
         import traitlets
 
     class BoardWidget(anywidget.AnyWidget):
-        """What `frontend/notebook/widget.ts` keeps in step with the browser, which sets `upper` alone."""
+        """What `frontend/notebook/widget.ts` keeps in step with the browser, which sets `upper` alone.
+
+        Of up to `TOGETHER` classes it holds the numbers of all, so that it needs no kernel when it is looked at again.
+        """
 
         _esm = bundle("widget.js")
         board, name, css = (traitlets.Unicode().tag(sync=True) for _ in range(3))
-        first = traitlets.List(traitlets.Bytes()).tag(sync=True)
-        message = traitlets.Bytes().tag(sync=True)
-        upper = traitlets.Int().tag(sync=True)
+        first, messages = (traitlets.List(traitlets.Bytes()).tag(sync=True) for _ in range(2))
+        shared = traitlets.Bytes().tag(sync=True)
+        count, upper = (traitlets.Int().tag(sync=True) for _ in range(2))
 
         def __init__(self, shown: Board):
+            together = shown.count <= TOGETHER
+            self._said = f"<{shown.title}: {shown.message(shown.upper).fields.get('alt', 'a board')}>"
             super().__init__(
                 board=shown.kind,
                 name=shown.file,
                 css=bundle("widget.css"),
                 first=list(shown.first),
-                message=shown.packed(shown.upper),
+                shared=shown.packed_shared(),
+                messages=[
+                    shown.packed(upper, without=shown.shared)
+                    for upper in (range(shown.count) if together else (shown.upper,))
+                ],
+                count=shown.count,
                 upper=shown.upper,
             )
-            self.observe(lambda change: setattr(self, "message", shown.packed(change["new"])), "upper")
+            if not together:
+                answer = partial(shown.packed, without=shown.shared)
+                self.observe(lambda change: setattr(self, "messages", [answer(change["new"])]), "upper")
+
+        @traitlets.validate("upper")
+        def _a_class(self, proposal: Any) -> int:
+            if not 0 <= proposal["value"] < self.count:
+                raise FigureError(f"There is no class {proposal['value']}; choose one from 0 to {self.count - 1}.")
+            return int(proposal["value"])
+
+        def __repr__(self) -> str:
+            return str(self._said)
 
     return BoardWidget

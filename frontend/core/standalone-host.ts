@@ -54,6 +54,7 @@ export class StandaloneHost {
   private dress({ text, ground, accent }: Theme): void {
     const colours = { text, ground, accent };
     for (const [name, colour] of Object.entries(colours)) this.root.style.setProperty(`--${name}`, colour);
+    this.root.style.colorScheme = isDark(ground) ? "dark" : "light"; // for what the browser draws itself
   }
 
   private get ground(): string {
@@ -67,6 +68,12 @@ export class StandaloneHost {
   private png(): Promise<Blob> {
     return pngOf(this.place, this.ground);
   }
+}
+
+/** Whether a colour "#rrggbb" is nearer to black than to white. */
+function isDark(colour: string): boolean {
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+  return red + green + blue < 384;
 }
 
 function save(file: Blob, name: string): void {

@@ -3,16 +3,22 @@
 import { boards } from "../boards";
 import { StandaloneHost } from "../core/standalone-host";
 import { element } from "../core/dom";
+import { unpack } from "../core/message";
 
 /** What capsviz/boards/notebook.py keeps in step with the browser. */
 interface Content {
   readonly board: string;
   readonly name: string;
   readonly css: string;
-  /** Packed messages: those that come once and before the others, and the board's. */
+  /** Packed messages that come once and before the others. */
   readonly first: readonly DataView[];
-  readonly message: DataView;
-  /** The class whose numbers the message has; set by the browser, it asks for those of another one. */
+  /** What is the same for all classes, packed. */
+  readonly shared: DataView;
+  /** A packed message for each class; or one alone, of many classes, and those of another one when `upper` asks for it. */
+  readonly messages: readonly DataView[];
+  /** How many classes can be chosen. */
+  readonly count: number;
+  /** The class that is shown. */
   readonly upper: number;
 }
 
@@ -24,29 +30,56 @@ interface Model {
   save_changes(): void;
 }
 
+const PATIENCE = 4000; // milliseconds after which no kernel will answer
+
 const bytes = (view: DataView): Uint8Array => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-  // A root of its own: what the notebook styles, and what the board does, stay apart.
-  const shadow = el.attachShadow({ mode: "open" });
+  const listening = new AbortController();
+  // A root of its own: what the notebook styles, and what the board does, stay apart. Some notebooks draw again into el.
+  const place = element("div");
+  el.append(place);
   const root = element("div");
-  shadow.append(element("style", { textContent: model.get("css") }), root);
-  // Keys belong to the notebook unless the board has the focus; then the notebook leaves them to it.
-  el.dataset.lmSuppressShortcuts = "true";
+  place.attachShadow({ mode: "open" }).append(element("style", { textContent: model.get("css") }), root);
+  // Keys belong to the notebook unless the board has the focus; then the notebook leaves them to it, all but commands.
   root.dataset.ownKeys = "true";
   root.tabIndex = -1;
+  const leave = (event: KeyboardEvent): void => {
+    if (!event.composedPath().includes(place)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) delete place.dataset.lmSuppressShortcuts;
+    else place.dataset.lmSuppressShortcuts = "true";
+  };
+  window.addEventListener("keydown", leave, { capture: true, signal: listening.signal });
+  const several = model.get("count") > 1;
+  let [shown, asking] = [model.get("upper"), 0];
+  const say = (): void => {
+    window.clearTimeout(asking);
+    const messages = model.get("messages");
+    if (messages.length > 1) shown = model.get("upper");
+    host.say(bytes(messages[messages.length > 1 ? shown : 0]));
+  };
   const ask = (upper: number): void => {
     model.set("upper", upper);
     model.save_changes();
+    if (model.get("messages").length > 1) say();
+    else asking = window.setTimeout(say, PATIENCE); // the board shows again which class it has
   };
-  const host = new StandaloneHost(boards[model.get("board")], root, ask, model.get("name"));
+  const shared = { ...unpack(bytes(model.get("shared"))), alone: !several };
+  const host = new StandaloneHost(boards[model.get("board")], root, ask, model.get("name"), shared);
   for (const message of model.get("first")) host.say(bytes(message));
-  const say = (): void => host.say(bytes(model.get("message")));
   say();
-  model.on("change:message", say);
+  const chosen = (): void => {
+    if (model.get("messages").length > 1 && model.get("upper") !== shown) say();
+  };
+  model.on("change:messages", say);
+  model.on("change:upper", chosen);
   return () => {
-    model.off("change:message", say);
+    model.off("change:messages", say);
+    model.off("change:upper", chosen);
+    window.clearTimeout(asking);
+    listening.abort();
     host.close();
+    place.remove();
   };
 }
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,10 @@ import torch
 import capsviz
 from capsviz import zoo
 from capsviz.analysis.perturbation import PerturbError
-from capsviz.boards import pack_weights
-from capsviz.boards.message import unpack
+from capsviz.boards import notebook, pack_weights
+from capsviz.boards.message import Message, unpack
 from capsviz.errors import CapsvizError
+from capsviz.figures.errors import FigureError
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.layout import TraceError
 from capsviz.tracing.trace_set_writer import record
@@ -24,20 +26,39 @@ from tests.figures.conftest import digits
 from tests.known import known
 
 
-def test_a_trace_is_shown_as_its_board_and_another_class_is_answered(dr):
+def told(widget: Any) -> Message:
+    """What the browser is told of the class that is shown."""
+    shown = unpack(widget.messages[widget.upper if len(widget.messages) > 1 else 0])
+    return Message(shown.fields, {**unpack(widget.shared).arrays, **shown.arrays})
+
+
+def test_of_many_classes_the_kernel_is_asked_for_each(monkeypatch):
+    monkeypatch.setattr(notebook, "TOGETHER", 9)
+    trace = capsviz.trace("digits-dr", digits())
+    widget = capsviz.show(trace, upper=3)
+    assert len(widget.messages) == 1 and told(widget).fields["upper"] == 3
+    widget.upper = 7  # as the browser sets it
+    assert told(widget).fields["upper"] == 7
+
+
+def test_a_trace_is_shown_as_its_board_and_has_every_class(dr):
     widget = capsviz.show(dr, image=1, upper=3)
     assert (widget.board, widget.upper) == ("routing-board", 3)
-    widget.upper = 7  # as the browser sets it
-    message = unpack(widget.message)
-    assert message.fields["upper"] == 7
+    message, shared = unpack(widget.messages[7]), unpack(widget.shared)
+    assert message.fields["upper"] == 7 and len(widget.messages) == widget.count == 10
+    assert not message.arrays.keys() & shared.arrays.keys() and shared.arrays
+    assert repr(widget).startswith("<The routing of ") and "strongest is class" in repr(widget)
+    with pytest.raises(FigureError, match=r"^There is no class 10; choose one from 0 to 9\.$"):
+        widget.upper = 10
+    assert widget.upper == 3
     np.testing.assert_allclose(message.arrays["votes"], dr.layer.votes[1, :, 7].flatten().numpy(), rtol=1e-6)
 
 
 def test_of_a_set_one_image_is_shown(tmp_path: Path):
     test = capsviz.data.load("digits", "test")
     traces = record(capsviz.load("digits-dr"), test, tmp_path, name="digits-dr", count=3, votes=True)
-    shown = unpack(capsviz.show(traces, image=2, upper=3).message)
-    alone = unpack(capsviz.show(traces[2], upper=3).message)
+    shown = told(capsviz.show(traces, image=2, upper=3))
+    alone = told(capsviz.show(traces[2], upper=3))
     np.testing.assert_array_equal(shown.arrays["votes"], alone.arrays["votes"])
     np.testing.assert_array_equal(shown.arrays["image"], alone.arrays["image"])
     with pytest.raises(IndexError, match="the set has 3 images; there is no image 3"):
@@ -48,13 +69,13 @@ def test_the_model_of_a_trace_adds_what_the_trace_does_not_hold():
     model = capsviz.load("digits-em")
     trace = capsviz.trace(model, digits(), name="digits-em")
     for given in (model, "digits-em"):
-        assert "beta_a" in unpack(capsviz.show(trace, model=given).message).arrays
-    assert "beta_a" not in unpack(capsviz.show(trace).message).arrays
+        assert "beta_a" in told(capsviz.show(trace, model=given)).arrays
+    assert "beta_a" not in told(capsviz.show(trace)).arrays
 
 
 def test_a_model_that_was_not_recorded_is_refused():
     em = capsviz.trace("digits-em", digits(), iterations=2, inverse_temperature=InverseTemperature(0.5))
-    assert "beta_a" in unpack(capsviz.show(em, model="digits-em").message).arrays
+    assert "beta_a" in told(capsviz.show(em, model="digits-em")).arrays
     with pytest.raises(TraceError, match="The trace is of digits-em and the model digits-dr is not that one; give the"):
         capsviz.show(em, model="digits-dr")
     with pytest.raises(TraceError, match="The trace is of another network and the model given is not that one"):
@@ -68,7 +89,7 @@ def test_a_capsule_of_a_pretrained_model_is_moved_every_way():
     image = digits()[0]
     for hand in ("sliders", "cells", "walk"):
         widget = capsviz.perturb("digits-dr", image, hand=hand)
-        state = unpack(widget.message).fields
+        state = told(widget).fields
         poses = capsviz.trace(capsviz.load("digits-dr"), image[None]).poses[0]
         np.testing.assert_allclose(state["decoders"][0]["poses"], poses.numpy(), atol=1e-6)
         assert state["hand"] == hand and state["state"]["upper"] == int(poses.norm(dim=-1).argmax())
@@ -79,7 +100,7 @@ def test_a_capsule_of_a_pretrained_model_is_moved_every_way():
 
 def test_of_a_model_of_two_objects_the_capsules_of_both_stand_on_the_board():
     image = torch.rand(zoo.entry("multi-mnist-dr-residual").network.image)
-    [decoder] = unpack(capsviz.perturb("multi-mnist-dr-residual", image).message).fields["decoders"]
+    [decoder] = told(capsviz.perturb("multi-mnist-dr-residual", image)).fields["decoders"]
     assert len(decoder["present"]) == 2
 
 
@@ -87,7 +108,7 @@ def test_a_network_and_its_name_give_capsules_of_one_size():
     """Those of matrix capsules are tens long: an offset of 0.25 would move nothing."""
     model, image = capsviz.load("digits-matrix"), digits()[0]
     poses = [
-        np.abs(unpack(capsviz.perturb(each, image).message).fields["decoders"][0]["poses"]).max()
+        np.abs(told(capsviz.perturb(each, image)).fields["decoders"][0]["poses"]).max()
         for each in (model, "digits-matrix")
     ]
     assert max(poses) < 2 * min(poses) and max(poses) < 4
@@ -101,7 +122,7 @@ def test_a_network_and_its_name_give_capsules_of_one_size():
 
 def test_a_network_without_exemplars_has_sliders_alone():
     model = capsviz.load("digits-l2")
-    assert unpack(capsviz.perturb(model, digits()[0], upper=4).message).fields["state"]["upper"] == 4
+    assert told(capsviz.perturb(model, digits()[0], upper=4)).fields["state"]["upper"] == 4
     with pytest.raises(PerturbError, match="exemplars per class, which walk needs"):
         capsviz.perturb(model, digits()[0], hand="walk")
     with pytest.raises(PerturbError, match="without a decoder"):

@@ -21,13 +21,16 @@ PAGE = """<!doctype html><body><div id="cell"></div><script type="module">
 import widget from "data:text/javascript;base64,{script}";
 const state = {state}, heard = {{}};
 const bytes = (text) => new DataView(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer);
-Object.assign(state, {{ message: bytes(state.message), first: state.first.map(bytes) }});
+const packed = {{ shared: bytes(state.shared), first: state.first.map(bytes), messages: state.messages.map(bytes) }};
+Object.assign(state, packed);
 window.changes = [];
-widget.render({{ el: document.getElementById("cell"), model: {{
+const content = {{ el: document.getElementById("cell"), model: {{
   get: (name) => state[name],
   set: (name, value) => {{ state[name] = value; window.changes.push([name, value]); }},
   on: (event, hears) => (heard[event] = hears), off: () => undefined, save_changes: () => undefined,
-}} }});
+}} }};
+widget.render(content)();
+window.leave = widget.render(content); // as marimo runs a cell again: into the same place
 </script>"""
 
 
@@ -72,7 +75,7 @@ def widgets(looked_at: Executed) -> list[dict[str, Any]]:
 
 def drawn(chromium: sync_api.Browser, state: dict[str, Any], path: Path) -> sync_api.Page:
     script = base64.b64encode((bundle("widget.js") or "").encode()).decode()
-    names = ("board", "name", "css", "first", "message", "upper")
+    names = ("board", "name", "css", "first", "shared", "messages", "count", "upper")
     path.write_text(PAGE.format(script=script, state=json.dumps({name: state[name] for name in names})))
     window = chromium.new_page(viewport={"width": 1200, "height": 900})
     window.goto(path.as_uri())
@@ -91,6 +94,17 @@ def test_a_notebook_shows_the_board_of_a_trace(chromium: sync_api.Browser, widge
     sync_api.expect(frame).to_have_text("iteration 1 of 3 · line 1 of 4")
     window.locator("section.routing").evaluate("root => root.capsvizBoard.tell('upper', 8)")
     assert window.evaluate("changes") == [["upper", 8]]
+    sync_api.expect(window.get_by_text("j = 8")).to_be_visible()  # without a kernel
+    commands = """() => ["s", "S"].map((key, place) => {
+        const board = document.querySelector("#cell > div");
+        const target = board.shadowRoot.querySelector("button");
+        target.dispatchEvent(new KeyboardEvent("keydown", { key, ctrlKey: !place, bubbles: true, composed: true }));
+        return board.dataset.lmSuppressShortcuts ?? "the notebook's";
+    })"""
+    assert window.evaluate(commands) == ["the notebook's", "true"]
+    assert window.locator("#cell > div").count() == 1
+    window.evaluate("leave()")
+    assert window.locator("#cell > div").count() == 0
     window.close()
 
 
