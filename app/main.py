@@ -15,7 +15,7 @@ import streamlit as st
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # `streamlit run` puts only this folder there, and before it may come another `app`
 
-from app.server import callbacks, drawing_order, failures, heap, security, startup  # noqa: E402
+from app.server import callbacks, drawing_order, failures, heap, packs, security, startup  # noqa: E402
 from app.tours import links, store  # noqa: E402
 from app.tours.tour import TourError  # noqa: E402
 
@@ -32,7 +32,7 @@ heap.keep_small()
 callbacks.install()
 SERVED: dict[str, Any] = {
     "lifespan": startup.lifespan,
-    "routes": drawing_order.routes(),
+    "routes": [*drawing_order.routes(), *packs.routes()],
     "middleware": security.middleware(),
     "on_script_error": failures.answer,
 }

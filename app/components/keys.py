@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import streamlit as st
 
 from app.components.hosting import built
-from app.state import leaving
+from app.state import leaving, session
 
 SHEET: tuple[tuple[str, str, str], ...] = (
     ("0 … 9", "the pages, in their order", "pages"),
@@ -91,6 +91,8 @@ def keys(
         """Run before the script."""
         if leaving.lasts():
             return  # not acknowledged, so that the browser tells the page that comes
+        # What is sent again, having been heard already, brings the address that the browser had then.
+        session.here()
         # Streamlit has forgotten what was told where the last run ended before it came here: the key is sent again.
         told = st.session_state.get(key) or {}
         for number, command in received(told.get("commands"), st.session_state.get(acknowledged, 0)):

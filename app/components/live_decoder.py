@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import streamlit as st
 
 from app.components.hosting import board, built
+from app.server import packs
 from capsviz.boards import Left, Message
 from capsviz.boards.decoder import header, received
 
@@ -36,9 +38,10 @@ def live_decoder(
             on_change(sent)
 
     with st.container(gap=None, key=f"{key}-place"):
-        # The weights in elements of their own, which stay as they are while a capsule or an offset changes: bytes that
-        # the browser has had are not sent again.
         weights = {own["digest"]: packed for own, packed in zip(headers, decoders.values(), strict=True)}
+        fetched = {digest: packs.address(digest, packed) for digest, packed in weights.items()}
         for digest, packed in weights.items():
-            built("live-decoder")(data=packed, key=f"{key}-{digest}")
+            if fetched[digest] is None:
+                built("live-decoder")(data=packed, key=f"{key}-{digest}")
+        message = replace(message, fields={**message.fields, "packs": {a: b for a, b in fetched.items() if b}})
         return read(board("live-decoder", message, key=key, actions={"left": changed}, of={"left": of}).get("left"))

@@ -30,12 +30,13 @@ _served = threading.Event()
 def routes() -> list[Route]:
     """Where a server hears that a board is drawn; from now on it is one."""
     _served.set()
-    return [Route(f"{_place()}/{{token}}", _drawn, methods=["POST"])]
+    return [Route(f"{place_of(PATH)}/{{token}}", _drawn, methods=["POST"])]
 
 
-def _place() -> str:
+def place_of(path: str) -> str:
+    """A path of our own on this server, below the one that it is served at."""
     base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return f"/{base}/{PATH}" if base else f"/{PATH}"
+    return f"/{base}/{path}" if base else f"/{path}"
 
 
 async def _drawn(request: Request) -> Response:
@@ -62,7 +63,7 @@ def told_at(key: str, packed: bytes) -> str | None:
     if st.session_state[_SENT].get(key) != token:
         st.session_state[_SENT][key] = token
         st.session_state[_WAITING][key] = _asked[token] = threading.Event()
-    return f"{_place()}/{token}"
+    return f"{place_of(PATH)}/{token}"
 
 
 def wait() -> None:

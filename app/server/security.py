@@ -9,6 +9,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.server.sent_files import SentFiles
+from app.server.static_files import Compressed
 
 POLICY = {
     "default-src": "'self'",
@@ -54,11 +55,11 @@ class Headers:
 
 
 def middleware() -> list[Middleware]:
-    """Headers, a bound on what a session sends, and a refusal (400) of requests that name a host other than those of
-    Streamlit's `server.allowedHosts`.
+    """Headers, compressed files, a bound on what a session sends, and a refusal (400) of requests that name a host
+    other than those of Streamlit's `server.allowedHosts`.
 
     So a page of another host cannot reach an app on this machine under that host's name. Empty: every name is taken.
     """
     hosts = st.get_option("server.allowedHosts") or ["*"]
     known = Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)
-    return [Middleware(Headers), known, Middleware(SentFiles)]
+    return [Middleware(Headers), known, Middleware(Compressed), Middleware(SentFiles)]

@@ -22,6 +22,9 @@ const QUIET = 180; // milliseconds without another key before the host hears the
 const decoders = new Map<string, Decoder>(); // by the digest of their weights, the oldest first
 const arrivals = new EventTarget(); // "decoder": another one is in the map
 
+/** Whether a decoder is here. */
+export const has = (digest: string): boolean => decoders.has(digest);
+
 /** Keep a decoder's weights; boards that wait for them draw. */
 function keep(weights: Weights): void {
   const known = decoders.get(weights.digest);

@@ -90,6 +90,31 @@ def test_results_show_an_experiment_and_its_links_keep_the_choices(visitor: Visi
     sync_api.expect(visitor.window.locator("h2")).to_have_text(report.question)
 
 
+def test_a_slider_of_perturb_sends_no_weights_again(open_window: Callable[..., sync_api.Page], address: str):
+    window, heard = open_window(), [0]
+
+    def hears(socket: sync_api.WebSocket) -> None:
+        socket.on("framereceived", lambda frame: heard.__setitem__(0, heard[0] + len(frame)))
+
+    window.on("websocket", hears)
+    fetched = []
+    window.on("response", lambda answer: fetched.append(answer.url) if "_capsviz/packs/" in answer.url else None)
+    visitor = Visitor(window, address).open("perturb?model=mnist-dr-residual")
+    window.locator('.live-decoder[data-ready="true"]').wait_for()
+    visitor.settle()
+    heard[0] = 0
+    handle = window.locator(".live-decoder .slider input").first
+    handle.focus()
+    handle.press("ArrowRight")
+    visitor.eventually(lambda: "offsets=" in visitor.query(), "the link")
+    visitor.settle()
+    assert 0 < heard[0] < 600_000
+    visitor.open("perturb?model=mnist-dr-residual")
+    window.locator('.live-decoder[data-ready="true"]').wait_for()
+    assert len({*fetched}) == 1, "by its digest"
+    visitor.leave()
+
+
 def test_a_slider_of_perturb_moves_the_drawing_and_goes_to_the_links(visitor: Visitor):
     visitor.open("perturb?model=digits-dr")
     visitor.window.locator('.live-decoder[data-ready="true"]').wait_for()

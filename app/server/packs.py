@@ -1,0 +1,49 @@
+"""What is large and stays as it is, as the weights of decoders: a browser fetches it once, by its digest.
+
+With each message it would be sent again: megabytes for every slider that is let go.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from app.server.drawing_order import place_of
+
+PATH = "_capsviz/packs"
+MOST = 24
+"""Packs that the server has at hand, some of 6 MB; a browser asks right after it has been told of one."""
+_kept: OrderedDict[str, bytes] = OrderedDict()
+_lock = threading.Lock()
+_served = threading.Event()
+
+
+def routes() -> list[Route]:
+    """Where a server gives them out; from now on it is one."""
+    _served.set()
+    return [Route(f"{place_of(PATH)}/{{digest}}", _given, methods=["GET"])]
+
+
+def address(digest: str, packed: bytes) -> str | None:
+    """Where a browser fetches what has this digest; None where no server would answer."""
+    if not _served.is_set():
+        return None
+    with _lock:
+        _kept[digest] = packed
+        _kept.move_to_end(digest)
+        while len(_kept) > MOST:
+            _kept.popitem(last=False)
+    return f"{place_of(PATH)}/{digest}"
+
+
+async def _given(request: Request) -> Response:
+    with _lock:
+        packed = _kept.get(request.path_params["digest"])
+    if packed is None:
+        return Response(status_code=404)
+    forever = {"Cache-Control": "private, max-age=31536000, immutable"}
+    return Response(packed, media_type="application/octet-stream", headers=forever)
