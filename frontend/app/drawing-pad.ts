@@ -4,6 +4,7 @@ import { type Drawing, Pad } from "../pad/pad";
 import "./buttons.css";
 import "../pad/pad.css";
 import { type Component, found } from "./component";
+import { tellSurely } from "./connection";
 import { left } from "./leaving";
 
 interface Data {
@@ -23,7 +24,7 @@ const places = new WeakMap<Node, Place>(); // by the element that Streamlit moun
 export default function ({ data, parentElement, setStateValue }: Component<Data>): () => void {
   const root = found(parentElement, ".pad", HTMLElement);
   const tell = (drawing: Drawing): void => {
-    if (!left()) setStateValue("drawing", drawing);
+    if (!left()) tellSurely(parentElement, "drawing", () => setStateValue("drawing", drawing));
   };
   let place = places.get(parentElement);
   if (place?.pad.root !== root) {

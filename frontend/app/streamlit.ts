@@ -3,6 +3,7 @@
 import type { Belongs, Mount } from "../core/board";
 import { unpack } from "../core/message";
 import type { Component } from "./component";
+import { tellSurely } from "./connection";
 import { left } from "./leaving";
 import "./streamlit.css";
 
@@ -17,7 +18,7 @@ export function inStreamlit(mount: Mount): (component: Component<Uint8Array>) =>
     const end = mount(host, message, (what, value) => {
       if (left()) return; // whoever waits for another page has done with this one
       const of = (message.of as Belongs)?.[what];
-      setTriggerValue(what, of === undefined ? [value] : [value, of]);
+      tellSurely(parentElement, what, () => setTriggerValue(what, of === undefined ? [value] : [value, of]));
     });
     if (typeof message.drawn === "string") tellDrawn(message.drawn);
     // Streamlit also ends a call that was overtaken before it was made, and makes the next one only then: the board, and

@@ -15,7 +15,7 @@ import pytest
 from capsviz.data.exemplars import exemplars
 from capsviz.experiments import reports
 from tests.browser.api import sync_api
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import Connection, Visitor
 from tests.serving import served
 
 PAGES = {
@@ -112,6 +112,31 @@ def test_a_slider_of_perturb_sends_no_weights_again(open_window: Callable[..., s
     visitor.open("perturb?model=mnist-dr-residual")
     window.locator('.live-decoder[data-ready="true"]').wait_for()
     assert len({*fetched}) == 1, "by its digest"
+    visitor.leave()
+
+
+def test_what_is_let_go_while_there_is_no_connection_is_told_when_there_is_one(
+    open_window: Callable[..., sync_api.Page], address: str
+):
+    window = open_window()
+    connection, visitor = Connection(window), Visitor(window, address)
+    visitor.open("perturb?model=digits-dr")
+    window.locator('.live-decoder[data-ready="true"]').wait_for()
+    handle = window.locator(".live-decoder .slider input").first
+    handle.focus()
+    app = window.locator("[data-test-connection-state]")
+    with connection.cut():
+        sync_api.expect(app).not_to_have_attribute("data-test-connection-state", "CONNECTED")
+        for _ in range(3):
+            handle.press("ArrowRight")
+        window.wait_for_timeout(600)
+        assert "offsets" not in visitor.query()
+    moved = handle.input_value()
+    sync_api.expect(app).to_have_attribute("data-test-connection-state", "CONNECTED", timeout=60_000)
+    visitor.eventually(lambda: "offsets=" in visitor.query(), "the offset in the link")
+    visitor.settle()
+    assert handle.input_value() == moved
+    visitor.problems.clear()  # that the connection was lost
     visitor.leave()
 
 

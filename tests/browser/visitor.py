@@ -189,11 +189,15 @@ class Connection:
         self.lost: list[str | bytes] = []
         self._losing = False
         self._late = False
+        self._away = False
         self._waiting: list[str | bytes] = []
         self._last = ""
         window.route_web_socket("**/_stcore/stream", self._connect)
 
     def _connect(self, socket: sync_api.WebSocketRoute) -> None:
+        if self._away:
+            socket.close()
+            return
         self._socket, server = socket, socket.connect_to_server()
         socket.on_message(lambda said: self.lost.append(said) if self._losing and not self.lost else server.send(said))
         server.on_message(self._hear)
@@ -205,6 +209,14 @@ class Connection:
         self._socket.send(said)
         if self._last and isinstance(said, bytes):
             self._late = ForwardMsg.FromString(said).WhichOneof("type") == self._last
+
+    @contextmanager
+    def cut(self) -> Iterator[None]:
+        """In here there is no connection, and none comes."""
+        self._away = True
+        self._socket.close()
+        yield
+        self._away = False
 
     def lose_one(self) -> None:
         """Lose the next thing that the window says."""
