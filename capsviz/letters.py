@@ -37,15 +37,12 @@ def as_file(name: str) -> str:
 
     Marks do not stay on Latin letters, so that what is written in these has a name that every system types.
     """
-    plain = "".join(
-        character
-        for character in unicodedata.normalize("NFKD", name.casefold())
-        if not unicodedata.combining(character) or not _latin(character)
-    )
+    plain, latin = "", False
+    for character in unicodedata.normalize("NFKD", name.casefold()):
+        if not unicodedata.combining(character):
+            latin = unicodedata.name(character, "").startswith("LATIN ")
+        elif latin:
+            continue
+        plain += character
     letters = with_letters(plain, "", "-").strip("-")
     return letters.encode()[:LONGEST_FILE].decode(errors="ignore").strip("-")
-
-
-def _latin(mark: str) -> bool:
-    """Whether a mark belongs to no script of its own, as the accents do."""
-    return unicodedata.name(mark, "").startswith("COMBINING ")

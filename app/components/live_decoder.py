@@ -12,6 +12,8 @@ from app.server import packs
 from capsviz.boards import Left, Message
 from capsviz.boards.decoder import header, received
 
+_BROUGHT = "-weights-brought"
+
 
 def live_decoder(
     message: Message,
@@ -39,9 +41,12 @@ def live_decoder(
 
     with st.container(gap=None, key=f"{key}-place"):
         weights = {own["digest"]: packed for own, packed in zip(headers, decoders.values(), strict=True)}
-        fetched = {digest: packs.address(digest, packed) for digest, packed in weights.items()}
+        # Where the browser could not fetch them, as behind what serves the app at another path, messages bring them.
+        brought = key + _BROUGHT in st.session_state
+        fetched = {digest: None if brought else packs.address(digest, packed) for digest, packed in weights.items()}
         for digest, packed in weights.items():
             if fetched[digest] is None:
                 built("live-decoder")(data=packed, key=f"{key}-{digest}")
         message = replace(message, fields={**message.fields, "packs": {a: b for a, b in fetched.items() if b}})
-        return read(board("live-decoder", message, key=key, actions={"left": changed}, of={"left": of}).get("left"))
+        actions = {"left": changed, "lost": lambda _: st.session_state.__setitem__(key + _BROUGHT, True)}
+        return read(board("live-decoder", message, key=key, actions=actions, of={"left": of}).get("left"))

@@ -11,7 +11,7 @@ from unicodedata import bidirectional
 _JOINER = "\u2060"
 """Has no width. Of text that is escaped Streamlit makes links, icons, emoji and arrows still, but not across this."""
 _APART = re.compile(
-    r"(?<=[<>=~-])(?=[<>=~-])|(?<=:)(?=//|material/|[\w+-]+[:\[])|(?<=\S@)(?=[\w-]+\.)|(?<=www)(?=\.)", re.IGNORECASE
+    r"(?<=[<>=~-])(?=[<>=~-])|(?<=:)(?=//|:|[^\W\d]|[\w+-]+[:\[])|(?<=\S@)(?=[\w-]+\.)|(?<=www)(?=\.)", re.IGNORECASE
 )
 _MARKS = re.compile(r"[\\`*_\[\]<>$~&|]|^[#+=-]|(?<=^\d)[.)](?=\s|$)")
 _RIGHT_TO_LEFT = {"R", "AL", "RLE", "RLO", "LRE", "LRO", "RLI", "FSI", "PDF", "PDI"}

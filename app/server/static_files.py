@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import re
 import threading
+from hashlib import blake2b
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LEAST = 20_000
 """Bytes below which it is hardly worth it."""
-_zipped: dict[tuple[str, int], bytes] = {}
+_zipped: dict[bytes, bytes] = {}
+"""By what they are digests of."""
 _lock = threading.Lock()
 
 
@@ -40,7 +43,7 @@ class Compressed:
                 whole.extend(message.get("body", b""))
                 if message.get("more_body", False):
                     return
-                message = {"type": "http.response.body", "body": await _smaller(scope["path"], begun, bytes(whole))}
+                message = {"type": "http.response.body", "body": await _smaller(begun, bytes(whole))}
             for first in (*begun, message):
                 await send(first)
             begun.clear()
@@ -52,23 +55,31 @@ def _is_asked(scope: Scope) -> bool:
     if scope["type"] != "http" or scope["method"] != "GET" or "/static/" not in scope["path"]:
         return False
     asked = Headers(scope=scope)
-    takes = {each.split(";")[0].strip() for each in asked.get("accept-encoding", "").split(",")}
+    takes = {
+        each.split(";")[0].strip()
+        for each in asked.get("accept-encoding", "").split(",")
+        if not re.search(r";\s*q=0(\.0*)?\s*$", each)
+    }
     return scope["path"].endswith((".js", ".css")) and "gzip" in takes and "range" not in asked
 
 
-async def _smaller(path: str, begun: list[Message], content: bytes) -> bytes:
+async def _smaller(begun: list[Message], content: bytes) -> bytes:
     """What is sent, of which the beginning is told its length and encoding."""
     headers = MutableHeaders(scope=begun[0])
     if begun[0]["status"] != 200 or len(content) < LEAST or "content-encoding" in headers:
         return content
-    found = await asyncio.to_thread(_compressed, path, content)
+    found = await asyncio.to_thread(_compressed, content)
     headers["content-encoding"], headers["content-length"] = "gzip", str(len(found))
+    if (tag := headers.get("etag", "")).startswith('"'):
+        headers["etag"] = f"W/{tag}"  # other bytes than those of the file: no part of these goes on with those
+    del headers["accept-ranges"]
     headers.add_vary_header("accept-encoding")
     return found
 
 
-def _compressed(path: str, content: bytes) -> bytes:
+def _compressed(content: bytes) -> bytes:
+    digest = blake2b(content).digest()
     with _lock:
-        if (path, len(content)) not in _zipped:
-            _zipped[path, len(content)] = gzip.compress(content, 6, mtime=0)
-        return _zipped[path, len(content)]
+        if digest not in _zipped:
+            _zipped[digest] = gzip.compress(content, 6, mtime=0)
+        return _zipped[digest]

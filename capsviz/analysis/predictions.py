@@ -195,7 +195,7 @@ class Predictions:
 
 
 def _small(classes: Int64[Tensor, "count *object"]) -> Integer[Tensor, "count *object"]:
-    return classes.to(torch.uint8 if int(classes.amax()) < 256 else torch.int16)
+    return classes.to(torch.uint8 if bool(((classes >= 0) & (classes < 256)).all()) else torch.int16)
 
 
 def _by_object(classes: Integer[Tensor, "count *object"]) -> Int64[Tensor, "count object"]:

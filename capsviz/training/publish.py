@@ -11,6 +11,7 @@ from capsviz import zoo
 from capsviz.data import MultiDigits, load
 from capsviz.errors import line
 from capsviz.files import CheckpointError
+from capsviz.letters import one_form
 from capsviz.network import folded
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
@@ -66,7 +67,7 @@ def publish(run: Path | str, name: str | None = None, *, bits: int = 16, replace
     config = TrainingConfig.from_dict(summary["training"])
     network = folded(open_run(run)[0])
     test = load(config.data, "test")
-    if summary.get("classes") and tuple(summary["classes"]) != tuple(test.classes):
+    if summary.get("classes") and tuple(map(one_form, summary["classes"])) != tuple(test.classes):
         raise CheckpointError(
             line(
                 f"The classes of {config.data} are {', '.join(test.classes)} and the run learned "

@@ -34,8 +34,9 @@ def check_word(name: str) -> None:
             f"A model cannot be called {name[:_LONGEST]!r}; give it a --name of up to {_LONGEST} letters, digits, "
             f"dashes and dots, and {LONGEST_FILE} bytes."
         )
-    for other in models():
-        if other != name and folded(other) == folded(name):
+    known = models()
+    for other in known if name not in known else ():
+        if folded(other) == folded(name):
             raise ZooError(
                 f"A model called {name} would be one file with {other} on some systems; give it another --name."
             )

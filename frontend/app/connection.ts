@@ -26,6 +26,8 @@ export function tellSurely(component: Node, what: string, tell: () => void): voi
 
 function again(): void {
   if (!connected()) return;
+  watcher?.disconnect();
+  watcher = undefined;
   const all = [...unheard];
   unheard.clear();
   for (const [component, told] of all) if (component.isConnected) for (const tell of told.values()) tell();

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { keyOf } from "./key";
 
-const means = (key: string, code: string): string => keyOf({ key, code });
+const means = (key: string, code: string, altKey = false): string => keyOf({ key, code, altKey });
 
 test("a letter is the same with caps lock, and what has a name stays", () => {
   assert.equal(means("P", "KeyP"), "p");
@@ -25,5 +25,7 @@ test("Latin keyboards have theirs where they write them", () => {
   assert.equal(means("ü", "BracketLeft"), "ü");
   assert.equal(means("é", "Digit2"), "é");
   assert.equal(means("−", "Minus"), "−");
+  for (const key of "§·¡¿²½«“•") assert.equal(means(key, "Digit3"), key);
+  assert.equal(means("х", "BracketLeft", true), "х");
   assert.equal(means("a", "KeyQ"), "a");
 });

@@ -22,8 +22,14 @@ const QUIET = 180; // milliseconds without another key before the host hears the
 const decoders = new Map<string, Decoder>(); // by the digest of their weights, the oldest first
 const arrivals = new EventTarget(); // "decoder": another one is in the map
 
-/** Whether a decoder is here. */
-export const has = (digest: string): boolean => decoders.has(digest);
+/** Whether a decoder is here, which then counts as the youngest. */
+export function touch(digest: string): boolean {
+  const known = decoders.get(digest);
+  if (!known) return false;
+  decoders.delete(digest);
+  decoders.set(digest, known);
+  return true;
+}
 
 /** Keep a decoder's weights; boards that wait for them draw. */
 function keep(weights: Weights): void {

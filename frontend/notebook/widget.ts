@@ -58,19 +58,19 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     if (messages.length > 1) shown = model.get("upper");
     host.say(bytes(messages[messages.length > 1 ? shown : 0]));
   };
+  const chosen = (): void => {
+    if (model.get("messages").length > 1 && model.get("upper") !== shown) say();
+  };
   const ask = (upper: number): void => {
     model.set("upper", upper);
     model.save_changes();
-    if (model.get("messages").length > 1) say();
+    if (model.get("messages").length > 1) chosen();
     else asking = window.setTimeout(say, PATIENCE); // the board shows again which class it has
   };
   const shared = { ...unpack(bytes(model.get("shared"))), alone: !several };
   const host = new StandaloneHost(boards[model.get("board")], root, ask, model.get("name"), shared);
   for (const message of model.get("first")) host.say(bytes(message));
   say();
-  const chosen = (): void => {
-    if (model.get("messages").length > 1 && model.get("upper") !== shown) say();
-  };
   model.on("change:messages", say);
   model.on("change:upper", chosen);
   return () => {

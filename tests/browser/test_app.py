@@ -115,6 +115,17 @@ def test_a_slider_of_perturb_sends_no_weights_again(open_window: Callable[..., s
     visitor.leave()
 
 
+def test_where_weights_cannot_be_fetched_messages_bring_them(open_window: Callable[..., sync_api.Page], address: str):
+    window = open_window()
+    window.route("**/_capsviz/packs/*", lambda route: route.fulfill(status=404))
+    visitor = Visitor(window, address).open("perturb?model=digits-dr")
+    window.locator('.live-decoder[data-ready="true"]').wait_for()
+    assert any("404" in problem for problem in visitor.problems)
+    visitor.problems.clear()
+    visitor.settle()
+    visitor.leave()
+
+
 def test_what_is_let_go_while_there_is_no_connection_is_told_when_there_is_one(
     open_window: Callable[..., sync_api.Page], address: str
 ):

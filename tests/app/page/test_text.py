@@ -28,6 +28,7 @@ def test_an_ordinary_name_stays_as_it_is(name: str):
         ("חתול", "\u2068חתול\u2069"),
         ("a\u202ecba", "\u2068a\u202ecba\u2069"),
         ("a -> b", "a -\u2060\\> b"),
+        ("folder:red a::note", "folder:\u2060red a:\u2060:\u2060note"),
     ],
 )
 def test_a_name_with_marks_is_shown_with_its_marks(name: str, escaped: str):
