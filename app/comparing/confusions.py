@@ -86,7 +86,8 @@ def _one(current: Scene, record: Predictions) -> None:
         only = _only([record], classes, cell or ())
         counts, wrong = record.confusion(len(classes)), record.wrong if record.objects > 1 else None
         figure = confusion_matrix(counts, classes, cell=cell, only=only, wrong=wrong, dark=current.dark)
-        layout.show(figure, f"matrix-{record.name}-{cell}", choose=lambda at: choose(record.name, at[0], at[1]))
+        framed = "-".join(map(str, cell or ()))
+        layout.show(figure, f"matrix-{record.name}-{framed}", choose=lambda at: choose(record.name, at[0], at[1]))
     with right:
         cells = {
             (label, named): f"{plain(classes[label])} → {plain(classes[named])} · {count:,}"

@@ -255,7 +255,7 @@ class ExpectationMaximisation(Algorithm):
             ),
             Line(
                 "R<sub>ij</sub> ∝ a<sub>j</sub> N(û<sub>ij</sub>; μ<sub>j</sub>, σ<sub>j</sub>²)",
-                "E-step: each capsule goes to the classes whose Gaussians explain its votes.",
+                "E-step: each capsule goes to the classes its votes fit.",
                 (
                     Number("R = ", lambda run: run["responsibilities"]),
                     Number("  →  ", lambda run: run["responsibilities"], following=True),

@@ -69,7 +69,7 @@ def test_the_parts_are_those_of_the_image_on_stage_and_as_many_as_asked_for(visi
 
 def test_parts_of_a_model_that_squashes_nothing_are_those_of_one_that_does(visit: Visit):
     app = visit("basics", model="mnist-em-residual", exhibit="parts")
-    assert "here **mnist-dr-residual** runs on the same image" in spoken(app) and "of ‖s‖" in spoken(app)
+    assert "here **mnist-dr-residual** runs on the same image" in spoken(app) and "of the net ‖s‖" in spoken(app)
 
 
 @pytest.mark.parametrize(
