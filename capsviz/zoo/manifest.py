@@ -299,8 +299,8 @@ def _unknown(name: str, known: Mapping[str, Entry]) -> str:
     if model != name and model in known:
         steps = [kept for kept in at_steps() if kept.startswith(f"{model}@")]
         if not steps:
-            return f"Of {model} no step of its training is kept; choose the model itself."
-        return f"{model} is kept as {', '.join(steps)}; choose one of these."
+            return f"No model is called {name!r}: no step of the training of {model} is kept; choose that itself."
+        return f"No model is called {name!r}: {model} is kept as {', '.join(steps)}; choose one of these."
     if Path(name).is_dir():
         return f"{name!r} is a folder and no model; open a training's with capsviz.training.runs.open_run."
     return f"No model is called {name!r}; choose one of {', '.join(known)}."
