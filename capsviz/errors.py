@@ -1,7 +1,9 @@
 """Every error that a user of capsviz can meet."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+
+from capsviz.letters import JOINERS
 
 LONGEST = 600
 """Letters of an error's line: what a damaged file says of itself is cut."""
@@ -14,16 +16,18 @@ class CapsvizError(Exception):
     """With which the command line then ends."""
 
 
-_JOINERS = "\u200c\u200d"
-
-
 def line(text: str) -> str:
     """A sentence that quotes what a file, a name or the system says, on one line, its control characters left out.
 
     What joins letters, as in Persian or an emoji, is none.
     """
-    plain = " ".join("".join(x if x.isprintable() or x in _JOINERS else " " for x in text).split())
+    plain = " ".join("".join(x if x.isprintable() or x in JOINERS else " " for x in text).split())
     return plain if len(plain) <= LONGEST else f"{plain[: LONGEST // 2]} … {plain[-LONGEST // 2 :]}"
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """ "a, b and c"."""
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def of_system(error: OSError) -> str:

@@ -7,7 +7,7 @@ import unicodedata
 
 LONGEST_FILE = 200
 """Bytes of a name of which files are made: file systems take 255, and endings follow."""
-_JOINERS = "\u200c\u200d"
+JOINERS = "\u200c\u200d"
 """Between letters they shape them, as in Persian and Hindi, and have no width."""
 
 
@@ -16,14 +16,14 @@ def one_form(name: str) -> str:
     return unicodedata.normalize("NFC", name)
 
 
-def folded(name: str) -> str:
+def caseless(name: str) -> str:
     """What names have in common which some systems take for one file: those that differ in capitals, or in form."""
     return one_form(name).casefold()
 
 
 def is_letter(character: str) -> bool:
     """Whether names are made of it: letters, marks on and below them, digits, and what joins them."""
-    return unicodedata.category(character)[0] in "LMN" or character in _JOINERS
+    return unicodedata.category(character)[0] in "LMN" or character in JOINERS
 
 
 def with_letters(name: str, others: str, instead: str) -> str:

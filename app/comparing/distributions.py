@@ -45,7 +45,8 @@ def show(current: Scene) -> None:
             dark=current.dark,
         )
         layout.show(figure, "distributions", height=layout.BELOW_STRIP)
-        presets = {name: resources.all_entries()[name].preset for name in names}
+        entries = resources.all_entries()
+        presets = {name: entries[name].preset for name in names}
         if len({*presets.values()}) > 1:
             said = ", ".join(f"{plain(called[name])}: {plain(preset)}" for name, preset in presets.items())
             st.caption(f"The networks differ in encoder and decoder as well, by their presets ({said}).")

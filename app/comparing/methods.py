@@ -135,7 +135,7 @@ def as_measured(current: Scene, records: Iterable[Predictions]) -> bool:
     if not _is_here(current.entry.data):
         return False
     same = browsing.whole_set(current.entry.data, "test").classes == current.entry.classes
-    return same and all(torch.equal(browsing.labels(record.data, "test"), record.labels.long()) for record in records)
+    return same and all(torch.equal(browsing.labels(record.data, "test"), record.labels) for record in records)
 
 
 def pixels(test: TestImages, chosen: torch.Tensor) -> torch.Tensor:

@@ -16,6 +16,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from app.server.own_routes import SERVED as _served
+from app.server.own_routes import place_of
+
 PATH = "_capsviz/drawn"
 PATIENCE = 1.0
 """Seconds after which what follows is sent all the same; a browser that never answered is not waited for again."""
@@ -24,19 +27,12 @@ SLICE = 0.01
 _SENT, _WAITING, _LAST = "awaited-sent", "awaited-waiting", "awaited-last"
 _asked: weakref.WeakValueDictionary[str, threading.Event] = weakref.WeakValueDictionary()
 """What is waited for, by its token; a session holds its own."""
-_served = threading.Event()
 
 
 def routes() -> list[Route]:
     """Where a server hears that a board is drawn; from now on it is one."""
     _served.set()
     return [Route(f"{place_of(PATH)}/{{token}}", _drawn, methods=["POST"])]
-
-
-def place_of(path: str) -> str:
-    """A path of our own on this server, below the one that it is served at."""
-    base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return f"/{base}/{path}" if base else f"/{path}"
 
 
 async def _drawn(request: Request) -> Response:

@@ -12,25 +12,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from app.server.drawing_order import place_of
+from app.server.own_routes import SERVED, place_of
 
 PATH = "_capsviz/packs"
 MOST = 64
 """Packs that the server has at hand, some of 6 MB; a browser asks right after it has been told of one."""
 _kept: OrderedDict[str, bytes] = OrderedDict()
 _lock = threading.Lock()
-_served = threading.Event()
 
 
 def routes() -> list[Route]:
     """Where a server gives them out; from now on it is one."""
-    _served.set()
+    SERVED.set()
     return [Route(f"{place_of(PATH)}/{{digest}}", _given, methods=["GET"])]
 
 
 def address(digest: str, packed: bytes) -> str | None:
     """Where a browser fetches what has this digest; None where no server would answer."""
-    if not _served.is_set():
+    if not SERVED.is_set():
         return None
     with _lock:
         _kept[digest] = packed

@@ -199,7 +199,7 @@ def _small(classes: Int64[Tensor, "count *object"]) -> Integer[Tensor, "count *o
 
 
 def _by_object(classes: Integer[Tensor, "count *object"]) -> Int64[Tensor, "count object"]:
-    return classes.long().reshape(len(classes), -1)
+    return classes.reshape(len(classes), -1)
 
 
 def _same(first: Int64[Tensor, "count object"], second: Int64[Tensor, "count object"]) -> Bool[Tensor, " count"]:

@@ -7,11 +7,12 @@ from typing import Any
 
 from capsviz.boards.board import Board
 from capsviz.boards.built import bundle
+from capsviz.boards.message import unpack
 from capsviz.errors import needed
 from capsviz.figures.errors import FigureError
 
 TOGETHER = 20
-"""Classes whose numbers come at once: some 50 kB each of the digits, 90 kB of MNIST's papers' network."""
+"""Classes whose numbers come at once."""
 
 
 def board_widget(board: Board) -> Any:
@@ -39,7 +40,7 @@ def _kind() -> Any:
 
         def __init__(self, shown: Board):
             together = shown.count <= TOGETHER
-            self._said = f"<{shown.title}: {shown.message(shown.upper).fields.get('alt', 'a board')}>"
+            self._title = shown.title
             super().__init__(
                 board=shown.kind,
                 name=shown.file,
@@ -64,6 +65,7 @@ def _kind() -> Any:
             return int(proposal["value"])
 
         def __repr__(self) -> str:
-            return str(self._said)
+            shown = unpack(self.messages[self.upper if len(self.messages) > 1 else 0])
+            return f"<{self._title}: {shown.fields.get('alt', 'a board')}>"
 
     return BoardWidget

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from capsviz.errors import listed
+
 CHANCE = 1.96
 """Standard errors of a difference that chance alone passes once in twenty times."""
 MEANT = f"within chance: at most {CHANCE} standard errors of the difference of two shares of as many images apart"
@@ -26,6 +28,17 @@ def least(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         return error_of_share(row["error"], row["count"])
 
     return [first, *(row for row in others if not verdict(row["error"] - first["error"], error(row), error(first)))]
+
+
+def told(alike: Sequence[dict[str, Any]], names: Sequence[str]) -> tuple[str, str, str]:
+    """Of the rows that `least` gives: "b and a err least", "4.20 to 5.00 %", and of several that they err alike."""
+    ends = dict.fromkeys(f"{row['error']:.2f}" for row in (alike[0], alike[-1]))
+    several = len(alike) > 1
+    return (
+        f"{listed(names)} err{'' if several else 's'} least",
+        f"{' to '.join(ends)} %",
+        " (alike within chance)" * several,
+    )
 
 
 def verdict(difference: float, *errors: float) -> int:

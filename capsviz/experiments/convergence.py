@@ -138,7 +138,7 @@ def crossings(curves: Sequence[TrainingCurve]) -> list[Crossing]:
     """
     found = []
     for data in data_sets(curves):
-        mine = _one_each([curve for curve in curves if curve.data == data])
+        mine = _one_each(curves, data)
         for measure, ladder in (("validation error", ERROR_LEVELS), ("margin loss", LOSS_LEVELS)):
             points = {
                 name: curve.validation if measure == "validation error" else curve.loss for name, curve in mine.items()
@@ -153,10 +153,10 @@ def crossings(curves: Sequence[TrainingCurve]) -> list[Crossing]:
     return found
 
 
-def _one_each(curves: Sequence[TrainingCurve]) -> dict[str, TrainingCurve]:
-    """Of each method the first curve of `_drawn_alike`."""
+def _one_each(curves: Sequence[TrainingCurve], data: str) -> dict[str, TrainingCurve]:
+    """Of each method the first curve of `_drawn_alike` on a data set."""
     found: dict[str, TrainingCurve] = {}
-    for curve in _drawn_alike(curves):
+    for curve in _drawn_alike([curve for curve in curves if curve.data == data]):
         found.setdefault(curve.routing, curve)
     return found
 
@@ -194,9 +194,7 @@ def early(curves: Sequence[TrainingCurve]) -> dict[str, dict[str, float]]:
     """
     found: dict[str, dict[str, float]] = {}
     for data in data_sets(curves):
-        mine = {
-            name: dict(curve.validation) for name, curve in _one_each([c for c in curves if c.data == data]).items()
-        }
+        mine = {name: dict(curve.validation) for name, curve in _one_each(curves, data).items()}
         loop = mine.pop(DYNAMIC.name)
         for name, errors in mine.items():
             steps = sorted(loop.keys() & errors.keys())

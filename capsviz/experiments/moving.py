@@ -37,11 +37,6 @@ def which(data: str, numbers: str) -> str:
     return f"{numbers} evenly spread" if in_class_order(data) else f"first {numbers}"
 
 
-def listed(words: Sequence[str]) -> str:
-    """ "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
-
-
 def compared(name: str, images: ImageSet, models: Sequence[str] | None) -> list[zoo.Entry]:
     """The models to measure on images, the `candidates` of their data set unless given.
 

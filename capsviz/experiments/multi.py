@@ -14,7 +14,6 @@ from typing import Any
 from capsviz import device, zoo
 from capsviz.data import load
 from capsviz.experiments import chance, results, seeds
-from capsviz.experiments.moving import listed
 from capsviz.experiments.seeds import steps_of
 from capsviz.experiments.table2 import UNSHIPPED
 from capsviz.network import METHODS
@@ -83,11 +82,9 @@ def sentences(measured: list[dict[str, Any]]) -> list[str]:
         return [f"The paper has {_SAID}."]
     best, *_ = alike = chance.least(measured)
     after = f" after {best['steps']:,} steps" * bool(best["steps"])
-    least = f"{listed([METHODS[row['routing']].short for row in alike])} err{'s' * (len(alike) == 1)} least, "
-    ends = " to ".join(dict.fromkeys(f"{row['error']:.2f}" for row in (best, alike[-1])))
-    within = " (alike within chance)" * (len(alike) > 1)
+    who, errors, within = chance.told(alike, [METHODS[row["routing"]].short for row in alike])
     return [
-        f"{least}{ends} % of {best['count']:,} images{after}{within}; the paper has {_SAID}. The images are made here, "
+        f"{who}, {errors} of {best['count']:,} images{after}{within}; the paper has {_SAID}. The images are made here, "
         "and boxes overlap somewhat less than the paper says.",
-        f"{chance.MEANT[0].upper()}{chance.MEANT[1:]}.",
+        f"{chance.MEANT.capitalize()}.",
     ]

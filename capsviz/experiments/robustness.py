@@ -20,8 +20,9 @@ import torch
 from capsviz import device, zoo
 from capsviz.data import ImageSet
 from capsviz.data.viewpoint import affine, shift
+from capsviz.errors import listed
 from capsviz.experiments import chance, moving, results
-from capsviz.experiments.moving import compared, listed, measured, sampled, tables, which
+from capsviz.experiments.moving import compared, measured, sampled, tables, which
 from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
 
@@ -165,13 +166,8 @@ def _compared(rows: list[dict[str, Any]]) -> str:
     worst = max(rows, key=lambda row: row["error"])
     if len(alike) == len(rows):
         return f"all models err alike within chance, on {best['error']:.2f} to {worst['error']:.2f} %"
-    names = listed([row["model"] for row in alike])
-    ends = " to ".join(dict.fromkeys(f"{row['error']:.2f}" for row in (best, alike[-1])))
-    within = " (alike within chance)" * (len(alike) > 1)
-    return (
-        f"{names} err{'s' * (len(alike) == 1)} least, on {ends} %{within}, {worst['model']} most, "
-        f"on {worst['error']:.2f} %"
-    )
+    who, errors, within = chance.told(alike, [row["model"] for row in alike])
+    return f"{who}, on {errors}{within}, {worst['model']} most, on {worst['error']:.2f} %"
 
 
 def _trained(result: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from msgspec import Meta
 
-from capsviz.errors import CapsvizError, line
+from capsviz.errors import CapsvizError, line, listed
 from capsviz.reading import Count, Name, Side, check, understood, unknown
 from capsviz.routing import ALGORITHMS, Algorithm, InverseTemperature, Through
 from capsviz.routing.discriminative import COEFFICIENT_START
@@ -168,7 +168,7 @@ class CapsNetConfig(NetworkConfig):
                 f"{rows.kernel}×{columns.kernel}" for rows, columns in zip(*map(self.windows, (0, 1)), strict=True)
             ]
             raise ConfigError(
-                f"The convolutions, {', '.join(kernels[:-1])} and {kernels[-1]}, leave nothing of a "
+                f"The convolutions, {listed(kernels)}, leave nothing of a "
                 f"{self.image[1]}×{self.image[2]} image; use larger images or a smaller kernel."
             )
         if min(min(grid[:2]) for grid in self.grids) < 1:

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from capsviz.errors import CapsvizError, line
+from capsviz.errors import CapsvizError, line, listed
 from capsviz.network import PrimaryCapsules
 from capsviz.reading import whole
 
@@ -42,9 +42,7 @@ class Intervention:
     def with_(self, kind: str, capsules: Iterable[int]) -> Intervention:
         """The same intervention with more capsules "muted", "boosted" or "isolated"; else raises InterventionError."""
         if kind not in _KINDS:
-            raise InterventionError(
-                line(f"Capsules are never {kind!r}; choose {', '.join(_KINDS[:-1])} or {_KINDS[-1]}.")
-            )
+            raise InterventionError(line(f"Capsules are never {kind!r}; choose {listed(_KINDS, 'or')}."))
         return replace(self, **{kind: tuple(sorted({*getattr(self, kind), *capsules}))})
 
     def without(self, capsules: Container[int]) -> Intervention:

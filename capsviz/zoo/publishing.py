@@ -14,7 +14,7 @@ from torch import Tensor
 
 from capsviz import device
 from capsviz.data import to_float
-from capsviz.letters import LONGEST_FILE, folded, one_form, with_letters
+from capsviz.letters import LONGEST_FILE, caseless, one_form, with_letters
 from capsviz.network import CapsNet, Network, assemble
 from capsviz.network.finite import check_finite
 from capsviz.zoo.manifest import RECORDS, AtStep, Entry, ZooError, changing, entry, folder, models
@@ -36,7 +36,7 @@ def check_word(name: str) -> None:
         )
     known = models()
     for other in known if name not in known else ():
-        if folded(other) == folded(name):
+        if caseless(other) == caseless(name):
             raise ZooError(
                 f"A model called {name} would be one file with {other} on some systems; give it another --name."
             )

@@ -33,10 +33,8 @@ export function touch(digest: string): boolean {
 
 /** Keep a decoder's weights; boards that wait for them draw. */
 function keep(weights: Weights): void {
-  const known = decoders.get(weights.digest);
-  decoders.delete(weights.digest); // and in again, as the youngest
-  decoders.set(weights.digest, known ?? new Decoder(weights));
-  if (known) return;
+  if (touch(weights.digest)) return;
+  decoders.set(weights.digest, new Decoder(weights));
   const [oldest] = decoders.keys();
   if (decoders.size > KEPT) decoders.delete(oldest);
   arrivals.dispatchEvent(new Event("decoder"));

@@ -50,24 +50,23 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
     else place.dataset.lmSuppressShortcuts = "true";
   };
   window.addEventListener("keydown", leave, { capture: true, signal: listening.signal });
-  const several = model.get("count") > 1;
+  const together = model.get("messages").length > 1;
   let [shown, asking] = [model.get("upper"), 0];
   const say = (): void => {
     window.clearTimeout(asking);
-    const messages = model.get("messages");
-    if (messages.length > 1) shown = model.get("upper");
-    host.say(bytes(messages[messages.length > 1 ? shown : 0]));
+    shown = model.get("upper");
+    host.say(bytes(model.get("messages")[together ? shown : 0]));
   };
   const chosen = (): void => {
-    if (model.get("messages").length > 1 && model.get("upper") !== shown) say();
+    if (together && model.get("upper") !== shown) say();
   };
   const ask = (upper: number): void => {
     model.set("upper", upper);
     model.save_changes();
-    if (model.get("messages").length > 1) chosen();
+    if (together) chosen();
     else asking = window.setTimeout(say, PATIENCE); // the board shows again which class it has
   };
-  const shared = { ...unpack(bytes(model.get("shared"))), alone: !several };
+  const shared = { ...unpack(bytes(model.get("shared"))), alone: model.get("count") < 2 };
   const host = new StandaloneHost(boards[model.get("board")], root, ask, model.get("name"), shared);
   for (const message of model.get("first")) host.say(bytes(message));
   say();

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from starlette.requests import Request
 
-from app.server import drawing_order
+from app.server import drawing_order, own_routes
 
 
 class Overtaken(Exception):
@@ -29,7 +29,8 @@ def _session(monkeypatch, name):
     context = SimpleNamespace(session_id=name, page_script_hash="page", yield_check=lambda: None)
     state = SimpleNamespace(session_state={}, get_option=lambda option: "")
     monkeypatch.setattr(drawing_order, "get_script_run_ctx", lambda: context)
-    monkeypatch.setattr(drawing_order, "st", state)
+    for module in (drawing_order, own_routes):
+        monkeypatch.setattr(module, "st", state)
     drawing_order.begin()
     return SimpleNamespace(context=context, state=state)
 
