@@ -97,7 +97,7 @@ def _convergence() -> Report:
         "convergence",
         "Figure 3",
         "Do L1 and L2 converge faster than dynamic routing?",
-        (*([convergence.early_sentence(early)] if early else []), *convergence.sentences(found)),
+        (*convergence.sentences(found), *([convergence.early_sentence(early)] if early else [])),
         convergence.markdown(found) if found else "",
         trained if names else "No trainings of DR and of L2 or L1 that differ in nothing else are here yet",
         "capsviz experiment convergence",
