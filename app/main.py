@@ -30,6 +30,7 @@ if tour := parser.parse_args().tour:
 
 heap.keep_small()
 callbacks.install()
+security.ask_nobody()
 SERVED: dict[str, Any] = {
     "lifespan": startup.lifespan,
     "routes": [*drawing_order.routes(), *packs.routes()],

@@ -31,6 +31,8 @@ SHEET: tuple[tuple[str, str, str], ...] = (
 is not on the sheet, and idle.
 
 Space, arrows, Home, End and s are the players' own."""
+MOST = 50
+"""Commands that are done at once: no hand presses more keys while a run lasts."""
 _HALL = ".stApp:not(:has(.st-key-notes))"
 """Not the window of the speaker's notes."""
 TOUR, PAGES, IMAGES = (
@@ -117,9 +119,9 @@ def keys(
 
 
 def received(sent: object, acknowledged: int) -> list[tuple[int, str]]:
-    """The commands that the browser sent and that are newer than the last one acknowledged, oldest first."""
+    """The last `MOST` commands of the browser's that are newer than the last one acknowledged, oldest first."""
     pairs = [tuple(pair) for pair in sent if isinstance(pair, list)] if isinstance(sent, list) else []
-    return [pair for pair in pairs if len(pair) == 2 and isinstance(pair[0], int) and pair[0] > acknowledged]
+    return [pair for pair in pairs if len(pair) == 2 and isinstance(pair[0], int) and pair[0] > acknowledged][-MOST:]
 
 
 def screen(key: str) -> tuple[int, int] | None:

@@ -15,8 +15,10 @@ from starlette.routing import Route
 from app.server.own_routes import SERVED, place_of
 
 PATH = "_capsviz/packs"
-MOST = 64
-"""Packs that the server has at hand, some of 6 MB; a browser asks right after it has been told of one."""
+MOST_BYTES = 200_000_000
+"""Of the packs that the server has at hand, most of 1 to 6 MB; a browser asks right after it has been told of one."""
+LARGEST = 50_000_000
+"""Bytes of a pack that is among them."""
 _kept: OrderedDict[str, bytes] = OrderedDict()
 _lock = threading.Lock()
 
@@ -28,15 +30,21 @@ def routes() -> list[Route]:
 
 
 def address(digest: str, packed: bytes) -> str | None:
-    """Where a browser fetches what has this digest; None where no server would answer."""
-    if not SERVED.is_set():
+    """Where a browser fetches what has this digest; None where no server would answer, or where it is too large."""
+    if not SERVED.is_set() or len(packed) > LARGEST:
         return None
     with _lock:
         _kept[digest] = packed
         _kept.move_to_end(digest)
-        while len(_kept) > MOST:
+        while sum(map(len, _kept.values())) > MOST_BYTES:
             _kept.popitem(last=False)
     return f"{place_of(PATH)}/{digest}"
+
+
+def clear() -> None:
+    """Nobody is there who might ask for one."""
+    with _lock:
+        _kept.clear()
 
 
 async def _given(request: Request) -> Response:

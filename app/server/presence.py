@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from app.server import heap, startup
+from app.server import heap, packs, startup
 
 REST = 60.0
 """Seconds after which nobody comes back who has only reloaded the page, or opens it in another window."""
@@ -44,6 +44,7 @@ def empty() -> None:
     """Forget what was loaded and computed for visitors, give its memory back, and be ready for the next one."""
     st.cache_resource.clear()
     st.cache_data.clear()
+    packs.clear()
     gc.collect()
     heap.trim()
     startup.warm()

@@ -7,6 +7,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import net_util
 
 from app.server.sent_files import SentFiles
 from app.server.static_files import Compressed
@@ -52,6 +53,15 @@ class Headers:
             await send(message)
 
         await self.app(scope, receive, told)
+
+
+def ask_nobody() -> None:
+    """The server asks no other host for its own address.
+
+    Streamlit does at each request of a page elsewhere, and all visitors wait until there is an answer; what is not
+    reached under the name that it was asked by is named in `server.corsAllowedOrigins`.
+    """
+    net_util.get_external_ip = lambda: None
 
 
 def middleware() -> list[Middleware]:

@@ -14,10 +14,13 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 MOST_HELD = 200_000_000
 """Bytes of the files of a session: two of the largest, and many pictures."""
+MOST_OF_ALL = 1_000_000_000
+"""The same of all sessions."""
 
 
 class SentFiles:
-    """Middleware that refuses (413) a file of a session whose files, with this one, may take more than `MOST_HELD`.
+    """Middleware that refuses (413) a file of a session whose files, with this one, may take more than `MOST_HELD`, or
+    with those of all sessions more than `MOST_OF_ALL`.
 
     A file that is on its way counts as one of the largest size.
     """
@@ -36,6 +39,10 @@ class SentFiles:
         if _held(session) + largest * (1 + self._coming[session]) > MOST_HELD:
             await PlainTextResponse("This visit has sent too many files: reload the page.", 413)(scope, receive, send)
             return
+        if sum(map(_held, _sessions())) + largest * (1 + self._coming.total()) > MOST_OF_ALL:
+            full = "Others hold too many files here: try again once some of them have left."
+            await PlainTextResponse(full, 413)(scope, receive, send)
+            return
         self._coming[session] += 1
         try:
             await self.app(scope, receive, send)
@@ -51,10 +58,18 @@ def _sender(scope: Scope) -> str:
     return str(scope["path"]).partition("/_stcore/upload_file/")[2].partition("/")[0]
 
 
-def _held(session: str) -> int:
+def _keeper() -> MemoryUploadedFileManager:
     keeper = runtime.get_instance().uploaded_file_mgr
     assert isinstance(keeper, MemoryUploadedFileManager)
-    return sum(len(file.data) for file in list(keeper.file_storage.get(session, {}).values()))
+    return keeper
+
+
+def _sessions() -> list[str]:
+    return list(_keeper().file_storage)
+
+
+def _held(session: str) -> int:
+    return sum(len(file.data) for file in list(_keeper().file_storage.get(session, {}).values()))
 
 
 def forget(file: UploadedFile) -> None:

@@ -22,6 +22,7 @@ _HEADER = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 """How every PNG begins; width and height follow."""
 LONGEST = 24_000
 """Letters: more than 64 × 64 pixels in colour ever need."""
+_DAMAGED = "The picture in the link is damaged"
 
 
 def form(image: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -49,7 +50,7 @@ def read(text: str) -> UInt8[Tensor, "channel height width"]:
 
     Nothing but a PNG whose header says a size that `written` could have given is decoded.
     """
-    found = _read(text)
+    found = _read(text) if len(text) <= LONGEST and text.isascii() else _DAMAGED
     if isinstance(found, str):
         raise ValueError(found)
     return found
@@ -58,21 +59,18 @@ def read(text: str) -> UInt8[Tensor, "channel height width"]:
 @lru_cache(maxsize=256)
 def _read(text: str) -> Tensor | str:
     """The picture, or what is wrong with it: a link that is opened again and again is read once, whatever it holds."""
-    damaged = "The picture in the link is damaged"
-    if len(text) > LONGEST or not text.isascii():
-        return damaged
     try:
         png = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except binascii.Error:
-        return damaged
+        return _DAMAGED
     if len(png) < len(_HEADER) + 8 or not png.startswith(_HEADER):
-        return damaged
+        return _DAMAGED
     if max(struct.unpack_from(">II", png, len(_HEADER))) > LARGEST:
         return f"The picture in the link has more than {LARGEST} pixels a side"
     try:
         picture = data.read_image(png).image
     except ImageError:
-        return damaged
+        return _DAMAGED
     width, height = picture.size
     flat = torch.frombuffer(bytearray(picture.tobytes()), dtype=torch.uint8)
     return flat.view(height, width, -1).permute(2, 0, 1).contiguous()

@@ -15,8 +15,8 @@ MOST = 400_000
 """No network has more capsules, with images of 224 × 224 pixels; a link that names more is a mistake."""
 _NEAR = 64
 """How many capsules on, at most, the second of a run is looked for."""
-_MOST_SCATTERED = 20_000
-"""Capsules of a set in more parts than that, which take long to write."""
+_ROOM = {4: MOST, _NEAR: 100_000, MOST: 20_000}
+"""How many capsules a set of up to so many parts may name: in more parts they take longer to write."""
 _FEW = 4
 """Interventions that are remembered: each may name every capsule three times."""
 
@@ -58,7 +58,7 @@ def read(text: str) -> tuple[int, ...]:
     """The capsules that `write` wrote down. Raises ValueError for anything else."""
     found: list[range] = []
     parts = text.split(",")
-    room = MOST if len(parts) <= _NEAR else _MOST_SCATTERED
+    room = next(room for most, room in _ROOM.items() if len(parts) <= most or most == MOST)
     for part in parts:
         match = _PART.fullmatch(part)
         if not match:

@@ -15,6 +15,7 @@ from app.tours import store
 from app.tours.tour import TourError
 from capsviz.analysis.exchange import SUFFIX
 from capsviz.boards.decoder import OWN
+from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.tracing.intervention import Intervention
 from capsviz.tracing.layout import TraceError
 from capsviz.zoo import EXEMPLARS
@@ -221,9 +222,10 @@ def model_or(words: Sequence[str], where: str) -> Codec:
 
 
 def _read_pair(text: str, _choices: Choices, catalogue: Catalogue) -> tuple[str, ...]:
-    parts = text.split(",")  # a visitor's file may have one in its name
-    for end in range(1, len(parts)):
-        said = ",".join(parts[:end]), ",".join(parts[end:])
+    known = (*catalogue.classes, *catalogue.successors)
+    # A visitor's file may have a comma in its name.
+    for first in sorted((name for name in known if text.startswith(f"{name},")), key=len):
+        said = first, text[len(first) + 1 :]
         names = tuple(catalogue.successors.get(name, name) for name in said)
         if names[0] == names[1] or not set(names) <= catalogue.classes.keys():
             continue
@@ -242,7 +244,8 @@ PAIR = Codec(
 
 def _read_data(text: str, _choices: Choices, catalogue: Catalogue) -> str:
     if text not in catalogue.data:
-        raise ValueError(f"There is no data set “{text}” ({', '.join(catalogue.data)})")
+        here = ", ".join(name for name in catalogue.data if not name.startswith(FOLDER_PREFIX))  # no path is told
+        raise ValueError(f"There is no data set “{text}” ({here})")
     return text
 
 
@@ -251,7 +254,7 @@ DATA = Codec(_read_data, lambda random, _, catalogue: random.choice(catalogue.da
 
 def _read_recording(text: str, *_: Any) -> str:
     if not trace_sets.is_here(text):
-        raise ValueError(f"There is no recording “{text}” in {trace_sets.folder()}")
+        raise ValueError(f"There is no recording “{text}” here")
     return text
 
 
@@ -307,10 +310,12 @@ _LENGTH = between(0, 1, "“{text}” is no length of a class capsule", "A class
 
 
 def _read_lengths(text: str, choices: Choices, catalogue: Catalogue) -> tuple[tuple[int, float], ...]:
-    pairs = (part.partition(":") for part in text.split(","))
-    found = {
-        _read_class(label, choices, catalogue): _LENGTH.read(length, choices, catalogue) for label, _, length in pairs
-    }
+    name, count = _on_stage(choices, catalogue)
+    parts = text.split(",")
+    if len(parts) > count:
+        raise ValueError(f"{name} has {count} classes, and the link more lengths")
+    pairs = (part.partition(":") for part in parts)
+    found = {_class_below(name, count, label): _LENGTH.read(length, choices, catalogue) for label, _, length in pairs}
     return tuple(sorted(found.items()))
 
 

@@ -23,6 +23,9 @@ PANEL = re.compile(
     r"(-[a-z0-9_-]{0,39})?"
 )
 """How the keys of a page's parts begin."""
+_NAME = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*"|'[^'\n]*')"""
+_NESTED = re.compile(rf"(?<![A-Za-z0-9_-]){_NAME}(?:[ \t]*\.[ \t]*{_NAME}){{64}}")
+"""A name as no tour has one: what is read keeps every beginning of it, gigabytes of one that fills a file."""
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Characters that control a terminal, break a line or are none, but for tab and newline."""
 
@@ -133,6 +136,8 @@ def read(text: str) -> Tour:
     """The tour that a TOML file holds. Raises TourError."""
     if len(text) > MOST_CHARACTERS:
         raise TourError(f"The file has more than {MOST_CHARACTERS} characters; a tour holds words and links only.")
+    if _NESTED.search(text):
+        raise TourError("The file has a name of more than 64 parts; a tour has none, save it again.")
     try:
         said = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

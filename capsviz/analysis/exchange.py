@@ -22,6 +22,7 @@ from safetensors.torch import save as save_tensors
 from torch import Tensor
 
 from capsviz import zoo
+from capsviz.analysis.perturbation import OFFSETS
 from capsviz.analysis.predictions import Facts, Predictions, PredictionsError, check_columns, path_of, recorded
 from capsviz.data import DATASETS
 from capsviz.data.dataset import FOLDER_PREFIX
@@ -31,7 +32,7 @@ from capsviz.files import safetensors_bytes
 from capsviz.network import CapsNet, CapsNetConfig, Network, config_in_file
 from capsviz.reading import parsed, understood
 from capsviz.tensors import TensorFile, tensor_bytes
-from capsviz.zoo import Entry, ZooError
+from capsviz.zoo import EXEMPLARS, Entry, ZooError
 from capsviz.zoo.manifest import AtStep, changing, row
 from capsviz.zoo.storage import CAPSULES, RUN, SCALES, WEIGHTS
 from capsviz.zoo.weights import capsules_of, network_of, tensors_of
@@ -42,7 +43,8 @@ MEASURED = "measured."
 LARGEST_RECORD = 2_000_000
 """Bytes of a record that goes along."""
 MOST_WEIGHTS, MOST_MULTIPLICATIONS = 50_000_000, 20_000_000_000
-MOST_NUMBERS, MOST_CAPSULES, MOST_VOTES, MOST_ITERATIONS, MOST_CLASSES = 2**24, 50_000, 2**25, 10, 1_000
+MOST_NUMBERS, MOST_CAPSULES, MOST_PAIRS, MOST_VOTES = 2**24, 50_000, 2**19, 2**23
+MOST_ITERATIONS, MOST_CLASSES, MOST_DRAWN = 10, 1_000, 2**26
 """Of a network that somebody dropped into the app; the papers' largest on 32 × 32 pixels are well below."""
 REMEDY = "write it anew with `capsviz zoo export`"
 _FOLDER = re.compile(rf"{FOLDER_PREFIX}(?!\.)[^/\\~\x00-\x1f]+@(1|3)x\d{{1,3}}x\d{{1,3}}")
@@ -222,6 +224,8 @@ def check_small(found: ModelFile) -> None:
     """Raise ZooError unless a stranger's capsule network can be run beside what others do, before it is built."""
     network = found.entry.config
     sizes = [("weights", found.entry.parameters, MOST_WEIGHTS), *_encoded_sizes(network), *routed_sizes(network)]
+    exemplars = found.tensors.get(f"{CAPSULES}exemplars")
+    sizes += [("exemplars a class", 0 if exemplars is None else exemplars.shape[1], EXEMPLARS), _drawn_size(network)]
     check_sizes(found.entry.file, sizes, "put it into a zoo of your own with `capsviz zoo add`", ZooError)
 
 
@@ -236,10 +240,18 @@ def routed_sizes(network: CapsNetConfig) -> list[tuple[str, int, int]]:
     """What is counted of a network's routing, how many of it there are, and how many a stranger's file may have."""
     return [
         ("capsules below its classes", sum(math.prod(grid) for grid in network.grids), MOST_CAPSULES),
-        ("numbers of votes", sum(network.votes), MOST_VOTES),
         ("iterations", network.iterations, MOST_ITERATIONS),
         ("classes", network.classes, MOST_CLASSES),
+        ("numbers of votes", sum(network.votes), MOST_VOTES),
+        ("pairs of capsules", sum(network.pairs), MOST_PAIRS),
     ]
+
+
+def _drawn_size(network: CapsNetConfig) -> tuple[str, int, int]:
+    """The same of its decoder, where every number of a capsule is moved and drawn (`perturbation.sheet`)."""
+    widest = max(math.prod(network.image), network.classes * network.class_dim, *network.decoder, 0)
+    drawn = network.class_dim * len(OFFSETS) * widest if network.decoder else 0
+    return "numbers in the drawings of its capsules", drawn, MOST_DRAWN
 
 
 def _encoded_sizes(network: CapsNetConfig) -> list[tuple[str, int, int]]:

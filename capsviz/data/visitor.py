@@ -22,6 +22,7 @@ from capsviz.data.errors import ImageError
 # Checked in the header, before a pixel is decoded: 16 million pixels of colour are 48 MB.
 MAX_PIXELS = 16_000_000
 MAX_SIDE = 20_000  # a decoder keeps something for every row
+MAX_SCANS = 100  # of a JPEG, each of which is decoded over the whole picture
 WORKING_SIDE = 1024  # more than any model needs; larger pictures are reduced at once
 LAYOUTS = ("digit", "article", "photo")
 
@@ -37,6 +38,7 @@ _TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+_JPEG, _SCAN = b"\xff\xd8", b"\xff\xda"  # how one begins, and each of its passes; between them FF is followed by others
 _ORIENTATION = 0x0112  # the EXIF tag
 _TILE = (322, 323)  # TIFF's tags: width and length of a tile, which is decoded whole, however little of it is seen
 _TOO_LARGE = (
@@ -103,6 +105,8 @@ def read_image(source: bytes | bytearray | memoryview | str | Path) -> VisitorIm
     data = _bytes_of(source)
     if not data:
         raise ImageError("The file is empty (0 bytes): choose another one.")
+    if data.startswith(_JPEG) and data.count(_SCAN) > MAX_SCANS:
+        raise ImageError(f"The picture comes in more than {MAX_SCANS} passes: export it anew and upload it again.")
     with _open(io.BytesIO(data)) as picture:
         _check_size(picture)
         try:
@@ -187,7 +191,10 @@ def _bytes_of(source: bytes | bytearray | memoryview | str | Path) -> bytes:
 @contextmanager
 def _file(source: str | Path) -> Iterator[io.BufferedReader]:
     try:
-        with Path(os.path.expanduser(source)).open("rb") as file:
+        path = Path(os.path.expanduser(source))
+        if not path.is_file() and path.exists():  # a device or a pipe may have no end
+            raise ImageError(f"{source} is no file: check the path.")
+        with path.open("rb") as file:
             yield file
     except OSError as error:
         raise ImageError(f"{source} cannot be opened ({error.strerror}): check the path.") from error

@@ -20,7 +20,7 @@ _FIRST = ("trace", "kind", "name", "axes", "reads", "x", "y", "z")
 _GRIDS = ("heatmap", "contour", "histogram2d")
 # Per-point fields that style or repeat; what they say is in the others.
 _NOT_NUMBERS = ("text", "hovertext", "textposition", "hoverinfo", "ids", "meta", "selectedpoints")
-_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = re.compile(r"(^|[,;\t\r\n])(?=[=+\-@\t\r])")
 _SYMBOL = re.compile(r"%\{(?:marker\.)?(\w+)(?:\[(\d+)\])?[^}]*\}")
 
 
@@ -178,4 +178,4 @@ def _plain(value: Any) -> Any:
 
 def no_formula(value: Any) -> Any:
     """A text so that no spreadsheet takes it for a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value
+    return _FORMULA.sub(r"\1'", value) if isinstance(value, str) else value

@@ -247,13 +247,17 @@ class CapsNetConfig(NetworkConfig):
         return rows * columns * types
 
     @property
-    def votes(self) -> tuple[int, ...]:
-        """Numbers of the votes of one image in each routed layer."""
+    def pairs(self) -> tuple[int, ...]:
+        """Pairs of a capsule below and one above it in each routed layer."""
         counts = [rows * columns * types for rows, columns, types in self.grids]
         below = [layer.kernel**2 * grid[2] for layer, grid in zip(self.capsule_layers, self.grids, strict=False)]
         convolutional = [seen * upper for seen, upper in zip(below, counts[1:], strict=True)]
-        pairs = (*convolutional, counts[-1] * self.classes)
-        return tuple(count * max(self.primary_dim, self.class_dim) for count in pairs)
+        return (*convolutional, counts[-1] * self.classes)
+
+    @property
+    def votes(self) -> tuple[int, ...]:
+        """Numbers of the votes of one image in each routed layer."""
+        return tuple(count * max(self.primary_dim, self.class_dim) for count in self.pairs)
 
     @property
     def channels(self) -> tuple[int, ...]:

@@ -74,7 +74,8 @@ def read_header(metadata: Mapping[str, str], path: Path) -> TraceHeader:
         raise TraceError(f"{path.name} holds tensors, but no capsviz trace; open it with what wrote it.")
     if found != FORMAT:
         raise TraceError(line(f"{path.name} is a {found} and this capsviz reads {FORMAT}; record it again."))
-    return _header(metadata.get("trace", ""), path.name)
+    text = metadata.get("trace", "")
+    return (_header if len(text) <= _REMEMBERED else _header.__wrapped__)(text, path.name)
 
 
 @lru_cache(maxsize=64)
@@ -90,6 +91,8 @@ def _config(kind: type, values: Any) -> Any:
     return config_in_file(kind, values)
 
 
+_REMEMBERED = 100_000
+"""Characters of a header, up to which it is remembered: what is wrong with the rest of the file is not known yet."""
 Geometry = tuple[tuple[int, int, int], tuple[int, int, int], CapsuleLayer | None]
 
 

@@ -162,12 +162,20 @@ def test_what_would_not_run_beside_others_is_refused_before_it_is_built(monkeypa
             capsule_layers=(CapsuleLayer(10, 1, 1),) * 16,
         ),
         "classes": replace(config, classes=2_000),
+        # Each number is 1 pixel of a vote, and every iteration keeps three of each pair.
+        "pairs of capsules": replace(config, classes=1_000, primary_types=64, primary_dim=1, class_dim=1),
+        "numbers in the drawings of its capsules": replace(
+            config, image=(1, 512, 512), classes=2, primary_stride=200, class_dim=1_000, decoder=(1,)
+        ),
     }
     for said, network in wrong.items():
         classes = tuple(map(str, range(network.classes)))
         entry = replace(found.entry, routing=network.routing, network=network, classes=classes)
         with pytest.raises(zoo.ZooError, match=rf"{said}.* and here are at most .*`capsviz zoo add`\.$"):
             exchange.check_small(replace(found, entry=entry))
+    exemplars = {"capsules.exemplars": torch.zeros(10, 9, 16)}
+    with pytest.raises(zoo.ZooError, match="has 9 exemplars a class and here are at most 8; put it into a zoo"):
+        exchange.check_small(replace(found, tensors=exemplars))
 
 
 def test_four_times_as_many_names_take_about_four_times_as_long():

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import tomllib
+import tracemalloc
 import zlib
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -177,6 +178,31 @@ def test_a_link_that_unpacks_without_end_is_refused():
     assert len(bomb) < store.LONGEST_NAME
     with pytest.raises(TourError, match="cannot be read"):
         store.find(f"~{bomb}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a." * 20_000 + "a = 1",
+        "[" + " . ".join(["a"] * 20_000) + "]",
+        '"a"."b".' * 10_000 + "a = 1",
+        "x = {" + "'a'.b-1." * 10_000 + "a = 1}",
+    ],
+)
+def test_a_file_whose_names_have_parts_without_end_is_refused_at_once(text: str):
+    tracemalloc.start()
+    try:
+        with pytest.raises(TourError, match=r"^The file has a name of more than 64 parts; [^\n]*\.$"):
+            tours.read(FILE + text)
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_words_and_numbers_with_many_points_are_no_such_names():
+    caption = "One. Two. Three. Four. Five. Six. Seven. Eight. And 0.1, 0.2, 0.3, 1.2.3.4 … e.g. i.e. a.m. p.m."
+    read = tours.read(FILE + f'caption = "{caption}"')
+    assert read.steps[0].caption == caption
 
 
 @pytest.mark.parametrize(

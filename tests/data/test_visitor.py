@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import os
 import struct
 import tracemalloc
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -394,3 +396,22 @@ def test_of_a_picture_of_8_bits_no_more_than_the_header_is_read_for_its_levels(t
     monkeypatch.setattr(io, "open", lambda path, *_: io.BufferedReader(Counting(path)))
     assert levels_of(tmp_path / "grey.png") == levels
     assert (read < 20_000) == (depth is np.uint8)
+
+
+def test_a_photo_in_passes_without_end_is_refused_before_it_is_decoded():
+    whole = _bytes(Image.new("RGB", (64, 64), 200), "JPEG", progressive=True)
+    assert read_image(whole).image.size == (64, 64), "an ordinary one has some ten"
+    with pytest.raises(ImageError, match=r"^The picture comes in more than 100 passes: [^\n]*\.$"):
+        read_image(whole[:-2] + b"\xff\xda" * 2_000 + whole[-2:])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.timeout(20)
+def test_what_may_have_no_end_is_no_picture(tmp_path: Path):
+    os.mkfifo(tmp_path / "pipe.png")
+    (tmp_path / "zero.png").symlink_to("/dev/zero")
+    for name in ("pipe.png", "zero.png"):
+        with pytest.raises(ImageError, match=rf"{name} is no file: check the path\.$"):
+            read_image(tmp_path / name)
+        with pytest.raises(ImageError, match="is no file"):
+            levels_of(tmp_path / name)

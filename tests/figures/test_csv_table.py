@@ -78,6 +78,15 @@ def test_error_bars_stand_beside_their_points():
     assert [(row["error_x"], row["error_y"]) for row in rows[2:]] == [("7", ""), ("8", "")]
 
 
+@pytest.mark.parametrize("separator", ",;\t")
+def test_no_text_is_a_formula_whatever_separates_the_columns(separator: str):
+    names = ["=1+2", "cat;=cmd|' /C calc'!A0;", "a\t-1", "x,@y", "plain, - and; + too"]
+    table = figure_csv(go.Figure([go.Bar(name=name, x=[1], y=[2]) for name in names]))
+    cells = [cell for row in csv.reader(io.StringIO(table), delimiter=separator) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+    assert names[-1] in table
+
+
 def test_numbers_in_float32_are_as_short_as_they_were_drawn():
     assert [row["x"] for row in read(go.Figure(go.Violin(x=np.array([0.1, 0.002345], np.float32))))] == [
         "0.1",

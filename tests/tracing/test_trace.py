@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import save_file
 
 import capsviz
@@ -19,6 +21,7 @@ from capsviz.analysis.viewpoint import numbers, sweep
 from capsviz.network import CapsNet, preset
 from capsviz.routing import ALGORITHMS, InverseTemperature
 from capsviz.routing.dynamic import DynamicStep
+from capsviz.tracing import layout
 from capsviz.tracing.layout import TraceError
 from capsviz.tracing.pixels import ModeError, PixelsError
 from capsviz.tracing.recorder import contains_shorter, shorter, trace, with_votes
@@ -156,6 +159,23 @@ def test_a_foreign_file_is_said_in_one_sentence(tmp_path):
         Trace.open(tensors)
     with pytest.raises(TraceError, match="capsviz-trace-99 and this capsviz reads"):
         Trace.open(future)
+
+
+def test_the_header_of_a_refused_file_is_not_kept(tmp_path):
+    trace = capsviz.trace(network("l2"), images())
+    trace.save(tmp_path / "small.safetensors")
+    with safe_open(tmp_path / "small.safetensors", "pt") as file:
+        said = json.loads(file.metadata()["trace"])
+    kept = layout._header.cache_info().currsize
+    large = json.dumps(said | {"more": "x" * 200_000})
+    save_file(
+        {"images": torch.zeros(3)}, str(tmp_path / "large.safetensors"), {"format": "capsviz-trace-1", "trace": large}
+    )
+    with pytest.raises(TraceError):
+        Trace.open(tmp_path / "large.safetensors")
+    assert layout._header.cache_info().currsize == kept
+    Trace.open(tmp_path / "small.safetensors")
+    assert layout._header.cache_info().currsize == kept + 1, "an ordinary one is"
 
 
 def test_a_trace_that_lacks_a_part_is_said_in_one_sentence(tmp_path):

@@ -25,6 +25,15 @@ def keeper(monkeypatch) -> MemoryUploadedFileManager:
     return kept
 
 
+def test_sessions_together_hold_no_more_than_the_server_has_room_for(keeper, monkeypatch):
+    monkeypatch.setattr(sent_files, "MOST_OF_ALL", 300_000_000)
+    for session in "abc":
+        keeper.add_file(session, UploadedFileRec("x", "x", "", bytes(70_000_000)))
+    assert _answers(keeper, [1000]) == [204]
+    keeper.add_file("d", UploadedFileRec("x", "x", "", bytes(70_000_000)))
+    assert _answers(keeper, [1000]) == [413]
+
+
 def _answers(keeper: MemoryUploadedFileManager, sizes: list[int], at_once: bool = False) -> list[int]:
     """What a session hears that sends files of so many bytes."""
     heard = []

@@ -261,6 +261,32 @@ def test_a_link_of_a_few_characters_does_not_keep_the_server():
     assert choices.offsets == () and "more than 10,000 numbers" in notices[0]
 
 
+def test_a_link_that_means_nothing_learns_of_no_path():
+    catalogue = dataclasses.replace(CATALOGUE, data=("mnist", "folder:/home/somebody/patients@1x32x32"))
+    _, notices = parse({"data": "x", "recording": "y"}, catalogue)
+    assert [each.split(";")[0] for each in notices] == [
+        "There is no data set “x” (mnist)",
+        "There is no recording “y” here",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"pair": "," * 26_000}, "is no pair of models"),
+        ({"lengths": ",".join(["0:0"] * 6_000)}, "mnist-dr has 10 classes, and the link more lengths"),
+        ({"touch": "mute:" + ",".join(f"{at}-320000/{64 + at}" for at in range(63))}, "names no capsules"),
+        ({"picture": "A" * 2_000_000}, "The picture in the link is damaged"),
+    ],
+)
+def test_a_link_takes_no_longer_than_a_look(query: dict[str, str], sentence: str):
+    began, kept = time.process_time(), linked_picture._read.cache_info().currsize
+    _, notices = parse(query | {"source": "upload"}, CATALOGUE)
+    assert time.process_time() - began < 0.5
+    assert len(notices) == 1 and sentence in notices[0]
+    assert linked_picture._read.cache_info().currsize == kept, "nor is it kept"
+
+
 def test_a_link_does_not_name_the_same_capsules_over_and_over():
     with pytest.raises(ValueError, match="“mute:0-999999” is no intervention"):
         capsule_sets.read_intervention(";".join(["mute:0-999999"] * 100))
