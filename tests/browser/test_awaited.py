@@ -38,5 +38,7 @@ def test_the_board_says_that_it_is_drawn_and_the_strip_comes_after_it(visitor):
         visitor.press("]")
         visitor.eventually(lambda: len(window.evaluate("window.order")) == 2, "board and strip of another image")
         assert window.evaluate("window.order") == ["board", "strip"]
-        visitor.eventually(lambda: said, "the answer to what the board told")  # it may reach the browser after the strip
+        visitor.eventually(
+            lambda: said, "the answer to what the board told"
+        )  # it may reach the browser after the strip
         assert said == [204], "once for each image"
