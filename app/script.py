@@ -10,6 +10,7 @@ from app.server import startup
 
 startup.wait()
 from app import scene  # noqa: E402
+from app.components import hosting  # noqa: E402
 from app.page import layout, navigation, presenter, takeaway, text  # noqa: E402
 from app.server import callbacks, drawing_order, presence  # noqa: E402
 from app.shared import caching  # noqa: E402
@@ -34,6 +35,7 @@ PAGES = navigation.pages()
 here = navigation.open_page(PAGES)
 if callbacks.begin():
     drawing_order.begin()
+    hosting.begin()
 st.session_state[scene.TALK] = False  # until the sidebar has the link
 
 with layout.errors_as_sentences():
@@ -41,8 +43,9 @@ with layout.errors_as_sentences():
     presenter.listen(here.page.url_path)
     navigation.links(here, PAGES)
     current = scene.current()  # where this fails, keys and links lead on
-    for notice in current.notices:
-        st.warning(text.sentence(notice), icon=":material/link_off:")
+    with st.container(key="notices"):  # where none is, what follows keeps its place, and its boards stand
+        for notice in current.notices:
+            st.warning(text.sentence(notice), icon=":material/link_off:")
     takeaway.begin()
     sided = here.named.url_path != navigation.START
     if sided:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from app.server import drawing_order
 from capsviz.boards import Message, bundle
+
+_HELD = "boards-held"
+"""The digests of the arrays that the browser was given last, by the key of a board and the name of an array."""
 
 
 def built(name: str, *, html: str | None = None) -> Any:
@@ -19,6 +24,11 @@ def built(name: str, *, html: str | None = None) -> Any:
     Mount it as what `st.components.v2.component` gives. It is defined anew each time, so that a new runtime knows it.
     """
     return st.components.v2.component(f"capsviz_{name}", html=html, js=bundle(f"{name}.js"), css=bundle(f"{name}.css"))
+
+
+def begin() -> None:
+    """Another page is open: the boards of the one before are gone by now, with what they were given."""
+    st.session_state[_HELD] = {}
 
 
 def board(
@@ -41,9 +51,13 @@ def board(
     back in the message: what was acknowledged and is not said is undone. Returns what was told in the run that this
     caused. The message says as `acknowledged` how often Python got each. Where Back follows closely on what the visitor
     did, it is else the very message that the browser was given last, and the board would not be told that what was
-    done since then no longer counts.
+    done since then no longer counts. Arrays that are as they were in the last message are not sent again.
     """
     counts = f"{key}-acknowledged"
+    actions = {
+        **actions,
+        "lost": lambda _: st.session_state.get(_HELD, {}).pop(key, None),
+    }  # the browser has no last one
 
     def acknowledged() -> dict[str, int]:
         return dict.fromkeys(actions, 0) | st.session_state.get(counts, {})
@@ -56,13 +70,28 @@ def board(
             act(said[0])
 
     listening = {f"on_{what}_change": partial(receive, what, act) for what, act in actions.items()}
-    heard = acknowledged()
-    belongs = {"of": {what: view() for what, view in of.items()}} if of else {}
-    data = message.packed(acknowledged=heard, **belongs)
-    if first and (drawn := drawing_order.told_at(key, data)):
-        data = message.packed(acknowledged=heard, drawn=drawn, **belongs)
-    result = built(name)(key=key, data=data, **listening)
+    more: dict[str, Any] = {"acknowledged": acknowledged()}
+    if of:
+        more["of"] = {what: view() for what, view in of.items()}
+    if first and (drawn := drawing_order.told_at(key, message.packed(**more))):
+        more["drawn"] = drawn
+    result = built(name)(key=key, data=_new_of(key, message).packed(**more), **listening)
     return {what: value for what in actions for value in said_in(result, what)}
+
+
+def _new_of(key: str, message: Message) -> Message:
+    """What of a message the browser does not have from the one before; `frontend/app/kept.ts` completes it."""
+    held: dict[str, dict[str, str]] = st.session_state.setdefault(_HELD, {})
+    place = str(message.fields.get("group"))  # one of two boards stands elsewhere on the page, where it is a new one
+    before, here = held.get(key, {}), {name: _digest(array, place) for name, array in message.arrays.items()}
+    held[key] = here
+    kept = [name for name in here if before.get(name) == here[name]]
+    new = {name: each for name, each in message.arrays.items() if name not in kept}
+    return Message({**message.fields, "kept": kept, "version": here}, new)
+
+
+def _digest(array: np.ndarray, place: str) -> str:
+    return blake2b(array.tobytes(), digest_size=16, key=f"{place} {array.dtype.str}".encode()).hexdigest()
 
 
 def said_in(state: object, what: str, of: str | None = None) -> list[Any]:

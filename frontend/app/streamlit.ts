@@ -4,6 +4,7 @@ import type { Belongs, Mount } from "../core/board";
 import { unpack } from "../core/message";
 import type { Component } from "./component";
 import { tellSurely } from "./connection";
+import { completed } from "./kept";
 import { left } from "./leaving";
 import "./streamlit.css";
 
@@ -14,7 +15,11 @@ import "./streamlit.css";
 export function inStreamlit(mount: Mount): (component: Component<Uint8Array>) => () => void {
   return ({ data, parentElement, setTriggerValue }) => {
     const host = { parent: parentElement, page: document.querySelector(".stMainBlockContainer") };
-    const message = unpack(data);
+    const message = completed(parentElement, unpack(data));
+    if (!message) {
+      tellSurely(parentElement, "lost", () => setTriggerValue("lost", [null])); // all of it comes then
+      return () => undefined;
+    }
     const end = mount(host, message, (what, value) => {
       if (left()) return; // whoever waits for another page has done with this one
       const of = (message.of as Belongs)?.[what];
