@@ -30,13 +30,14 @@ def show(
     image: SupportsIndex = 0,
     upper: SupportsIndex | None = None,
     model: CapsNet | str | None = None,
-    dark: bool = False,
+    dark: bool | None = None,
 ) -> Any:
     """The board of one image of a trace or a set as a widget: played where the routing iterates, else coefficients.
 
     upper: the class that a routing that iterates is shown for at first, the most active one unless given; another one
     is chosen on the board. model: the one that was recorded, or its name in the zoo, for what a trace does not hold
-    (EM: the logistic of β_a). Of several routed layers the last is shown; `show(trace.at(0))` shows the first.
+    (EM: the logistic of β_a). dark: as the notebook is, unless given. Of several routed layers the last is shown;
+    `show(trace.at(0))` shows the first.
     Raises CapsvizError where anywidget or plotly is not installed, FigureError where the trace holds no votes, or lacks
     the image or the class, TraceError where it is of another model, ZooError for an unknown name, IndexError where a
     set lacks the image.
@@ -55,7 +56,8 @@ def show(
         model = _recorded(trace, model)
     # The weights of the last layer: types of a convolutional one have their own.
     more = None if model is None or trace.kind == "type" else drawn_weights(model, len(trace.classes))
-    return board_widget(trace_board(trace, image=image, upper=upper, more=more, dark=dark))
+    shown = trace_board(trace, image=image, upper=upper, more=more, dark=bool(dark))
+    return board_widget(shown, follows=dark is None)
 
 
 def _recorded(trace: Trace, model: CapsNet | str) -> CapsNet:
@@ -81,20 +83,21 @@ def perturb(
     upper: SupportsIndex | None = None,
     hand: str = "sliders",
     wide: bool = False,
-    dark: bool = False,
+    dark: bool | None = None,
 ) -> Any:
     """A class capsule of an image in the reader's hand, and what the decoder draws of it live, as a widget.
 
     model: a network, or the name of a pretrained one, whose exemplars then let `hand` also be "cells" (all capsules as
     a grid) or "walk" (to the capsule of another image). image: one, as `capsviz.trace` takes them. upper: the capsule
     to move, the most active one unless given. wide: by up to 1 instead of 0.25 (Sabour, Frosst & Hinton 2017, Fig. 4).
+    dark: as the notebook is, unless given.
     Raises CapsvizError where anywidget or plotly is not installed, PerturbError where the model has no decoder, lacks
     the class, or has no exemplars for `hand`, PixelsError, ZooError and NoCapsulesError as `capsviz.trace`.
     """
     with needed("notebook", _WHAT):
         from capsviz.boards.notebook import board_widget
 
-    return board_widget(_decoder(model, image, upper, hand, wide, dark))
+    return board_widget(_decoder(model, image, upper, hand, wide, bool(dark)), follows=dark is None)
 
 
 def _decoder(

@@ -8,6 +8,7 @@ from typing import Any
 from capsviz.boards.board import Board
 from capsviz.boards.built import bundle
 from capsviz.boards.message import unpack
+from capsviz.boards.theme import theme
 from capsviz.errors import needed
 from capsviz.figures.errors import FigureError
 
@@ -15,9 +16,12 @@ TOGETHER = 20
 """Classes whose numbers come at once."""
 
 
-def board_widget(board: Board) -> Any:
-    """The board as a widget, to be the last value of a cell. Raises CapsvizError where anywidget is not installed."""
-    return _kind()(board)
+def board_widget(board: Board, *, follows: bool = False) -> Any:
+    """The board as a widget, to be the last value of a cell; follows: it is as light or dark as the page around it.
+
+    Raises CapsvizError where anywidget is not installed.
+    """
+    return _kind()(board, follows)
 
 
 @cache
@@ -36,10 +40,12 @@ def _kind() -> Any:
         board, name, css = (traitlets.Unicode().tag(sync=True) for _ in range(3))
         first, messages = (traitlets.List(traitlets.Bytes()).tag(sync=True) for _ in range(2))
         shared = traitlets.Bytes().tag(sync=True)
+        themes: Any = traitlets.List().tag(sync=True)
         count, upper = (traitlets.Int().tag(sync=True) for _ in range(2))
 
-        def __init__(self, shown: Board):
+        def __init__(self, shown: Board, follows: bool):
             together = shown.count <= TOGETHER
+            classes = len(shown.message(shown.upper).fields["theme"]["classes"])
             self._title = shown.title
             super().__init__(
                 board=shown.kind,
@@ -51,6 +57,7 @@ def _kind() -> Any:
                     shown.packed(upper, without=shown.shared)
                     for upper in (range(shown.count) if together else (shown.upper,))
                 ],
+                themes=[theme(dark, classes) for dark in (False, True)] if follows else [],
                 count=shown.count,
                 upper=shown.upper,
             )

@@ -14,6 +14,8 @@ export class StandaloneHost {
   private readonly kept: Record<string, unknown> = {};
   private readonly place = element("div", { className: "board-place" });
   private readonly host: Host;
+  private last: Uint8Array | undefined; // of what has colours
+  private worn: Theme | undefined;
   private end = (): void => undefined;
 
   /** other: asked for the numbers of another class; name: of the files that its pictures are saved as; shared: what is the same
@@ -36,11 +38,20 @@ export class StandaloneHost {
     root.replaceChildren(this.place, files);
   }
 
+  /** Draw in other colours than those of the messages. */
+  wear(theme: Theme): void {
+    this.worn = theme;
+    if (this.last) this.say(this.last);
+  }
+
   /** Give the board a packed message. */
   say(packed: Uint8Array): void {
-    const message = { ...this.shared, ...unpack(packed) };
-    const { theme } = message as { readonly theme?: Theme };
-    if (theme) this.dress(theme);
+    const message: Record<string, unknown> = { ...this.shared, ...unpack(packed) };
+    if (message.theme) {
+      this.last = packed;
+      message.theme = this.worn ?? message.theme;
+      this.dress(message.theme as Theme);
+    }
     this.end = this.mount(this.host, { ...message, ...this.kept, acknowledged: {} }, (what, value) => {
       if (what === "upper") this.other(value as number);
       else this.kept[FIELD[what] ?? what] = value;

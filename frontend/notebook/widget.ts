@@ -2,8 +2,10 @@
 
 import { boards } from "../boards";
 import { StandaloneHost } from "../core/standalone-host";
+import type { Theme } from "../core/colours";
 import { element } from "../core/dom";
 import { unpack } from "../core/message";
+import { isDarkBehind, onTurn } from "./surroundings";
 
 /** What capsviz/boards/notebook.py keeps in step with the browser. */
 interface Content {
@@ -16,6 +18,8 @@ interface Content {
   readonly shared: DataView;
   /** A packed message for each class; or one alone, of many classes, and those of another one when `upper` asks for it. */
   readonly messages: readonly DataView[];
+  /** The colours on a light and on a dark page, where it is to be as the page is; older cells know of none. */
+  readonly themes?: readonly Theme[];
   /** How many classes can be chosen. */
   readonly count: number;
   /** The class that is shown. */
@@ -68,6 +72,11 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   };
   const shared = { ...unpack(bytes(model.get("shared"))), alone: model.get("count") < 2 };
   const host = new StandaloneHost(boards[model.get("board")], root, ask, model.get("name"), shared);
+  const themes = model.get("themes");
+  if (themes?.length) {
+    host.wear(themes[Number(isDarkBehind(el))]);
+    onTurn(el, (dark) => host.wear(themes[Number(dark)]), listening.signal);
+  }
   for (const message of model.get("first")) host.say(bytes(message));
   say();
   model.on("change:messages", say);

@@ -17,6 +17,7 @@ from capsviz import zoo
 from capsviz.analysis.perturbation import PerturbError
 from capsviz.boards import notebook, pack_weights
 from capsviz.boards.message import Message, unpack
+from capsviz.boards.theme import theme
 from capsviz.errors import CapsvizError
 from capsviz.figures.errors import FigureError
 from capsviz.routing import InverseTemperature
@@ -52,6 +53,14 @@ def test_a_trace_is_shown_as_its_board_and_has_every_class(dr):
         widget.upper = 10
     assert widget.upper == 3
     np.testing.assert_allclose(message.arrays["votes"], dr.layer.votes[1, :, 7].flatten().numpy(), rtol=1e-6)
+
+
+def test_a_board_is_as_the_notebook_unless_it_is_told(dr):
+    assert capsviz.show(dr).themes == [theme(False), theme(True)]
+    assert capsviz.perturb("digits-dr", digits()[0]).themes == [theme(False), theme(True)]
+    for dark in (False, True):
+        told_so = capsviz.show(dr, dark=dark)
+        assert not told_so.themes and told(told_so).fields["theme"] == theme(dark)
 
 
 def test_of_a_set_one_image_is_shown(tmp_path: Path):

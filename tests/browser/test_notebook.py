@@ -13,6 +13,7 @@ import pytest
 from nbclient import NotebookClient
 
 from capsviz.boards import bundle
+from capsviz.boards.theme import theme
 from tests.browser.api import sync_api
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "docs" / "notebooks"
@@ -75,7 +76,7 @@ def widgets(looked_at: Executed) -> list[dict[str, Any]]:
 
 def drawn(chromium: sync_api.Browser, state: dict[str, Any], path: Path) -> sync_api.Page:
     script = base64.b64encode((bundle("widget.js") or "").encode()).decode()
-    names = ("board", "name", "css", "first", "shared", "messages", "count", "upper")
+    names = ("board", "name", "css", "first", "shared", "messages", "themes", "count", "upper")
     path.write_text(PAGE.format(script=script, state=json.dumps({name: state[name] for name in names})))
     window = chromium.new_page(viewport={"width": 1200, "height": 900})
     window.goto(path.as_uri())
@@ -123,6 +124,22 @@ def test_a_notebook_shows_a_live_decoder(chromium: sync_api.Browser, widgets: li
         "([canvas, before]) => canvas.toDataURL() !== before", arg=[after.element_handle(), before]
     )
     assert board.locator("canvas.before").evaluate(pixels) == before
+    window.close()
+
+
+def test_a_board_is_as_light_or_dark_as_the_notebook(chromium: sync_api.Browser, widgets: list, tmp_path: Path):
+    window = drawn(chromium, widgets[0], tmp_path / "cell.html")
+    board = window.locator("section.routing")
+    ground = "root => root.capsvizBoard.message.theme.ground"
+    assert board.evaluate(ground) == theme(False)["ground"]
+    window.get_by_role("button", name="One line back").click()
+    window.evaluate("document.body.style.background = 'oklch(0.2 0.02 260)'")
+    window.wait_for_function(f"root => ({ground})(root) === '{theme(True)['ground']}'", arg=board.element_handle())
+    sync_api.expect(window.locator("output.frame")).to_have_text("iteration 3 of 3 · line 3 of 4")
+    host = window.locator("#cell .board-host")
+    assert host.evaluate("root => root.style.getPropertyValue('--ground')") == theme(True)["ground"]
+    window.evaluate("document.body.style.background = '#fafafa'")
+    window.wait_for_function(f"root => ({ground})(root) === '{theme(False)['ground']}'", arg=board.element_handle())
     window.close()
 
 

@@ -1,0 +1,54 @@
+// Whether the page around a board is light or dark, as its reader sees it.
+
+/** Whether the page is dark behind an element: by the first ground above it that is painted. */
+export function isDarkBehind(node: Element): boolean {
+  for (let at: Element | null = node; at; at = at.parentElement ?? hostOf(at)) {
+    const [red, green, blue, seen] = painted(getComputedStyle(at).backgroundColor);
+    if (seen > 127) return red + green + blue < 384;
+  }
+  const { colorScheme } = getComputedStyle(document.documentElement);
+  if (!colorScheme.includes("dark")) return false;
+  return !colorScheme.includes("light") || matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/** Call back where the page around an element has become light or dark. */
+export function onTurn(node: Element, turned: (dark: boolean) => void, signal: AbortSignal): void {
+  let dark = isDarkBehind(node);
+  const look = (): void => {
+    const now = isDarkBehind(node);
+    if (now === dark) return;
+    dark = now;
+    turned(now);
+  };
+  // Notebooks say their theme on one of these; a sheet of it may come later.
+  const watch = new MutationObserver(() => {
+    look();
+    setTimeout(look, SHEET);
+  });
+  for (const each of [document.documentElement, document.body, document.head])
+    watch.observe(each, { attributes: true, childList: each === document.head });
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  system.addEventListener("change", look, { signal });
+  signal.addEventListener("abort", () => watch.disconnect());
+}
+
+const SHEET = 500; // milliseconds
+
+function hostOf(node: Element): Element | null {
+  const root = node.getRootNode();
+  return root instanceof ShadowRoot ? root.host : null;
+}
+
+let pen: CanvasRenderingContext2D | null | undefined;
+
+/** Red, green, blue and opacity of a colour of CSS, 0 to 255, however it is written. */
+function painted(colour: string): Uint8ClampedArray {
+  pen ??= Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", {
+    willReadFrequently: true,
+  });
+  if (!pen) return new Uint8ClampedArray(4);
+  pen.clearRect(0, 0, 1, 1);
+  pen.fillStyle = colour;
+  pen.fillRect(0, 0, 1, 1);
+  return pen.getImageData(0, 0, 1, 1).data;
+}
