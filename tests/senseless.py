@@ -8,7 +8,13 @@ import capsviz
 from capsviz import CapsvizError, Intervention, data, zoo
 from capsviz.analysis import ascent, comparison, disagreement, metrics, mixtures, perturbation, predictions
 from capsviz.boards import trace_board
-from capsviz.figures import coefficient_histogram, confusion_matrix
+from capsviz.figures import (
+    coefficient_histogram,
+    confusion_matrix,
+    lengths_over_iterations,
+    network_strip,
+    type_flow,
+)
 from capsviz.routing import InverseTemperature
 
 images = data.load("digits", "test").batch([0, 1])[0]
@@ -17,7 +23,7 @@ model, cnn = zoo.load("digits-dr"), zoo.load_network("mnist-cnn")
 mask = known.primary_activations[0] > 0.5
 counts = torch.tensor([[9, 1], [4, 6]])
 points = torch.rand(5, 2)
-record = predictions.recorded(zoo.entry("digits-dr"))
+record = predictions.recorded("digits-dr")
 
 SENSELESS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (data.to_float, (data.to_float(images),), {}),
@@ -33,6 +39,7 @@ SENSELESS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (confusion_matrix, (counts, ["a", "b"]), {"cell": (0, 2)}),
     (confusion_matrix, (counts, ["a", "b"]), {"cell": (0, 1), "only": [0]}),
     (coefficient_histogram, (torch.empty(0, 3),), {}),
+    *((figure, (known.layer,), {}) for figure in (network_strip, type_flow, lengths_over_iterations)),
     (capsviz.CapsNetConfig, (), {"image": 5}),
     (capsviz.CapsNetConfig, (), {"image": "one"}),
     (mixtures.maximisation, (points, points, "spherical"), {}),
@@ -45,6 +52,9 @@ SENSELESS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (comparison.compare, ({"dr": model}, images), {"objects": 0}),
     (comparison.compare, ({"dr": model}, images), {"objects": True}),
     (comparison.compare, ({"cnn": cnn}, images), {}),
+    (comparison.compare, ([model], images), {}),
+    (comparison.compare, ("digits-dr", images), {}),
+    (predictions.recorded, ("no-such-model",), {}),
     (comparison.compare, ({"none": "no-such-model"}, images), {}),
     (comparison.redraw, (cnn, model, images), {}),
     (comparison.redraw, (model, model, images), {"objects": 0}),

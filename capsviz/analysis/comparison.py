@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import SupportsIndex
 
@@ -64,17 +64,22 @@ class Comparison:
 
 
 def compare(
-    models: Mapping[str, CapsNet | str],
+    models: Mapping[str, CapsNet | str] | Sequence[str],
     images: Num[Tensor, "batch channel height width"],
     objects: SupportsIndex = 1,
 ) -> Comparison:
     """Classify and reconstruct images with every model, each decoding its own longest capsules.
 
-    models: networks, or names of pretrained ones. images: in 0..1, or bytes 0 to 255. objects: how many an image shows,
-    and capsules are decoded. Raises CompareError where a model has no capsules or takes images of another shape,
+    models: networks, or names of pretrained ones, by title; or names alone. images: in 0..1, or bytes 0 to 255.
+    objects: how many an image shows, and capsules are decoded.
+    Raises CompareError where a model has no capsules or takes images of another shape, or titles are missing,
     NoCapsulesError where the name is of one without, PixelsError, ModeError and ZooError as `capsviz.trace`.
     """
     count, given = _count(objects), tensor_of(images, "images", PixelsError)
+    if not isinstance(models, Mapping):
+        if isinstance(models, str) or not all(isinstance(name, str) for name in models):
+            raise CompareError("Models come by title, or as a list of names; give {title: model, …}.")
+        models = {name: name for name in models}
     answers = {name: _answer(_fitting(name, model, given), given, count) for name, model in models.items()}
     return Comparison(device.results(pixels(given, tuple(given.shape[1:]))), answers)
 

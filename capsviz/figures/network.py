@@ -13,7 +13,7 @@ from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.objects import drawn_in_colours, in_words
 from capsviz.figures.picture import image_axes, numbers, on, packed, picture, rounded
-from capsviz.figures.reading import check
+from capsviz.figures.reading import check, check_kind
 from capsviz.figures.text import literal, literals, short
 from capsviz.figures.theme import TICK, Span, caption, class_colours, ink, sequential, style, translucent
 from capsviz.network.config import CapsNetConfig
@@ -44,6 +44,7 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
     highlight: the stage that the page is about, framed; None for none. A model without a decoder ends at its class
     capsules. Raises FigureError for an unknown stage and for one layer of several (`Trace.at`).
     """
+    check_kind(trace)
     if len(trace.layers) < trace.config.depth:
         raise FigureError("The strip is of a whole network and this is one layer of it; give the trace of the whole.")
     if highlight is not None and highlight not in get_args(Part):

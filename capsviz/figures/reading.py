@@ -15,6 +15,7 @@ from capsviz.tracing.trace import Trace
 
 def check(trace: Trace, picture: str = "", *, image: int = 0, upper: int = 0, iteration: int | None = None) -> None:
     """Raise FigureError unless the trace's routing has this picture, if any, and it the image, class and iteration."""
+    check_kind(trace)
     if picture and picture not in trace.config.algorithm.pictures:
         wanted = " or ".join(each.title for each in ALGORITHMS.values() if picture in each.pictures)
         raise FigureError(
@@ -25,6 +26,13 @@ def check(trace: Trace, picture: str = "", *, image: int = 0, upper: int = 0, it
     _within("class", upper, 0, len(trace.classes) - 1)
     if iteration is not None:
         _within("iteration", iteration, 1, trace.layer.iterations)
+
+
+def check_kind(trace: object) -> None:
+    """Raise FigureError unless it is a trace."""
+    if not isinstance(trace, Trace):
+        kind = type(trace).__name__
+        raise FigureError(f"A figure shows a trace and this is a {kind}; give what capsviz.trace or its `at` returns.")
 
 
 def share_of(trace: Trace) -> Share:

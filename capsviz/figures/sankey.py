@@ -11,7 +11,7 @@ from plotly.graph_objects import Figure
 from capsviz.figures.describe import remember
 from capsviz.figures.network import BARS
 from capsviz.figures.picture import numbers
-from capsviz.figures.reading import check, geometry, share_of, steps, votes
+from capsviz.figures.reading import check, check_kind, geometry, share_of, steps, votes
 from capsviz.figures.text import literals, short
 from capsviz.figures.theme import TICK, caption, class_colours, ink, style, translucent
 from capsviz.tracing.trace import Trace
@@ -30,6 +30,7 @@ def type_flow(trace: Trace, *, image: int = 0, iteration: int | None = None, dar
     default.
     Raises FigureError where the routing has no such shares, or the trace holds no votes or has no such iteration.
     """
+    check_kind(trace)
     trace = trace.at(-1)
     iteration = trace.layer.iterations if iteration is None else iteration
     check(trace, "flow", image=image, iteration=iteration)

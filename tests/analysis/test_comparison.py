@@ -42,6 +42,10 @@ def test_pretrained_models_are_compared_by_name():
     assert torch.equal(drawn[0], drawn[1])
 
 
+def test_names_alone_are_their_own_titles(images: torch.Tensor):
+    assert list(compare(["digits-dr", "digits-l2"], images).answers) == ["digits-dr", "digits-l2"]
+
+
 def test_of_two_objects_every_model_names_and_draws_two(images: torch.Tensor):
     model = tiny("dr")
     answer = compare({"dr": model}, images, objects=2).answers["dr"]
