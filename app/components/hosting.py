@@ -56,7 +56,7 @@ def board(
     counts = f"{key}-acknowledged"
     actions = {
         **actions,
-        "lost": lambda _: st.session_state.get(_HELD, {}).pop(key, None),
+        "missed": lambda _: st.session_state.get(_HELD, {}).pop(key, None),
     }  # the browser has no last one
 
     def acknowledged() -> dict[str, int]:

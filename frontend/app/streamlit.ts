@@ -17,7 +17,7 @@ export function inStreamlit(mount: Mount): (component: Component<Uint8Array>) =>
     const host = { parent: parentElement, page: document.querySelector(".stMainBlockContainer") };
     const message = completed(parentElement, unpack(data));
     if (!message) {
-      tellSurely(parentElement, "lost", () => setTriggerValue("lost", [null])); // all of it comes then
+      tellSurely(parentElement, "missed", () => setTriggerValue("missed", [null])); // all of it comes then
       return () => undefined;
     }
     const end = mount(host, message, (what, value) => {
