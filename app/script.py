@@ -33,9 +33,10 @@ st.html(layout.STYLE)
 
 PAGES = navigation.pages()
 here = navigation.open_page(PAGES)
-if callbacks.begin():
+anew = callbacks.begin()
+if anew:
     drawing_order.begin()
-    hosting.begin()
+hosting.begin(anew=anew)
 st.session_state[scene.TALK] = False  # until the sidebar has the link
 
 with layout.errors_as_sentences():
@@ -62,6 +63,7 @@ with layout.errors_as_sentences():
         take_away = sided and sidebar.show(current, here.named.url_path, navigation.named())
     if take_away:
         takeaway.take_away(current)
+    hosting.end()
     # Else a page of two zoos: its pictures may be those of one, its decoder of the other.
     if zoo.version() != caching.version():
         st.rerun()

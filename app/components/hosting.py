@@ -14,8 +14,9 @@ import streamlit as st
 from app.server import drawing_order
 from capsviz.boards import Message, bundle
 
-_HELD = "boards-held"
-"""The digests of the arrays that the browser was given last, by the key of a board and the name of an array."""
+_HELD, _DRAWN = "boards-held", "boards-drawn"
+"""The digests of the arrays that the browser was given last, by the key of a board and the name of an array; and the
+boards of the run."""
 
 
 def built(name: str, *, html: str | None = None) -> Any:
@@ -26,9 +27,17 @@ def built(name: str, *, html: str | None = None) -> Any:
     return st.components.v2.component(f"capsviz_{name}", html=html, js=bundle(f"{name}.js"), css=bundle(f"{name}.css"))
 
 
-def begin() -> None:
-    """Another page is open: the boards of the one before are gone by now, with what they were given."""
-    st.session_state[_HELD] = {}
+def begin(*, anew: bool) -> None:
+    """A run of the whole script begins; anew: on another page, where the boards of the one before are gone by now."""
+    st.session_state[_DRAWN] = set()
+    if anew:
+        st.session_state[_HELD] = {}
+
+
+def end() -> None:
+    """The run is complete: a board that it did not draw is gone, with what it was given."""
+    held: dict[str, Any] = st.session_state.get(_HELD, {})
+    st.session_state[_HELD] = {key: each for key, each in held.items() if key in st.session_state[_DRAWN]}
 
 
 def board(
@@ -54,10 +63,9 @@ def board(
     done since then no longer counts. Arrays that are as they were in the last message are not sent again.
     """
     counts = f"{key}-acknowledged"
-    actions = {
-        **actions,
-        "missed": lambda _: st.session_state.get(_HELD, {}).pop(key, None),
-    }  # the browser has no last one
+    assert "missed" not in actions
+    held: dict[str, dict[str, str]] = st.session_state.setdefault(_HELD, {})
+    actions = {**actions, "missed": lambda _: st.session_state[_HELD].pop(key, None)}  # what a message builds on
 
     def acknowledged() -> dict[str, int]:
         return dict.fromkeys(actions, 0) | st.session_state.get(counts, {})
@@ -75,19 +83,23 @@ def board(
         more["of"] = {what: view() for what, view in of.items()}
     if first and (drawn := drawing_order.told_at(key, message.packed(**more))):
         more["drawn"] = drawn
-    result = built(name)(key=key, data=_new_of(key, message).packed(**more), **listening)
+    new, digests = _new_of(message, held.get(key, {}))
+    st.session_state.setdefault(_DRAWN, set()).add(key)
+    result = built(name)(key=key, data=new.packed(**more), **listening)
+    held[key] = digests  # not before it is sent: a newer action may end the run on the way
     return {what: value for what in actions for value in said_in(result, what)}
 
 
-def _new_of(key: str, message: Message) -> Message:
-    """What of a message the browser does not have from the one before; `frontend/app/kept.ts` completes it."""
-    held: dict[str, dict[str, str]] = st.session_state.setdefault(_HELD, {})
+def _new_of(message: Message, held: Mapping[str, str]) -> tuple[Message, dict[str, str]]:
+    """What of a message the browser lacks, and the digests of all its arrays; held: of those that it was given last.
+
+    `frontend/app/kept.ts` completes it.
+    """
     place = str(message.fields.get("group"))  # one of two boards stands elsewhere on the page, where it is a new one
-    before, here = held.get(key, {}), {name: _digest(array, place) for name, array in message.arrays.items()}
-    held[key] = here
-    kept = [name for name in here if before.get(name) == here[name]]
+    here = {name: _digest(array, place) for name, array in message.arrays.items()}
+    kept = [name for name in here if held.get(name) == here[name]]
     new = {name: each for name, each in message.arrays.items() if name not in kept}
-    return Message({**message.fields, "kept": kept, "version": here}, new)
+    return Message({**message.fields, "kept": kept, "version": here}, new), here
 
 
 def _digest(array: np.ndarray, place: str) -> str:

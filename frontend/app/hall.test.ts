@@ -73,3 +73,12 @@ test("of several windows of the hall, the last that moved or opened the notes an
   stand(other, 4);
   assert.deepEqual(await answers(), [at(4)]);
 });
+
+test("a window that may not speak to others stands alone", (context) => {
+  const own = globalThis.BroadcastChannel;
+  context.after(() => (globalThis.BroadcastChannel = own));
+  globalThis.BroadcastChannel = function () {
+    throw new DOMException("", "SecurityError");
+  } as never;
+  hall(new AbortController().signal, () => undefined)({ kind: "where" });
+});

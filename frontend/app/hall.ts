@@ -33,7 +33,13 @@ export function understood(heard: unknown): Said | null {
 
 /** Listen to the other windows until the signal; what is returned speaks to them. */
 export function hall(signal: AbortSignal, hear: (said: Said) => void): (said: Said) => void {
-  const channel = new BroadcastChannel(NAME);
+  let channel: BroadcastChannel;
+  try {
+    channel = new BroadcastChannel(NAME);
+  } catch (error) {
+    console.info(`This window is alone: ${String(error)}`); // as where a browser refuses storage
+    return () => undefined;
+  }
   channel.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
     const said = understood(data);
     if (said) hear(said);

@@ -107,6 +107,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (event.metaKey || event.isComposing || (!bracket && (event.ctrlKey || event.altKey))) return;
     if (belongsToField(event.composedPath()[0], key, presented)) return;
     const command = commandOf(key);
+    if (event.repeat && /^[0-9?]$/.test(key)) return; // a key that is held
     if (key === "?") {
       showSheet();
     } else if (sheet.open || document.querySelector('[role="dialog"]')) {

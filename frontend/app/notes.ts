@@ -16,6 +16,7 @@ interface Data {
 
 const KEPT = "capsviz-clock";
 let moved: number | undefined;
+let clockOfWindow: Clock | undefined; // which outlasts a step also where the tab keeps nothing
 
 export default function ({ data, parentElement, setTriggerValue }: Component<Data>): () => void {
   const listening = beginning(parentElement);
@@ -35,11 +36,12 @@ export default function ({ data, parentElement, setTriggerValue }: Component<Dat
 }
 
 function clock(place: ParentNode, signal: AbortSignal): void {
-  const kept = Clock.from(recalled(KEPT));
+  const kept = (clockOfWindow ??= Clock.from(recalled(KEPT)));
   const face = found(place, "time", HTMLElement),
     toggle = found(place, ".toggle", HTMLElement);
   const show = (): void => {
-    face.textContent = told(kept.elapsed(Date.now()));
+    const time = told(kept.elapsed(Date.now()));
+    if (face.textContent !== time) face.textContent = time;
     toggle.textContent = kept.running ? "Stop" : "Start";
   };
   const act = (change: () => void) => (): void => {

@@ -19,14 +19,19 @@ export class AlgorithmLines {
   /** Of which capsules the numbers are. */
   readonly pair = element("div", { className: "pair" });
   private rows: { row: HTMLElement; numbers: HTMLElement }[] = [];
+  private maths = "";
+  private go: ((line: number) => void) | undefined;
 
   /** maths: the lines, in HTML. */
   setLines(maths: readonly string[], { below = [], go }: Options = {}): void {
+    this.go = go;
+    if (maths.join("\n") === this.maths) return; // one of them may be pressed just now
+    this.maths = maths.join("\n");
     this.rows = maths.map((innerHTML, k) => {
       const numbers = element("span", { className: "numbers" });
       const parts = [element("span", { className: "math", innerHTML }), numbers];
       const row = go
-        ? element("button", { className: "line", type: "button", onclick: () => go(k) }, ...parts)
+        ? element("button", { className: "line", type: "button", onclick: () => this.go?.(k) }, ...parts)
         : element("div", { className: "line" }, ...parts);
       return { row, numbers };
     });

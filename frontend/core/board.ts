@@ -47,7 +47,7 @@ export abstract class Board<Message extends Themed> {
     className: string,
     private readonly ordinary = 16,
   ) {
-    this.root = element("section", { className: `capsviz ${className}`, translate: false });
+    this.root = element("section", { className: `capsviz ${className}`, translate: false, dir: "ltr" });
     Object.assign(this.root, { capsvizBoard: this }); // for tests and measurements
     parent.append(this.root);
     this.watch.observe(this.root);
@@ -121,7 +121,8 @@ export function mounting<Message extends Themed>(Kind: new (host: Host) => Board
     } catch (error) {
       console.error(error); // the host might show all of it on the page
       place?.board.destroy();
-      host.parent.replaceChildren(element("p", { className: "failed", role: "alert", textContent: FAILED }));
+      for (const each of [...host.parent.children]) if (each.matches(".capsviz, .failed")) each.remove(); // styles stay
+      host.parent.append(element("p", { className: "failed", role: "alert", textContent: FAILED }));
       places.delete(host.parent);
       return () => undefined;
     }

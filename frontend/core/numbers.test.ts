@@ -19,7 +19,7 @@ test("a whole number has a comma after the thousands", () => {
 });
 
 test("a signed number says plus as well", () => {
-  assert.deepEqual([signed(0.5), signed(-0.25, 1)], ["+0.50", "−0.3"]);
+  assert.deepEqual([signed(0.5), signed(-0.25, 1), signed(-0.004)], ["+0.50", "−0.3", "+0.00"]);
 });
 
 test("the largest numbers are found where they stand, and the one that is asked for is among them", () => {

@@ -12,9 +12,10 @@ export function ends(least: number, most: number): [string, string] {
   return [shown(least, decimals), shown(most, decimals)];
 }
 
-/** A number with its sign, whichever it is. */
+/** A number with its sign, whichever it is; what is written as a zero has a plus. */
 export function signed(value: number, decimals = 2): string {
-  return (value < 0 ? "−" : "+") + Math.abs(value).toFixed(decimals);
+  const text = Math.abs(value).toFixed(decimals);
+  return (value < 0 && Number(text) ? "−" : "+") + text;
 }
 
 /** A number, rounded to a whole one, with a comma after the thousands. */

@@ -320,7 +320,8 @@ function players(): Players {
       const path = event.composedPath();
       const here = known.all.filter((each) => path.includes(ownPlace(each) ?? each.root));
       const within = here.find(({ root }) => path.includes(root)) ?? here.at(0);
-      const touched = known.active && (!here.length || here.includes(known.active)) ? known.active : within;
+      const active = known.active?.root.isConnected ? known.active : null;
+      const touched = active && (!here.length || here.includes(active)) ? active : within;
       const player = touched ?? known.all.find((each) => each.root.isConnected);
       const own = player && ownPlace(player);
       const behind = !here.length && path.some((at) => at instanceof Element && at.matches(DIALOG));
@@ -328,7 +329,7 @@ function players(): Players {
         !player ||
         behind ||
         (own && !path.includes(own)) ||
-        (event.repeat && event.key === " ") ||
+        (event.repeat && [" ", "s"].includes(keyOf(event))) || // a key that is held
         event.ctrlKey ||
         event.metaKey ||
         event.altKey ||

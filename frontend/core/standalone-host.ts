@@ -15,6 +15,7 @@ export class StandaloneHost {
   private readonly place = element("div", { className: "board-place" });
   private readonly host: Host;
   private last: Uint8Array | undefined; // of what has colours
+  private closed = false;
   private worn: Theme | undefined;
   private end = (): void => undefined;
 
@@ -46,6 +47,7 @@ export class StandaloneHost {
 
   /** Give the board a packed message. */
   say(packed: Uint8Array): void {
+    if (this.closed) return;
     const message: Record<string, unknown> = { ...this.shared, ...unpack(packed) };
     if (message.theme) {
       this.last = packed;
@@ -59,6 +61,7 @@ export class StandaloneHost {
   }
 
   close(): void {
+    this.closed = true;
     this.end();
   }
 

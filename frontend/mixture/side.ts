@@ -33,7 +33,6 @@ export class Side {
   private readonly chart: Chart;
   private readonly words = element("figcaption");
   readonly root = element("div", { className: "side" });
-  private written: readonly string[] = [];
   private colours: readonly string[] = [];
 
   /** go: to the half step that is chosen on the chart. */
@@ -45,7 +44,7 @@ export class Side {
 
   /** lines: of the algorithm, in HTML. colours: of the Gaussians. */
   build(lines: readonly string[], colours: readonly string[]): void {
-    if (lines.join() !== this.written.join()) this.lines.setLines((this.written = lines));
+    this.lines.setLines(lines);
     this.colours = colours;
     this.bars.build(colours);
   }

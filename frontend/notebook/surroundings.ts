@@ -15,6 +15,7 @@ export function isDarkBehind(node: Element): boolean {
 export function onTurn(node: Element, turned: (dark: boolean) => void, signal: AbortSignal): void {
   let dark = isDarkBehind(node);
   const look = (): void => {
+    if (signal.aborted || !node.isConnected) return;
     const now = isDarkBehind(node);
     if (now === dark) return;
     dark = now;
@@ -29,7 +30,12 @@ export function onTurn(node: Element, turned: (dark: boolean) => void, signal: A
     watch.observe(each, { attributes: true, childList: each === document.head });
   const system = matchMedia("(prefers-color-scheme: dark)");
   system.addEventListener("change", look, { signal });
-  signal.addEventListener("abort", () => watch.disconnect());
+  const come = new ResizeObserver(look); // once it is on the page
+  come.observe(node);
+  signal.addEventListener("abort", () => {
+    watch.disconnect();
+    come.disconnect();
+  });
 }
 
 const SHEET = 500; // milliseconds
@@ -48,6 +54,7 @@ function painted(colour: string): Uint8ClampedArray {
   });
   if (!pen) return new Uint8ClampedArray(4);
   pen.clearRect(0, 0, 1, 1);
+  pen.fillStyle = "#0000"; // of what is on no page yet nothing is painted
   pen.fillStyle = colour;
   pen.fillRect(0, 0, 1, 1);
   return pen.getImageData(0, 0, 1, 1).data;

@@ -67,6 +67,7 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   const ask = (upper: number): void => {
     model.set("upper", upper);
     model.save_changes();
+    window.clearTimeout(asking);
     if (together) chosen();
     else asking = window.setTimeout(say, PATIENCE); // the board shows again which class it has
   };

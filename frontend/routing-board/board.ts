@@ -94,6 +94,7 @@ export class RoutingBoard extends Board<Message> {
   private readonly gaussians: HTMLElement;
   private run: Run | undefined;
   private capsule = 0;
+  private tooled = "";
   private few: ReadonlySet<number> | null = null;
 
   constructor(host: Host) {
@@ -141,7 +142,7 @@ export class RoutingBoard extends Board<Message> {
     if (chosen || this.capsule >= run.lower) this.capsule = run.selected(data.capsule);
     if (this.sharedLook.takes(looked, acknowledged.look, this.cloud.turning)) this.take(looked);
     for (const panel of this.panels) panel.load?.(run);
-    this.list.load();
+    this.list.load(run);
     this.gaussians.hidden = !hasGaussians(run);
     this.logistic.canvas.hidden = thresholds(run) === null;
     this.describe(run, data);
@@ -202,7 +203,7 @@ export class RoutingBoard extends Board<Message> {
       if (this.sharedCapsule.isKnown(null)) this.capsule = run.strongest();
       this.cloud.frameAll(run);
       this.bars.load(run);
-      this.list.load();
+      this.list.load(run);
       this.describe(run, message);
       this.tool();
       controls.end(run.count); // what comes out now is seen
@@ -235,6 +236,16 @@ export class RoutingBoard extends Board<Message> {
   private tool(): void {
     const { run, message } = this;
     if (!run || !message) return;
+    const chosen = this.picked.size ? [...this.picked].sort((a, b) => a - b) : [this.capsule];
+    const count = this.picked.size ? `${this.picked.size} picked` : `capsule ${run.number(this.capsule)}`;
+    // Buttons stay where they say what they said: one of them may be pressed just now.
+    const { touched, able, alone } = message;
+    const picker = touched === null && !alone; // no page around it has one
+    const shown = picker && [run.data.classes, run.data.kind, run.data.upper];
+    const differs = !!run.data.base_shares;
+    const tooled = JSON.stringify([this.options, this.cloud.camera.zoom, count, chosen, touched, able, shown, differs]);
+    if (tooled === this.tooled) return;
+    this.tooled = tooled;
     const parts: Node[] = [
       this.toggle("solid", "3-D", "Turn the votes in three dimensions"),
       element(
@@ -245,10 +256,8 @@ export class RoutingBoard extends Board<Message> {
       ),
       this.toggle("mass", "Heat", "Lay the mean share of each place over the image"),
     ];
-    const count = this.picked.size ? `${this.picked.size} picked` : `capsule ${run.number(this.capsule)}`;
     const hint = "Click a capsule; draw a loop around votes, double-click a tile for its type; shift adds.";
     parts.push(element("span", { className: "picked", textContent: count, title: hint }));
-    const chosen = this.picked.size ? [...this.picked].sort((a, b) => a - b) : [this.capsule];
     if (message.touched !== null && message.able) {
       const act = (what: string, label: string, title: string): void => {
         const tell = (): void => {
@@ -261,13 +270,13 @@ export class RoutingBoard extends Board<Message> {
       act("boost", "Boost ×2", "These capsules say everything twice as loudly; route again");
       act("only", "Isolate", "Only these capsules speak; route again");
     }
-    if (message.touched === null && !message.alone) parts.push(this.classes(run)); // no page around it has a picker
+    if (picker) parts.push(this.classes(run));
     if (this.picked.size) parts.push(button("Unpick", "Pick no capsules", () => this.pick([], false)));
     if (message.touched) {
       parts.push(button(`Undo: ${message.touched}`, "The network untouched", () => this.tell("untouched", true)));
     }
     // Last: what comes only now leaves the buttons before it where they were pressed.
-    if (run.data.base_shares) {
+    if (differs) {
       parts.push(this.toggle("difference", "Difference", "Show the difference to the untouched run"));
     }
     replaceButtons(this.tools, ...parts);

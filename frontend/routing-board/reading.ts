@@ -45,6 +45,7 @@ export class List {
   readonly root = element("div", { className: "list" });
   order = FIRST;
   private stamp = "";
+  private held: readonly unknown[] = [];
 
   constructor(
     private readonly onSelect: Select,
@@ -52,7 +53,12 @@ export class List {
     private readonly count: number,
   ) {}
 
-  load(): void {
+  /** Of another run; what shows the same numbers stays, one of its rows may be pressed just now. */
+  load(run: Run): void {
+    const { shares, agreement, vote_lengths, presence, upper, below } = run.data;
+    const held = [shares, agreement, vote_lengths, presence, upper, run.iterations, JSON.stringify(below)];
+    if (held.every((each, place) => each === this.held[place])) return;
+    this.held = held;
     this.stamp = "";
   }
 

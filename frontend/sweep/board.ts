@@ -57,10 +57,15 @@ export class SweepBoard extends Board<Message> {
     const turned = this.turned("amount", message, before);
     if (turned) this.controls?.halt();
     const { methods, panels, amounts, drawer } = message;
-    this.activations = methods.map((_, number) => chart(new Activations(number, this.go)));
-    this.charts.replaceChildren(...this.activations.map(figure));
-    this.numbers = panels.map((_, number) => chart(new Numbers(number, this.go)));
-    this.rows.replaceChildren(...this.numbers.map(figure));
+    // Those that are here stay: one of them may be in the hand.
+    if (this.activations.length !== methods.length) {
+      this.activations = methods.map((_, number) => chart(new Activations(number, this.go)));
+      this.charts.replaceChildren(...this.activations.map(figure));
+    }
+    if (this.numbers.length !== panels.length) {
+      this.numbers = panels.map((_, number) => chart(new Numbers(number, this.go)));
+      this.rows.replaceChildren(...this.numbers.map(figure));
+    }
     this.drawn.hidden = !drawer;
     const pace = WHOLE / amounts.length;
     if (!this.controls) {

@@ -89,3 +89,17 @@ def test_a_board_that_never_got_what_it_is_to_have_is_sent_all_of_it(visitor: Vi
     visitor.still()
     shown = visitor.window.evaluate(HELD)
     assert shown == anew(visitor)
+
+
+def test_a_board_that_comes_back_is_there_with_its_page(visitor: Visitor):
+    visitor.open("dynamic?model=digits-dr&image=7")
+    sections = visitor.window.get_by_role("radio")
+    sections.filter(has_text="Two parents").click()
+    visitor.eventually(lambda: "lab=toy" in visitor.query(), "the other section")
+    visitor.settle()
+    sent = visitor.messages_sent
+    sections.filter(has_text="The network").click()
+    visitor.window.locator("section.routing[data-frame]").wait_for()
+    visitor.settle()
+    visitor.window.wait_for_timeout(600)
+    assert visitor.messages_sent == sent + 1, "the board was not asked for again"

@@ -25,7 +25,7 @@ const bytes = (text) => new DataView(Uint8Array.from(atob(text), (letter) => let
 const packed = {{ shared: bytes(state.shared), first: state.first.map(bytes), messages: state.messages.map(bytes) }};
 Object.assign(state, packed);
 window.changes = [];
-const content = {{ el: document.getElementById("cell"), model: {{
+const content = window.content = {{ el: {place}, model: {{
   get: (name) => state[name],
   set: (name, value) => {{ state[name] = value; window.changes.push([name, value]); }},
   on: (event, hears) => (heard[event] = hears), off: () => undefined, save_changes: () => undefined,
@@ -74,10 +74,13 @@ def widgets(looked_at: Executed) -> list[dict[str, Any]]:
     return looked_at[0]
 
 
-def drawn(chromium: sync_api.Browser, state: dict[str, Any], path: Path) -> sync_api.Page:
+def drawn(
+    chromium: sync_api.Browser, state: dict[str, Any], path: Path, place: str = "document.getElementById('cell')"
+) -> sync_api.Page:
     script = base64.b64encode((bundle("widget.js") or "").encode()).decode()
     names = ("board", "name", "css", "first", "shared", "messages", "themes", "count", "upper")
-    path.write_text(PAGE.format(script=script, state=json.dumps({name: state[name] for name in names})))
+    said = json.dumps({name: state[name] for name in names})
+    path.write_text(PAGE.format(script=script, state=said, place=place))
     window = chromium.new_page(viewport={"width": 1200, "height": 900})
     window.goto(path.as_uri())
     return window
@@ -140,6 +143,23 @@ def test_a_board_is_as_light_or_dark_as_the_notebook(chromium: sync_api.Browser,
     assert host.evaluate("root => root.style.getPropertyValue('--ground')") == theme(True)["ground"]
     window.evaluate("document.body.style.background = '#fafafa'")
     window.wait_for_function(f"root => ({ground})(root) === '{theme(False)['ground']}'", arg=board.element_handle())
+    window.close()
+
+
+def test_a_board_that_is_drawn_before_it_is_on_the_page_is_light_on_a_light_one(
+    chromium: sync_api.Browser, widgets: list, tmp_path: Path
+):
+    window = drawn(
+        chromium, widgets[0], tmp_path / "cell.html", "Object.assign(document.createElement('div'), {id: 'cell'})"
+    )
+    window.evaluate("document.body.append(content.el)")
+    board = window.locator("section.routing")
+    sync_api.expect(board).to_be_visible()
+    assert board.evaluate("root => root.capsvizBoard.message.theme.ground") == theme(False)["ground"]
+    window.evaluate("document.body.replaceChildren(); document.body.style.background = '#111'")
+    window.evaluate("document.body.append(content.el)")
+    dark = f"root => root.capsvizBoard.message.theme.ground === '{theme(True)['ground']}'"
+    window.wait_for_function(dark, arg=board.element_handle())
     window.close()
 
 
