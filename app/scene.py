@@ -10,7 +10,7 @@ import streamlit as st
 
 from app.components import page_link
 from app.page.text import plain, sentence
-from app.shared import resources
+from app.shared import caching, resources
 from app.shared.caching import of_zoo
 from app.sources import browsing, images, trace_sets, uploads
 from app.sources.picture import Picture
@@ -336,6 +336,7 @@ def recorded_network(choices: Choices) -> Entry | None:
 
 def current() -> Scene:
     """The scene that the URL stands for. Raises ZooError, DatasetMissing, SceneError."""
+    caching.begin_page()
     wanted, notices = session.parse(session.here(), catalogue())
     entry = recorded_network(wanted) or resources.entries()[wanted.model]
     picture, more = images.resolve(wanted, entry)

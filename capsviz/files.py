@@ -22,7 +22,7 @@ from torch import Tensor
 
 from capsviz.errors import CapsvizError, line
 from capsviz.reading import parsed
-from capsviz.tensors import BLANK, CHECKSUM, LENGTH, tensor_file
+from capsviz.tensors import BLANK, CHECKSUM, LENGTH, tensor_bytes
 
 HEADER = "capsviz"
 LOCK = ".capsviz-lock"
@@ -141,7 +141,7 @@ def locked(folder: Path, doing: str, *, wait: bool) -> Iterator[None]:
     """
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     make_folder(folder)
-    lock = FileLock(folder / LOCK, blocking=wait, is_singleton=False, mode=0o644)
+    lock = FileLock(folder / LOCK, blocking=wait, is_singleton=False)
     with _sentences(folder):
         try:
             lock.acquire()
@@ -250,13 +250,14 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], dict[st
     remedy = "give a run's folder or file, or train the model again"
     if not path.is_file():
         raise CheckpointError(line(f"There is no file {path}; check the path or train the model first."))
-    with tensor_file(path, remedy, CheckpointError) as file:
-        if HEADER not in file.metadata:
-            file.refuse("", "was not written by capsviz training")
-        header = parsed(file.metadata[HEADER], path, remedy, CheckpointError)
-        if not isinstance(header, dict):
-            file.refuse("", "was not written by capsviz training")
-        if with_tensors:
-            return file.whole(), header
-        file.check_sum()
-        return {}, header
+    # Of one reading: a training may put the next checkpoint in its place meanwhile.
+    file = tensor_bytes(path.read_bytes(), remedy, CheckpointError, name=str(path))
+    if HEADER not in file.metadata:
+        file.refuse("", "was not written by capsviz training")
+    header = parsed(file.metadata[HEADER], path, remedy, CheckpointError)
+    if not isinstance(header, dict):
+        file.refuse("", "was not written by capsviz training")
+    if with_tensors:
+        return file.whole(), header
+    file.check_sum()
+    return {}, header

@@ -25,8 +25,21 @@ from capsviz.commands import main
 from capsviz.data import load
 from capsviz.device import DeviceError
 from capsviz.experiments import results
-from capsviz.files import LOCK, Busy, WriteError, locked, remove, safetensors_bytes, write, write_json, write_together
+from capsviz.files import (
+    LOCK,
+    Busy,
+    WriteError,
+    locked,
+    read_tensors,
+    remove,
+    safetensors_bytes,
+    write,
+    write_json,
+    write_tensors,
+    write_together,
+)
 from capsviz.network import CNN, cnn_preset
+from capsviz.tensors import TensorFile
 from capsviz.tracing.trace_set_writer import record
 from capsviz.training.config import TrainingConfig
 from capsviz.training.loop import train
@@ -349,3 +362,27 @@ def test_a_lock_clears_what_a_killed_process_left_and_nothing_else(tmp_path):
     with locked(tmp_path, "writes", wait=False):
         pass
     assert mine.read_text() == "mine" and not left.exists()
+
+
+def test_a_file_that_is_replaced_while_it_is_read_is_one_of_the_two(tmp_path: Path, monkeypatch):
+    path = tmp_path / "checkpoint.safetensors"
+    write_tensors(path, {"a": torch.zeros(4)}, {"step": 1})
+    real = TensorFile.whole
+
+    def later(file: TensorFile) -> dict[str, torch.Tensor]:
+        write_tensors(path, {"a": torch.ones(4)}, {"step": 2})
+        return real(file)
+
+    monkeypatch.setattr(TensorFile, "whole", later)
+    tensors, header = read_tensors(path)
+    assert (float(tensors["a"].sum()), header["step"]) == (0, 1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a umask is asked for")
+def test_a_folder_that_a_group_shares_is_locked_by_each_of_it(tmp_path: Path):
+    before = os.umask(0o002)
+    try:
+        with locked(tmp_path / "shared", "writes", wait=False):
+            assert (tmp_path / "shared" / LOCK).stat().st_mode & 0o777 == 0o664
+    finally:
+        os.umask(before)

@@ -45,6 +45,8 @@ class Shown:
     trace: Trace | None = None
     entry: Entry | None = None
     """The model that the trace is of, or what is known of the network of a recording."""
+    gone: bool = False
+    """Whether all of this was let go of, as of a window that was closed."""
 
     def titles(self) -> dict[str, str]:
         """What the list calls each picture, by key."""
@@ -52,7 +54,7 @@ class Shown:
 
     def forget(self) -> None:
         """Have nothing on screen."""
-        self.pictures, self.trace, self.entry = {}, None, None
+        self.pictures, self.trace, self.entry, self.gone = {}, None, None, True
 
 
 @dataclass
@@ -99,6 +101,8 @@ def _shown() -> Shown:
 def take_away(current: Scene) -> None:
     """A picture at a time with its files, and below it the trace and the lines that reproduce it."""
     shown = _shown()
+    if shown.gone:
+        st.rerun()  # the window was away for a moment, and is back
     if shown.pictures:
         _pictures(shown, current)
     if shown.trace is not None and shown.entry is not None:

@@ -19,6 +19,7 @@ MOST_OWN = 8
 P = ParamSpec("P")
 R = TypeVar("R")
 _run = threading.local()
+_OF_PAGE = "zoo-of-page"
 
 
 def once_a_run(look: Callable[P, R]) -> Callable[P, R]:
@@ -46,6 +47,15 @@ def once_a_run(look: Callable[P, R]) -> Callable[P, R]:
 
 version = once_a_run(zoo.version)
 """The zoo that a run of the script is about, callbacks included: as it was when it was first asked for."""
+
+
+def begin_page() -> None:
+    """Draw the whole page anew where a part of it would be of another zoo than the rest."""
+    context = get_script_run_ctx()
+    if context is None or not context.fragment_ids_this_run:
+        st.session_state[_OF_PAGE] = version()
+    elif st.session_state.get(_OF_PAGE) != version():
+        st.rerun()
 
 
 class OfZoo(Generic[P, R]):

@@ -33,7 +33,7 @@ from capsviz.network import CapsNet, CapsNetConfig, Network, config_in_file
 from capsviz.reading import parsed, understood
 from capsviz.tensors import TensorFile, tensor_bytes
 from capsviz.zoo import EXEMPLARS, Entry, ZooError
-from capsviz.zoo.manifest import AtStep, changing, row
+from capsviz.zoo.manifest import AtStep, changing, check_seen, row
 from capsviz.zoo.storage import CAPSULES, RUN, SCALES, WEIGHTS
 from capsviz.zoo.weights import capsules_of, network_of, tensors_of
 
@@ -283,6 +283,7 @@ def add(path: Path | str, name: str | None = None, *, replaces: str | None = Non
     file = f"{name}.safetensors"
     entry = replace(found.entry, name=name, file=file)
     with changing({file: save_tensors(dict(found.tensors))}) as (entries, moved):
+        check_seen(entries, name, None)
         moved.pop(name, None)
         entries[name] = entry
     if found.record is not None:

@@ -6,6 +6,7 @@ Source: *Encapsulating Capsule Networks*, eq. 12-19.
 from __future__ import annotations
 
 import math
+import threading
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -158,6 +159,10 @@ def off_scikit_learn(
     ]
 
 
+_quiet = threading.Lock()
+"""Which warnings are said is a matter of the whole process."""
+
+
 def _fitted(points: Tensor, start: Gaussians, rounds: int, covariance: Covariance) -> GaussianMixture:
     precisions = torch.linalg.inv(start.covariances)
     if covariance == "diag":
@@ -172,7 +177,7 @@ def _fitted(points: Tensor, start: Gaussians, rounds: int, covariance: Covarianc
         means_init=start.means.numpy(),
         precisions_init=precisions.numpy(),
     )
-    with warnings.catch_warnings():
+    with _quiet, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it was told to stop
         try:
             return model.fit(points.numpy())

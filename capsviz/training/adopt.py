@@ -78,6 +78,7 @@ def adopt(
         images=images,
         labels=labels,
         note=". ".join(filter(None, (f"Trained by {LAYOUTS[layout].repository}", test.note))),
+        seen=None,
     )
 
 

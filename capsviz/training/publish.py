@@ -59,7 +59,8 @@ def publish(run: Path | str, name: str | None = None, *, bits: int = 16, replace
     zoo.check_word(name)
     if replaces is not None:
         zoo.leaving(replaces, name)
-    if name in zoo.models() and zoo.entry(name).command != summary["command"]:
+    seen = zoo.models().get(name)
+    if seen is not None and seen.command != summary["command"]:
         raise zoo.ZooError(
             f"{name} is in the zoo, from another training; give this one a name of its own with --name, and "
             f"--replaces {name} where it is to take that one's place."
@@ -97,4 +98,5 @@ def publish(run: Path | str, name: str | None = None, *, bits: int = 16, replace
         history=history if history in files else "",
         files=files,
         bits=bits,
+        seen=seen,
     )

@@ -19,7 +19,7 @@ from capsviz.training.loop import build, kept_at, train
 from capsviz.training.publish import exemplar_images
 from capsviz.training.recipes import Recipe, recipes
 from capsviz.zoo import checkpoints
-from capsviz.zoo.manifest import changing
+from capsviz.zoo.manifest import changing, check_seen
 from capsviz.zoo.storage import unpacked
 
 STEPS = (0, 20, 30, 40, 60, 100, 200)
@@ -63,5 +63,6 @@ def publish_checkpoints(name: str, out: Path, *, threads: int | None = None, qui
     file = f"{checkpoints.FOLDER}/{name}.safetensors"
     kept = zoo.Checkpoints(file, hashlib.sha256(content).hexdigest(), STEPS, tuple(errors), total)
     with changing({file: content}) as (entries, _):
+        check_seen(entries, name, entry)
         entries[name] = replace(entries[name], checkpoints=kept)
     return zoo.entry(name)

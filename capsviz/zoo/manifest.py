@@ -255,16 +255,34 @@ def changing(files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[tupl
     """The models and the successors, to be changed in place; they are written where the block ends without an error.
 
     files: what is written before the manifest, by its place below `pretrained/`: all of it or none, so that a full disk
-    leaves every model as it was. Another process that changes the manifest is waited for. Raises ZooError as `models`
-    does, WriteError.
+    leaves every model as it was. Files that no model has any longer are removed after it: it never names one that is
+    not there. Another process that changes the manifest is waited for. Raises ZooError as `models` does, WriteError.
     """
     with locked(folder(), "changes models", wait=True):
         entries, moved = models(), successors()
+        before = _files(entries)
         yield entries, moved
         for place in files:
             make_folder((folder() / place).parent)
         contents: dict[Path, bytes | str] = {folder() / place: content for place, content in files.items()}
         write_together(contents | {folder() / MANIFEST: _written(entries, moved)})
+        for place in before - _files(entries):
+            (folder() / place).unlink(missing_ok=True)
+
+
+def check_seen(entries: Mapping[str, Entry], name: str, seen: Entry | None) -> None:
+    """Raise ZooError where a name is not that of the model, or of none, that was seen as one's own was begun."""
+    if entries.get(name) != seen:
+        raise ZooError(f"{name} became another model in the zoo meanwhile; look at `capsviz zoo list` and begin again.")
+
+
+def _files(entries: Mapping[str, Entry]) -> set[str]:
+    """The files of models, by their place below `pretrained/`."""
+    found = set[str]()
+    for name, each in entries.items():
+        steps = each.checkpoints.file if each.checkpoints else ""
+        found |= {each.file, each.curves, each.history, steps, f"{RECORDS}/{name}.safetensors"}
+    return found - {""}
 
 
 def _written(entries: Mapping[str, Entry], successors: Mapping[str, str]) -> str:

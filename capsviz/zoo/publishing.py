@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Mapping
-from types import MappingProxyType
+from types import EllipsisType, MappingProxyType
 
 import torch
 from jaxtyping import Float, Int64, UInt8
@@ -17,7 +17,7 @@ from capsviz.data import to_float
 from capsviz.letters import LONGEST_FILE, caseless, one_form, with_letters
 from capsviz.network import CapsNet, Network, assemble
 from capsviz.network.finite import check_finite
-from capsviz.zoo.manifest import RECORDS, AtStep, Entry, ZooError, changing, entry, folder, models
+from capsviz.zoo.manifest import AtStep, Entry, ZooError, changing, check_seen, entry, folder, models
 from capsviz.zoo.storage import CAPSULES, packed, unpacked
 
 _LONGEST = 100
@@ -124,6 +124,7 @@ def save(
     history: str = "",
     files: Mapping[str, bytes] = MappingProxyType({}),
     bits: int = 16,
+    seen: Entry | EllipsisType | None = ...,
 ) -> Entry:
     """Write a model's weights, its exemplars and its line in the manifest; a line of that name is replaced.
 
@@ -132,6 +133,7 @@ def save(
     `pretrained/`, and files: what is to be written there with the weights. What a line of that name had at early steps
     stays where the command and the network are the same, and goes where they are not. Raises NotFinite where a weight
     is not finite, or is not in float16, and WriteError where there is no room; then nothing of the zoo has changed.
+    seen: the model of that name, or none, when this one was begun; ZooError where that has changed since.
     """
     tensors = packed(network, bits)
     check_finite(tensors, f"The model {name} as it is rounded")
@@ -160,14 +162,13 @@ def save(
         bits=bits,
     )
     with changing({**files, file: weights}) as (entries, moved):
+        if not isinstance(seen, EllipsisType):
+            check_seen(entries, name, seen)
         moved.pop(name, None)
         before = entries.get(name)
-        steps = before.checkpoints if before else None
         if before and (before.command, before.network) == (command, network.config):
-            written = dataclasses.replace(written, checkpoints=steps)  # they are those of such a training too
+            written = dataclasses.replace(written, checkpoints=before.checkpoints)  # such a training's too
         entries[name] = written
-    if steps and not written.checkpoints:
-        (folder() / steps.file).unlink(missing_ok=True)
     return written
 
 
@@ -177,15 +178,10 @@ def replace(name: str, successor: str) -> None:
     Raises ZooError where either is not in the manifest, and as `leaving`; WriteError.
     """
     entry(successor)
-    left = leaving(name, successor)
+    leaving(name, successor)
     with changing() as (entries, moved):
         if name not in entries or successor not in entries:
             raise ZooError(f"{name} or {successor} left the zoo meanwhile; see `capsviz zoo list`.")
         del entries[name]
         followed = {old: successor if new == name else new for old, new in moved.items()}
         moved |= followed | {name: successor}
-    # The manifest first: it never names a file that is not there.
-    kept = left.checkpoints.file if left.checkpoints else ""
-    for file in (left.file, left.curves, left.history, kept, f"{RECORDS}/{name}.safetensors"):
-        if file:
-            (folder() / file).unlink(missing_ok=True)

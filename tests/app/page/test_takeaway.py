@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 from plotly.graph_objects import Figure
-from streamlit.testing.v1 import AppTest
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from app.page.takeaway import Shown
 from app.shared import resources
@@ -173,3 +175,16 @@ def test_the_votes_in_ones_hand_are_taken_away_as_they_are_with_what_routing_mak
     for name, values in table.items():
         assert values.tolist() == [getattr(step, name)[0].tolist() for step in steps]
     assert "couplings" in board_csv(board) and "\nvotes" in board_csv(board)
+
+
+def test_a_window_that_was_away_for_a_moment_begins_its_page_anew(visit: Visit, monkeypatch: pytest.MonkeyPatch):
+    app = opened(visit("dynamic", model="digits-dr", image=3))
+    storage = app._fragment_storage
+    [dialog] = storage._fragments.keys() - set().union(*storage._ids_by_target_key.values())
+    app.session_state["shown"].forget()  # as Streamlit has it where the connection is lost
+    app.selectbox(key="taken_key").select_index(1)
+    part = partial(RerunData, fragment_id=dialog, fragment_id_queue=[dialog])
+    with monkeypatch.context() as patch:
+        patch.setattr(local_script_runner, "RerunData", part)
+        app.run()
+    assert app.session_state["shown"].pictures and not app.exception

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+from streamlit.testing.v1 import local_script_runner
 
 from app.page.text import sentence
 from app.shared import resources
@@ -80,6 +83,20 @@ def test_of_a_model_that_is_replaced_everything_is_drawn_anew(visit: Visit, publ
     with torch.inference_mode():
         expected = network(pixels[None].float() / 255)
     assert (trace.poses - expected.poses).abs().max() < 1e-2  # the zoo keeps sixteen bits
+
+
+def test_a_part_of_a_page_is_not_of_another_zoo_than_the_rest(
+    visit: Visit, publish: Callable[[str], CapsNet], monkeypatch: pytest.MonkeyPatch
+):
+    app = visit("dynamic", model="digits-dr", image=3)
+    before = charts(app)["strip"]
+    [board] = app._fragment_storage._ids_by_target_key["boards"]
+    publish("digits-dr")
+    part = partial(RerunData, fragment_id=board, fragment_id_queue=[board])
+    with monkeypatch.context() as patch:
+        patch.setattr(local_script_runner, "RerunData", part)  # as a click on the board runs the script
+        app.run()
+    assert charts(app)["strip"] != before
 
 
 def test_what_is_measured_while_the_app_runs_is_known_at_the_next_action(place: Path):
