@@ -123,6 +123,7 @@ class Folder(Dataset):
             )
         _looked.pop(place, None)  # its files may have been written anew
         images, broken = _read_all(files, self.image, self.levels(root))
+        _broken[place, split] = [files[each] for each in broken]
         if not len(images):
             raise DatasetMissing(line(f"None of the {len(files)} files in {place} can be read; replace them."))
         note = _left_out([str(files[each].relative_to(place)) for each in broken], len(files))
@@ -170,7 +171,7 @@ def folder(name: str, root: Path, image: Form | None = None) -> Folder:
         bare,
         classes=listing.classes,
         image=bare.image if any(bare.image) else _chosen_form(place, _stamp(_looked_at(listing)), *state),
-        state=state,
+        state=(*state, *(_stamp(_broken[place, split]) for split in SPLITS if _broken.get((place, split)))),
         train_count=len(listing.files["train"]),
         test_count=len(listing.files["test"]),
     )
@@ -326,6 +327,8 @@ def _listed(place: Path, *state: int) -> Listing:
     return Listing(classes, files, labels)
 
 
+_broken: dict[tuple[Path, str], list[Path]] = {}
+"""By folder and split the files that could not be read: one that was still being copied may be whole by now."""
 _looked: dict[Path, tuple[tuple[int, ...], int]] = {}
 """By folder, its state and what its deeper pictures were when it was last loaded: looking at thousands takes long."""
 

@@ -198,6 +198,22 @@ def test_pictures_that_are_written_anew_are_looked_at_anew(tmp_path):
     assert any("gone.png" in each.note for each in splits)
 
 
+def test_a_picture_that_was_being_copied_is_another_state_once_it_is_whole(tmp_path):
+    fill(tmp_path, ["a", "b"], 6)
+    name, last = f"folder:{tmp_path}", tmp_path / "b" / "5.png"
+    whole, file = last.read_bytes(), last.open("wb")
+    file.write(whole[: len(whole) // 2])
+    file.flush()
+    before = [len(load(name, split)) for split in ("train", "test")]
+    assert sum(before) == 11
+    half = known(name).state
+    assert known(name).state == half, "as long as it is as it was"
+    file.write(whole[len(whole) // 2 :])
+    file.close()
+    assert known(name).state != half
+    assert sum(len(load(name, split)) for split in ("train", "test")) == 12
+
+
 def test_a_folder_that_cannot_be_looked_at_is_one_that_is_not_there(tmp_path):
     name = f"folder:{tmp_path}/{'long' * 100}@3x8x8"
     assert describe(name).image == (3, 8, 8) and not available(name)
