@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.browser.visitor import SCREEN, Visitor
-from tests.serving import served
+from tests.serving import WAIT, served
 
 if TYPE_CHECKING:
     from playwright import sync_api
@@ -29,7 +29,9 @@ def open_window(chromium: sync_api.Browser) -> Callable[..., sync_api.Page]:
         options = {"viewport": SCREEN, "reduced_motion": "reduce", **options}
         key = repr(sorted(options.items()))
         if key not in openers:
-            openers[key] = chromium.new_context(**options).new_page()
+            context = chromium.new_context(**options)
+            context.set_default_timeout(WAIT)
+            openers[key] = context.new_page()
         with openers[key].expect_popup() as opened:
             openers[key].evaluate("() => void window.open('about:blank')")
         return opened.value

@@ -58,7 +58,8 @@ def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
         visitor.settle()
         pictures = visitor.window.locator(".js-plotly-plot, .capsule-maps, .routing")
         sync_api.expect(pictures.nth(1)).to_be_visible()
-        assert visitor.window.locator(".st-key-strip .js-plotly-plot").is_visible()
+        strip = visitor.window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
+        sync_api.expect(strip).to_be_visible()
 
 
 def test_results_show_an_experiment_and_its_links_keep_the_choices(visitor: Visitor):
@@ -111,6 +112,7 @@ def test_a_slider_of_perturb_sends_no_weights_again(open_window: Callable[..., s
     assert 0 < heard[0] < 600_000
     visitor.open("perturb?model=mnist-dr-residual")
     window.locator('.live-decoder[data-ready="true"]').wait_for()
+    visitor.eventually(lambda: bool(fetched), "the weights")
     assert len({*fetched}) == 1, "by its digest"
     visitor.leave()
 
@@ -120,7 +122,7 @@ def test_where_weights_cannot_be_fetched_messages_bring_them(open_window: Callab
     window.route("**/_capsviz/packs/*", lambda route: route.fulfill(status=404))
     visitor = Visitor(window, address).open("perturb?model=digits-dr")
     window.locator('.live-decoder[data-ready="true"]').wait_for()
-    assert any("404" in problem for problem in visitor.problems)
+    visitor.eventually(lambda: any("404" in problem for problem in visitor.problems), "what is not found")
     visitor.problems.clear()
     visitor.settle()
     visitor.leave()
@@ -188,7 +190,7 @@ def test_a_digit_drawn_on_the_pad_flows_through_the_pages_and_the_link(
     visitor.eventually(lambda: visitor.board() != first, "the drawing routed")
     visitor.eventually(lambda: "picture=" in visitor.query(), "the drawing in the link")
     visitor.settle()
-    drawn, link = visitor.figure("strip"), f"?{visitor.query()}"
+    drawn, link = visitor.resting(lambda: visitor.figure("strip"), "the strip"), f"?{visitor.query()}"
     other = Visitor(chromium.new_page(), address).open(link)
     other.window.get_by_text("drawing from the link").wait_for()
     other.eventually(lambda: other.figure("strip") == drawn, "the same strip")
@@ -262,7 +264,7 @@ def test_the_way_to_an_image_about_which_the_methods_disagree_changes_the_whole_
     number = visitor.query().split("image=")[1].split("&")[0]
     sync_api.expect(visitor.window.get_by_text(f"Digits test image {number}")).to_be_visible()
     visitor.settle()
-    assert visitor.figure("reconstructions") != before
+    visitor.eventually(lambda: visitor.figure("reconstructions") != before, "other reconstructions")
     visitor.window.go_back()
     visitor.eventually(lambda: "image=" not in visitor.query(), "the image before")
     sync_api.expect(visitor.window.get_by_role("button", name="An image about which they disagree")).to_be_visible()

@@ -95,6 +95,7 @@ def test_the_questions_find_what_is_wrong(chromium: sync_api.Browser):
     window.close()
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("scheme", "mode", "pages"), [("light", "", LIGHT), ("dark", "&present=1", DARK)], ids=["light", "dark, presented"]
 )
@@ -127,9 +128,14 @@ def test_pages_can_be_read_are_described_and_say_where_they_are(
 
             visitor.eventually(drawn, f"{subject} marked on the strip of {path}")
             assert seen[0] == pen.text, path
-        wrong[path] = visitor.remaining(lambda: wrong_with(window))
         least = 15 if mode and path == "training" else 30  # presented before it begins there is little to read
-        assert len(asked(window, "texts")) > least
+
+        def written(least: int = least) -> bool:
+            return len(asked(window, "texts")) > least
+
+        visitor.eventually(written, f"the texts of {path}")
+        wrong[path] = visitor.remaining(lambda: wrong_with(window))
+        assert written(), path
     window.close()
     assert {path: found for path, found in wrong.items() if found} == {}
     assert visitor.problems == []

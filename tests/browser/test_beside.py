@@ -24,7 +24,8 @@ def test_another_algorithm_on_the_same_votes_stands_beside_the_first(visitor: Vi
     sync_api.expect(boards.last).to_contain_text(re.compile(r"iteration 3 of 3 · line 3 of 3"))
     named = "plot => plot.data.map(trace => trace.name)"
     figure = window.locator('.st-key-certainty[data-stale="false"] .js-plotly-plot')
-    assert figure.evaluate(named) == ["Dynamic routing", "EM routing", "L2"]
+    methods = ["Dynamic routing", "EM routing", "L2"]
+    visitor.eventually(lambda: figure.evaluate(named) == methods, "how certain the methods are")
     sync_api.expect(window.get_by_text("a thought experiment")).to_be_visible()
     window.go_back()
     sync_api.expect(boards).to_have_count(1)
@@ -53,15 +54,17 @@ def test_the_second_board_stays_at_each_of_its_lines_where_the_first_has_fewer(v
 def test_two_algorithms_stand_as_far_along_each_in_its_own_lines_and_the_link_names_the_first(visitor: Visitor):
     visitor.open("?model=digits-dr&image=7&second=same%3Aem")
     boards = visitor.window.locator('[data-stale="false"] section.routing')
+
+    def stand() -> bool:
+        return [each.get_attribute("data-frame") for each in boards.all()] == ["6", "4"]
+
     for _ in range(4):  # from the end of EM, back to the second line of its second iteration
         boards.last.locator("button[aria-label='One line back (←)']").click()
     sync_api.expect(boards.last).to_contain_text("iteration 2 of 3 · line 2 of 3")
     sync_api.expect(boards.first).to_contain_text("iteration 2 of 3 · line 3 of 4")
     visitor.eventually(lambda: "frame=6" in visitor.query(), "frames of the first board in the link")
     visitor.settle()
-    assert [each.get_attribute("data-frame") for each in boards.all()] == ["6", "4"]
+    visitor.eventually(stand, "the boards where they were left")
     visitor.open(f"?{visitor.query()}")
     sync_api.expect(boards).to_have_count(2)
-    visitor.eventually(
-        lambda: [each.get_attribute("data-frame") for each in boards.all()] == ["6", "4"], "where the link leads"
-    )
+    visitor.eventually(stand, "the boards where the link leads")

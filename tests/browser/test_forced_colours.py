@@ -24,13 +24,15 @@ def test_cells_and_lines_keep_the_colours_that_say_something(forced: Visitor, vi
         ("perturb?model=digits-dr&hand=cells", ".live-decoder .cells .cell"),
         ("dynamic?model=digits-dr", ".routing .algorithm .line"),
     ):
-        seen = []
         for each in (visitor, forced):
             each.open(page)
-            shown = each.window.locator(places)
-            shown.first.wait_for()
-            seen.append(shown.evaluate_all(GROUNDS))
-        assert seen[0] == seen[1] and len(set(seen[0])) > 1
+            each.window.locator('.live-decoder[data-ready="true"], .routing[data-frame]').first.wait_for()
+
+        def same(places: str = places) -> bool:
+            seen = [each.window.locator(places).evaluate_all(GROUNDS) for each in (visitor, forced)]
+            return seen[0] == seen[1] and len(set(seen[0])) > 1
+
+        visitor.eventually(same, f"the same colours on {page}, forced or not")
 
 
 def test_what_is_chosen_among_several_is_told(forced: Visitor):

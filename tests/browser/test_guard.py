@@ -12,13 +12,14 @@ from app.shared import own_models
 from app.sidebar import own_files
 from app.sources import uploads
 from capsviz.analysis import exchange
+from tests.serving import WAIT
 
 
 def asked(address: str, host: str | None = None) -> tuple[int, dict[str, str]]:
     """The status and the headers of an answer; host: the name by which the server is asked."""
     request = urllib.request.Request(address, headers={} if host is None else {"Host": host})
     try:
-        with urllib.request.urlopen(request, timeout=20) as answer:
+        with urllib.request.urlopen(request, timeout=WAIT / 1000) as answer:
             return answer.status, dict(answer.headers)
     except urllib.error.HTTPError as error:
         return error.code, dict(error.headers)
@@ -49,7 +50,13 @@ def test_the_browser_itself_keeps_a_page_from_another_host(visitor):
         })"""
     )
     assert said == "img-src"
-    visitor.problems.clear()  # the console says so as well
+
+    def on_the_console() -> bool:
+        return any(each.startswith("console: ") and "elsewhere.test" in each for each in visitor.problems)
+
+    visitor.eventually(on_the_console, "what the console says of it")
+    visitor.resting(lambda: [*visitor.problems], "all that is said of it")
+    visitor.problems.clear()
 
 
 def test_a_file_of_a_model_passes_that_is_larger_than_a_picture_may_be(visitor):

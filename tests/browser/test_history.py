@@ -114,4 +114,4 @@ def test_a_page_is_there_again_though_the_server_was_late(visitor: Visitor):
         visitor.window.wait_for_timeout(1500)
     sync_api.expect(visitor.window.locator("h2")).to_have_text("Dynamic routing")
     visitor.settle()
-    assert visitor.board() == board
+    visitor.eventually(lambda: visitor.board() == board, "the board of before")

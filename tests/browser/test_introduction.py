@@ -26,6 +26,8 @@ WATCH = (
   look(); })()"""
 )
 """Keeps how the board stands when it is first drawn, however late a test asks."""
+HOLD = """({ controls: { player } }, hold) => { const before = player.hold; player.hold = hold; return before; }"""
+"""Has each frame of a board stand for so many milliseconds; gives how many it was before."""
 
 
 def now(visitor: Visitor) -> dict:
@@ -75,12 +77,15 @@ def test_what_already_plays_is_not_introduced_when_the_last_choice_is_taken_back
 ):
     page = "dynamic?model=digits-dr&heat=off"
     visitor = Visitor(open_window(reduced_motion="no-preference"), address).open(page)
+    board = visitor.window.locator("section.routing").evaluate_handle("root => root.capsvizBoard")
+    usual = board.evaluate(HOLD, 60_000)  # it plays for minutes
     visitor.window.get_by_role("button", name="Play or pause").click()
     visitor.window.get_by_role("button", name="Heat").click()
     visitor.eventually(lambda: "heat" not in visitor.query(), "the choice taken back in the link")
     visitor.window.wait_for_timeout(800)
     seen = now(visitor)
     assert seen["playing"] and seen["few"] is None
+    board.evaluate(HOLD, usual)
     visitor.window.get_by_role("button", name="Play or pause").click()
     rests = now(visitor)["at"]
     visitor.window.wait_for_timeout(500)

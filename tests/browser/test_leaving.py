@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.api import sync_api
-from tests.browser.visitor import LED, Connection, Visitor
+from tests.browser.visitor import LED, PATIENT, Connection, Visitor
 
 RESIZED = 400
 """Milliseconds by which the page has told the size of its window."""
@@ -20,8 +20,10 @@ BACK = f"({LED})('/compare?model=digits-dr&present=1')"
 def test_a_board_left_in_a_hurry_keeps_nobody_from_the_next_page(visitor: Visitor, way: str):
     visitor.open("compare?model=digits-dr")
     visitor.follow("/?model=digits-dr")
+    if way == COMPARE:
+        visitor.window.evaluate(PATIENT)
     step = "dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft', bubbles: true }))"
-    visitor.window.evaluate(f"() => {{ document.body.{step}; setTimeout(() => {{ {way}; }}, {AT_REST}); }}")
+    visitor.window.evaluate(f"() => {{ setTimeout(() => {{ {way}; }}, {AT_REST}); document.body.{step}; }}")
     sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
     visitor.settle()
     assert "/compare?" in visitor.window.url
@@ -65,6 +67,7 @@ def test_a_caption_that_is_left_by_a_link_goes_along_and_back_leads_to_it(visito
     visitor.settle()
     visitor.window.get_by_role("link", name="Tours").click()
     caption = visitor.window.get_by_label("Caption: Markdown")
+    visitor.window.evaluate(PATIENT)
     for said in ("Said in a hurry.", "Said once more."):
         before = visitor.query()
         caption.fill(said)
@@ -80,6 +83,7 @@ def test_a_caption_that_is_left_by_a_link_goes_along_and_back_leads_to_it(visito
 def test_a_half_step_that_is_left_by_a_link_is_there_again(visitor: Visitor):
     visitor.open("mixtures?model=digits-dr")
     frame = visitor.window.locator(".mixture output.frame")
+    visitor.window.evaluate(PATIENT)
     visitor.press("Home")
     leave_at_once(visitor, "Basics")
     visitor.window.go_back()
@@ -91,6 +95,7 @@ def test_a_half_step_that_is_left_by_a_link_is_there_again(visitor: Visitor):
 def test_a_stroke_that_is_left_by_a_link_goes_along(visitor: Visitor):
     visitor.open("dynamic?model=digits-dr&source=pad")
     pad, mouse = visitor.window.locator(".pad canvas"), visitor.window.mouse
+    visitor.window.evaluate(PATIENT)
 
     def stroke(across: float) -> None:
         pad.scroll_into_view_if_needed()

@@ -112,8 +112,8 @@ def test_dragging_draws_without_the_server_and_python_hears_where_it_ended(visit
     asked = live.messages_sent
     live.drag(5, 0.9)
     live.until("(board) => board.querySelectorAll('output')[5].textContent !== '0'")
-    live.until("(board) => board.querySelector('#dimension-5').value >= 0.15")  # the last move of the hand has come
-    offset = float(live.slider(5).input_value())
+    live.until("(board) => board.querySelector('#dimension-5').value >= 0.15")
+    offset = float(live.resting(live.slider(5).input_value, "the last move of the hand"))
     assert 0.15 <= offset <= 0.25
     live.shows(drawn({5: offset}))
     assert live.messages_sent == asked

@@ -48,7 +48,10 @@ def reader(request: pytest.FixtureRequest, open_window: Callable[..., sync_api.P
 
 def test_the_ends_of_a_walk_stand_apart(reader: Visitor):
     reader.open("perturb?model=mnist-dr-paper&hand=walk")
-    found = reader.window.locator(".walk .targets button").evaluate_all(OVER)
+    buttons = reader.window.locator(".walk .targets button")
+    sync_api.expect(buttons).to_have_count(9)
+    reader.still()
+    found = buttons.evaluate_all(OVER)
     assert len(found) == 9 and all(map(all, found))
 
 
@@ -132,6 +135,9 @@ def test_the_bar_to_leave_lies_over_no_choice_on_an_old_projector(
 ):
     speaker = Visitor(open_window(viewport={"width": 1024, "height": 768}), address)
     speaker.open("results?present=1")
+    speaker.eventually(lambda: speaker.messages_sent >= 2, "the size of the window")
+    speaker.settle()
+    speaker.still()
     leave = speaker.window.get_by_role("button", name="Keys").bounding_box()
     assert leave is not None
     above = [box for each in speaker.window.get_by_role("radio").all() if (box := each.bounding_box())]

@@ -15,7 +15,9 @@ from nbclient import NotebookClient
 from capsviz.boards import bundle
 from capsviz.boards.theme import theme
 from tests.browser.api import sync_api
+from tests.serving import WAIT
 
+pytestmark = pytest.mark.timeout(900)
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "docs" / "notebooks"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 PAGE = """<!doctype html><body><div id="cell"></div><script type="module">
@@ -82,6 +84,7 @@ def drawn(
     said = json.dumps({name: state[name] for name in names})
     path.write_text(PAGE.format(script=script, state=said, place=place))
     window = chromium.new_page(viewport={"width": 1200, "height": 900})
+    window.set_default_timeout(WAIT)
     window.goto(path.as_uri())
     return window
 
@@ -181,7 +184,6 @@ def test_a_network_of_ones_own_routes_as_capsviz_does(chromium: sync_api.Browser
     window.close()
 
 
-@pytest.mark.timeout(480)
 def test_a_row_of_table_2_is_repeated_on_the_digits(tmp_path: Path):
     shown, said = executed("row-of-table-2.ipynb", tmp_path)
     assert shown == []

@@ -13,6 +13,7 @@ from capsviz.boards import board_page, decoder_board, pack_weights
 from capsviz.commands.main import app
 from capsviz.data import load, to_float
 from tests.browser.api import sync_api
+from tests.serving import WAIT
 
 
 @pytest.mark.parametrize("model", ["digits-em", "digits-l2"])
@@ -22,6 +23,7 @@ def test_a_board_from_the_command_line_plays_from_disk(chromium: sync_api.Browse
     assert CliRunner().invoke(app, words).exit_code == 0
     context = chromium.new_context(offline=True, viewport={"width": 1200, "height": 800})
     window, complaints = context.new_page(), []
+    window.set_default_timeout(WAIT)
     window.on("pageerror", lambda error: complaints.append(str(error)))
     window.goto((tmp_path / "board.html").as_uri())
     sync_api.expect(window.locator("h1")).to_have_text(f"The routing of {model}")
@@ -52,6 +54,7 @@ def test_a_hand_can_drag_the_sliders_of_a_decoder_in_a_narrow_cell_of_a_notebook
     (tmp_path / "decoder.html").write_text(board_page(decoder_board(recorded, pack_weights(network))), "utf-8")
     context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 900})
     window = context.new_page()
+    window.set_default_timeout(WAIT)
     window.goto((tmp_path / "decoder.html").as_uri())
     window.locator("body").evaluate("(body, wide) => (body.style.width = `${wide}px`)", wide)
     sliders = window.locator("section.live-decoder input[type=range]")

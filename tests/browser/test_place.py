@@ -43,6 +43,7 @@ NEAR = 60
 """Pixels by which what stands below a board may move when the board comes; it was 1100."""
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)])
 def test_the_place_of_a_board_is_kept_from_the_start(
     open_window: Callable[..., sync_api.Page], address: str, width: int, height: int
@@ -71,12 +72,13 @@ PLACES = (
 def test_the_first_drag_of_the_toy_moves_no_part_of_the_page(visitor: Visitor):
     visitor.open("?model=digits-dr&lab=toy")
     visitor.window.locator(DRAWN).first.wait_for()
-    visitor.window.wait_for_timeout(500)
+    visitor.still()
     before = visitor.window.evaluate(PLACES)
     drag_a_vote(visitor)
     assert visitor.window.evaluate(PLACES) == pytest.approx(before, abs=1)
     visitor.eventually(lambda: "toy=" in visitor.query(), "the vote in the link")
     visitor.settle()
+    visitor.still()
     assert visitor.window.evaluate(PLACES) == pytest.approx(before, abs=1)
 
 

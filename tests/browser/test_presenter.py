@@ -194,7 +194,9 @@ def test_p_presents_the_page_before_the_server_answers(visitor: Visitor):
     window = visitor.window
     visitor.open("dynamic?model=digits-dr")
     hearing(visitor)
+    entries = window.evaluate("history.length")
     assert window.evaluate(PRESSED, "pp") == ORDINARY  # twice is nothing
+    visitor.eventually(lambda: window.evaluate("history.length") == entries + 2, "both presses answered")
     visitor.settle()
     assert window.evaluate(PRESSED, "") == ORDINARY
     assert window.evaluate(PRESSED, "p") == {**PRESENTED, "link": False}
@@ -232,8 +234,18 @@ def shown_above(places: sync_api.Locator, height: int) -> bool:
     return lowest(places) <= height
 
 
+def four_shown_above(charts: sync_api.Locator, height: int, least: float) -> bool:
+    """Whether four of them stand above that, none of them lower than `least`."""
+    return (
+        charts.count() == 4
+        and shown_above(charts, height)
+        and min(box(chart)["height"] for chart in charts.all()) >= least
+    )
+
+
 def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visitor):
     visitor.open("results?model=digits-dr&present=1")
+    tools = visitor.window.locator(".routing .tools")
     for path, place in (
         ("?", ".routing .main"),
         ("discriminative?part=agreement&", ".capsule-maps .map canvas >> nth=0"),
@@ -253,18 +265,18 @@ def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visito
 
         visitor.eventually(fits, f"{place} on the screen: {shown.bounding_box()}")
         if ".routing" in place:  # and of the buttons below it, no sliver
-            assert known(visitor.window.locator(".routing .tools").bounding_box())["y"] >= 720
+            visitor.eventually(lambda: box(tools)["y"] >= 720, f"the buttons below the screen: {box(tools)}")
     visitor.follow("/discriminative?part=ascent&model=digits-l2&present=1")
     charts = visitor.window.locator(".capsule-maps .beside canvas")
     for width, height in ((1280, 720), (1920, 1080)):
         visitor.window.set_viewport_size({"width": width, "height": height})
-        visitor.eventually(partial(shown_above, charts, height), f"the lines of the ascent: {lowest(charts)}")
-        assert charts.count() == 4 and min(box(chart)["height"] for chart in charts.all()) >= 50 * width / 1280
+        shown_whole = partial(four_shown_above, charts, height, 50 * width / 1280)
+        visitor.eventually(shown_whole, f"the lines of the ascent: {lowest(charts)}")
     visitor.follow("/discriminative?part=history&model=digits-l2&present=1")  # and how b is spread
     for width, height in ((1920, 1080), (1280, 720)):
         visitor.window.set_viewport_size({"width": width, "height": height})
-        visitor.eventually(partial(shown_above, charts, height), f"history and how b is spread: {lowest(charts)}")
-        assert charts.count() == 4 and min(box(chart)["height"] for chart in charts.all()) >= 50 * width / 1280
+        shown_whole = partial(four_shown_above, charts, height, 50 * width / 1280)
+        visitor.eventually(shown_whole, f"history and how b is spread: {lowest(charts)}")
     visitor.window.set_viewport_size({"width": 1920, "height": 1080})
     visitor.follow("/discriminative?part=coefficients&model=digits-l2&present=1")
     said = visitor.window.locator(".capsule-maps .readout")
@@ -311,7 +323,12 @@ def test_the_key_enlarges_every_word_on_a_canvas_as_the_link_does(visitor: Visit
     hearing(visitor)
     board = window.locator("section.routing, section.toy, section.capsule-maps").first
     board.locator("canvas").first.wait_for()
-    before = min(size for _, size in window.evaluate("wordsOnCanvases()"))
+    visitor.eventually(lambda: bool(window.evaluate("wordsOnCanvases()")), "words on canvases")
+
+    def smallest() -> float:
+        return min(size for _, size in window.evaluate("wordsOnCanvases()"))
+
+    before = visitor.resting(smallest, "the words")
     assert before < 20
     press(visitor, "p", "present=1")
 
@@ -321,4 +338,4 @@ def test_the_key_enlarges_every_word_on_a_canvas_as_the_link_does(visitor: Visit
     visitor.eventually(lambda: not small(), "large words")
     assert len(window.evaluate("wordsOnCanvases()")) > 3
     press(visitor, "p", "model")
-    visitor.eventually(lambda: min(size for _, size in window.evaluate("wordsOnCanvases()")) == before, "usual words")
+    visitor.eventually(lambda: smallest() == before, "usual words")

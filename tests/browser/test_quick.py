@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.api import sync_api
 from tests.browser.test_history import shows
-from tests.browser.test_routing_board import at
+from tests.browser.test_routing_board import EVEN, at
 from tests.browser.visitor import Visitor
 
 HELD = 800
@@ -80,13 +80,14 @@ def test_a_slider_that_is_held_while_another_class_comes_stays_in_the_hand(visit
     mouse.move(box["x"] + box["width"] / 2, y)
     mouse.down()
     mouse.move(box["x"] + 0.7 * box["width"], y, steps=4)
-    assert float(slider.input_value()) > 0
+    visitor.eventually(lambda: float(slider.input_value()) > 0, "the slider in the hand")
     visitor.window.keyboard.press(".")
     visitor.eventually(lambda: "class=1" in link(visitor), "the next class in the link")
     visitor.settle()
     visitor.window.wait_for_timeout(HELD)
     mouse.move(box["x"] + 0.2 * box["width"], y, steps=8)
-    left = slider.input_value()
+    visitor.eventually(lambda: float(slider.input_value()) < 0, "the slider still in the hand")
+    left = visitor.resting(slider.input_value, "where the hand has it")
     assert float(left) < 0 and board.evaluate(FOLDED) == before
     mouse.up()
     visitor.eventually(lambda: left in link(visitor), "the offset in the link")
@@ -125,10 +126,11 @@ def test_a_player_that_is_paused_on_its_way_stands_on_the_frame_that_its_link_ha
             controls.toggle();
             done(controls.position);
         };
-        controls.reset(0); // it plays by itself to begin with
         controls.play();
         look();
     })"""
+    at(moving, "board.controls.reset(0)")  # it plays by itself to begin with
+    at(moving, EVEN)
     frame = board.evaluate(pause)
     assert frame == round(frame) < 10
     wanted = f"model=digits-dr&image=0&frame={frame}"

@@ -125,16 +125,23 @@ SHOWN = (
 def test_presented_the_whole_exhibit_and_what_its_lines_are_stand_in_one_window(
     open_window: Callable[..., sync_api.Page], address: str, width: int, height: int
 ):
-    visitor, ends = Visitor(open_window(viewport={"width": width, "height": height}), address), {}
+    visitor, low = Visitor(open_window(viewport={"width": width, "height": height}), address), {}
+    parts = ".sweep :is(.charts, .rows) canvas", "[data-testid=stCaptionContainer]:has-text('Solid:')"
+
+    def ends() -> list[float]:
+        shown = [each for part in parts for each in visitor.window.locator(part).all()]
+        return [box["y"] + box["height"] for each in shown if (box := each.bounding_box())]
+
     for model in SHOWN:
+
+        def sized(least: int = visitor.messages_sent + 2) -> bool:
+            return visitor.messages_sent >= least
+
         visitor.open(f"viewpoint?model={model}&present=1")
+        visitor.eventually(sized, "the size of the window")
+        visitor.settle()
         visitor.window.locator(".sweep[data-ready]").wait_for()
-        ends[model] = [
-            box["y"] + box["height"]
-            for part in (".sweep :is(.charts, .rows) canvas", "[data-testid=stCaptionContainer]:has-text('Solid:')")
-            for shown in visitor.window.locator(part).all()
-            if (box := shown.bounding_box())
-        ]
+        visitor.eventually(lambda: len(ends()) >= 5, f"the whole exhibit of {model}")
+        low[model] = visitor.remaining(lambda: [end for end in ends() if end > height])
     visitor.leave()
-    assert all(len(each) >= 5 for each in ends.values())
-    assert {model: max(each) for model, each in ends.items() if max(each) > height} == {}
+    assert {model: max(each) for model, each in low.items() if each} == {}

@@ -19,6 +19,7 @@ from capsviz.tracing.trace import Trace
 from tests.browser.api import sync_api
 from tests.browser.visitor import Visitor
 from tests.known import known
+from tests.serving import WAIT
 
 SVG = "http://www.w3.org/2000/svg"
 
@@ -28,6 +29,8 @@ def opened(visitor: Visitor) -> Visitor:
     visitor.open("?model=digits-dr&image=3")
     visitor.window.get_by_role("button", name="Take away").first.click()
     visitor.window.locator(".st-key-taken .main-svg").first.wait_for()
+    visitor.fresh()
+    visitor.still()
     return visitor
 
 
@@ -38,10 +41,13 @@ def choose(visitor: Visitor, title: str) -> None:
 
 
 def taken(visitor: Visitor, folder: Path, button: str) -> Path:
+    pressed = visitor.window.get_by_role("dialog").get_by_role("button", name=button, exact=True)
+    pressed.wait_for()
     # A button that is drawn anew under the pointer swallows the click.
     visitor.window.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    visitor.fresh()
     with visitor.window.expect_download() as download:
-        visitor.window.get_by_role("dialog").get_by_role("button", name=button, exact=True).click()
+        pressed.click()
     path = folder / download.value.suggested_filename
     download.value.save_as(path)
     return path
@@ -84,6 +90,7 @@ def board(opened: Visitor, chromium: sync_api.Browser, tmp_path: Path) -> Iterat
     opened.window.locator(".st-key-taken_preview iframe").wait_for()
     context = chromium.new_context(offline=True, viewport={"width": 1400, "height": 900}, accept_downloads=True)
     alone, complaints = context.new_page(), []
+    alone.set_default_timeout(WAIT)
     page = taken(opened, tmp_path, "HTML")
     alone.on("request", lambda request: complaints.append(request.url) if not request.url.startswith(OWN) else None)
     alone.on("pageerror", lambda error: complaints.append(str(error)))
@@ -133,8 +140,7 @@ def test_the_board_that_is_taken_along_plays_without_network(board: sync_api.Pag
     tall = "root => root.querySelector('canvas').getBoundingClientRect().height"
     before = root.evaluate(tall)
     board.set_viewport_size({"width": 1400, "height": 600})
-    board.wait_for_timeout(300)
-    assert root.evaluate(tall) < before
+    board.wait_for_function(f"([root, before]) => ({tall})(root) < before", arg=[root, before])
     # It may be given more iterations there.
     board.get_by_role("slider", name="Iterations T").press("ArrowRight")
     sync_api.expect(frame).to_have_text("iteration 4 of 4 · line 4 of 4")
@@ -157,6 +163,7 @@ def test_an_exhibit_saves_what_it_shows_as_svg(visitor: Visitor, chromium: sync_
     page = taken(visitor, tmp_path, "HTML")
     context = chromium.new_context(offline=True, viewport={"width": 1400, "height": 900}, accept_downloads=True)
     alone = context.new_page()
+    alone.set_default_timeout(WAIT)
     alone.goto(page.as_uri())
     with alone.expect_download() as download:
         alone.get_by_role("button", name="SVG", exact=True).click()

@@ -9,6 +9,7 @@ import pytest
 from tests.browser.api import sync_api
 from tests.browser.test_narrow import TELEPHONE
 from tests.browser.visitor import Visitor
+from tests.known import known
 
 SCROLLED = "() => document.querySelector('[data-testid=stMain]').scrollTop"
 
@@ -27,15 +28,28 @@ class Finger:
         self.wires.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
     def stroke(self, x: float, y: float, up: float) -> float:
-        """Down at a place, so far up, and away; by how much the page went."""
-        box, before = self.canvas.bounding_box(), self.visitor.window.evaluate(SCROLLED)
-        assert box is not None
+        """Down at a place, so far up, and away, and time to answer that; how far the page was scrolled before."""
+        box = self.visitor.resting(lambda: known(self.canvas.bounding_box()), "the canvas")
+        before = self.scrolled()
         self.touch("touchStart", (box["x"] + x, box["y"] + y))
         for step in range(1, 9) if up else ():
             self.touch("touchMove", (box["x"] + x, box["y"] + y - up * step / 8))
         self.touch("touchEnd")
         self.visitor.window.wait_for_timeout(900)
-        return self.visitor.window.evaluate(SCROLLED) - before
+        return before
+
+    def scrolled(self) -> float:
+        return self.visitor.window.evaluate(SCROLLED)
+
+    def scrolls(self, x: float, y: float, up: float) -> None:
+        """A stroke with which the page goes."""
+        before = self.stroke(x, y, up)
+        self.visitor.eventually(lambda: self.scrolled() - before > 60, "the page goes with the finger")
+
+    def scrolls_nothing(self, x: float, y: float, up: float) -> None:
+        """A stroke with which the page does not go."""
+        before = self.stroke(x, y, up)
+        assert self.scrolled() == pytest.approx(before, abs=1)
 
 
 @pytest.fixture
@@ -48,13 +62,13 @@ def caller(open_window: Callable[..., sync_api.Page], address: str):
 def test_points_are_added_by_a_tap_and_moved_by_a_drag_and_a_swipe_scrolls(caller: Visitor):
     caller.open("mixtures?model=digits-dr")
     finger, before = Finger(caller, ".mixture .plane canvas"), caller.window.url
-    assert finger.stroke(290, 280, 150) > 60
+    finger.scrolls(290, 280, 150)
     assert caller.window.url == before
     finger = Finger(caller, ".mixture .plane canvas")
-    assert finger.stroke(40, 40, 0) == pytest.approx(0, abs=1)
+    finger.scrolls_nothing(40, 40, 0)
     caller.window.wait_for_function("() => new URLSearchParams(location.search).has('points')")
     tapped = caller.window.url
-    assert finger.stroke(40, 44, -60) == pytest.approx(0, abs=1)
+    finger.scrolls_nothing(40, 44, -60)
     caller.window.wait_for_function("(before) => location.href !== before", arg=tapped)
 
 
@@ -69,7 +83,7 @@ def test_points_are_added_by_a_tap_and_moved_by_a_drag_and_a_swipe_scrolls(calle
 def test_a_swipe_over_a_picture_moves_the_page_and_nothing_else(caller: Visitor, page: str, canvas: str):
     caller.open(page)
     finger, before = Finger(caller, canvas), caller.window.url
-    assert finger.stroke(40, 200, 150) > 60
+    finger.scrolls(40, 200, 150)
     assert caller.window.url == before
 
 
@@ -84,11 +98,11 @@ def test_a_finger_that_goes_along_a_curve_or_taps_it_takes_the_frame_with_it(cal
     for step in range(1, 9):
         finger.touch("touchMove", (box["x"] + 60 + 25 * step, middle + 2))
     finger.touch("touchEnd")
-    dragged = sweep.evaluate(frame)
+    dragged = caller.resting(lambda: sweep.evaluate(frame), "the frame that the finger took along")
     caller.eventually(lambda: caller.window.url != before, "where the finger left it, in the link")
     caller.settle()
-    assert finger.stroke(box["width"] - 20, box["height"] / 2, 0) == pytest.approx(0, abs=1)
-    assert sweep.evaluate(frame) > dragged > 0
+    finger.scrolls_nothing(box["width"] - 20, box["height"] / 2, 0)
+    caller.eventually(lambda: sweep.evaluate(frame) > dragged > 0, f"a frame behind {dragged}")
 
 
 def test_a_swipe_over_a_chart_scrolls_as_beside_it_and_a_tap_chooses_its_cell(caller: Visitor):
@@ -98,10 +112,9 @@ def test_a_swipe_over_a_chart_scrolls_as_beside_it_and_a_tap_chooses_its_cell(ca
     axes = "(plot) => JSON.stringify(['xaxis', 'yaxis'].map((axis) => plot._fullLayout[axis].range))"
     before = plot.evaluate(axes)
     finger = Finger(caller, "[class*=st-key-matrix] .nsewdrag")
-    assert finger.stroke(100, 200, 150) > 60
+    finger.scrolls(100, 200, 150)
     sync_api.expect(place.locator(".modebar-btn").first).to_be_hidden()
-    box = cells.bounding_box()
-    assert box is not None
+    box = caller.resting(lambda: known(cells.bounding_box()), "the cells")
     x, y = box["x"] + 0.15 * box["width"], box["y"] + 0.5 * box["height"]
     finger.touch("touchStart", (x + 150, y))
     for step in range(1, 9):
@@ -110,8 +123,7 @@ def test_a_swipe_over_a_chart_scrolls_as_beside_it_and_a_tap_chooses_its_cell(ca
     caller.window.wait_for_function("(place) => place.scrollLeft > 40", arg=place.element_handle())
     assert plot.evaluate(axes) == before and "cell=0-0" in caller.query()
     caller.window.wait_for_timeout(900)
-    box = cells.bounding_box()
-    assert box is not None
+    box = caller.resting(lambda: known(cells.bounding_box()), "the cells")
     caller.window.touchscreen.tap(box["x"] + 0.55 * box["width"], box["y"] + 0.55 * box["height"])
     caller.eventually(lambda: "cell=5-5" in caller.query(), "the cell in the link")
     sync_api.expect(caller.window.locator("strong", has_text="images of 5 named rightly")).to_be_visible()

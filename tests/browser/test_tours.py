@@ -13,7 +13,7 @@ from app.tours import store
 from app.tours.tour import Tour, TourStep
 from tests.browser.api import sync_api
 from tests.browser.test_words import LEAST, QUESTIONS, asked
-from tests.browser.visitor import SCREEN, Visitor, visits
+from tests.browser.visitor import PATIENT, SCREEN, Visitor, visits
 from tests.known import known
 
 HALL: sync_api.ViewportSize = {"width": 1920, "height": 1080}
@@ -396,6 +396,7 @@ def test_a_view_is_added_named_saved_opened_and_begun(listen: Callable[..., List
 
 def test_what_is_typed_right_before_the_talk_is_saved_or_begun_is_in_it(listen: Callable[..., Listener]):
     guest = with_a_view(listen)
+    guest.window.evaluate(PATIENT)
     guest.window.wait_for_timeout(1000)
     guest.window.get_by_label("Caption: Markdown").fill("Saved at once.")
     with guest.window.expect_download() as saved:
@@ -460,8 +461,9 @@ def test_the_title_of_a_step_without_a_caption_has_the_room_of_both(listen: Call
     guest.window.wait_for_url("**/compare?*")
     title = guest.window.locator(".tour-title")
     sync_api.expect(title).to_be_visible()
+    guest.settle()
     assert guest.window.locator(".st-key-tour-words").count() == 0
-    box, screen = known(title.bounding_box()), known(guest.window.viewport_size)
+    box, screen = guest.box(title), known(guest.window.viewport_size)
     assert box["width"] > 0.6 * screen["width"] and box["height"] < 40, "in one line"
 
 

@@ -17,6 +17,8 @@ FIND = """name => { const find = (root) => { for (const at of root.querySelector
     if (at[name]) return at[name];
     const found = at.shadowRoot && find(at.shadowRoot); if (found) return found; } };
     return find(document); }"""
+STILL = 4
+"""How often in a row a page says the same when it stays as it is."""
 
 
 def whole(visitor: Visitor) -> list[str]:
@@ -25,17 +27,18 @@ def whole(visitor: Visitor) -> list[str]:
 
 
 def settled(visitor: Visitor, *, unlike: list[str] | None = None) -> list[str]:
-    """The same, once it stays as it is, and is another page than `unlike`."""
+    """The same, once it is so STILL times in a row, and another page than `unlike`."""
     visitor.window.mouse.move(0, 0)
-    seen: list[str] = []
+    seen: list[list[str]] = []
 
     def still() -> bool:
         visitor.settle()
-        before, seen[:] = seen[:], whole(visitor)
-        return seen == before and seen != unlike
+        now = whole(visitor)
+        seen[:] = [*seen, now] if now in seen else [now]
+        return len(seen) >= STILL and now != unlike
 
     visitor.eventually(still, "another page, that stays as it is")
-    return seen
+    return seen[-1]
 
 
 class Pair:

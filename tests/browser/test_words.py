@@ -86,10 +86,15 @@ def wrong(
         def problems() -> list[str]:
             return [*asked(window, "overprinted()"), *asked(window, f"smaller({least})"), *too_wide(window)]
 
-        found[page] = visitor.remaining(problems)
         # Where nothing is trained yet, the image's title; presented, those of the two blocks that are drawn wrong.
         least_words = 1 if page.startswith("training") else 2 if mode and page.endswith("view=wrong") else 11
-        assert sum(len(each["words"]) for each in asked(window, "words()")) >= least_words, page
+
+        def written(least_words: int = least_words) -> bool:
+            return sum(len(each["words"]) for each in asked(window, "words()")) >= least_words
+
+        visitor.eventually(written, f"the words of {page}")
+        found[page] = visitor.remaining(problems)
+        assert written(), page
     visitor.leave()
     return {page: problems for page, problems in found.items() if problems}
 
@@ -115,6 +120,7 @@ def test_the_questions_find_what_is_wrong(chromium: sync_api.Browser):
     window.close()
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_no_word_of_a_picture_is_written_over_another(
     open_window: Callable[..., sync_api.Page], address: str, width: int
@@ -122,6 +128,7 @@ def test_no_word_of_a_picture_is_written_over_another(
     assert wrong(open_window, address, {"width": width, "height": 720}, "", 0) == {}
 
 
+@pytest.mark.timeout(900)
 def test_presented_every_word_of_a_picture_is_large_enough_for_a_hall(
     open_window: Callable[..., sync_api.Page], address: str
 ):

@@ -21,14 +21,23 @@ Found = TypeVar("Found")
 SCREEN: sync_api.ViewportSize = {"width": 1280, "height": 720}
 RESTING = 400
 """Milliseconds in which nothing may have moved, for the page to be at rest."""
-PLACES = """() => [...document.querySelectorAll("h2, canvas, .main-svg, [data-testid=stElementContainer]")]
-  .map((shown) => shown.getBoundingClientRect()).map((box) => [box.x, box.y, box.width, box.height].join())
-  .join(";")"""
+READINGS = 8
+"""How many looks in a row have to find it so, however long the machine takes for one."""
+PLACES = """() => { const places = [];
+  const look = (root) => { for (const at of root.querySelectorAll("*")) {
+    if (at.shadowRoot) look(at.shadowRoot);
+    if (!at.matches("h2, canvas, .main-svg, [data-testid=stElementContainer]")) continue;
+    const box = at.getBoundingClientRect(); places.push([box.x, box.y, box.width, box.height].join()); } };
+  look(document);
+  return places.join(";"); }"""
 """Where everything that is drawn on a page lies in the window."""
 HEAD = "[...document.querySelectorAll('h2, .st-key-pages a')].map((each) => each.href ?? each.innerText).join()"
 """What a page is called, and the choices that its links carry."""
 LED = "to => { history.pushState({}, '', to); dispatchEvent(new PopStateEvent('popstate')); }"
 """A link that is followed as Back and Forward are."""
+PATIENT = """() => { const real = performance.now.bind(performance), since = real();
+  performance.now = () => since + (real() - since) / 4; }"""
+"""From here on the page waits four times as long before it follows a link, as a busy machine needs."""
 Kept = TypeVar("Kept")
 
 
@@ -79,21 +88,22 @@ class Guest:
 
     def still(self) -> None:
         """Wait until nothing on the page moves any more: what mounts late pushes aside what is there already."""
-        self._same(lambda: self.window.evaluate(PLACES), "a page at rest")
+        self.resting(lambda: self.window.evaluate(PLACES), "a page at rest")
 
     def box(self, shown: sync_api.Locator) -> sync_api.FloatRect:
         """Where something lies in the window, once it is scrolled to and lies still: there the mouse finds it."""
         shown.scroll_into_view_if_needed()
-        return self._same(lambda: known(shown.bounding_box()), f"{shown} at rest")
+        return self.resting(lambda: known(shown.bounding_box()), f"{shown} at rest")
 
-    def _same(self, read: Callable[[], Kept], what: str) -> Kept:
-        """What is read, once it has been the same for RESTING milliseconds."""
-        end, kept, since = time.monotonic() + WAIT / 1000, read(), time.monotonic()
-        while time.monotonic() - since < RESTING / 1000:
+    def resting(self, read: Callable[[], Kept], what: str) -> Kept:
+        """What is read, once it has been the same for RESTING milliseconds and READINGS times in a row."""
+        end, kept, since, same = time.monotonic() + WAIT / 1000, read(), time.monotonic(), 0
+        while same < READINGS or time.monotonic() - since < RESTING / 1000:
             assert time.monotonic() < end, f"never happened: {what}"
-            self.window.wait_for_timeout(RESTING / 8)
+            self.window.wait_for_timeout(RESTING / READINGS)
+            same += 1
             if (now := read()) != kept:
-                kept, since = now, time.monotonic()
+                kept, since, same = now, time.monotonic(), 0
         return kept
 
     def press(self, key: str) -> None:
@@ -140,6 +150,8 @@ class Visitor(Guest):
         drawn = ".js-plotly-plot .main-svg, section:is(.basics, .mixture, .sweep[data-ready]) canvas, .toy.plain canvas"
         self.window.locator(drawn).first.wait_for(state="attached")
         self.fresh()
+        waiting = self.window.locator('.live-decoder[data-ready="false"]')
+        self.eventually(lambda: waiting.count() == 0, "the weights of every decoder")
         assert self.failures() == []
 
     def follow(self, link: str) -> None:
@@ -231,8 +243,8 @@ class Connection:
         self._late, self._last = not last, last
         yield
         self._last = ""
-        for said in self._waiting:
-            self._socket.send(said)
+        while self._waiting:
+            self._socket.send(self._waiting.pop(0))
         self._late = False
 
 

@@ -96,6 +96,7 @@ def test_what_back_took_away_stays_away_at_the_next_pick(visit: Visit):
 def test_a_pick_on_a_page_that_is_left_says_nothing_of_the_next(visit: Visit, monkeypatch: pytest.MonkeyPatch):
     """EM was chosen, whose page the browser is still to open."""
     app = visit("dynamic", model="digits-dr", image=7)
+    monkeypatch.setattr(leaving, "PATIENCE", 600.0)
     app.session_state[leaving._WAY] = leaving.Way("token", "em", {"model": "digits-em", "image": "7"}, time.monotonic())
     app.button_group(key="upper").set_value(4).run()
     app.button(key="random").click().run()

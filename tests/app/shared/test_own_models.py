@@ -57,9 +57,12 @@ def test_a_dropped_model_is_on_stage_with_its_own_numbers(visit: Visit, content:
     assert shown.name == "mine.capsviz" and torch.equal(shown.activations, now.activations)
 
 
-def test_a_model_that_is_dropped_on_a_page_which_is_left_is_there_and_not_on_stage(visit: Visit, content: bytes):
+def test_a_model_that_is_dropped_on_a_page_which_is_left_is_there_and_not_on_stage(
+    visit: Visit, content: bytes, monkeypatch: pytest.MonkeyPatch
+):
     """EM was chosen, whose page the browser is still to open."""
     app = visit("dynamic", model="digits-l2", image=3)
+    monkeypatch.setattr(leaving, "PATIENCE", 600.0)
     app.session_state[leaving._WAY] = leaving.Way("token", "em", {"model": "digits-em", "image": "3"}, time.monotonic())
     drop(app, content)
     assert app.query_params == {"model": "digits-l2", "image": "3"}
