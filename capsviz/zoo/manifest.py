@@ -273,7 +273,7 @@ def changing(files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[tupl
 def check_seen(entries: Mapping[str, Entry], name: str, seen: Entry | None) -> None:
     """Raise ZooError where a name is not that of the model, or of none, that was seen as one's own was begun."""
     if entries.get(name) != seen:
-        raise ZooError(f"{name} became another model in the zoo meanwhile; look at `capsviz zoo list` and begin again.")
+        raise ZooError(f"{name} changed in the zoo meanwhile; see `capsviz zoo list`, and begin again.")
 
 
 def _files(entries: Mapping[str, Entry]) -> set[str]:

@@ -78,7 +78,7 @@ def test_of_two_trainings_that_take_one_name_at_once_the_second_is_told(here: Pa
         return real(*args, **options)
 
     monkeypatch.setattr(publish, "evaluate", meanwhile)
-    with pytest.raises(zoo.ZooError, match=r"^best became another model in the zoo meanwhile; [^\n]*\.$"):
+    with pytest.raises(zoo.ZooError, match=r"^best changed in the zoo meanwhile; [^\n]*\.$"):
         publish.publish(runs[0][0], "best")
     assert zoo.entry("best").command == runs[1][1]
     assert publish.publish(runs[1][0], "best").command == runs[1][1], "the same again"
@@ -101,5 +101,5 @@ def test_checkpoints_are_not_put_beside_another_model_of_that_name(here: Path, m
         return Outcome(folder, 1320, "", None)
 
     monkeypatch.setattr(publish_checkpoints, "train", minutes)
-    with pytest.raises(zoo.ZooError, match="digits-dr became another model in the zoo meanwhile"):
+    with pytest.raises(zoo.ZooError, match="digits-dr changed in the zoo meanwhile"):
         publish_checkpoints.publish_checkpoints("digits-dr", here / "out", quiet=True)
