@@ -251,7 +251,11 @@ def _read(path: Path, *, with_tensors: bool) -> tuple[dict[str, Tensor], dict[st
     if not path.is_file():
         raise CheckpointError(line(f"There is no file {path}; check the path or train the model first."))
     # Of one reading: a training may put the next checkpoint in its place meanwhile.
-    file = tensor_bytes(path.read_bytes(), remedy, CheckpointError, name=str(path))
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(line(f"{path} cannot be read ({error.strerror or error}); {remedy}.")) from error
+    file = tensor_bytes(content, remedy, CheckpointError, name=str(path))
     if HEADER not in file.metadata:
         file.refuse("", "was not written by capsviz training")
     header = parsed(file.metadata[HEADER], path, remedy, CheckpointError)

@@ -53,6 +53,7 @@ SENSELESS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (comparison.compare, ({"dr": model}, images), {"objects": True}),
     (comparison.compare, ({"cnn": cnn}, images), {}),
     (comparison.compare, ([model], images), {}),
+    (comparison.compare, (model, images), {}),
     (comparison.compare, ("digits-dr", images), {}),
     (predictions.recorded, ("no-such-model",), {}),
     (comparison.compare, ({"none": "no-such-model"}, images), {}),

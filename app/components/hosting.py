@@ -81,9 +81,10 @@ def board(
     more: dict[str, Any] = {"acknowledged": acknowledged()}
     if of:
         more["of"] = {what: view() for what, view in of.items()}
-    if first and (drawn := drawing_order.told_at(key, message.packed(**more))):
-        more["drawn"] = drawn
     new, digests = _new_of(message, held.get(key, {}))
+    whole = Message({**message.fields, "version": digests}, {})  # says all of it in few bytes
+    if first and (drawn := drawing_order.told_at(key, whole.packed(**more))):
+        more["drawn"] = drawn
     st.session_state.setdefault(_DRAWN, set()).add(key)
     result = built(name)(key=key, data=new.packed(**more), **listening)
     held[key] = digests  # not before it is sent: a newer action may end the run on the way

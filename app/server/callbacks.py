@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import threading
 from typing import Any
 
 import streamlit as st
@@ -13,6 +14,7 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 _log = logging.getLogger(__name__)
 _BEGUN = "page-begun"
+_thread = threading.local()
 _take_in = SafeSessionState.on_script_will_rerun
 _NEEDED = ("_lock", "_state", "_rerun_data", "_request_rerun_locked", "on_scriptrunner_yield", "request_rerun_batch")
 """What of Streamlit's own is touched here, and another version of it may call otherwise."""
@@ -35,10 +37,17 @@ def _whole(state: SafeSessionState, *args: Any, **options: Any) -> None:
 
     requests.on_scriptrunner_yield = lambda: None  # type: ignore[method-assign]  # every place that looks asks this
     requests.request_rerun_batch = go_on  # type: ignore[method-assign]
+    _thread.takes_in = True
     try:
         _take_in(state, *args, **options)
     finally:
         del requests.on_scriptrunner_yield, requests.request_rerun_batch
+        _thread.takes_in = False
+
+
+def takes_in() -> bool:
+    """Whether this is called from a callback, before the script runs."""
+    return getattr(_thread, "takes_in", False)
 
 
 def begin() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import streamlit as st
+from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import runtime
@@ -22,7 +23,7 @@ class SentFiles:
     """Middleware that refuses (413) a file of a session whose files, with this one, may take more than `MOST_HELD`, or
     with those of all sessions more than `MOST_OF_ALL`.
 
-    A file that is on its way counts as one of the largest size.
+    A file that is on its way counts as large as the request says, or as the largest.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -35,19 +36,19 @@ class SentFiles:
         if not session:
             await self.app(scope, receive, send)
             return
-        largest = st.get_option("server.maxUploadSize") * 2**20
-        if _held(session) + largest * (1 + self._coming[session]) > MOST_HELD:
+        size = _size(scope)
+        if _held(session) + size + self._coming[session] > MOST_HELD:
             await PlainTextResponse("This visit has sent too many files: reload the page.", 413)(scope, receive, send)
             return
-        if sum(map(_held, _sessions())) + largest * (1 + self._coming.total()) > MOST_OF_ALL:
+        if sum(map(_held, _sessions())) + size + self._coming.total() > MOST_OF_ALL:
             full = "Others hold too many files here: try again once some of them have left."
             await PlainTextResponse(full, 413)(scope, receive, send)
             return
-        self._coming[session] += 1
+        self._coming[session] += size
         try:
             await self.app(scope, receive, send)
         finally:
-            self._coming[session] -= 1
+            self._coming[session] -= size
             self._coming += Counter()  # those without a file on its way go
 
 
@@ -56,6 +57,13 @@ def _sender(scope: Scope) -> str:
     if scope["type"] != "http" or scope["method"] != "PUT":
         return ""
     return str(scope["path"]).partition("/_stcore/upload_file/")[2].partition("/")[0]
+
+
+def _size(scope: Scope) -> int:
+    """The bytes of a request's body at most: as many as its header says, which the server holds it to."""
+    largest: int = st.get_option("server.maxUploadSize") * 2**20
+    said = Headers(scope=scope).get("content-length", "")
+    return min(largest, int(said)) if said.isascii() and said.isdigit() and len(said) < 10 else largest
 
 
 def _keeper() -> MemoryUploadedFileManager:

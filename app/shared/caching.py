@@ -11,6 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from app.server import callbacks
 from app.shared import own_models, own_traces
 from capsviz import zoo
 
@@ -50,11 +51,14 @@ version = once_a_run(zoo.version)
 
 
 def begin_page() -> None:
-    """Draw the whole page anew where a part of it would be of another zoo than the rest."""
-    context = get_script_run_ctx()
+    """Draw the whole page anew where a part of it would be of another zoo than the rest.
+
+    Not amid a callback: what the visitor did is kept first, and the part is drawn after it.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
     if context is None or not context.fragment_ids_this_run:
         st.session_state[_OF_PAGE] = version()
-    elif st.session_state.get(_OF_PAGE) != version():
+    elif not callbacks.takes_in() and st.session_state.get(_OF_PAGE) != version():
         st.rerun()
 
 

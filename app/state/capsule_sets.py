@@ -15,8 +15,8 @@ MOST = 400_000
 """No network has more capsules, with images of 224 × 224 pixels; a link that names more is a mistake."""
 _NEAR = 64
 """How many capsules on, at most, the second of a run is looked for."""
-_ROOM = {4: MOST, _NEAR: 100_000, MOST: 20_000}
-"""How many capsules a set of up to so many parts may name: in more parts they take longer to write."""
+_ROOM, _SCATTERED = ((4, MOST), (_NEAR, 100_000)), 20_000
+"""How many capsules a set of up to so many parts may name, and one of more: in more parts they take longer to write."""
 _FEW = 4
 """Interventions that are remembered: each may name every capsule three times."""
 
@@ -58,7 +58,7 @@ def read(text: str) -> tuple[int, ...]:
     """The capsules that `write` wrote down. Raises ValueError for anything else."""
     found: list[range] = []
     parts = text.split(",")
-    room = next(room for most, room in _ROOM.items() if len(parts) <= most or most == MOST)
+    room = next((room for most, room in _ROOM if len(parts) <= most), _SCATTERED)
     for part in parts:
         match = _PART.fullmatch(part)
         if not match:

@@ -23,7 +23,7 @@ PANEL = re.compile(
     r"(-[a-z0-9_-]{0,39})?"
 )
 """How the keys of a page's parts begin."""
-_NAME = r"""(?:[A-Za-z0-9_-]++|"[^"\n]*"|'[^'\n]*')"""
+_NAME = r"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\[^\n]){0,99}+"|'[^'\n]*')"""  # bounded, as the time that it takes
 _NESTED = re.compile(rf"(?<![A-Za-z0-9_-]){_NAME}(?:[ \t]*\.[ \t]*{_NAME}){{64}}")
 """A name as no tour has one: what is read keeps every beginning of it, gigabytes of one that fills a file."""
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")

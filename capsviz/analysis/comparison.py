@@ -77,7 +77,11 @@ def compare(
     """
     count, given = _count(objects), tensor_of(images, "images", PixelsError)
     if not isinstance(models, Mapping):
-        if isinstance(models, str) or not all(isinstance(name, str) for name in models):
+        if (
+            not isinstance(models, Sequence)
+            or isinstance(models, str)
+            or not all(isinstance(name, str) for name in models)
+        ):
             raise CompareError("Models come by title, or as a list of names; give {title: model, …}.")
         models = {name: name for name in models}
     answers = {name: _answer(_fitting(name, model, given), given, count) for name, model in models.items()}

@@ -43,7 +43,7 @@ MEASURED = "measured."
 LARGEST_RECORD = 2_000_000
 """Bytes of a record that goes along."""
 MOST_WEIGHTS, MOST_MULTIPLICATIONS = 50_000_000, 20_000_000_000
-MOST_NUMBERS, MOST_CAPSULES, MOST_PAIRS, MOST_VOTES = 2**24, 50_000, 2**19, 2**23
+MOST_NUMBERS, MOST_CAPSULES, MOST_PAIRS, MOST_VOTES = 2**24, 50_000, 2**20, 2**24
 MOST_ITERATIONS, MOST_CLASSES, MOST_DRAWN = 10, 1_000, 2**26
 """Of a network that somebody dropped into the app; the papers' largest on 32 × 32 pixels are well below."""
 REMEDY = "write it anew with `capsviz zoo export`"

@@ -123,7 +123,8 @@ class Folder(Dataset):
             )
         _looked.pop(place, None)  # its files may have been written anew
         images, broken = _read_all(files, self.image, self.levels(root))
-        _broken[place, split] = [files[each] for each in broken]
+        unread = [files[each] for each in broken]
+        _broken[place, split] = unread, _stamp(unread)
         if not len(images):
             raise DatasetMissing(line(f"None of the {len(files)} files in {place} can be read; replace them."))
         note = _left_out([str(files[each].relative_to(place)) for each in broken], len(files))
@@ -171,7 +172,7 @@ def folder(name: str, root: Path, image: Form | None = None) -> Folder:
         bare,
         classes=listing.classes,
         image=bare.image if any(bare.image) else _chosen_form(place, _stamp(_looked_at(listing)), *state),
-        state=(*state, *(_stamp(_broken[place, split]) for split in SPLITS if _broken.get((place, split)))),
+        state=(*state, _mended(place)),
         train_count=len(listing.files["train"]),
         test_count=len(listing.files["test"]),
     )
@@ -327,8 +328,10 @@ def _listed(place: Path, *state: int) -> Listing:
     return Listing(classes, files, labels)
 
 
-_broken: dict[tuple[Path, str], list[Path]] = {}
-"""By folder and split the files that could not be read: one that was still being copied may be whole by now."""
+_broken: dict[tuple[Path, str], tuple[list[Path], int]] = {}
+"""By folder and split the files that could not be read, and as what: one that was being copied may be whole by now."""
+_times: dict[Path, int] = {}
+"""By folder how often such files were found to be others."""
 _looked: dict[Path, tuple[tuple[int, ...], int]] = {}
 """By folder, its state and what its deeper pictures were when it was last loaded: looking at thousands takes long."""
 
@@ -336,6 +339,16 @@ _looked: dict[Path, tuple[tuple[int, ...], int]] = {}
 def _stamp(files: Iterable[Path]) -> int:
     """What is another as soon as one of the files is written anew."""
     return hash(tuple(map(_written, files)))
+
+
+def _mended(place: Path) -> int:
+    """What is another as soon as a file that could not be read is."""
+    for split in SPLITS:
+        files, before = _broken.get((place, split), ([], _stamp([])))
+        if (now := _stamp(files)) != before:
+            _broken[place, split] = files, now
+            _times[place] = _times.get(place, 0) + 1
+    return _times.get(place, 0)
 
 
 def _written(file: Path) -> tuple[int, int] | None:

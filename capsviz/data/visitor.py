@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,7 +39,8 @@ _TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-_JPEG, _SCAN = b"\xff\xd8", b"\xff\xda"  # how one begins, and each of its passes; between them FF is followed by others
+_JPEG = b"\xff\xd8"  # how one begins
+_SCAN = re.compile(rb"\xff\xda\x00(?:\x08\x01|\x0a\x02|\x0c\x03|\x0e\x04)")  # and each pass of it: length, and of what
 _ORIENTATION = 0x0112  # the EXIF tag
 _TILE = (322, 323)  # TIFF's tags: width and length of a tile, which is decoded whole, however little of it is seen
 _TOO_LARGE = (
@@ -105,7 +107,7 @@ def read_image(source: bytes | bytearray | memoryview | str | Path) -> VisitorIm
     data = _bytes_of(source)
     if not data:
         raise ImageError("The file is empty (0 bytes): choose another one.")
-    if data.startswith(_JPEG) and data.count(_SCAN) > MAX_SCANS:
+    if data.startswith(_JPEG) and len(_SCAN.findall(data)) > MAX_SCANS:
         raise ImageError(f"The picture comes in more than {MAX_SCANS} passes: export it anew and upload it again.")
     with _open(io.BytesIO(data)) as picture:
         _check_size(picture)

@@ -20,7 +20,7 @@ _FIRST = ("trace", "kind", "name", "axes", "reads", "x", "y", "z")
 _GRIDS = ("heatmap", "contour", "histogram2d")
 # Per-point fields that style or repeat; what they say is in the others.
 _NOT_NUMBERS = ("text", "hovertext", "textposition", "hoverinfo", "ids", "meta", "selectedpoints")
-_FORMULA = re.compile(r"(^|[,;\t\r\n])(?=[=+\-@\t\r])")
+_FORMULA = re.compile(r"((?:^|[,;\t\r\n])\"*)(?=[=+\-@\t\r])")
 _SYMBOL = re.compile(r"%\{(?:marker\.)?(\w+)(?:\[(\d+)\])?[^}]*\}")
 
 

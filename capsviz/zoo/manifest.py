@@ -17,7 +17,7 @@ from msgspec import Meta
 from capsviz import places
 from capsviz.data import DATASETS
 from capsviz.errors import CapsvizError, line
-from capsviz.files import json_text, locked, make_folder, write_together
+from capsviz.files import json_text, locked, make_folder, remove, write_together
 from capsviz.network import METHODS, CapsNetConfig, NetworkConfig, NoCapsulesError, config_in_file
 from capsviz.reading import (
     Digest,
@@ -267,7 +267,7 @@ def changing(files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[tupl
         contents: dict[Path, bytes | str] = {folder() / place: content for place, content in files.items()}
         write_together(contents | {folder() / MANIFEST: _written(entries, moved)})
         for place in before - _files(entries):
-            (folder() / place).unlink(missing_ok=True)
+            remove(folder() / place)
 
 
 def check_seen(entries: Mapping[str, Entry], name: str, seen: Entry | None) -> None:

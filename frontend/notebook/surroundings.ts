@@ -6,6 +6,8 @@ export function isDarkBehind(node: Element): boolean {
     const [red, green, blue, seen] = painted(getComputedStyle(at).backgroundColor);
     if (seen > 127) return red + green + blue < 384;
   }
+  const [red, green, blue, seen] = painted(getComputedStyle(node).color);
+  if (node.isConnected && seen > 127) return red + green + blue > 384; // light letters stand on a dark page
   const { colorScheme } = getComputedStyle(document.documentElement);
   if (!colorScheme.includes("dark")) return false;
   return !colorScheme.includes("light") || matchMedia("(prefers-color-scheme: dark)").matches;

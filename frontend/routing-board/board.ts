@@ -95,6 +95,7 @@ export class RoutingBoard extends Board<Message> {
   private run: Run | undefined;
   private capsule = 0;
   private tooled = "";
+  private picker: HTMLSelectElement | null = null;
   private few: ReadonlySet<number> | null = null;
 
   constructor(host: Host) {
@@ -244,6 +245,7 @@ export class RoutingBoard extends Board<Message> {
     const shown = picker && [run.data.classes, run.data.kind, run.data.upper];
     const differs = !!run.data.base_shares;
     const tooled = JSON.stringify([this.options, this.cloud.camera.zoom, count, chosen, touched, able, shown, differs]);
+    if (this.picker) this.picker.value = String(run.data.upper); // where nobody could show the class that was chosen
     if (tooled === this.tooled) return;
     this.tooled = tooled;
     const parts: Node[] = [
@@ -270,7 +272,8 @@ export class RoutingBoard extends Board<Message> {
       act("boost", "Boost ×2", "These capsules say everything twice as loudly; route again");
       act("only", "Isolate", "Only these capsules speak; route again");
     }
-    if (picker) parts.push(this.classes(run));
+    this.picker = picker ? this.classes(run) : null;
+    if (this.picker) parts.push(this.picker);
     if (this.picked.size) parts.push(button("Unpick", "Pick no capsules", () => this.pick([], false)));
     if (message.touched) {
       parts.push(button(`Undo: ${message.touched}`, "The network untouched", () => this.tell("untouched", true)));

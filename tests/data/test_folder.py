@@ -204,9 +204,9 @@ def test_a_picture_that_was_being_copied_is_another_state_once_it_is_whole(tmp_p
     whole, file = last.read_bytes(), last.open("wb")
     file.write(whole[: len(whole) // 2])
     file.flush()
+    half = known(name).state
     before = [len(load(name, split)) for split in ("train", "test")]
     assert sum(before) == 11
-    half = known(name).state
     assert known(name).state == half, "as long as it is as it was"
     file.write(whole[len(whole) // 2 :])
     file.close()

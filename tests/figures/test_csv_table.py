@@ -80,7 +80,7 @@ def test_error_bars_stand_beside_their_points():
 
 @pytest.mark.parametrize("separator", ",;\t")
 def test_no_text_is_a_formula_whatever_separates_the_columns(separator: str):
-    names = ["=1+2", "cat;=cmd|' /C calc'!A0;", "a\t-1", "x,@y", "plain, - and; + too"]
+    names = ["=1+2", "cat;=cmd|' /C calc'!A0;", "a\t-1", "x,@y", 'x;"=1+1"', "plain, - and; + too"]
     table = figure_csv(go.Figure([go.Bar(name=name, x=[1], y=[2]) for name in names]))
     cells = [cell for row in csv.reader(io.StringIO(table), delimiter=separator) for cell in row]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]

@@ -25,6 +25,10 @@ def keeper(monkeypatch) -> MemoryUploadedFileManager:
     return kept
 
 
+def test_many_small_files_at_once_are_taken(keeper):
+    assert _answers(keeper, [200_000] * 30, at_once=True, said=True) == [204] * 30
+
+
 def test_sessions_together_hold_no_more_than_the_server_has_room_for(keeper, monkeypatch):
     monkeypatch.setattr(sent_files, "MOST_OF_ALL", 300_000_000)
     for session in "abc":
@@ -34,8 +38,10 @@ def test_sessions_together_hold_no_more_than_the_server_has_room_for(keeper, mon
     assert _answers(keeper, [1000]) == [413]
 
 
-def _answers(keeper: MemoryUploadedFileManager, sizes: list[int], at_once: bool = False) -> list[int]:
-    """What a session hears that sends files of so many bytes."""
+def _answers(
+    keeper: MemoryUploadedFileManager, sizes: list[int], at_once: bool = False, said: bool = False
+) -> list[int]:
+    """What a session hears that sends files of so many bytes; said: its requests say how many."""
     heard = []
 
     async def taking(scope: Scope, receive: Receive, send: Send) -> None:
@@ -54,7 +60,17 @@ def _answers(keeper: MemoryUploadedFileManager, sizes: list[int], at_once: bool 
 
     app = sent_files.SentFiles(taking)
     requests = [
-        app({"type": "http", "method": "PUT", "path": f"/_stcore/upload_file/s/{name}", "size": size}, receive, send)
+        app(
+            {
+                "type": "http",
+                "method": "PUT",
+                "path": f"/_stcore/upload_file/s/{name}",
+                "size": size,
+                "headers": [(b"content-length", str(size).encode())] if said else [],
+            },
+            receive,
+            send,
+        )
         for name, size in enumerate(sizes)
     ]
 
