@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import scene
 from app.page.text import plain, sentence
@@ -66,8 +67,8 @@ def received(receive: Callable[[Choices], str]) -> tuple[str, Choices]:
 def _received(key: str) -> None:
     """Check what was dropped and put it on stage; the place is empty again, so that nothing is kept twice."""
     file = st.session_state.get(key)
-    if file is None:
-        return
+    if not isinstance(file, UploadedFile):
+        return  # there is none, or it was taken already by a run that was overtaken
     st.session_state[_TURN] = st.session_state.get(_TURN, 0) + 1
     try:
         if file.name.lower().endswith(own_traces.SUFFIX):

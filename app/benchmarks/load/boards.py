@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
@@ -32,7 +33,7 @@ def _frame(random: Random, frames: int, told: Mapping[str, Any]) -> Told:
 
 
 def _routing(random: Random, given: Message) -> Told:
-    told, lower = given.fields, given.arrays["presence"].size
+    told, lower = given.fields, math.prod(given.fields["grid"])
     match random.randrange(5):
         case 0:
             capsule = random.choice([at for at in range(lower) if at != told["capsule"]])
