@@ -96,15 +96,14 @@ def _new_of(message: Message, held: Mapping[str, str]) -> tuple[Message, dict[st
 
     `frontend/app/kept.ts` completes it.
     """
-    place = str(message.fields.get("group"))  # one of two boards stands elsewhere on the page, where it is a new one
-    here = {name: _digest(array, place) for name, array in message.arrays.items()}
+    here = {name: _digest(array) for name, array in message.arrays.items()}
     kept = [name for name in here if held.get(name) == here[name]]
     new = {name: each for name, each in message.arrays.items() if name not in kept}
     return Message({**message.fields, "kept": kept, "version": here}, new), here
 
 
-def _digest(array: np.ndarray, place: str) -> str:
-    return blake2b(array.tobytes(), digest_size=16, key=f"{place} {array.dtype.str}".encode()).hexdigest()
+def _digest(array: np.ndarray) -> str:
+    return blake2b(array.tobytes(), digest_size=16, key=array.dtype.str.encode()).hexdigest()
 
 
 def said_in(state: object, what: str, of: str | None = None) -> list[Any]:

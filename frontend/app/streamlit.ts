@@ -23,7 +23,7 @@ export function inStreamlit(mount: Mount): (component: Component<Uint8Array>) =>
     const close = (): void => {
       if (!parentElement.isConnected) ends.get(parentElement)?.();
     };
-    const message = completed(parentElement, unpack(data));
+    const message = completed(unpack(data));
     if (!message) {
       ask(parentElement, () => setTriggerValue("missed", [null]));
       return close;
