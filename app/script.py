@@ -33,10 +33,9 @@ st.html(layout.STYLE)
 
 PAGES = navigation.pages()
 here = navigation.open_page(PAGES)
-anew = callbacks.begin()
-if anew:
+if callbacks.begin():
     drawing_order.begin()
-hosting.begin(anew=anew)
+    hosting.begin()
 st.session_state[scene.TALK] = False  # until the sidebar has the link
 
 with layout.errors_as_sentences():
@@ -63,7 +62,6 @@ with layout.errors_as_sentences():
         take_away = sided and sidebar.show(current, here.named.url_path, navigation.named())
     if take_away:
         takeaway.take_away(current)
-    hosting.end()
     # Else a page of two zoos: its pictures may be those of one, its decoder of the other.
     if zoo.version() != caching.version():
         st.rerun()

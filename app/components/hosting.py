@@ -14,9 +14,8 @@ import streamlit as st
 from app.server import drawing_order
 from capsviz.boards import Message, bundle
 
-_HELD, _DRAWN = "boards-held", "boards-drawn"
-"""The digests of the arrays that the browser was given last, by the key of a board and the name of an array; and the
-boards of the run."""
+_HELD = "boards-held"
+"""The digests of the arrays that the browser was given last, by the key of a board and the name of an array."""
 
 
 def built(name: str, *, html: str | None = None) -> Any:
@@ -27,17 +26,9 @@ def built(name: str, *, html: str | None = None) -> Any:
     return st.components.v2.component(f"capsviz_{name}", html=html, js=bundle(f"{name}.js"), css=bundle(f"{name}.css"))
 
 
-def begin(*, anew: bool) -> None:
-    """A run of the whole script begins; anew: on another page, where the boards of the one before are gone by now."""
-    st.session_state[_DRAWN] = set()
-    if anew:
-        st.session_state[_HELD] = {}
-
-
-def end() -> None:
-    """The run is complete: a board that it did not draw is gone, with what it was given."""
-    held: dict[str, Any] = st.session_state.get(_HELD, {})
-    st.session_state[_HELD] = {key: each for key, each in held.items() if key in st.session_state[_DRAWN]}
+def begin() -> None:
+    """Another page is open: boards there are given all of theirs, for the browser keeps few messages."""
+    st.session_state[_HELD] = {}
 
 
 def board(
@@ -65,7 +56,7 @@ def board(
     counts = f"{key}-acknowledged"
     assert "missed" not in actions
     held: dict[str, dict[str, str]] = st.session_state.setdefault(_HELD, {})
-    actions = {**actions, "missed": lambda _: st.session_state[_HELD].pop(key, None)}  # what a message builds on
+    actions = {**actions, "missed": lambda _: st.session_state[_HELD].pop(key, None)}  # all of it is sent then
 
     def acknowledged() -> dict[str, int]:
         return dict.fromkeys(actions, 0) | st.session_state.get(counts, {})
@@ -85,7 +76,6 @@ def board(
     whole = Message({**message.fields, "version": digests}, {})  # says all of it in few bytes
     if first and (drawn := drawing_order.told_at(key, whole.packed(**more))):
         more["drawn"] = drawn
-    st.session_state.setdefault(_DRAWN, set()).add(key)
     result = built(name)(key=key, data=new.packed(**more), **listening)
     held[key] = digests  # not before it is sent: a newer action may end the run on the way
     return {what: value for what in actions for value in said_in(result, what)}

@@ -25,8 +25,9 @@ export class AlgorithmLines {
   /** maths: the lines, in HTML. */
   setLines(maths: readonly string[], { below = [], go }: Options = {}): void {
     this.go = go;
-    if (maths.join("\n") === this.maths) return; // one of them may be pressed just now
-    this.maths = maths.join("\n");
+    const all = maths.join("\n");
+    if (all === this.maths) return; // one of them may be pressed just now
+    this.maths = all;
     this.rows = maths.map((innerHTML, k) => {
       const numbers = element("span", { className: "numbers" });
       const parts = [element("span", { className: "math", innerHTML }), numbers];
