@@ -6,7 +6,6 @@ from bisect import bisect_left
 from dataclasses import replace
 
 from app import scene
-from app.comparing.methods import short
 from app.scene import Scene
 from app.shared import own_models, resources
 from capsviz.analysis.viewpoint import Sweep, amounts, seen_by
@@ -84,7 +83,7 @@ def swing(current: Scene, entry: Entry) -> tuple[Swing, int]:
 def _title(each: Entry, entry: Entry) -> str:
     """What a method is called beside `entry`, with what sets its model apart."""
     apart = each.name if each.data != entry.data else each.preset if each.preset != entry.preset else ""
-    return f"{short(each)} ({apart})" if apart else short(each)
+    return f"{each.short} ({apart})" if apart else each.short
 
 
 def _named(entry: Entry, pixels: bytes, others: Viewpoint, change: str, neutral: float) -> int:

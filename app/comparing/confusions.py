@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import streamlit as st
 import torch
 
@@ -46,7 +48,7 @@ def show(current: Scene) -> None:
     if several:
         st.caption(SEVERAL)
     if method == ALL:
-        shorter = methods.titles(records, methods.short)
+        shorter = methods.titles(records, attrgetter("short"))
         called |= {name: shorter[name] for name, title in called.items() if len(title) > ROOM}
         matrices = {called[name]: record.confusion(len(classes)) for name, record in records.items()}
         wrong = {called[name]: record.wrong for name, record in records.items()} if several else None

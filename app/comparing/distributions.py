@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from operator import attrgetter
 
 import streamlit as st
 
@@ -79,7 +80,7 @@ def table(current: Scene, records: dict[str, Predictions], names: list[str], mea
     """Every test image with each method's figure; a click on a head sorts, a row puts its image on stage."""
     first = next(iter(records.values()))
     called = methods.titles(names)
-    heads = {called[name]: head for name, head in methods.titles(names, methods.short).items()}
+    heads = {called[name]: head for name, head in methods.titles(names, attrgetter("short")).items()}
     rows = {"Image": list(range(len(first))), "Class": methods.names(current, first.labels)}
     rows |= {called[name]: records[name].figures(measure).tolist() for name in names}
     # Another image, another table: a row stays marked in the old one only.

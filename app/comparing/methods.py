@@ -13,7 +13,7 @@ from app.scene import Scene
 from app.shared import own_models, resources
 from app.sources import browsing, images
 from app.state import session
-from capsviz import data
+from capsviz import data, zoo
 from capsviz.analysis.predictions import Predictions, PredictionsError
 from capsviz.data import ImageSet, MultiDigits
 from capsviz.errors import CapsvizError
@@ -27,23 +27,10 @@ class NothingMeasured(CapsvizError):
     """No model of the data set has a record that suits the view."""
 
 
-def short(entry: Entry) -> str:
-    """A method's name where it has little room: "DR", "L2/FC", "EM matrix", "DR 1" for another seed."""
-    matrix = " matrix" if entry.has_capsules and entry.config.capsule_layers else ""
-    return f"{entry.method.short}{'/FC' * entry.classifies_alone}{matrix}{f' {entry.seed}' if entry.seed else ''}"
-
-
 def titles(names: Iterable[str], form: Callable[[Entry], str] = resources.kind) -> dict[str, str]:
     """Titles by the models' names; the preset, or else the name, is said where two would be called alike."""
     entries = [resources.all_entries()[name] for name in names]
-    plain = [form(entry) for entry in entries]
-    for more in ("preset", "name"):
-        alike = [plain.count(called) > 1 for called in plain]
-        plain = [
-            f"{form(entry)} ({getattr(entry, more)})" if several else called
-            for entry, called, several in zip(entries, plain, alike, strict=True)
-        ]
-    return {entry.name: called for entry, called in zip(entries, plain, strict=True)}
+    return {entry.name: called for entry, called in zip(entries, zoo.told_apart(entries, form), strict=True)}
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:

@@ -20,11 +20,13 @@ from capsviz.experiments.pairs import shipping
 from capsviz.experiments.reports import NAMES
 from capsviz.figures import experiments as figures
 from capsviz.figures.pairs import drawn_pairs
+from capsviz.figures.same_images import beside_dynamic
 from capsviz.figures.table2 import table_ii
 from capsviz.figures.viewpoint import recovery
 
 FIGURES: dict[str, Callable[..., Figure]] = {
     "table": table_ii,
+    "same-images": beside_dynamic,
     "cost": figures.cost,
     "robustness": figures.robustness,
     "viewpoint": recovery,

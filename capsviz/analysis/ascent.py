@@ -26,6 +26,9 @@ from capsviz.routing.discriminative import ascent_gradient, initial_coefficients
 from capsviz.tensors import written
 from capsviz.tracing.pixels import inputs
 
+AT_ONCE = 32
+"""Images that a CPU encodes at a time: an encoder's own room is a multiple of what it leaves."""
+
 Start = Literal["trained", "fresh"]
 
 
@@ -121,7 +124,9 @@ def fix(model: CapsNet, images: Num[Tensor, "batch channel height width"], label
     if not 0 <= int(labels.min()) <= int(labels.max()) < model.config.classes:
         raise AscentError(f"A label is outside 0 to {model.config.classes - 1}; give labels of the model's classes.")
     with torch.no_grad():
-        poses = model.encode(inputs(images, model)).poses
+        pixels = inputs(images, model)
+        parts = device.parts(model, len(pixels), AT_ONCE, lambda part: model.encode(pixels[part]).poses)
+        poses = torch.cat(list(parts))
         return FixedVotes(poses, model.weight.detach(), label_signs(labels, model.config.classes).to(poses.device))
 
 

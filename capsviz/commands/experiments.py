@@ -45,6 +45,12 @@ def table() -> None:
 
 
 @app.command()
+def same_images() -> None:
+    """Which models differ by more than chance on the same test images, by the records that `zoo measure` keeps?"""
+    tell("same-images")
+
+
+@app.command()
 def convergence() -> None:
     """Figure 3: do L1 and L2 converge faster than DR, by the curves of the trainings in pretrained/?"""
     tell("convergence")

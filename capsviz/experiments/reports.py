@@ -18,6 +18,7 @@ from capsviz.experiments import (
     pairs,
     results,
     robustness,
+    same_images,
     sparsity,
     sweep,
     table2,
@@ -103,6 +104,22 @@ def _convergence() -> Report:
         "capsviz experiment convergence",
         "Yang, Li & Yu 2021, Figure 3",
         curves or None,
+    )
+
+
+def _same_images() -> Report:
+    records, missing = same_images.records()
+    found = same_images.compared(records)
+    return Report(
+        same_images.NAME,
+        "Same images",
+        "Which models err differently on the same images, and which only by chance?",
+        tuple(same_images.sentences(found, missing)) if found else (),
+        same_images.markdown(found),
+        "All test images of each data set, as the shipped, rounded weights name them",
+        f"capsviz experiment {same_images.NAME}",
+        "asked beside Yang, Li & Yu 2021, Table II, whose errors are compared without it",
+        found or None,
     )
 
 
@@ -227,6 +244,7 @@ def _of_file(
 
 _REPORTS: dict[str, Callable[[], Report]] = {
     "table": _table,
+    same_images.NAME: _same_images,
     "convergence": _convergence,
     "cost": _cost,
     "robustness": _of_file(

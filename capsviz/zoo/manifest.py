@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from functools import lru_cache
@@ -135,6 +135,12 @@ class Entry:
     def classifies_alone(self) -> bool:
         """Whether it has capsules that no decoder draws, for which Yang, Li & Yu 2021 write /FC."""
         return self.has_capsules and not self.has_decoder
+
+    @property
+    def short(self) -> str:
+        """Its method's name where there is little room: "DR", "L2/FC", "EM matrix", "DR 1" for another seed."""
+        matrix = " matrix" if self.has_capsules and self.config.capsule_layers else ""
+        return f"{self.method.short}{'/FC' * self.classifies_alone}{matrix}{f' {self.seed}' if self.seed else ''}"
 
     @property
     def seed(self) -> int:
@@ -310,6 +316,18 @@ def entry(name: str) -> Entry:
     if name not in known:
         raise ZooError(_unknown(name, known))
     return known[name]
+
+
+def told_apart(entries: Sequence[Entry], form: Callable[[Entry], str]) -> list[str]:
+    """What `form` calls each model; where two would be called alike their preset is said, or else their name."""
+    plain = [form(entry) for entry in entries]
+    for more in ("preset", "name"):
+        alike = [plain.count(called) > 1 for called in plain]
+        plain = [
+            f"{form(entry)} ({getattr(entry, more)})" if several else called
+            for entry, called, several in zip(entries, plain, alike, strict=True)
+        ]
+    return plain
 
 
 def _unknown(name: str, known: Mapping[str, Entry]) -> str:

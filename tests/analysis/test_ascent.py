@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from capsviz import data, zoo
+from capsviz import data, memory, zoo
 from capsviz.analysis.ascent import AscentError, FixedVotes, ascent, climb, fix, starting_point
 from capsviz.network import CapsNet, preset
 from capsviz.routing import LinearVotes
@@ -157,6 +157,15 @@ def test_what_cannot_be_climbed_is_said_in_a_sentence(model, batch, fixed):
 def test_images_of_any_type_are_fixed_alike(model, batch, fixed, given):
     images, labels = batch
     torch.testing.assert_close(fix(model, given(images), labels).poses, fixed.poses)
+
+
+def test_many_images_are_fixed_as_few_are_and_in_the_room_of_few():
+    network = zoo.load_network("mnist-l2-residual")
+    images, labels = torch.rand(256, 1, 28, 28), torch.zeros(256, dtype=torch.long)
+    with torch.no_grad():
+        assert torch.equal(fix(network, images, labels).poses, network.encode(images).poses)
+    peak = memory.peak_of(lambda: fix(network, images, labels))
+    assert peak < 2 * memory.peak_of(lambda: fix(network, images[:32], labels[:32]))
 
 
 def test_between_two_steps_the_caller_may_learn_by_gradients(model, fixed):
