@@ -118,7 +118,7 @@ def _same_images() -> Report:
         same_images.markdown(found),
         "All test images of each data set, as the shipped, rounded weights name them",
         f"capsviz experiment {same_images.NAME}",
-        "asked beside Yang, Li & Yu 2021, Table II, whose errors are compared without it",
+        "McNemar 1947 and Holm 1979, asked of Table II of Yang, Li & Yu 2021",
         found or None,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import cycle
 
@@ -10,15 +11,16 @@ from plotly.graph_objects import Figure
 
 from capsviz.data import title_of
 from capsviz.errors import listed
-from capsviz.experiments.same_images import Compared
+from capsviz.experiments.same_images import Compared, Read
 from capsviz.figures.errors import FigureError
 from capsviz.figures.panels import finished
-from capsviz.figures.text import literal
-from capsviz.figures.theme import ink, style
+from capsviz.figures.text import literal, literals
+from capsviz.figures.theme import TEXT, ink
+from capsviz.network import METHODS
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star")
-ROW, ROOM, LEAST = 46, 180, 440
-"""Pixels of a method's row, of what stands above and below the rows, and of the whole figure at least."""
+GAP = 1
+"""Between the lines of one method and those of the next, in lines."""
 
 
 def beside_dynamic(found: Sequence[Compared], *, dark: bool = False) -> Figure:
@@ -30,17 +32,23 @@ def beside_dynamic(found: Sequence[Compared], *, dark: bool = False) -> Figure:
     held = {each.data: each.beside_reference() for each in found if each.beside_reference()}
     if not held:
         raise FigureError("There is no model to hold to dynamic routing; measure both with `capsviz zoo measure`.")
-    rows = list(dict.fromkeys(pair.first.called for pairs in held.values() for pair in pairs))
+    lines = _lines([pair.first for pairs in held.values() for pair in pairs])
+    taken = {called: iter(own) for called, own in lines.items()}
     figure, pen, said = Figure(), ink(dark), []
-    for place, ((data, pairs), symbol) in enumerate(zip(held.items(), cycle(SYMBOLS))):
+    for (data, pairs), symbol in zip(held.items(), cycle(SYMBOLS), strict=False):
         title = title_of(data)
         figure.add_trace(
             go.Scatter(
                 x=[pair.difference for pair in pairs],
-                y=[rows.index(pair.first.called) + 0.7 * ((place + 0.5) / len(held) - 0.5) for pair in pairs],
+                y=[next(taken[pair.first.called]) for pair in pairs],
                 error_x={"array": [pair.reach for pair in pairs], "thickness": 2, "width": 0, "color": pen.muted},
                 customdata=[
-                    [pair.first.entry.name, pair.second.entry.name, pair.first_alone, pair.second_alone, pair.p]
+                    [
+                        *literals((pair.first.entry.name, pair.second.entry.name)),
+                        pair.first_alone,
+                        pair.second_alone,
+                        pair.p,
+                    ]
                     for pair in pairs
                 ],
                 mode="markers",
@@ -59,9 +67,24 @@ def beside_dynamic(found: Sequence[Compared], *, dark: bool = False) -> Figure:
         said.append(f"{title}: {listed(apart) if apart else 'none apart'}")
     figure.add_vline(0, line={"color": pen.muted, "width": 2, "dash": "dash"})
     figure.update_yaxes(
-        range=[len(rows) - 0.5, -0.5], tickvals=list(range(len(rows))), ticktext=[literal(row) for row in rows],
-        showgrid=False, zeroline=False,
-    )  # fmt: skip
-    figure.update_xaxes(title_text="error less that of DR on the same images, points", zeroline=False)
+        range=[max(map(max, lines.values())) + 1, -1],
+        tickvals=[sum(own) / len(own) for own in lines.values()],
+        ticktext=literals(lines),
+        showgrid=False,
+        zeroline=False,
+        automargin=True,
+    )
+    figure.update_xaxes(title_text="error less that of DR, points", zeroline=False)
     text = f"Error less that of dynamic routing, in points, and who is apart by more than chance: {'; '.join(said)}."
-    return style(finished(figure, text, dark), dark=dark, height=max(LEAST, ROW * len(rows) + ROOM))
+    legend = {"text": "filled: apart by more than chance  ", "font": {"size": TEXT}}
+    return finished(figure, text, dark).update_layout(legend_title=legend)
+
+
+def _lines(models: Sequence[Read]) -> dict[str, list[float]]:
+    """Where the points of each method stand, downwards: each on a line of its own, those of a method together."""
+    order, found, place = list(METHODS), dict[str, list[float]](), 0.0
+    ordered = sorted(models, key=lambda one: (order.index(one.entry.routing), one.called))
+    for method, count in Counter(one.called for one in ordered).items():
+        found[method] = [place + line for line in range(count)]
+        place += count + GAP
+    return found

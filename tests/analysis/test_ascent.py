@@ -160,7 +160,7 @@ def test_images_of_any_type_are_fixed_alike(model, batch, fixed, given):
 
 
 def test_many_images_are_fixed_as_few_are_and_in_the_room_of_few():
-    network = zoo.load_network("mnist-l2-residual")
+    network = zoo.load("mnist-l2-residual")
     images, labels = torch.rand(256, 1, 28, 28), torch.zeros(256, dtype=torch.long)
     with torch.no_grad():
         assert torch.equal(fix(network, images, labels).poses, network.encode(images).poses)

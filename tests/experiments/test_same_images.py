@@ -15,6 +15,7 @@ from capsviz.experiments import reports, same_images
 from capsviz.experiments.same_images import Compared, Pair, corrected, mcnemar
 from capsviz.figures import FigureError, describe
 from capsviz.figures.same_images import beside_dynamic
+from capsviz.figures.text import unmarked
 
 
 @pytest.fixture(scope="module")
@@ -98,14 +99,21 @@ def test_a_model_without_a_record_is_left_out_and_named(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_figure_holds_every_model_to_dynamic_routing(found: list[Compared], dark: bool):
     figure = beside_dynamic(found, dark=dark)
+    axis, lines = figure.layout.yaxis, dict[str, list[float]]()
     assert [trace.name for trace in figure.data] == ["MNIST", "Fashion-MNIST", "CIFAR-10", "MultiMNIST", "Digits"]
     for trace, each in zip(figure.data, found, strict=True):
         pairs = each.beside_reference()
         assert list(trace.x) == [pair.difference for pair in pairs]
         assert list(trace.error_x.array) == [pair.reach for pair in pairs]
         assert ["open" not in symbol for symbol in trace.marker.symbol] == [pair.apart for pair in pairs]
-        rows = [figure.layout.yaxis.ticktext[round(y)] for y in trace.y]
-        assert [row.replace("\u2060", "") for row in rows] == [pair.first.called for pair in pairs]
+        for pair, y in zip(pairs, trace.y, strict=True):
+            lines.setdefault(pair.first.called, []).append(y)
+    assert [unmarked(row) for row in axis.ticktext] == sorted(lines, key=lambda row: min(lines[row]))
+    for own, tick in zip(sorted(lines.values()), axis.tickvals, strict=True):
+        assert sorted(own) == [min(own) + line for line in range(len(own))] and tick == pytest.approx(
+            sum(own) / len(own)
+        )
+    assert len({y for trace in figure.data for y in trace.y}) == sum(len(trace.y) for trace in figure.data)
     assert "CIFAR-10: EM +2.35" in describe(figure) and "MultiMNIST: none apart" in describe(figure)
 
 
