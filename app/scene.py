@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 import streamlit as st
@@ -25,6 +25,7 @@ from capsviz.routing.discriminative import L2
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.tracing import adopting
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
+from capsviz.tracing.layout import TraceError
 from capsviz.tracing.recorder import contains_shorter
 from capsviz.tracing.trace import Trace
 from capsviz.zoo import AtStep, Entry
@@ -338,7 +339,11 @@ def current() -> Scene:
     """The scene that the URL stands for. Raises ZooError, DatasetMissing, SceneError."""
     caching.begin_page()
     wanted, notices = session.parse(session.here(), catalogue())
-    entry = recorded_network(wanted) or resources.entries()[wanted.model]
+    try:
+        entry = recorded_network(wanted)
+    except TraceError as error:  # damage that opening it did not show
+        wanted, notices, entry = replace(wanted, source="data", recording=""), (*notices, str(error)), None
+    entry = entry or resources.entries()[wanted.model]
     picture, more = images.resolve(wanted, entry)
     notices = (*notices, *more, *_left_out(wanted, entry))
     return Scene(wanted, entry, picture, notices, st.context.theme.type == "dark", session.page() in AS_TRAINED)

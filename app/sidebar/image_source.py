@@ -88,6 +88,8 @@ def _recording(scene: Scene) -> None:
         trace_sets.names(),
         read=lambda name, _: trace_sets.choices_with(name),
     )
+    for damage in trace_sets.damaged().values():
+        st.caption(f"Left out: {sentence(damage)}")
     made, total = trace_sets.opened(name).recorded, len(trace_sets.opened(name))
     if scene.replays(scene.entry):
         cast = made["votes"] or not resources.has_network(scene.entry)

@@ -171,7 +171,8 @@ def _as_it_is(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, .
     if source == "recorded":
         return recorded(recorded_of(choices), index, entry), notices
     if choices.source == "recorded":
-        notices = (f"There is no recording in {trace_sets.folder()}; make one with `{trace_sets.COMMAND}`.", *notices)
+        none = f"There is no recording in {trace_sets.folder()}; make one with `{trace_sets.COMMAND}`."
+        notices = (*(trace_sets.damaged().values() or [none]), *notices)
     if source == "generated":
         return generated(entry, index), notices
     name, split = data_of(choices, entry), split_of(choices, entry)

@@ -6,6 +6,7 @@ Where the network of a recording is not here, what was recorded can be shown, an
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from app.shared.caching import of_zoo
 from capsviz import places
 from capsviz.data import to_bytes
 from capsviz.tracing.intervention import UNTOUCHED
+from capsviz.tracing.layout import TraceError
 from capsviz.tracing.recorder import contains_shorter, shorter, with_votes
 from capsviz.tracing.trace import Trace
 from capsviz.tracing.trace_set import INDEX, TraceSet
@@ -36,10 +38,19 @@ def folder() -> Path:
 
 
 def names() -> tuple[str, ...]:
-    """The finished recordings: the visitor's own, then those of the folder in alphabetical order."""
+    """The finished recordings that can be opened: the visitor's own, then those of the folder in alphabetical order."""
+    return tuple(name for name, damage in _all().items() if not damage)
+
+
+def damaged() -> dict[str, str]:
+    """What cannot be opened among the recordings, by name, and a sentence on what is wrong with it."""
+    return {name: damage for name, damage in _all().items() if damage}
+
+
+def _all() -> dict[str, str]:
     files = (file.name for file in folder().glob(f"*{FILE}"))
     here = sorted([*(index.parent.name for index in folder().glob(f"*/{INDEX}")), *files])
-    return tuple(dict.fromkeys([*own_traces.traces(), *here]))
+    return {name: _damage(*_version(name)) for name in [*own_traces.traces(), *here]}
 
 
 def path_of(name: str) -> Path:
@@ -74,11 +85,6 @@ def absent(source: str, name: str) -> Entry | None:
     """What is known of the network of the recording on stage, where that is not here. Raises TraceError."""
     found = chosen(name) if source == "recorded" else ""
     return network_of(found) if found else None
-
-
-def is_here(name: str) -> bool:
-    """Whether a finished recording is called so."""
-    return name in names()
 
 
 def opened(name: str) -> TraceSet:
@@ -155,6 +161,15 @@ def _version(name: str) -> tuple[str, float]:
 @of_zoo(most=4)
 def _opened(place: str, written: float) -> TraceSet:
     return TraceSet.open(place)
+
+
+@of_zoo(most=500)
+def _damage(place: str, written: float) -> str:
+    try:
+        TraceSet.open(place)
+    except TraceError as error:
+        return str(error).replace(f"{folder()}{os.sep}", "")
+    return ""
 
 
 @of_zoo(most=4)

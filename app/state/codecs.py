@@ -253,9 +253,9 @@ DATA = Codec(_read_data, lambda random, _, catalogue: random.choice(catalogue.da
 
 
 def _read_recording(text: str, *_: Any) -> str:
-    if not trace_sets.is_here(text):
-        raise ValueError(f"There is no recording “{text}” here")
-    return text
+    if text in trace_sets.names():
+        return text
+    raise ValueError(trace_sets.damaged().get(text, f"There is no recording “{text}” here").removesuffix("."))
 
 
 RECORDING = Codec(_read_recording, lambda random, *_: random.choice(trace_sets.names() or [""]))

@@ -46,7 +46,7 @@ def adopt(
     whose network computes something else than ours; ZooError for a name that is taken; UnknownDataset, DatasetMissing.
     """
     path = Path(file)
-    name = name or path.name.partition(".")[0]
+    name = name or Path(path.name.removesuffix(".tar")).stem
     zoo.check_new(name)
     if data.startswith(FOLDER_PREFIX):
         data = named(data, data_root())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,33 @@ def test_only_the_images_of_a_class_are_browsed(place: Path):
 def test_a_recording_that_is_not_here_is_answered_in_one_sentence(place: Path, visit: Visit, link: str, sentence: str):
     app = visit(model="digits-dr", source="recorded", recording=link)
     assert any(sentence in warning.value for warning in (*app.warning, *app.info))
+
+
+def test_recordings_that_are_damaged_are_left_out_and_said_wherever_they_stand(place: Path, visit: Visit):
+    (place / "a.safetensors").write_bytes(b"no trace")
+    (place / "b").mkdir()
+    (place / "b" / "index.json").write_text("{}")
+    assert trace_sets.names() == ("ten",) and list(trace_sets.damaged()) == ["a.safetensors", "b"]
+    app = visit(model="digits-dr", source="recorded")
+    assert not app.error and any("10 images through digits-dr" in caption.value for caption in app.caption)
+    said = [caption.value for caption in app.sidebar.caption if caption.value.startswith("Left out")]
+    assert len(said) == 2 and "a.safetensors" in said[0] and str(place) not in "".join(said)
+    app = visit(model="digits-dr", source="recorded", recording="a.safetensors")
+    assert not app.error and "a.safetensors" in app.warning[0].value and ".;" not in app.warning[0].value
+    shutil.rmtree(place / "ten")
+    app = visit(model="digits-dr", source="recorded")
+    assert not app.error and "a.safetensors" in app.warning[0].value and app.sidebar.selectbox
+
+
+def test_damage_that_opening_does_not_show_leaves_the_page_with_other_images(place: Path, visit: Visit):
+    index = json.loads((place / "ten" / "index.json").read_text())
+    index["recorded"]["model"] = "theirs"
+    (place / "ten" / "index.json").write_text(json.dumps(index))
+    shard = next((place / "ten").glob("*.safetensors"))
+    shard.write_bytes(shard.read_bytes()[:-1] + b"x")
+    app = visit(model="digits-dr", source="recorded")
+    assert not app.error and "repeat" in app.warning[0].value and charts(app)
+    assert app.sidebar.selectbox
 
 
 def test_where_nothing_was_recorded_a_link_says_how_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visit: Visit):
