@@ -10,12 +10,13 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import torch
 from filelock import FileLock, Timeout
 from safetensors.torch import save as save_tensors
 from torch import Tensor
@@ -24,6 +25,8 @@ from capsviz.errors import CapsvizError, line
 from capsviz.reading import parsed
 from capsviz.tensors import BLANK, CHECKSUM, LENGTH, tensor_bytes
 
+Content = bytes | str | Sequence[bytes | memoryview]
+"""Of a file, in parts that follow one another where it is large."""
 HEADER = "capsviz"
 LOCK = ".capsviz-lock"
 """What lies in a folder that was locked; the system knows who holds it, so that a killed process holds nothing."""
@@ -45,7 +48,7 @@ class Busy(CapsvizError):
     """Another process writes in a folder."""
 
 
-def write(path: str | Path, content: bytes | str) -> None:
+def write(path: str | Path, content: Content) -> None:
     """Write a file that is either the old one or the new one, never half, and on the disk when this returns.
 
     Raises WriteError, and leaves what was there as it was: on a full or read-only disk, where the folder is missing, or
@@ -54,7 +57,7 @@ def write(path: str | Path, content: bytes | str) -> None:
     write_together({Path(path): content})
 
 
-def write_together(contents: Mapping[Path, bytes | str]) -> None:
+def write_together(contents: Mapping[Path, Content]) -> None:
     """Write several files, the last of which says what the others are: all of them, or none.
 
     Only when every byte is on the disk are the files moved into place, in the order given. Raises WriteError, as
@@ -98,14 +101,15 @@ def shortened(name: str, most: int) -> str:
     return os.fsencode(name)[:most].decode(errors="ignore")
 
 
-def _written_beside(path: Path, content: bytes | str) -> Path:
+def _written_beside(path: Path, content: Content) -> Path:
     """The content in a file of the same folder, its bytes on the disk; nothing is left where that fails."""
     if path.exists() and not path.is_file():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     number, name = tempfile.mkstemp(UNFINISHED, f"{shortened(path.name, 100)}.", path.parent)
     try:
         with open(number, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            for part in [content] if isinstance(content, str | bytes) else content:
+                file.write(part.encode() if isinstance(part, str) else part)
             file.flush()
             os.fsync(number)
         os.chmod(name, 0o644)  # what mkstemp makes is private
@@ -206,11 +210,18 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: Mapping[str
 
     The JSON lives in the safetensors header, so that weights and position cannot come from different steps.
     """
-    write(path, safetensors_bytes(tensors, {HEADER: json.dumps(header)}))
+    write(path, safetensors_parts(tensors, {HEADER: json.dumps(header)}))
 
 
 def safetensors_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
+    """What `safetensors_parts` gives, as one."""
+    return b"".join(safetensors_parts(tensors, metadata))
+
+
+def safetensors_parts(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> list[bytes | memoryview]:
     """A safetensors file whose metadata holds a checksum of all of it: the same bytes for the same content.
+
+    In parts, that one after the other are the file: the numbers stay where the tensors have them.
 
     The checksum is that of the file with the checksum's own digits at zero.
     """
@@ -222,15 +233,25 @@ def safetensors_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]
             own = own.clone()
         places.add(own.untyped_storage().data_ptr())
         plain[name] = own
-    whole = memoryview(save_tensors(plain))
-    start = LENGTH + int.from_bytes(whole[:LENGTH], "little")
-    # safetensors writes metadata in an order that differs from process to process.
-    said = {"__metadata__": {CHECKSUM: BLANK, **metadata}, **json.loads(bytes(whole[LENGTH:start]))}
+    # safetensors writes metadata in an order that differs from process to process. It is asked for the order of the
+    # tensors by empty ones, since it would copy their numbers.
+    empty = save_tensors({name: own.new_empty(0) for name, own in plain.items()})
+    order = json.loads(empty[LENGTH : LENGTH + int.from_bytes(empty[:LENGTH], "little")])
+    said: dict[str, Any] = {"__metadata__": {CHECKSUM: BLANK, **metadata}}
+    parts, at = [], 0
+    for name, each in order.items():
+        own = plain[name]
+        said[name] = {"dtype": each["dtype"], "shape": list(own.shape), "data_offsets": [at, at + own.nbytes]}
+        at += own.nbytes
+        if own.nbytes:
+            parts.append(own.reshape(-1).view(torch.uint8).numpy().data)
     header = json.dumps(said, separators=(",", ":")).encode()
     header += b" " * (-len(header) % LENGTH)
     head = len(header).to_bytes(LENGTH, "little") + header
-    found = f"crc32:{zlib.crc32(whole[start:], zlib.crc32(head)):08x}"
-    return b"".join([head.replace(BLANK.encode(), found.encode(), 1), whole[start:]])
+    found = zlib.crc32(head)
+    for part in parts:
+        found = zlib.crc32(part, found)
+    return [head.replace(BLANK.encode(), f"crc32:{found:08x}".encode(), 1), *parts]
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -15,7 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+import safetensors.torch
 import torch
 from safetensors.torch import load_file
 
@@ -33,6 +35,7 @@ from capsviz.files import (
     read_tensors,
     remove,
     safetensors_bytes,
+    safetensors_parts,
     write,
     write_json,
     write_tensors,
@@ -301,6 +304,17 @@ def test_the_same_content_gives_the_same_bytes_and_its_checksum_stands_in_them(t
     write(tmp_path / "file", packed)
     assert load_file(tmp_path / "file")["a"].tolist() == [0, 1, 2]
     assert (tmp_path / "file").stat().st_mode & 0o777 == 0o644
+
+
+def test_numbers_are_written_from_where_they_are():
+    given = {"b": torch.ones(2), "none": torch.ones(0), "a": torch.arange(3), "one": torch.tensor(1.5).bfloat16()}
+    head, *parts = safetensors_parts(given, {})
+    assert {np.frombuffer(part, np.uint8).ctypes.data for part in parts} == {
+        tensor.data_ptr() for tensor in given.values() if tensor.nbytes
+    }
+    assert b"".join([head, *parts]) == safetensors_bytes(given, {})
+    found = safetensors.torch.load(b"".join([head, *parts]))
+    assert found.keys() == given.keys() and all(torch.equal(found[name], given[name]) for name in given)
 
 
 def hash_of(content: bytes) -> str:

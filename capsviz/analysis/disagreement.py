@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
-from torch.nn import functional
 
 from capsviz.analysis.comparison import CompareError
 from capsviz.analysis.metrics import mean_squared_error
@@ -56,7 +55,8 @@ def contested(records: Sequence[Predictions], among: Sequence[int] | None = None
             raise CompareError(f"The records are of images 0 to {len(first) - 1}; let some of them count.")
         named = named[:, torch.as_tensor(among)]
     _, predicted = named.flatten(0, 1).unique(dim=0, return_inverse=True)
-    given = functional.one_hot(predicted.reshape(len(records), -1)).sum(dim=0)  # image, answer: how many models give it
+    said = predicted.reshape(len(records), -1).T  # image, model
+    given = said.new_zeros(len(said), int(said.max()) + 1).scatter_add_(1, said, torch.ones_like(said))  # image, answer
     answers, commonest = given.gt(0).sum(dim=1), given.amax(dim=1)
     if bool((answers == 1).all()):
         return None

@@ -8,10 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int, Num, UInt8
-from sklearn.decomposition import PCA
-from sklearn.linear_model import RidgeCV
-from sklearn.metrics import r2_score
-from sklearn.pipeline import make_pipeline
 from torch import Tensor
 
 from capsviz import device
@@ -156,6 +152,12 @@ def recovered(fitted: Seen, held: Seen, components: int | None = None) -> Recove
     only so many principal components, by the fitted images of the class. Raises ViewpointError for a class of which no
     image was fitted, and for fewer than two held images, of which there is no R².
     """
+    # Imported here: they take longer than all else of an experiment that is only told.
+    from sklearn.decomposition import PCA
+    from sklearn.linear_model import RidgeCV
+    from sklearn.metrics import r2_score
+    from sklearn.pipeline import make_pipeline
+
     if len(held.amounts) < 2:
         raise ViewpointError(f"R² is of two images at least and {len(held.amounts)} is held; add images to judge by.")
     guessed = np.empty(len(held.amounts))

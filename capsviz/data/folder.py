@@ -278,8 +278,13 @@ def _of_a_system(name: str) -> bool:
 
 def _files(place: Path) -> list[Path]:
     """The pictures anywhere below a folder, in the order of their paths."""
-    found = (each for each in place.rglob("*") if each.suffix.lower() in _PICTURES)
-    return sorted(each for each in found if not any(part.startswith(".") for part in each.relative_to(place).parts))
+    found = []
+    for where, folders, names in os.walk(place):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        pictures = (each for each in (*folders, *names) if os.path.splitext(each)[1].lower() in _PICTURES)
+        found += [os.path.join(where, each) for each in pictures if not each.startswith(".")]
+    # As paths compare, part by part, which takes far longer of paths.
+    return [Path(each) for each in sorted(found, key=lambda each: os.path.normcase(each).split(os.sep))]
 
 
 def _by_class(where: Path) -> dict[str, list[Path]]:
@@ -296,7 +301,8 @@ def _by_class(where: Path) -> dict[str, list[Path]]:
 def _listed(place: Path, *state: int) -> Listing:
     has_splits = all((place / part).is_dir() for part in SPLITS)
     parts = {part: place / part if has_splits else place for part in SPLITS}
-    found = {part: _by_class(where) for part, where in parts.items()}
+    whole = {where: _by_class(where) for where in dict.fromkeys(parts.values())}
+    found = {part: whole[where] for part, where in parts.items()}
     filled = {part: {name for name, files in classes.items() if files} for part, classes in found.items()}
     if odd := filled["train"] ^ filled["test"]:
         several = ", ".join(sorted(odd))
@@ -399,11 +405,21 @@ def _levels(place: Path, stamp: int, *state: int) -> Levels:
             return {}
 
     with ThreadPoolExecutor(READERS) as pool:
-        for each in pool.map(look, _deep(listed(place))):
+        for each in pool.map(look, [path for path in _deep(listed(place)) if not _of_bytes(path)]):
             for kind, (low, high) in each.items():
                 before = found.get(kind, (low, high))
                 found[kind] = min(before[0], low), max(before[1], high)
     return found
+
+
+def _of_bytes(path: Path) -> bool:
+    """Whether a file is a PNG of 8 bits at most or of colour, by its first bytes alone."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            start = file.read(26)
+    except OSError:
+        return False
+    return start.startswith(b"\x89PNG\r\n\x1a\n") and start[12:16] == b"IHDR" and start[24:] != b"\x10\x00"
 
 
 def _opened(path: Path) -> Image.Image | None:

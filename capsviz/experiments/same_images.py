@@ -80,7 +80,10 @@ def mcnemar(first_alone: int, second_alone: int) -> float:
     Exact, two-sided. McNemar 1947, *Note on the sampling error of the difference between correlated proportions*.
     """
     count = first_alone + second_alone
-    tail = sum(math.comb(count, fewer) for fewer in range(min(first_alone, second_alone) + 1))
+    ways = tail = 1  # to choose as many, from none on
+    for chosen in range(min(first_alone, second_alone)):
+        ways = ways * (count - chosen) // (chosen + 1)
+        tail += ways
     return min(1.0, 2 * tail / 2**count)
 
 

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from capsviz.files import safetensors_bytes, write
+from capsviz.files import safetensors_parts, write
 from capsviz.network import CapsNetConfig, CapsuleLayer, strongest
 from capsviz.routing import ALGORITHMS, Algorithm, Step, Windows
 from capsviz.tensors import tensor_file, written
@@ -241,13 +241,17 @@ class Trace:
         """
         if (ending := Path(path).suffix.lower()) in _OTHERS:
             raise TraceError(f"A trace is no {ending} file; call it NAME.safetensors.")
-        write(path, self.to_bytes())
+        write(path, self._parts())
 
     def to_bytes(self) -> bytes:
         """What `save` writes; raises TraceError for a header with which it would not open again."""
+        return b"".join(self._parts())
+
+    def _parts(self) -> list[bytes | memoryview]:
+        """What `to_bytes` gives, in parts."""
         said = {"format": FORMAT, "trace": json.dumps(self.header())}
         read_header(said, Path("The trace"))
-        return safetensors_bytes(self.tensors(), said)
+        return safetensors_parts(self.tensors(), said)
 
     @classmethod
     def open(cls, path: str | Path) -> Trace:

@@ -23,6 +23,8 @@ from capsviz.tracing.trace import Trace, assemble
 FORMAT = "capsviz-trace-set-1"
 INDEX = "index.json"
 SHARDS = "shard-*.safetensors"
+AT_ONCE = 16
+"""Images that are read together where one after the other is asked for."""
 REPEAT = "repeat the command that recorded it"
 
 
@@ -158,7 +160,15 @@ class TraceSet:
         return assemble(header, _join([tensors for _, _, tensors in parts], header.capsules.algorithm.step))
 
     def __iter__(self) -> Iterator[Trace]:
-        return (self[index] for index in range(len(self)))
+        # Some at a time: to open a shard takes longer than to read an image of it.
+        for shard in self.shards:
+            for first in range(0, shard.count, AT_ONCE):
+                header, tensors = self._read(shard, slice(first, min(first + AT_ONCE, shard.count)))
+                check_numbers(header.capsules, tensors, self.folder / shard.file)
+                step = header.capsules.algorithm.step
+                for place in range(len(tensors["images"])):
+                    cut = {name: _cut(name, slice(place, place + 1), step) for name in tensors}
+                    yield assemble(header, {name: each[cut[name]].clone() for name, each in tensors.items()})
 
     def tensor(self, name: str) -> Tensor:
         """One recorded quantity of all images, by its name in `Trace.tensors`, read shard by shard.
@@ -166,8 +176,18 @@ class TraceSet:
         "activations", "poses" and the like come as "count …", steps as "T count …", for example "layer0.couplings".
         Raises TraceError where it was not recorded.
         """
-        headers, parts = zip(*(self._read(shard, slice(None), only=name) for shard in self.shards), strict=True)
-        return _join(list(parts), headers[0].capsules.algorithm.step)[name].float()
+        found, axis = torch.empty(0), None
+        for shard in self.shards:
+            header, tensors = self._read(shard, slice(None), only=name)
+            part = tensors[name]
+            if shard.first == 0:
+                axis = image_axis(name, header.capsules.algorithm.step)
+                if axis is None or len(self.shards) == 1:
+                    return part.float()
+                found = torch.empty(*part.shape[:axis], len(self), *part.shape[axis + 1 :])
+            assert axis is not None
+            found.narrow(axis, shard.first, shard.count).copy_(part)
+        return found
 
     @property
     def labels(self) -> Int64[Tensor, "count *present"]:
@@ -238,7 +258,9 @@ def _cut(name: str, places: slice, step: Any) -> tuple[slice, ...]:
 def _join(parts: list[dict[str, Tensor]], step: Any) -> dict[str, Tensor]:
     if len(parts) == 1:
         return parts[0]
-    return {
-        name: tensor if (axis := image_axis(name, step)) is None else torch.cat([part[name] for part in parts], axis)
-        for name, tensor in parts[0].items()
-    }
+    found = {}
+    for name in list(parts[0]):
+        each = [part.pop(name) for part in parts]  # each is let go as soon as it is joined
+        axis = image_axis(name, step)
+        found[name] = each[0] if axis is None else torch.cat(each, axis)
+    return found

@@ -24,7 +24,7 @@ from torch import Tensor, distributed
 from capsviz.data import ImageSet, MultiDigits, to_float
 from capsviz.data.datasets import in_class_order, sample
 from capsviz.errors import line
-from capsviz.files import json_text, locked, safetensors_bytes, write
+from capsviz.files import json_text, locked, safetensors_parts, write
 from capsviz.network import CapsNet
 from capsviz.reading import parsed, understood
 from capsviz.tensors import tensor_file
@@ -118,7 +118,7 @@ def write_shard(model: CapsNet, data: ImageSet | MultiDigits, indices: Tensor, p
         "recording": json.dumps(asdict(plan)),
     }
     tensors[LABELS] = labels.cpu()
-    write(path, safetensors_bytes(tensors, metadata))
+    write(path, safetensors_parts(tensors, metadata))
 
 
 def _halved(tensor: Tensor) -> Tensor:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import io
+import subprocess
+import sys
 import tarfile
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
+from sklearn.datasets import load_digits
 
 from capsviz.data import (
     DATASETS,
@@ -21,6 +24,7 @@ from capsviz.data import (
     to_float,
     torchvision_sets,
 )
+from capsviz.data import digits as carried
 from capsviz.data.dataset import download_command
 from capsviz.data.images import stratified_split
 
@@ -268,3 +272,18 @@ def test_of_a_cifar10_archive_that_begins_with_them_only_the_test_images_are_rea
     assert len(load("cifar10", "test", root=tmp_path)) == 10
     with pytest.raises(DatasetMissing, match=r"cannot be read at cifar10/train/airplane/0000\.jpg"):
         load("cifar10", "train", root=tmp_path)
+
+
+def test_the_digits_are_read_without_the_library_that_carries_them():
+    code = "import sys; from capsviz.data import load; load('digits', 'test'); assert 'sklearn' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    pixels, targets = load_digits(return_X_y=True)
+    whole = [load("digits", split) for split in ("train", "test")]
+    assert sum(map(len, whole)) == len(pixels)
+    assert torch.cat([split.labels for split in whole]).bincount().tolist() == np.bincount(targets).tolist()
+
+
+def test_without_its_file_the_digits_come_from_the_library(monkeypatch):
+    found = carried._rows()
+    monkeypatch.setattr(carried, "find_spec", lambda _: None)
+    assert np.array_equal(carried._rows(), found)

@@ -552,7 +552,7 @@ def test_what_stands_is_shown_without_measuring_anything(folder):
 
 
 def test_an_unknown_experiment_is_named():
-    with pytest.raises(results.ResultError, match="choose one of table, convergence"):
+    with pytest.raises(results.ResultError, match="choose one of table, same-images, convergence"):
         reports.report("magic")
 
 

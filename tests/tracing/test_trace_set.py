@@ -55,6 +55,25 @@ def test_a_slice_across_shards_is_the_trace_of_these_images(routing, tmp_path):
     assert torch.equal(traces.predicted, traces[:].predicted)
 
 
+@pytest.mark.parametrize("routing", ["em", "l2"])
+def test_one_after_the_other_images_are_those_of_their_index_and_files_are_opened_for_many(
+    routing, tmp_path, monkeypatch
+):
+    traces, opened, read = recorded(tmp_path, routing, votes=True), [], TraceSet._read
+    alone = [traces[index] for index in range(COUNT)]
+
+    def counted(*given, **more):
+        opened.append(given)
+        return read(*given, **more)
+
+    monkeypatch.setattr(TraceSet, "_read", counted)
+    in_turn = list(traces)
+    assert len(in_turn) == COUNT and len(opened) == len(traces.shards)
+    for one, other in zip(in_turn, alone, strict=True):
+        assert one.to_bytes() == other.to_bytes()
+        assert all(each.untyped_storage().nbytes() == each.nbytes for each in one.tensors().values())
+
+
 def test_an_index_counts_from_either_end_and_a_slice_may_leave_images_out(tmp_path):
     traces = recorded(tmp_path)
     everything = traces[:]
