@@ -55,7 +55,7 @@ def _shown(
     table: Callable[[], dict[str, ndarray]] | None = None,
     **of: Callable[[], str],
 ) -> None:
-    layout.offer(kind, lambda: Board(kind, title, lambda _: message, table=table), title)
+    takeaway.offer(kind, lambda: Board(kind, title, lambda _: message, table=table), title)
     board(kind, message, key=f"exhibit-{kind}", actions=actions, of=of)
 
 

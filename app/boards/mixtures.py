@@ -62,11 +62,6 @@ def left(now: Laid) -> None:
     )
 
 
-def stood(frame: int | None) -> None:
-    """Keep the half step at which the visitor left the player; as `left`."""
-    scene.keep("mixture", frame=frame)
-
-
 @st.cache_data(show_spinner="Asking scikit-learn …", max_entries=32)
 def held(now: Laid) -> str:
     """How scikit-learn answers to the points that are laid, in Markdown. Raises MixtureError."""

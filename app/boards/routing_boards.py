@@ -13,7 +13,7 @@ from app.boards import second_board
 from app.boards.second_board import Routed
 from app.components.capsule_maps import capsule_maps
 from app.components.routing_board import place_of, routing_board
-from app.page import layout
+from app.page import layout, takeaway
 from app.page.widgets import chosen
 from app.scene import Scene
 from app.shared import resources
@@ -86,7 +86,7 @@ def _board(
     own, first = _last_frame(shown), _last_frame(like or shown)
     below = routed.observed(position * routed.upper_grid[2]).tolist()
     frame, look = _own_frame(key, current.choices.frame, first, own), session.look(current.choices)
-    layout.offer(
+    takeaway.offer(
         key,
         lambda: trace_board(
             trace, longest=longest, upper=upper, base=longest_base, more=more, dark=current.dark
@@ -224,31 +224,20 @@ def _second_picker(current: Scene, entry: Entry) -> None:
     )
 
 
-def capsule_selected(capsule: int | None) -> None:
-    """Keep the capsule that was clicked; it concerns the maps and the links, not the rest of the page."""
-    scene.keep("maps", capsule=capsule)
-
-
-def frame_left(frame: int | None) -> None:
-    """Keep the frame at which the visitor left the player; as `capsule_selected`."""
-    scene.keep("maps", frame=frame)
-
-
 @st.fragment(key="maps")
 def maps(shown: CapsuleMaps, entry: Entry, key: str, title: str) -> None:
     """Maps over the capsules of a model, with their player, to be taken away as they stand under a title.
 
-    The selected capsule is that of all pages.
+    The selected capsule is that of all pages; it and the frame concern maps and links, not the rest of the page.
     """
     current = scene.current()
-    capsule, frame = current.capsule(entry), current.choices.frame
-    layout.offer(key, lambda: maps_board(shown, title, dark=current.dark).standing(capsule=capsule, frame=frame), title)
+    standing = {"capsule": current.capsule(entry), "frame": current.choices.frame}
+    takeaway.offer(key, lambda: maps_board(shown, title, dark=current.dark).standing(**standing), title)
     capsule_maps(
         shown,
-        capsule=capsule,
-        frame=frame,
+        **standing,
         dark=current.dark,
         key=key,
-        on_capsule=capsule_selected,
-        on_frame=frame_left,
+        on_capsule=lambda capsule: scene.keep("maps", capsule=capsule),
+        on_frame=lambda frame: scene.keep("maps", frame=frame),
     )

@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from app import scene
 from app.components.routing_toy import PlaneVotes, nested, routing_toy, toy_message
-from app.page import layout
+from app.page import layout, takeaway
 from capsviz.boards import Board
 from capsviz.routing.dynamic import DYNAMIC, dynamic_routing
 from capsviz.routing.votes import DenseVotes
@@ -88,16 +88,6 @@ def story() -> dict[str, Any]:
     }
 
 
-def _moved(votes: tuple[float, ...]) -> None:
-    """Keep the votes that the visitor left: they concern the toy and the links, not the rest of the page."""
-    scene.keep("toy", toy=votes)
-
-
-def _left(frame: int | None) -> None:
-    """Keep the iteration at which the visitor left the player; as `_moved`."""
-    scene.keep("toy", frame=frame)
-
-
 def _turned(iterations: int) -> None:
     """Keep another T, which the strip shows as well."""
     scene.keep(iterations=scene.own_or(iterations, scene.current().on_page(DYNAMIC.page)[0]))
@@ -125,8 +115,14 @@ def _play(
         story=None if own else told,
         plain=told is not None,
     )
-    layout.offer(key, lambda: Board("toy", TITLE, lambda _: message, table=lambda: _table(votes, rounds)), TITLE)
-    routing_toy(message, key=key, on_votes=on_votes, on_frame=_left, on_iterations=_turned)
+    takeaway.offer(key, lambda: Board("toy", TITLE, lambda _: message, table=lambda: _table(votes, rounds)), TITLE)
+    routing_toy(
+        message,
+        key=key,
+        on_votes=on_votes,
+        on_frame=lambda frame: scene.keep("toy", frame=frame),
+        on_iterations=_turned,
+    )
 
 
 def _table(votes: PlaneVotes, iterations: int) -> dict[str, ndarray]:
@@ -151,4 +147,4 @@ def toy() -> None:
         "<b>Take the votes into your hand</b>: drag an arrow's tip. The thicker an arrow, the larger its coupling."
     )
     known = presets()
-    _play(next(iter(known.values()))["votes"], known, "routing-toy", _moved)
+    _play(next(iter(known.values()))["votes"], known, "routing-toy", lambda votes: scene.keep("toy", toy=votes))

@@ -11,7 +11,7 @@ from app.comparing import methods
 from app.page import layout
 from app.page.text import plain
 from app.page.widgets import chosen, segments
-from app.scene import Scene, catalogue
+from app.scene import Scene, choices
 from app.shared import resources
 from app.sources import images
 from app.state import session
@@ -73,8 +73,7 @@ def _only(records: list[Predictions], classes: tuple[str, ...], cell: tuple[int,
 
 def choose(method: str, label: int, named: int) -> None:
     """Look at the images of a cell; for a widget's callback."""
-    choices = session.parse(session.here(), catalogue())[0]
-    session.update(choices, method=method, cell=(int(label), int(named)))
+    session.update(choices(), method=method, cell=(int(label), int(named)))
 
 
 def _one(current: Scene, record: Predictions) -> None:

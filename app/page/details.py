@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 from plotly.graph_objects import Figure
 
-from app.page import layout
+from app.page import layout, takeaway
 from app.page.widgets import chosen
 from app.scene import Scene
 
@@ -44,7 +44,7 @@ def details(current: Scene, *parts: Part) -> None:
     opened = current.choices.details
     if not opened:
         for figure in (each for part in parts for each in _figures(part)):
-            layout.offer(figure.key, figure.made)
+            takeaway.offer(figure.key, figure.made)
         if current.choices.present:
             return
     panel = chosen(st.expander, "Details", "details", opened, icon=":material/table_rows:")

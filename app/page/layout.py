@@ -17,7 +17,6 @@ from app.page.widgets import chosen, segments
 from app.scene import Scene
 from app.server import drawing_order, failures
 from app.state.choices import MAX_ITERATIONS, Choices
-from capsviz.boards import Board
 from capsviz.errors import CapsvizError
 from capsviz.figures.describe import describe
 from capsviz.figures.network import Part, network_strip
@@ -81,11 +80,6 @@ def _clicked(key: str, choose: Callable[[Any], None]) -> None:
         choose(points[0]["customdata"])
 
 
-def offer(key: str, made: Callable[[], Figure | Board], title: str = "") -> None:
-    """Let be taken away what the page shows otherwise, or not at all; it is made when it is asked for."""
-    takeaway.offer(key, made, title)
-
-
 def strip(trace: Trace, entry: Entry, highlight: Part, dark: bool, *, shown: bool = True) -> None:
     """The network from image to reconstruction, the page's subject marked; its trace is the one to take away.
 
@@ -112,7 +106,7 @@ def strip_later(trace: Trace, entry: Entry, highlight: Part, dark: bool) -> Call
         with place:
             show(figure, "strip", "The network", height=116)
 
-    offer("strip", made, "The network")
+    takeaway.offer("strip", made, "The network")
     return draw
 
 

@@ -40,7 +40,7 @@ class SentFiles:
         if _held(session) + size + self._coming[session] > MOST_HELD:
             await PlainTextResponse("This visit has sent too many files: reload the page.", 413)(scope, receive, send)
             return
-        if sum(map(_held, _sessions())) + size + self._coming.total() > MOST_OF_ALL:
+        if sum(map(_held, list(_keeper().file_storage))) + size + self._coming.total() > MOST_OF_ALL:
             full = "Others hold too many files here: try again once some of them have left."
             await PlainTextResponse(full, 413)(scope, receive, send)
             return
@@ -70,10 +70,6 @@ def _keeper() -> MemoryUploadedFileManager:
     keeper = runtime.get_instance().uploaded_file_mgr
     assert isinstance(keeper, MemoryUploadedFileManager)
     return keeper
-
-
-def _sessions() -> list[str]:
-    return list(_keeper().file_storage)
 
 
 def _held(session: str) -> int:

@@ -74,10 +74,8 @@ def draft(name: str) -> Tour:
             return _opened[name][0]
     if name.startswith(_KEPT):
         raise TourError("The tour of this link was open on a server that has forgotten it; open its file again.")
-    return find(name) if name in names() or name.startswith(IN_A_LINK) else _absent(name)
-
-
-def _absent(name: str) -> Tour:
+    if name in names() or name.startswith(IN_A_LINK):
+        return find(name)
     raise TourError(line(f"There is no tour “{name[:60]}” ({', '.join(names())}); choose one on the page Tours."))
 
 

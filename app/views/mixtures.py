@@ -7,7 +7,7 @@ import streamlit as st
 from app import scene
 from app.boards import mixtures
 from app.components.mixture_board import show_mixture_board
-from app.page import layout
+from app.page import layout, takeaway
 from app.page.widgets import chosen
 from capsviz.analysis.mixtures import FLOOR
 from capsviz.boards.mixture import mixture_board
@@ -26,14 +26,14 @@ def mixture() -> None:
     laid = mixtures.laid(current.choices)
     layout.headline("Mixtures of Gaussians", READINGS[laid.votes])
     title = "Points as votes" if laid.votes else "A mixture of Gaussians"
-    layout.offer("mixture", lambda: mixture_board(laid, title, dark=current.dark), title)
+    takeaway.offer("mixture", lambda: mixture_board(laid, title, dark=current.dark), title)
     show_mixture_board(
         laid,
         frame=current.choices.frame,
         dark=current.dark,
         key="mixture-board",
         on_laid=mixtures.left,
-        on_frame=mixtures.stood,
+        on_frame=lambda frame: scene.keep("mixture", frame=frame),
     )
     chosen(
         st.toggle,

@@ -10,7 +10,7 @@ from numpy import ndarray
 
 from app import scene
 from app.components.live_decoder import live_decoder
-from app.page import layout
+from app.page import layout, takeaway
 from app.page.text import plain
 from app.page.widgets import chosen, segments
 from app.scene import Scene
@@ -62,12 +62,11 @@ def models(current: Scene) -> dict[str, Entry]:
 
 def keep_left(left: Left) -> None:
     """Keep where the visitor left the component; of the page only what depends on it runs again."""
-    choices = session.parse(session.here(), scene.catalogue())[0]
     stage = scene.current()
     entry, _ = stage.drawing()
     at = stage.upper(stage.trace(entry))
     picked = left.picked and left.upper != at
-    if choices.hand == "cells" and left.upper != at and not picked:
+    if stage.choices.hand == "cells" and left.upper != at and not picked:
         return  # of a row of numbers that is no longer the chosen one
     changes: dict[str, object] = {
         "offsets": left.offsets if any(left.offsets) else (),
@@ -78,8 +77,7 @@ def keep_left(left: Left) -> None:
         changes["upper"] = left.upper
     if left.to != target(stage):
         changes["to"] = left.to
-    session.update(choices, **changes)
-    scene.draw(*RERUN)
+    scene.keep(*RERUN, **changes)
 
 
 def target(current: Scene) -> tuple[int, int]:
@@ -147,7 +145,7 @@ def sliders() -> None:
         return {"offsets": np.array(offsets)} | {f"capsules of {name}": each.numpy() for name, each in poses.items()}
 
     taken = partial(Board, "live-decoder", title, lambda _: message, first=tuple(decoders.values()), table=numbers)
-    layout.offer("live", taken, title)
+    takeaway.offer("live", taken, title)
     live_decoder(message, decoders, key="live", on_change=keep_left, of=lambda: session.tied(scene.choices(), "upper"))
     for name, unit in {model.name: resources.unit(model.name) for model in shown.values()}.items():
         if unit != 1:

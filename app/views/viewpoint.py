@@ -7,7 +7,7 @@ import streamlit as st
 from app import scene
 from app.boards import sweeping
 from app.components.sweep_board import show_sweep_board
-from app.page import layout
+from app.page import layout, takeaway
 from app.page.details import details
 from app.page.text import plain
 from app.page.widgets import segments
@@ -42,7 +42,7 @@ if beside:
             width="content",
         )
 title = f"{change.title} of {current.picture.title}"
-layout.offer("sweep", lambda: sweep_board(swing, title, frame=place, dark=current.dark), title)
+takeaway.offer("sweep", lambda: sweep_board(swing, title, frame=place, dark=current.dark), title)
 show_sweep_board(
     swing,
     frame=place,

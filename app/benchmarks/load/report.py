@@ -24,7 +24,8 @@ def table(result: Mapping[str, Any]) -> str:
         _row("… p95", f"{answers['p95']:.2f} s", f"≤ {answers['asked']:g} s", answers["p95"] <= answers["asked"]),
         *(
             f"| … by {how}, p50 and p95 | {each['p50']:.2f} and {each['p95']:.2f} s | | |"
-            for how, each in _ways(result)
+            for how, each in result["by"].items()
+            if each["count"]
         ),
         f"| memory of the server, one visitor | {one:,.0f} MB | | |",
         f"| … all {result['visitors']} | {most:,.0f} MB | | |",
@@ -44,7 +45,7 @@ def table(result: Mapping[str, Any]) -> str:
             "… memory, last quarter of the stay against the second (in the first caches fill)",
             f"{long['growth']:.3f}",
             f"≤ {long['asked']:g}",
-            _steady(long),
+            long["growth"] <= long["asked"],
         ),
     ]
     below = (
@@ -58,14 +59,6 @@ def failures(result: Mapping[str, Any]) -> str:
     """The first of what was lost and of the boxes, a line each; empty where there was nothing."""
     found = [*result["boxes"], *result["lost"], *result["long"]["boxes"], *result["long"]["lost"]]
     return "\n".join(found[:SHOWN])
-
-
-def _ways(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    return [(how, each) for how, each in result["by"].items() if each["count"]]
-
-
-def _steady(long: Mapping[str, Any]) -> bool:
-    return bool(long["growth"] <= long["asked"])
 
 
 def _row(what: str, measured: str, asked: str, met: bool) -> str:
