@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import functools
+import json
 import logging
 import threading
 from typing import Any
 
 import streamlit as st
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils import script_requests
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests, ScriptRequestType
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 _log = logging.getLogger(__name__)
 _BEGUN = "page-begun"
 _thread = threading.local()
+_coalesce: Any = getattr(script_requests, "_coalesce_widget_states", None)
 _take_in = SafeSessionState.on_script_will_rerun
 _NEEDED = ("_lock", "_state", "_rerun_data", "_request_rerun_locked", "on_scriptrunner_yield", "request_rerun_batch")
 """What of Streamlit's own is touched here, and another version of it may call otherwise."""
@@ -43,6 +47,29 @@ def _whole(state: SafeSessionState, *args: Any, **options: Any) -> None:
     finally:
         del requests.on_scriptrunner_yield, requests.request_rerun_batch
         _thread.takes_in = False
+
+
+def _joined(old: WidgetStates | None, new: WidgetStates | None) -> WidgetStates | None:
+    """What two messages say as one: of a component that told something in both, what the newer one does not tell anew.
+
+    Streamlit lets the newer one stand for all that was told.
+    """
+    joined = _coalesce(old, new)
+    before = {each.id: _told(each) for each in old.widgets} if old else {}
+    for each in joined.widgets if joined else ():
+        events = {one.get("event") for one in _told(each)}
+        if events and (earlier := [one for one in before.get(each.id, []) if one.get("event") not in events]):
+            each.json_trigger_value = json.dumps([*earlier, *_told(each)])
+    return joined
+
+
+def _told(state: WidgetState) -> list[dict[str, Any]]:
+    """The events of a component that a message has, each with its value."""
+    try:
+        said = json.loads(state.json_trigger_value or "[]")
+    except ValueError:
+        return []
+    return [one for one in (said if isinstance(said, list) else [said]) if isinstance(one, dict)]
 
 
 def takes_in() -> bool:
@@ -81,6 +108,9 @@ def install() -> None:
     newer one waits until the callbacks are done, in the same run: with `fastReruns`, which app/.streamlit/config.toml
     turns off, another would begin beside it.
 
+    Two messages that come while a run is under way become one, and of what a board told in both only the newer was
+    left: a capsule that was chosen right before the cloud was turned. Now the callbacks get both.
+
     Streamlit takes the `st.rerun` of a callback for newer than what has come meanwhile, and of two pages that are asked
     for the newer one: Back, right behind something that a board told, led nowhere. Where both came as one message, only
     fragments of the page before ran again, and the next page stayed empty. Now a page that is asked for comes.
@@ -88,7 +118,8 @@ def install() -> None:
     Where Streamlit is another inside than this was written for, it is left as it is, and the log says so.
     """
     requests = ScriptRequests()
-    if missing := [name for name in _NEEDED if not hasattr(requests, name)]:
+    missing = [name for name in _NEEDED if not hasattr(requests, name)]
+    if missing := missing + ["_coalesce_widget_states"] * (_coalesce is None):
         _log.warning(
             "Streamlit %s has no %s: two actions within milliseconds may lose one of them; install the version that "
             "requirements.lock names.",
@@ -97,3 +128,4 @@ def install() -> None:
         )
         return
     SafeSessionState.on_script_will_rerun = _whole  # type: ignore[method-assign, assignment]
+    script_requests._coalesce_widget_states = _joined  # type: ignore[assignment]

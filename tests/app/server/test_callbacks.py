@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Iterator
 from random import Random
@@ -11,6 +12,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.scriptrunner import RerunException
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, ScriptRequests, ScriptRequestType
 from streamlit.runtime.state.safe_session_state import SafeSessionState
@@ -212,5 +214,62 @@ async def _hurried(address: str) -> list[str]:
 
         if await visitor.until(shown, since) is None:
             lost.append(f"{what} or the key {wait} s after it")
+    await visitor.leave()
+    return lost
+
+
+def told(*events: tuple[str, Any], of: str = "board") -> WidgetStates:
+    """A message in which a component tells this."""
+    said = [{"event": event, "value": [value]} for event, value in events]
+    return WidgetStates(
+        widgets=[WidgetState(id=of, json_trigger_value=json.dumps(said[0] if len(said) == 1 else said))]
+    )
+
+
+def test_of_two_messages_in_one_each_event_that_was_told_is_left_and_the_newer_of_its_kind():
+    callbacks.install()
+    requests, earlier = ScriptRequests(), told(("capsule", 3), ("frame", 1))
+    earlier.widgets.append(WidgetState(id="other", json_trigger_value='{"event": "frame", "value": [9]}'))
+    earlier.widgets.append(WidgetState(id="slider", int_value=1))
+    newer = told(("frame", 2))
+    newer.widgets.append(WidgetState(id="slider", int_value=2))
+    for states in (earlier, newer, told(("look", {}))):
+        requests.request_rerun(RerunData(widget_states=states))
+    found = {each.id: each for each in requests.on_scriptrunner_ready().rerun_data.widget_states.widgets}
+    assert json.loads(found["board"].json_trigger_value) == [
+        {"event": "capsule", "value": [3]}, {"event": "frame", "value": [2]}, {"event": "look", "value": [{}]},
+    ]  # fmt: skip
+    assert json.loads(found["other"].json_trigger_value)["value"] == [9] and "slider" not in found
+
+
+@pytest.mark.timeout(400)
+def test_what_a_board_tells_while_a_page_is_drawn_all_counts(address: str):
+    assert asyncio.run(_told_together(address)) == []
+
+
+async def _told_together(address: str) -> list[str]:
+    """What of a visitor's is lost who chooses a capsule and a frame of a board while a page is drawn."""
+    random, visitor, lost = Random(3), Visitor(address), []
+    await visitor.open(DYNAMIC.page, MODEL)
+    assert await visitor.until(lambda: board(visitor.page, "routing-board") is not None, time.perf_counter())
+    for wait in (0, 0.005, 0.02, 0.05):
+        found = board(visitor.page, "routing-board")
+        assert found is not None
+        node, given = found
+        capsule = random.choice([each for each in range(20) if each != given.fields["capsule"]])
+        frame, since = random.choice([each for each in range(4) if each != given.fields["frame"]]), time.perf_counter()
+        wanted = {"capsule": capsule, "frame": frame}
+        await presenting(visitor).do(visitor)
+        for what, value in wanted.items():
+            await asyncio.sleep(wait)
+            await visitor.tell(node, what, [value])
+
+        def shown(wanted: dict[str, int] = wanted) -> bool:
+            now = board(visitor.page, "routing-board")
+            return now is not None and all(now[1].fields[what] == value for what, value in wanted.items())
+
+        if await visitor.until(shown, since) is None:
+            now = board(visitor.page, "routing-board")
+            lost.append(f"{wait} s apart: {wanted}, {now and {what: now[1].fields[what] for what in wanted}}")
     await visitor.leave()
     return lost
