@@ -87,6 +87,11 @@ def receive(file: str, content: bytes, shown: Sequence[str]) -> str:
 
     shown: the models that the visitor looks at, which make room after others, the first of them last.
     """
+    if not file.lower().endswith(SUFFIX):
+        raise ZooError(
+            f"{shortened(line(file), 80)} is neither a model ({SUFFIX}) nor a trace (.safetensors); drop one that "
+            "`capsviz zoo export` or `capsviz trace` wrote."
+        )
     name = stem_of(file, "model") + SUFFIX
     with checking:
         found = exchange.read(content, name)

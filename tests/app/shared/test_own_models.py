@@ -223,6 +223,13 @@ def test_a_wrong_file_is_one_sentence_and_the_page_stays(visit: Visit, content: 
     assert not drop(app, content).error and any("yours" in label for label in labels(app))
 
 
+@pytest.mark.parametrize("name", ["nut.html", "photo.JPG", "nut"])
+def test_a_file_of_another_kind_is_refused_by_its_own_name(content: bytes, name: str):
+    with pytest.raises(zoo.ZooError) as error:
+        own_models.receive(name, content, ())
+    assert str(error.value).startswith(f"{name} is neither a model (.capsviz) nor a trace (.safetensors); drop one")
+
+
 def test_what_was_wrong_with_a_file_is_said_until_the_page_is_left_or_something_removed(visit: Visit, content: bytes):
     app = drop(drop(visit(), content), b"words", "other.capsviz")
     assert len(app.error) == 1
