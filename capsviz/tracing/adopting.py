@@ -191,9 +191,7 @@ def _trace(
 
     name = understood(Name, name, "The name", "give it as one line of text", AdoptError)
     if classes is not None:
-        given: Any = classes
-        classes = tuple(given.tolist()) if hasattr(given, "tolist") else classes
-        classes = understood(Names, classes, "The classes", "give one name for each upper capsule", AdoptError)
+        classes = understood(Names, _names(classes), "The classes", "give one name for each upper capsule", AdoptError)
         if len(classes) != config.classes:
             raise AdoptError(f"There are {config.classes} upper capsules and {len(classes)} names; give one for each.")
     poses, activations = steps[config.algorithm.pose][-1], steps["activations"][-1]
@@ -211,6 +209,17 @@ def _trace(
         activations=activations,
         reconstruction=None if decoder is None else _drawn(decoder, poses, activations, config.image),
     )
+
+
+def _names(given: Any) -> Any:
+    """Names in whatever holds them, whole numbers as their digits; what holds none as it is."""
+    if isinstance(given, str | bytes | Mapping):
+        return given
+    try:
+        several = tuple(given.tolist() if hasattr(given, "tolist") else given)
+    except TypeError:
+        return given
+    return tuple(str(each) if type(each) is int else each for each in several)
 
 
 def _drawn(decoder: Draw, poses: Tensor, activations: Tensor, image: tuple[int, int, int]) -> Tensor:

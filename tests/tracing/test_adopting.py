@@ -362,6 +362,18 @@ def test_iterations_and_names_of_classes_may_be_those_of_numpy(unchecked_types):
         capsviz.record(None, torch.randn(1, 4, 3, 2), "dr", **{**given, "iterations": 2.5})
 
 
+@pytest.mark.parametrize("numbers", [range(3), [0, 1, 2], np.arange(3), torch.arange(3), iter((0, "1", 2))])
+def test_classes_may_be_numbers_in_whatever_holds_them(numbers: Any, unchecked_types):
+    made = capsviz.record(None, torch.randn(1, 4, 3, 2), "dr", classes=numbers)
+    assert made.classes == ("0", "1", "2")
+
+
+@pytest.mark.parametrize("wrong", ["abc", 3, [0.5, 1, 2], {"a": 1, "b": 2, "c": 3}])
+def test_what_names_no_classes_is_said_so(wrong: Any, unchecked_types):
+    with pytest.raises(AdoptError, match=r"^The classes.*; give one name for each upper capsule\.$"):
+        capsviz.record(None, torch.randn(1, 4, 3, 2), "dr", classes=wrong)
+
+
 def test_nothing_at_all_makes_no_trace(unchecked_types):
     with pytest.raises(AdoptError, match="There is nothing in the poses; give at least one image, one capsule and one"):
         Trace.from_steps("dr", C[:, :0], V[:, :0])
