@@ -169,7 +169,8 @@ class CapsNetConfig(NetworkConfig):
             ]
             raise ConfigError(
                 f"The convolutions, {listed(kernels)}, leave nothing of a "
-                f"{self.image[1]}×{self.image[2]} image; use larger images or a smaller kernel."
+                f"{self.image[1]}×{self.image[2]} image; use larger images (`--size`, of a folder's) or "
+                "another network (`--preset residual`)."
             )
         if min(min(grid[:2]) for grid in self.grids) < 1:
             raise ConfigError(

@@ -37,7 +37,7 @@ def test_a_config_cannot_be_changed_under_a_network():
         ({"through": "lst"}, ["through is 'lst'; choose one of last, all"]),
         ({"primary_types": -3}, ["primary_types", "-3"]),
         ({"kernel": 0}, ["kernel", "0"]),
-        ({"image": (1, 16, 16)}, ["16", "image"]),
+        ({"image": (1, 16, 16)}, ["16", "image", "`--size`", "`--preset residual`"]),
         ({"image": (1, 28, 12)}, ["12", "image"]),
         ({"routing": "em", "primary_dim": 8}, ["primary_dim", "16"]),
     ],
