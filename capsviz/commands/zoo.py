@@ -30,7 +30,10 @@ def zoo_list(
     if markdown:
         print(zoo.markdown())
         return
-    for name, entry in zoo.models().items():
+    models = zoo.models()
+    if not models:
+        say(f"No model is in {zoo.folder()}; train one, and put it there with `capsviz zoo add RUN`.")
+    for name, entry in models.items():
         print(
             f"{name:20} {entry.preset:8} {entry.parameters:>10,} parameters {entry.bytes / 1e6:6.1f} MB  "
             f"test error {error_of(entry.test_error, entry.test_count)}"

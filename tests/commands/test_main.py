@@ -344,6 +344,11 @@ def test_zoo_add_wants_a_finished_run(capsviz, tmp_path):
     assert said(tmp_path) == f"The run in {tmp_path} is not finished; go on with it with --resume first."
 
 
+def test_a_zoo_without_models_says_how_one_comes_into_it(capsviz, monkeypatch, tmp_path):
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    assert capsviz("zoo", "list").output.startswith(f"No model is in {tmp_path}; train one")
+
+
 def test_train_reports_the_test_error_and_refuses_to_overwrite(capsviz, tmp_path):
     words = ("train", "--data", "digits", "--routing", "l1", "--preset", "tiny", "--steps", "3", "--no-decoder")
     first = capsviz(*words, "--out", tmp_path, "--device", "cpu")
