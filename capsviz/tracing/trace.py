@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from capsviz.files import safetensors_parts, write
+from capsviz.files import make_folder, safetensors_parts, write
 from capsviz.network import CapsNetConfig, CapsuleLayer, strongest
 from capsviz.routing import ALGORITHMS, Algorithm, Step, Windows
 from capsviz.tensors import tensor_file, written
@@ -236,12 +236,14 @@ class Trace:
     def save(self, path: str | Path) -> None:
         """Write the trace as one safetensors file whose header is JSON; opens again with `Trace.open`.
 
-        The same trace gives the same bytes. Raises WriteError, and leaves a file that is there as it was; TraceError
-        for the ending of another format.
+        A folder that is not there is made. The same trace gives the same bytes. Raises WriteError, and leaves a file
+        that is there as it was; TraceError for the ending of another format.
         """
         if (ending := Path(path).suffix.lower()) in _OTHERS:
             raise TraceError(f"A trace is no {ending} file; call it NAME.safetensors.")
-        write(path, self._parts())
+        parts = self._parts()
+        make_folder(Path(path).parent)
+        write(path, parts)
 
     def to_bytes(self) -> bytes:
         """What `save` writes; raises TraceError for a header with which it would not open again."""

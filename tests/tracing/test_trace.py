@@ -342,6 +342,12 @@ def test_a_pretrained_model_is_traced_by_its_name_with_its_classes_and_objects()
     assert (own.name, own.classes, own.objects) == ("mine", tuple("abcdefghij"), 1)
 
 
+def test_a_trace_is_saved_into_a_folder_that_is_not_there_yet(tmp_path):
+    recorded = trace("digits-dr", images())
+    recorded.save(tmp_path / "traces" / "new" / "mine.safetensors")
+    assert torch.equal(Trace.open(tmp_path / "traces" / "new" / "mine.safetensors").poses, recorded.poses)
+
+
 @pytest.mark.usefixtures("unchecked_types")
 def test_how_many_objects_there_are_is_a_whole_number_of_any_library():
     assert trace(network("dr"), images(), objects=np.int64(2)).objects == 2  # type: ignore[arg-type]
