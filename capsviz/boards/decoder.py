@@ -164,8 +164,8 @@ def _check(headers: Mapping[str, dict[str, Any]], poses: Mapping[str, Tensor], l
             )
         if hand != "sliders" and not OWN <= left.to[1] < own["exemplars"]:
             raise PerturbError(
-                f"{title} was packed with {own['exemplars']} exemplars per class, which {hand} needs; give "
-                f"`pack_weights` those of the zoo."
+                f"{title} was packed with {own['exemplars']} exemplars per class, which {hand} needs; say "
+                'hand="sliders", or add the model to the zoo.'
             )
 
 

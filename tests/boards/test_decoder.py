@@ -156,7 +156,12 @@ def test_capsules_longer_than_one_are_packed_in_their_unit_and_draw_the_same():
         ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 16, to=(11, 0)), "walk", "no class 11"),
         ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 3), "sliders", "16 dimensions"),
         ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 16), "foot", "not moved by 'foot'"),
-        ({"DR": torch.zeros(10, 16)}, Left(0, (0.0,) * 16), "walk", "0 exemplars per class, which walk needs"),
+        (
+            {"DR": torch.zeros(10, 16)},
+            Left(0, (0.0,) * 16),
+            "walk",
+            '0 exemplars per class, which walk needs; say hand="sliders"',
+        ),
     ],
 )
 def test_what_does_not_fit_the_decoder_says_so(poses, left: Left, hand: str, sentence: str):
