@@ -1,5 +1,6 @@
 """Gives capsviz what means nothing, as a program of one's own might, and prints what is not refused in a sentence."""
 
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -69,6 +70,7 @@ SENSELESS: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
     (capsviz.record, (None, known.layer.votes), {"inverse_temperature": InverseTemperature(0.1)}),
     (metrics.mean_squared_error, (known.reconstruction, images[:1]), {}),
     (zoo.load, ("digits-dr@41",), {}),
+    (data.load, (Path("digits"), "test"), {}),
     (perturbation.draw, (model, torch.zeros(1, 8), 3), {}),
     (perturbation.draw, (model, torch.zeros(16), 3), {}),
     (perturbation.draw, (cnn, torch.zeros(1, 16), 3), {}),

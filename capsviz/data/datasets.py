@@ -16,6 +16,7 @@ from capsviz.data.folder import Form, folder, unlisted
 from capsviz.data.multi import MULTI_MNIST
 from capsviz.data.torchvision_sets import CIFAR10, FASHION_MNIST, MNIST, data_root
 from capsviz.data.visitor import Prepared, VisitorImage, prepare
+from capsviz.errors import line
 
 DATASETS: dict[str, Dataset] = {each.name: each for each in (MNIST, FASHION_MNIST, CIFAR10, MULTI_MNIST, DIGITS)}
 """By name."""
@@ -27,6 +28,8 @@ def describe(name: str, *, root: Path | str | None = None, image: Form | None = 
     root: overrides `CAPSVIZ_DATA`; image: the form (channels, height, width) of a folder whose name says none. Raises
     `UnknownDataset`, and `DatasetMissing` for a folder that is there and cannot be used.
     """
+    if not isinstance(name, str):
+        raise UnknownDataset(line(f"{name!r} is no name of a data set; give it as text, as digits or folder:PATH."))
     if name.startswith(FOLDER_PREFIX):
         return folder(name, data_root(root), image)
     if name not in DATASETS:
