@@ -15,7 +15,7 @@ from torch import Tensor
 
 from capsviz.errors import line
 from capsviz.network import MOST_ITERATIONS
-from capsviz.reading import Inside, Name, Number, Text, read_json, understood
+from capsviz.reading import Inside, Name, Number, Text, read_json, understood, whole
 from capsviz.tensors import TensorFile, tensor_file
 from capsviz.tracing.layout import LABELS, TraceError, TraceHeader, check_layout, check_numbers, read_header, step_axes
 from capsviz.tracing.trace import Trace, assemble
@@ -141,23 +141,39 @@ class TraceSet:
     def __len__(self) -> int:
         return self.shards[-1].first + self.shards[-1].count if self.shards else 0
 
-    def __getitem__(self, index: int | slice) -> Trace:
-        """A Trace of one image, or of those of a slice; raises IndexError beyond the set or for an empty slice."""
+    def __getitem__(self, index: Any) -> Trace:
+        """A Trace of one image, of those of a slice, or of those of a list of numbers or a mask, in that order.
+
+        Raises IndexError beyond the set or where no image is chosen, TraceError for what chooses no images.
+        """
         if isinstance(index, slice):
-            wanted = range(len(self))[index]
-            if not wanted or wanted.step < 0:
+            ranges = [range(len(self))[index]]
+            if not ranges[0] or ranges[0].step < 0:
                 raise IndexError("a slice of a trace set goes forwards and holds at least one image")
         else:
-            wanted = range(len(self))[index : index + 1 or None]
-            if not wanted:
-                raise IndexError(f"the set has {len(self)} images; there is no image {index}")
-        parts = [(shard, *self._read(shard, places)) for shard, places in self._places(wanted)]
+            ranges = [range(each, each + 1) for each in self._chosen(index)]
+        parts = [(shard, *self._read(shard, places)) for wanted in ranges for shard, places in self._places(wanted)]
         for shard, header, tensors in parts:
             check_numbers(header.capsules, tensors, self.folder / shard.file)
         if any(header != parts[0][1] for _, header, _ in parts):
             raise TraceError(f"The shards in {self.folder} are of different networks; {REPEAT}.")
         header = parts[0][1]
         return assemble(header, _join([tensors for _, _, tensors in parts], header.capsules.algorithm.step))
+
+    def _chosen(self, index: Any) -> list[int]:
+        """The images that a number, several of them or a mask choose."""
+        given = index.tolist() if hasattr(index, "tolist") else index
+        several = list(given) if isinstance(given, list | tuple | range) else [given]
+        if len(several) == len(self) and all(isinstance(each, bool) for each in several):
+            several = [place for place, chosen in enumerate(several) if chosen]
+        said = f"{index!r} chooses no images of {len(self)}; give their numbers, or a mask of as many truth values."
+        numbers = [whole(each, said, TraceError) for each in several]
+        if not numbers:
+            raise IndexError("no image of the trace set is chosen; choose at least one")
+        for each in numbers:
+            if not -len(self) <= each < len(self):
+                raise IndexError(f"the set has {len(self)} images; there is no image {each}")
+        return [each % len(self) for each in numbers]
 
     def __iter__(self) -> Iterator[Trace]:
         # Some at a time: to open a shard takes longer than to read an image of it.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from jaxtyping import Float
@@ -86,6 +87,22 @@ def test_an_index_counts_from_either_end_and_a_slice_may_leave_images_out(tmp_pa
             traces[beyond]
     with pytest.raises(IndexError, match="forwards"):
         traces[5:5]
+
+
+def test_images_are_chosen_by_their_numbers_or_by_a_mask(tmp_path):
+    traces = recorded(tmp_path)
+    everything, order = traces[:], [7, 1, -1, 1]
+    for chosen in (order, torch.tensor(order), np.array(order)):
+        assert torch.equal(traces[chosen].images, everything.images[order])
+    mask = torch.arange(COUNT) % 3 == 0
+    for chosen in (mask, mask.numpy(), mask.tolist()):
+        assert torch.equal(traces[chosen].layer["logits"], everything.layer["logits"][:, mask])
+    for wrong in ("a", ["a"], [1.5], mask[:3], torch.zeros(2, 2)):
+        with pytest.raises(TraceError, match="chooses no images of 10; give their numbers, or a mask"):
+            traces[wrong]
+    for beyond in ([], [COUNT], ~torch.ones(COUNT, dtype=torch.bool)):
+        with pytest.raises(IndexError, match="image"):
+            traces[beyond]
 
 
 def test_half_precision_halves_the_iterations_and_keeps_what_was_decided(tmp_path):
