@@ -27,6 +27,7 @@ export default function ({ data, parentElement }: Component<Data>): () => void {
 
   const previous = button("◀", "Previous step (Page Up)", () => command("page-1"));
   const next = button("▶", "Next step (Page Down)", () => command("page+1"));
+  for (const each of [previous, next]) each.ariaLabel = each.title;
   [previous.disabled, next.disabled] = [step === 1, step === steps];
   const back = button("Back", "Back to the step (b)", () => command("step"));
   back.className = "back";
@@ -34,7 +35,7 @@ export default function ({ data, parentElement }: Component<Data>): () => void {
     found(parentElement, "nav", HTMLElement),
     ...(away ? [back] : []),
     previous,
-    element("span", { textContent: `${step} / ${steps}`, "aria-label": `Step ${step} of ${steps}` }),
+    element("span", { textContent: `${step} / ${steps}`, role: "img", "aria-label": `Step ${step} of ${steps}` }),
     next,
     element("a", {
       href: data.notes,

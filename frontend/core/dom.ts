@@ -26,7 +26,7 @@ export function button(label: string, title: string, act: (event: MouseEvent) =>
   return made;
 }
 
-/** Other children; the button of the focused one's title, or where it stood, has the focus then. */
+/** Other children; the button of the focused one's title, or else the nearest to where it stood, has the focus then. */
 export function replaceButtons(place: HTMLElement, ...children: readonly Node[]): void {
   const buttons = (): HTMLElement[] => [...place.querySelectorAll<HTMLElement>("button, select")];
   const focused = (place.getRootNode() as Document | ShadowRoot).activeElement;
@@ -34,8 +34,11 @@ export function replaceButtons(place: HTMLElement, ...children: readonly Node[])
   const at = before.findIndex((each) => each === focused);
   place.replaceChildren(...children);
   if (at < 0) return;
-  const there = buttons().at(at);
-  const next = [there, ...buttons()].find((each) => each?.title === before[at].title) ?? there;
+  const able = buttons().filter((each) => !each.matches(":disabled"));
+  const there = [...able]
+    .sort((a, b) => Math.abs(buttons().indexOf(a) - at) - Math.abs(buttons().indexOf(b) - at))
+    .at(0);
+  const next = [there, ...able].find((each) => each?.title === before[at].title) ?? there;
   next?.focus({ preventScroll: true });
 }
 

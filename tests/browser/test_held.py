@@ -58,3 +58,15 @@ def test_pictures_keep_their_words_on_a_page_that_is_read_from_the_right(visitor
     visitor.window.evaluate("document.documentElement.dir = 'rtl'")
     direction = "root => getComputedStyle(root.querySelector('canvas')).direction"
     assert visitor.window.locator("section.routing").evaluate(direction) == "ltr"
+
+
+def test_where_the_button_with_the_focus_goes_the_nearest_one_has_it(visitor: Visitor):
+    visitor.open("dynamic?model=digits-dr&image=3")
+    tools = visitor.window.locator("section.routing .tools").first
+    tools.get_by_role("button", name="Mute").press("Enter")
+    visitor.eventually(lambda: "touch=" in visitor.query(), "the intervention in the link")
+    visitor.settle()
+    tools.get_by_role("button", name="Undo").press("Enter")
+    visitor.eventually(lambda: "touch=" not in visitor.query(), "the network untouched in the link")
+    visitor.settle()
+    assert tools.evaluate("tools => tools.getRootNode().activeElement?.matches('.tools button')")
