@@ -15,7 +15,7 @@ MOST = 400_000
 """No network has more capsules, with images of 224 × 224 pixels; a link that names more is a mistake."""
 _NEAR = 64
 """How many capsules on, at most, the second of a run is looked for."""
-_ROOM, _SCATTERED = ((4, MOST), (_NEAR, 100_000)), 20_000
+_ROOM, _SCATTERED = ((16, MOST), (_NEAR, 100_000)), 20_000
 """How many capsules a set of up to so many parts may name, and one of more: in more parts they take longer to write."""
 _FEW = 4
 """Interventions that are remembered: each may name every capsule three times."""

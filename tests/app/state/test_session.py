@@ -244,6 +244,9 @@ def test_all_capsules_of_a_type_or_of_a_layer_are_a_few_characters():
     assert capsule_sets.write([*range(1152)]) == "0-1151"
     assert capsule_sets.write([3, 12, 40, 41, 42]) == "3,12,40-42"
     assert capsule_sets.read("5-346085/32")[-1] == 346_085, "of an image of 224 × 224 pixels"
+    types = set(range(0, 31, 3))
+    several = tuple(capsule for capsule in range(346_112) if capsule % 32 in types)
+    assert capsule_sets.read(capsule_sets.write(several)) == several
 
 
 def test_a_link_of_a_few_characters_does_not_keep_the_server():
