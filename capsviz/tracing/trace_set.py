@@ -76,7 +76,7 @@ class Index:
 
 
 class TraceSet:
-    """Traces of a data set: `len`, `[i]` (a Trace of one image), `[a:b]`, lists and masks (of these), read when asked for.
+    """Traces of a data set: `len`, `[i]` (a Trace of one image), `[a:b]`, a list or a mask (of these), read if asked.
 
     Only what is asked for is read from the memory-mapped files, and no number of it is kept; a shard's header and
     checksum are looked at when it is first read. recorded: the fields of `Recording`, as JSON.
