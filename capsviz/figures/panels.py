@@ -15,7 +15,7 @@ from capsviz.figures.theme import TEXT, ink, style
 from capsviz.network import METHODS
 
 HEIGHT = 440
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 PATTERNS = ("", "/", ".", "x", "-", "|")
 SYMBOLS = ("circle", "square", "diamond-open", "triangle-up", "x")
 DECADES = (0.001, 0.01, 0.1, 1, 10, 100)

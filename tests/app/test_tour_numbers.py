@@ -163,6 +163,8 @@ def gaussians() -> dict[str, list[str]]:
     active = steps["activations"][:, 0]
     lenient = lengths(trace("mnist-em-residual", NINE, 3, temperature=0.1))
     matrix = lengths(trace("mnist-matrix", NINE))
+    kept = trace("mnist-matrix", NINE).layer["responsibilities"][-1, 0].sum(0)
+    assert kept.argmin() == 9
     assert active[0].max() < 0.1, "after the first round no class is there"
     assert {f"{value:.2f}" for value in lenient[:9]} == {"0.41", "0.42"}
     assert (CHANGES["rotation"].low, CHANGES["rotation"].high) == (-60, 60)
@@ -172,7 +174,7 @@ def gaussians() -> dict[str, list[str]]:
         "Turned all the way": [f"from {least} to {most}" for least, most in between],
         "They tighten": two(*sigma, *steps["responsibilities"][:, 0, 31, 9], *active[:, 9]),
         "Strict or lenient": two(lenient[9]),
-        "Three layers up": two(matrix[9], matrix[4], sorted(matrix)[-3]),
+        "Three layers up": [*two(matrix[9], matrix[4], sorted(matrix)[-3]), f"{kept[9]:.2f} of the 72 capsules"],
     }
 
 

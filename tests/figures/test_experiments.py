@@ -152,3 +152,10 @@ def test_the_curve_of_a_training_is_logarithmic_from_its_first_point_on_unless_s
     assert "5 at step 41, 2 at step 82" in describe(
         figures.training_curve([(41, 5.0), (82, 2.0)], "loss", DYNAMIC.name)
     )
+
+
+def test_no_two_models_of_the_iterations_are_drawn_alike():
+    found = reports.report("iterations").measured
+    shipped = [trace for trace in figures.iterations(found["trained"], found["shipped"]).data if trace.marker.symbol]
+    assert len(shipped) > 5
+    assert len({(trace.line.dash, trace.marker.symbol) for trace in shipped}) == len(shipped)
