@@ -206,7 +206,7 @@ STEPS_WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "wide field": ({"field": (17, 10**9)}, r"The field \(17, 1000000000\) is no side and step"),
     "no name": ({"name": 7}, "The name must be str and is int; give it as one line of text"),
     "two lines": ({"name": "my\nown"}, "The name is written in a way that is not allowed here; give it as one line"),
-    "no names": ({"classes": (1, 2)}, r"The classes: \[0\] must be str and is int; give one name for each upper"),
+    "no names": ({"classes": (1.5, 2)}, r"The classes: \[0\] must be str and is float; give one name for each upper"),
     "activations": ({"activations": torch.full((2, 1, 2), 7.0)}, r"The activations are not in 0\.\.1; give how likely"),
     "presence": ({"lower_activations": torch.full((1, 4), -0.1)}, r"The lower_activations are not in 0\.\.1"),
     "long": ({"poses": V + 3}, "The poses are up to 5.196 long; give them squashed, to at most 1"),
