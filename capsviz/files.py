@@ -225,14 +225,7 @@ def safetensors_parts(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]
 
     The checksum is that of the file with the checksum's own digits at zero.
     """
-    plain: dict[str, Tensor] = {}
-    places: set[int] = set()
-    for name, tensor in tensors.items():
-        own = tensor.detach().cpu().contiguous()
-        if own.untyped_storage().data_ptr() in places:  # a file holds none that share memory
-            own = own.clone()
-        places.add(own.untyped_storage().data_ptr())
-        plain[name] = own
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     # safetensors writes metadata in an order that differs from process to process. It is asked for the order of the
     # tensors by empty ones, since it would copy their numbers.
     empty = save_tensors({name: own.new_empty(0) for name, own in plain.items()})

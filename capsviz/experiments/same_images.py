@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations, groupby
 from operator import attrgetter
 
@@ -31,11 +31,15 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Read:
-    """A model with its record; called: by its method, and its preset or name where two would be called alike."""
+    """A model on its test images, `count` of them, its error in percent.
+
+    called: by its method, and its preset or name where two would be called alike.
+    """
 
     called: str
     entry: zoo.Entry
-    record: Predictions
+    count: int
+    error: float
 
 
 @dataclass(frozen=True)
@@ -60,13 +64,13 @@ class Pair:
     @property
     def difference(self) -> float:
         """The first model's error less the second's, in points."""
-        return 100 * (self.second_alone - self.first_alone) / len(self.first.record)
+        return 100 * (self.second_alone - self.first_alone) / self.first.count
 
     @property
     def reach(self) -> float:
         """How far chance may move the difference either way: 1.96 standard errors of it on the same images."""
         alone, apart = self.first_alone + self.second_alone, self.second_alone - self.first_alone
-        count = len(self.first.record)
+        count = self.first.count
         return 100 * CHANCE * math.sqrt(alone - apart**2 / count) / count
 
     def turned(self) -> Pair:
@@ -110,7 +114,7 @@ class Compared:
     @property
     def count(self) -> int:
         """The images that all of them read."""
-        return len(self.models[0].record)
+        return self.models[0].count
 
     def reference(self) -> Read | None:
         """The model to which others are held: DR by the preset that most of the models have, None without DR."""
@@ -149,14 +153,14 @@ def compared(found: Sequence[tuple[zoo.Entry, Predictions]]) -> list[Compared]:
 
 def _compared(group: Sequence[tuple[zoo.Entry, Predictions]]) -> Compared:
     called = zoo.told_apart([entry for entry, _ in group], attrgetter("short"))
-    models = tuple(Read(name, entry, record) for name, (entry, record) in zip(called, group, strict=True))
-    right = {one.called: one.record.right for one in models}
-    pairs = []
-    for first, second in combinations(models, 2):
-        mine, other = right[first.called], right[second.called]
-        pairs.append(Pair(first, second, int((mine & ~other).sum()), int((other & ~mine).sum()), 1.0))
-    ps = corrected([mcnemar(pair.first_alone, pair.second_alone) for pair in pairs])
-    return Compared(group[0][0].data, models, tuple(replace(pair, p=p) for pair, p in zip(pairs, ps, strict=True)))
+    models = tuple(
+        Read(name, entry, len(record), record.error) for name, (entry, record) in zip(called, group, strict=True)
+    )
+    rights = combinations([record.right for _, record in group], 2)
+    alone = [(int((mine & ~other).sum()), int((other & ~mine).sum())) for mine, other in rights]
+    ps = corrected([mcnemar(*each) for each in alone])
+    pairs = zip(combinations(models, 2), alone, ps, strict=True)
+    return Compared(group[0][0].data, models, tuple(Pair(*two, *each, p) for two, each, p in pairs))
 
 
 def markdown(found: Sequence[Compared]) -> str:
@@ -175,7 +179,7 @@ def _table(found: Compared) -> str:
     ]
     for one in found.models:
         row = (cells.get((one.called, column), "") for column in columns)
-        lines.append(f"| {one.called} | {one.record.error:.2f} | {' | '.join(row)} |")
+        lines.append(f"| {one.called} | {one.error:.2f} | {' | '.join(row)} |")
     return "\n".join(lines)
 
 
@@ -200,7 +204,7 @@ def sentences(found: Sequence[Compared], missing: Sequence[str]) -> list[str]:
 
 def _said(found: Compared) -> str:
     """Who errs alike, and who errs more than the first of these."""
-    best, *others = sorted(found.models, key=lambda one: one.record.error)
+    best, *others = sorted(found.models, key=lambda one: one.error)
     mine = [pair for pair in found.pairs if best in (pair.first, pair.second)]
     beside = {one.called: pair for pair in mine for one in (pair.first, pair.second)}
     worse = [one.called for one in others if beside[one.called].apart]

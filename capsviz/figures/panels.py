@@ -17,7 +17,7 @@ from capsviz.network import METHODS
 HEIGHT = 440
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 PATTERNS = ("", "/", ".", "x", "-", "|")
-SYMBOLS = ("circle", "square", "diamond-open", "triangle-up", "x")
+SYMBOLS = ("circle", "square", "diamond-open", "triangle-up", "x", "star", "pentagon")
 DECADES = (0.001, 0.01, 0.1, 1, 10, 100)
 DIGITS = (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8), (1, 1.2, 1.5, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9)
 """Of ticks within a decade; the next ones where a panel spans few of those before."""

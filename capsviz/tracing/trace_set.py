@@ -192,16 +192,14 @@ class TraceSet:
         "activations", "poses" and the like come as "count …", steps as "T count …", for example "layer0.couplings".
         Raises TraceError where it was not recorded.
         """
-        found, axis = torch.empty(0), None
+        found = torch.empty(0)
         for shard in self.shards:
             header, tensors = self._read(shard, slice(None), only=name)
-            part = tensors[name]
-            if shard.first == 0:
-                axis = image_axis(name, header.capsules.algorithm.step)
-                if axis is None or len(self.shards) == 1:
-                    return part.float()
-                found = torch.empty(*part.shape[:axis], len(self), *part.shape[axis + 1 :])
-            assert axis is not None
+            part, axis = tensors[name], image_axis(name, header.capsules.algorithm.step)
+            if axis is None or len(self.shards) == 1:
+                return part.float()
+            if not shard.first:
+                found = torch.empty(*part.shape[:axis], len(self), *part.shape[axis + 1 :], dtype=torch.float32)
             found.narrow(axis, shard.first, shard.count).copy_(part)
         return found
 

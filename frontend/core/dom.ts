@@ -1,5 +1,7 @@
 // Elements made and found.
 
+import { least } from "d3-array";
+
 type Properties<Tag extends keyof HTMLElementTagNameMap> = Partial<Omit<HTMLElementTagNameMap[Tag], "style">> &
   Partial<Record<`aria-${string}` | "role" | "style" | "scope", string>>;
 
@@ -34,10 +36,9 @@ export function replaceButtons(place: HTMLElement, ...children: readonly Node[])
   const at = before.findIndex((each) => each === focused);
   place.replaceChildren(...children);
   if (at < 0) return;
-  const able = buttons().filter((each) => !each.matches(":disabled"));
-  const there = [...able]
-    .sort((a, b) => Math.abs(buttons().indexOf(a) - at) - Math.abs(buttons().indexOf(b) - at))
-    .at(0);
+  const after = buttons();
+  const able = after.filter((each) => !each.matches(":disabled"));
+  const there = least(able, (each) => Math.abs(after.indexOf(each) - at));
   const next = [there, ...able].find((each) => each?.title === before[at].title) ?? there;
   next?.focus({ preventScroll: true });
 }

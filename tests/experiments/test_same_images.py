@@ -59,7 +59,7 @@ def test_models_of_a_data_set_are_told_apart_and_held_to_dr_by_their_own_encoder
     assert held is not None and held.entry.name == "mnist-dr-residual" and held.called == "DR (residual)"
     beside = mnist.beside_reference()
     assert len(beside) == len(mnist.models) - 1 and all(pair.second is held for pair in beside)
-    assert same_images.compared([(one.entry, one.record) for one in mnist.models[:1]]) == []
+    assert same_images.compared([(one.entry, recorded(one.entry)) for one in mnist.models[:1]]) == []
 
 
 def test_the_table_has_every_pair_and_marks_those_apart(found: list[Compared]):
@@ -74,7 +74,7 @@ def test_the_sentences_name_who_errs_alike_and_who_errs_more(found: list[Compare
     said = same_images.sentences(found, ["a", "b"])
     assert said[-1] == "Not measured image by image with their present weights: a and b."
     for each, sentence in zip(found, said[1:], strict=False):
-        best = min(each.models, key=lambda one: one.record.error)
+        best = min(each.models, key=lambda one: one.error)
         mine = [pair for pair in each.pairs if best in (pair.first, pair.second)]
         others = [pair.second if pair.first is best else pair.first for pair in mine]
         apart = {other.called for other, pair in zip(others, mine, strict=True) if pair.apart}
@@ -119,7 +119,7 @@ def test_the_figure_holds_every_model_to_dynamic_routing(found: list[Compared], 
 
 def test_without_dynamic_routing_there_is_nothing_to_draw(found: list[Compared]):
     mnist = of(found, "mnist")
-    others = [(one.entry, one.record) for one in mnist.models if one.entry.routing != "dr"]
+    others = [(one.entry, recorded(one.entry)) for one in mnist.models if one.entry.routing != "dr"]
     with pytest.raises(FigureError, match="no model to hold to dynamic routing"):
         beside_dynamic(same_images.compared(others))
     assert all(isinstance(pair, Pair) for pair in same_images.compared(others)[0].pairs)
