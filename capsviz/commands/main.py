@@ -27,6 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Capsule networks, routed in sight.",
 )
+OWN_ROUTINGS = "capsviz.routing"
+"""The name that an ImportError bears where a routing algorithm of one's own cannot be taken in."""
 
 
 def _version(asked: bool) -> bool:
@@ -73,6 +75,11 @@ def main() -> None:
         sys.exit(1)
     except OSError as error:
         print(of_system(error), file=sys.stderr)
+        sys.exit(1)
+    except ImportError as error:
+        if error.name != OWN_ROUTINGS:
+            raise
+        print(error, file=sys.stderr)
         sys.exit(1)
 
 

@@ -33,7 +33,8 @@ def algorithm_of(routing: str, error: type[CapsvizError] = ConfigError) -> Algor
     """The algorithm of a name; raises `error` where none is called so."""
     if routing not in list(ALGORITHMS):  # what is given may be a list, which no mapping can be asked for
         raise error(
-            f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}, or import what defines it."
+            f"No routing is called {routing!r}; choose one of {', '.join(ALGORITHMS)}, or name what defines it in "
+            "CAPSVIZ_ROUTINGS."
         )
     return ALGORITHMS[routing]
 

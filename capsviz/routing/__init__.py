@@ -7,6 +7,7 @@ from .discriminative import DiscriminativeStep, discriminative_routing
 from .dynamic import DynamicStep, dynamic_routing
 from .em import EMStep, InverseTemperature, em_routing
 from .iterations import Through
+from .own import add_own
 from .squash import lengths, squash
 from .votes import DenseVotes, LinearVotes, MatrixVotes, Votes, WindowVotes
 
@@ -38,3 +39,5 @@ __all__ = [
     "shorts",
     "squash",
 ]
+
+add_own()  # last: they import what stands above

@@ -1,0 +1,128 @@
+"""Algorithms that other packages and files bring: `CAPSVIZ_ROUTINGS`, and the entry points of what is installed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from capsviz.routing import ALGORITHMS, ASCENDING, Ascending
+from capsviz.routing.own import add_own
+
+PAIRED = """
+from capsviz.routing import squash
+from capsviz.routing.dynamic import Dynamic
+
+
+class Twice(Dynamic):
+    name, title, short, colour = "dr-2", "Dynamic routing, twice", "DR 2", "#8c564b"
+
+
+class Small(Dynamic):
+    def __init__(self, name):
+        self.name = name
+
+
+SMALL, UPPER, TAKEN = Small("small"), Small("Small"), Small("em")
+"""
+ASCENT = """
+from copy import copy
+from capsviz.routing.discriminative import L1
+
+THIRD = copy(L1)
+object.__setattr__(THIRD, "name", "l3")
+"""
+BARE = """
+from capsviz.routing import Algorithm
+
+class Bare(Algorithm):
+    name = "bare"
+    def route(self, *given, **more):
+        yield
+"""
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., list[str]]]:
+    """Writes modules, has the environment name algorithms of theirs, and gives the names that came in."""
+    before = list(ALGORITHMS)
+    monkeypatch.syspath_prepend(tmp_path)
+    modules = {"paired": PAIRED, "ascent": ASCENT, "bare": BARE, "broken": "1 / 0"}
+    for name, source in modules.items():
+        (tmp_path / f"{name}.py").write_text(source)
+
+    def named(value: str = "") -> list[str]:
+        monkeypatch.setenv("CAPSVIZ_ROUTINGS", value)
+        add_own()
+        return list(ALGORITHMS)[len(before) :]
+
+    yield named
+    for name in ALGORITHMS.keys() - before:
+        ALGORITHMS.pop(name), ASCENDING.pop(name, None)
+    for name in modules:
+        sys.modules.pop(name, None)
+
+
+def test_those_that_the_environment_names_stand_behind_the_others_by_their_names(own):
+    assert own() == []
+    assert own("paired:Twice, paired:SMALL,") == ["dr-2", "small"]
+    assert ALGORITHMS["dr-2"].title == "Dynamic routing, twice" and "dr-2" not in ASCENDING
+
+
+def test_one_that_ascends_stands_among_those(own):
+    assert own("ascent:THIRD") == ["l3"]
+    assert isinstance(ASCENDING["l3"], Ascending) and ASCENDING["l3"] is ALGORITHMS["l3"]
+
+
+def test_an_installed_package_names_its_own(own, tmp_path: Path):
+    folder = tmp_path / "paired-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: paired\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[capsviz.routing]\nanything = paired:Twice\n")
+    assert own("paired:SMALL") == ["dr-2", "small"]
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        ("absent:Twice", "cannot be imported (ModuleNotFoundError: No module named 'absent'); mend it or leave it out"),
+        ("broken:Twice", "cannot be imported (ZeroDivisionError: division by zero); mend it or leave it out"),
+        ("paired:Small", "cannot be imported (TypeError: "),
+        ("paired", "is none; derive it from capsviz.routing.Algorithm"),
+        ("paired:squash", "is none; derive it from capsviz.routing.Algorithm"),
+        ("bare:Bare", "lacks title, short, colour, step, page, explanation; see capsviz.routing.Algorithm"),
+        ("paired:TAKEN", "is called 'em', as another one; choose a name beside dr, em, attention, l2, l1"),
+        ("paired:UPPER", "is called 'Small'; choose small letters, digits and hyphens"),
+    ],
+)
+def test_what_is_no_algorithm_is_refused_in_a_sentence(own, value: str, fault: str):
+    with pytest.raises(ImportError) as raised:
+        own(value)
+    said = str(raised.value)
+    assert said.startswith(f"CAPSVIZ_ROUTINGS names {value} as a routing algorithm, which {fault}")
+    assert said.endswith(".") and raised.value.name == "capsviz.routing"
+    assert len(ALGORITHMS) == 5
+
+
+@pytest.mark.long
+def test_the_command_line_trains_one_and_says_of_another_why_it_cannot(own, tmp_path: Path):
+    def run(value: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        path = os.pathsep.join([str(tmp_path), *sys.path])
+        environment = {**os.environ, "CAPSVIZ_ROUTINGS": value, "PYTHONPATH": path}
+        command = [sys.executable, "-m", "capsviz", *arguments]
+        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=200)
+
+    training = ["train", "--data", "digits", "--preset", "tiny", "--steps", "2", "--device", "cpu", "--routing"]
+    done = run("paired:Twice", *training, "dr-2")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "runs" / "digits-dr-2" / "model.safetensors").is_file()
+    refused = run("paired:UPPER", *training, "dr-2")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr.splitlines() == [
+        "CAPSVIZ_ROUTINGS names paired:UPPER as a routing algorithm, which is called 'Small'; choose small letters, "
+        "digits and hyphens."
+    ]
