@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import shutil
 from typing import Any
 
@@ -27,6 +26,7 @@ from capsviz.analysis.predictions import (
 from capsviz.files import safetensors_bytes
 from capsviz.network import CapsNet, assemble, configure, preset
 from capsviz.training.evaluate import evaluate
+from tests import zoos
 from tests.known import known, single_digits
 from tests.zoos import SECOND, with_second_seed
 
@@ -67,23 +67,14 @@ def test_the_mean_capsule_of_a_class_is_of_the_images_that_were_read_rightly():
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
     """A zoo of two models, one drawing the other's capsules, with their records, in a folder that may be damaged."""
-    names = ("digits-dr", "digits-l2-fc")
-    rows = json.loads((zoo.folder() / "manifest.json").read_text())["models"]
-    (tmp_path / "measured").mkdir()
-    for name in names:
-        shutil.copy(zoo.entry(name).path, tmp_path)
-        shutil.copy(path_of(zoo.entry(name)), tmp_path / "measured")
-    (tmp_path / "manifest.json").write_text(json.dumps({"models": [row for row in rows if row["name"] in names]}))
-    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(zoos.copied(tmp_path, "digits-dr", "digits-l2-fc", measured=True)))
     return tmp_path
 
 
 def rewrite(folder, name: str, **changes: object) -> None:
     """Change what the manifest says of a model."""
-    manifest = folder / "manifest.json"
-    rows = json.loads(manifest.read_text())["models"]
-    changed = [row | changes if row["name"] == name else row for row in rows]
-    manifest.write_text(json.dumps({"models": changed}))
+    rows = zoos.rows(folder)
+    zoos.state(folder, *(rows | {name: rows[name] | changes}).values())
 
 
 def test_every_model_is_measured():

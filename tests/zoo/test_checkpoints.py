@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import lzma
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -27,6 +25,7 @@ from capsviz.training.publish import publish
 from capsviz.training.recipes import Recipe
 from capsviz.zoo import checkpoints
 from capsviz.zoo.storage import unpacked
+from tests import zoos
 
 pytestmark = pytest.mark.long
 
@@ -73,12 +72,9 @@ def test_rounding_does_not_add_up_over_the_steps():
 @pytest.fixture
 def place(tmp_path, monkeypatch) -> Path:
     """A zoo of digits-dr and its checkpoints in a folder that may be damaged."""
-    for file in ("digits-dr.safetensors", "checkpoints/digits-dr.safetensors"):
-        (tmp_path / file).parent.mkdir(exist_ok=True)
-        shutil.copy(zoo.folder() / file, tmp_path / file)
-    rows = json.loads((zoo.folder() / "manifest.json").read_text())["models"]
-    rows = [row | {"curves": "", "history": ""} for row in rows if row["name"] == "digits-dr"]
-    (tmp_path / "manifest.json").write_text(json.dumps({"models": rows}))
+    (zoos.copied(tmp_path, "digits-dr") / "checkpoints").mkdir()
+    shutil.copy(zoo.folder() / "checkpoints/digits-dr.safetensors", tmp_path / "checkpoints")
+    zoos.state(tmp_path, zoos.rows()["digits-dr"] | {"curves": "", "history": ""})
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
     return tmp_path
 
@@ -87,9 +83,9 @@ def rewrite(place: Path, streams: dict[str, torch.Tensor]) -> None:
     """Put other contents into the file of checkpoints, with the checksum that the manifest wants."""
     file = place / "checkpoints/digits-dr.safetensors"
     save_file(streams, file)
-    rows: dict[str, Any] = json.loads((place / "manifest.json").read_text())
-    rows["models"][0]["checkpoints"]["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
-    (place / "manifest.json").write_text(json.dumps(rows))
+    row = zoos.rows(place)["digits-dr"]
+    row["checkpoints"]["sha256"] = hashlib.sha256(file.read_bytes()).hexdigest()
+    zoos.state(place, row)
 
 
 def stream(content: bytes) -> torch.Tensor:
@@ -185,18 +181,15 @@ def test_a_network_with_running_statistics_is_shown_as_it_was_with_these_in_its_
 
 def test_a_model_that_is_trained_again_keeps_its_checkpoints_where_it_was_trained_alike(place):
     entry, network = zoo.entry("digits-dr"), zoo.load("digits-dr")
-    images = data.load("digits", "train")
-    given: dict[str, Any] = {"name": entry.name, "data": entry.data, "classes": entry.classes, "preset": entry.preset}
-    given |= {"test_error": 1.0, "test_count": 360, "curves": "", "images": images.images, "labels": images.labels}
-    zoo.save(network, command=entry.command, **given)
+    zoos.saved(network, entry.name, command=entry.command)
     assert zoo.load("digits-dr@40") and zoo.entry("digits-dr").checkpoints == entry.checkpoints
-    zoo.save(network, command=f"{entry.command} --mirror", **given)
+    zoos.saved(network, entry.name, command=f"{entry.command} --mirror")
     assert not zoo.at_steps() and not (place / "checkpoints/digits-dr.safetensors").exists()
 
 
 def test_a_model_that_leaves_takes_its_checkpoints_along(place):
-    rows = json.loads((place / "manifest.json").read_text())["models"]
-    better = {key: value for key, value in rows[0].items() if key != "checkpoints"} | {"name": "better"}
-    (place / "manifest.json").write_text(json.dumps({"models": [*rows, better | {"file": "better.safetensors"}]}))
+    row = zoos.rows(place)["digits-dr"]
+    better = {key: value for key, value in row.items() if key != "checkpoints"} | {"name": "better"}
+    zoos.state(place, row, better | {"file": "better.safetensors"})
     zoo.replace("digits-dr", "better")
     assert not (place / "checkpoints/digits-dr.safetensors").exists() and not zoo.at_steps()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from pathlib import Path
 
 import pytest
 import torch
@@ -12,8 +10,8 @@ import torch
 from capsviz import data, zoo
 from capsviz.errors import CapsvizError
 from capsviz.training.evaluate import evaluate
+from tests import zoos
 
-ROOT = Path(__file__).resolve().parents[2]
 LARGEST = {
     False: {"digits": (3.0, 3.0), "mnist": (0.7, 0.9), "fashion-mnist": (8.5, 10.0)},
     True: {"mnist": (0.32, 0.5), "fashion-mnist": (6.7, 7.5), "cifar10": (14.0, 16.0), "multi-mnist": (7.4, 7.4)},
@@ -24,12 +22,7 @@ LARGEST = {
 @pytest.fixture
 def copied(tmp_path, monkeypatch):
     """A zoo of one model in a folder that may be damaged."""
-    entry = zoo.entry("digits-dr")
-    shutil.copy(entry.path, tmp_path)
-    rows = json.loads((zoo.folder() / "manifest.json").read_text())["models"]
-    rows = [row for row in rows if row["name"] == "digits-dr"]
-    (tmp_path / "manifest.json").write_text(json.dumps({"models": rows}))
-    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(zoos.copied(tmp_path, "digits-dr")))
     return tmp_path
 
 
@@ -123,11 +116,11 @@ def test_a_model_that_leaves_takes_its_files_along_and_names_its_successor(copie
     first = zoo.entry("digits-dr")
     for folder in ("curves", "measured"):
         (copied / folder).mkdir()
-    rows = json.loads((copied / "manifest.json").read_text())["models"]
+    rows = [zoos.rows()["digits-dr"]]
     for name in ("better", "best"):
         shutil.copy(first.path, copied / f"{name}.safetensors")
         rows.append(rows[0] | {"name": name, "file": f"{name}.safetensors", "curves": f"curves/{name}.jsonl"})
-    (copied / "manifest.json").write_text(json.dumps({"models": rows}))
+    zoos.state(copied, *rows)
     left = [first.path, copied / first.curves, copied / "measured" / "digits-dr.safetensors"]
     left[1].write_text("")
     left[2].write_bytes(b"")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -19,6 +17,7 @@ from app.shared import resources
 from capsviz import zoo
 from capsviz.data import load
 from capsviz.network import CapsNet
+from tests import zoos
 from tests.app.conftest import Visit
 from tests.app.reading import charts
 
@@ -29,12 +28,7 @@ SHIPPED = zoo.folder()
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A zoo of two models."""
-    rows = json.loads((zoo.folder() / "manifest.json").read_text())["models"]
-    kept = [row for row in rows if row["name"] in KEPT]
-    for row in kept:
-        shutil.copy(zoo.folder() / row["file"], tmp_path)
-    (tmp_path / "manifest.json").write_text(json.dumps({"models": kept}))
-    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(zoos.copied(tmp_path, *KEPT)))
     return tmp_path
 
 
@@ -48,12 +42,8 @@ def publish(place: Path) -> Callable[[str], CapsNet]:
         with torch.no_grad():
             for weights in network.parameters():
                 weights.add_(0.1 * weights.std() * torch.randn_like(weights))
-        own, test = zoo.entry("digits-dr"), load("digits", "test")
-        told: dict[str, Any] = {"data": own.data, "classes": own.classes, "preset": own.preset, "command": own.command}
-        zoo.save(
-            network, name=name, **told, test_error=50.0, test_count=360, curves=own.curves,
-            images=test.images, labels=test.labels,
-        )  # fmt: skip
+        own = zoo.entry("digits-dr")
+        zoos.saved(network, name, command=own.command, curves=own.curves)
         return network
 
     return published
@@ -116,15 +106,13 @@ def test_what_is_measured_while_the_app_runs_is_known_at_the_next_action(place: 
 
 def test_a_model_that_is_withdrawn_is_said_to_be_gone(visit: Visit, place: Path):
     app = visit(model="digits-l2")
-    manifest = json.loads((place / "manifest.json").read_text())
-    kept = [row for row in manifest["models"] if row["name"] != "digits-l2"]
-    (place / "manifest.json").write_text(json.dumps({"models": kept}))
+    zoos.state(place, zoos.rows()["digits-dr"])
     app.run()
     assert [warning.value for warning in app.warning] == ["There is no model “digits-l2”; showing digits-dr instead."]
     assert not app.error and len(labels(app)) == 1
 
 
 def test_a_zoo_without_a_model_is_called_by_its_folder(visit: Visit, place: Path):
-    (place / "manifest.json").write_text(json.dumps({"models": []}))
+    zoos.state(place)
     [error] = visit().error
     assert error.value.startswith(sentence(f"There is no model in {place}; "))
