@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from capsviz.network import CapsNet, CapsNetConfig, preset, strongest
 from capsviz.routing import ALGORITHMS, DenseVotes, LinearVotes, discriminative_routing, dynamic_routing
 from capsviz.routing.discriminative import DiscriminativeStep, ascent_gradient
+from tests.network import test_matrix
+from tests.networks import images_for
 
 ROUTINGS = ["dr", "em", "l2", "l1"]
 
@@ -34,11 +37,6 @@ def network(routing: str, **overrides) -> CapsNet:
     """A small network with weights from a fixed seed."""
     torch.manual_seed(1)
     return CapsNet(small(routing, **overrides)).eval()
-
-
-def images_for(model: CapsNet, count: int = 3):
-    """Random images in 0..1 of the size that the model takes."""
-    return torch.rand(count, *model.config.image)
 
 
 # Shapes and counts
@@ -155,11 +153,8 @@ def test_iterations_come_from_the_config_unless_given():
 
 @pytest.mark.parametrize("routing", ["dr", "l2", "l1"])
 def test_a_forward_pass_never_writes_the_votes_to_memory(routing, monkeypatch):
-    def refuse(self):
-        raise AssertionError("the votes were materialised")
-
     model = network(routing)
-    monkeypatch.setattr(LinearVotes, "materialise", refuse)
+    monkeypatch.setattr(LinearVotes, "materialise", lambda _: pytest.fail("the votes were materialised"))
     model(images_for(model)).activations.sum().backward()
 
 
@@ -285,10 +280,10 @@ def test_capsules_are_numbered_by_row_then_column_then_type():
 # Training
 
 
-@pytest.mark.parametrize("routing", ROUTINGS)
+@pytest.mark.parametrize("make", [*(partial(network, each) for each in ROUTINGS), test_matrix.network])
 @pytest.mark.parametrize("kind", ["random", "black", "white"])
-def test_every_parameter_gets_a_finite_gradient(routing, kind):
-    model = network(routing).train()
+def test_every_parameter_gets_a_finite_gradient(make, kind):
+    model = make().train()
     images = {"random": torch.rand, "black": torch.zeros, "white": torch.ones}[kind](3, *model.config.image)
     output = model(images, torch.tensor([0, 1, 2]))
     loss = (0.9 - output.activations).square().sum() + (output.reconstruction - images).square().sum()
@@ -321,8 +316,9 @@ def test_the_ascent_gradient_of_a_network_needs_no_votes():
     torch.testing.assert_close(without, with_votes, rtol=1e-4, atol=1e-6)
 
 
-def test_an_em_network_stays_finite_over_ten_iterations():
-    model = network("em", iterations=10).train()
+@pytest.mark.parametrize("make", [partial(network, "em"), test_matrix.network])
+def test_an_em_network_stays_finite_over_ten_iterations(make):
+    model = make(iterations=10).train()
     output = model(images_for(model))
     (output.activations.sum() + output.poses.sum()).backward()
     assert output.activations.isfinite().all() and output.poses.isfinite().all()

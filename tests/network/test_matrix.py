@@ -13,6 +13,7 @@ import capsviz
 from capsviz.network import CapsNet, CapsNetConfig, CapsuleLayer, ConfigError, PrimaryCapsules, preset
 from capsviz.routing.em import EMStep
 from tests.known import known
+from tests.networks import images_for
 
 
 def small(**overrides) -> CapsNetConfig:
@@ -32,11 +33,6 @@ def network(**overrides) -> CapsNet:
     """A small network with weights from a fixed seed."""
     torch.manual_seed(1)
     return CapsNet(small(**overrides)).eval()
-
-
-def images_for(model: CapsNet, count: int = 3):
-    """Random images in 0..1 of the size that the model takes."""
-    return torch.rand(count, *model.config.image)
 
 
 def test_the_matrix_paper_preset_is_the_small_network_of_the_paper():
@@ -128,18 +124,6 @@ def test_a_capsule_sees_its_receptive_field_and_nothing_else(layer):
             assert (poses(touched)[capsule] - poses(images)[capsule]).abs().max() > 1e-5
 
 
-@pytest.mark.parametrize("kind", [torch.rand, torch.zeros, torch.ones])
-def test_every_parameter_gets_a_finite_gradient(kind):
-    model = network().train()
-    images = kind(3, *model.config.image)
-    output = model(images, torch.tensor([0, 1, 2]))
-    loss = (0.9 - output.activations).square().sum() + (output.reconstruction - images).square().sum()
-    loss.backward()
-    for name, parameter in model.named_parameters():
-        assert parameter.grad is not None and parameter.grad.isfinite().all(), name
-        assert kind is not torch.rand or parameter.grad.abs().max() > 0, f"{name} learns nothing"
-
-
 def test_activations_are_not_saturated_at_the_start():
     """Capsules that are all on, or all off, leave the spread loss without a gradient: this is why votes start wide."""
     torch.manual_seed(0)
@@ -149,14 +133,6 @@ def test_activations_are_not_saturated_at_the_start():
     for layer in trace.layers:
         assert 0.1 < layer["activations"][-1].mean() < 0.8
     assert trace.activations.max() < 0.99
-
-
-def test_ten_iterations_stay_finite():
-    model = network(iterations=10).train()
-    output = model(images_for(model))
-    (output.activations.sum() + output.poses.sum()).backward()
-    assert output.activations.isfinite().all() and output.poses.isfinite().all()
-    assert all(p.grad.isfinite().all() for p in model.parameters() if p.grad is not None)
 
 
 def test_the_same_weights_in_a_file_give_the_same_output():

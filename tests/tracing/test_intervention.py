@@ -11,7 +11,8 @@ from capsviz import Intervention, Trace
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import InterventionError
 from tests.known import known
-from tests.tracing.test_trace import images, network
+from tests.networks import network
+from tests.tracing.test_trace import images
 
 VOTING = ("dr", "l2", "l1")
 

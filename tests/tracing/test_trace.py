@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,14 +25,9 @@ from capsviz.tracing.layout import TraceError
 from capsviz.tracing.pixels import ModeError, PixelsError
 from capsviz.tracing.recorder import contains_shorter, shorter, trace, with_votes
 from tests.known import known
+from tests.networks import network
 
 ROUTINGS = ("dr", "em", "l2", "l1")
-
-
-def network(routing: str, **overrides) -> CapsNet:
-    torch.manual_seed(0)
-    small: dict[str, Any] = {"conv_channels": 8, "primary_types": 4, "decoder": (20,)} | overrides
-    return CapsNet(replace(preset("tiny", "digits", routing), **small)).eval()
 
 
 def images() -> torch.Tensor:
