@@ -21,8 +21,8 @@ from capsviz.tracing.intervention import Intervention
 from capsviz.training import graph, loop, step
 from capsviz.training.config import TEMPERED, TrainingConfig
 from capsviz.training.evaluate import evaluate
-from capsviz.training.runs import open_run
 from tests.known import single_digits
+from tests.weights import assert_same
 
 pytestmark = [
     pytest.mark.long,
@@ -112,9 +112,7 @@ def test_a_training_on_the_gpu_learns_and_goes_on_where_it_was_cut_off(name, tmp
     assert cut.stopped == "SIGTERM" and cut.step == 50
     resumed = loop.train(config, tmp_path / "cut", device="cuda", quiet=True, resume=True)
     assert resumed.summary is not None
-    weights, expected = (open_run(each.folder)[0].state_dict() for each in (resumed, straight))
-    for key, value in expected.items():
-        torch.testing.assert_close(weights[key], value, rtol=0, atol=0, msg=partial(named, key))
+    assert_same(resumed.folder, straight.folder)
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if METHODS[name] not in TEMPERED.methods])
@@ -123,9 +121,7 @@ def test_what_is_played_back_is_what_is_launched_kernel_by_kernel(name, tmp_path
     played = loop.train(config, tmp_path / "played", device="cuda", quiet=True)
     monkeypatch.setattr(loop, "recordable", lambda *_: False)
     launched = loop.train(config, tmp_path / "launched", device="cuda", quiet=True)
-    weights, expected = (open_run(each.folder)[0].state_dict() for each in (played, launched))
-    for key, value in expected.items():
-        torch.testing.assert_close(weights[key], value, rtol=0, atol=1e-6, msg=partial(named, key))
+    assert_same(played.folder, launched.folder, within=1e-6)
 
 
 def test_a_step_that_waits_for_a_number_goes_on_kernel_by_kernel(tmp_path, monkeypatch):
@@ -141,9 +137,7 @@ def test_a_step_that_waits_for_a_number_goes_on_kernel_by_kernel(tmp_path, monke
     monkeypatch.setattr(loop, "descend", waiting)
     with pytest.warns(graph.RecordingWarning, match="cannot be recorded .* launched one by one"):
         waited = loop.train(config, tmp_path / "waiting", device="cuda", quiet=True)
-    weights, found = (open_run(each.folder)[0].state_dict() for each in (expected, waited))
-    for key, value in weights.items():
-        torch.testing.assert_close(found[key], value, rtol=0, atol=1e-6)
+    assert_same(expected.folder, waited.folder, within=1e-6)
 
 
 def test_a_gpu_without_room_leaves_the_work_to_the_cpu(monkeypatch):
