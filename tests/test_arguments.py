@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,8 +18,7 @@ from capsviz.boards import board_page, decoder_board, pack_weights, trace_board
 from capsviz.data import to_float
 from capsviz.figures import error_map
 from capsviz.tracing.adopting import same_votes
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.programs import python
 
 
 @pytest.fixture(scope="module")
@@ -50,8 +47,7 @@ def test_a_figure_shows_bytes_as_it_shows_their_shares(images: Tensor, trace: Tr
 
 def test_what_means_nothing_is_refused_in_a_sentence():
     """In a program of its own: within these tests the types of arguments are checked."""
-    command = [sys.executable, "-m", "tests.senseless"]
-    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    told = python("-m", "tests.senseless")
     assert (told.stdout, told.returncode) == ("", 0), told.stderr
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+
+from tests.programs import printed
 
 pytestmark = pytest.mark.long
 
-ROOT = Path(__file__).resolve().parents[1]
 ABSENT = ("streamlit", "plotly", "torchmetrics", "lightning_fabric", "tensorboard", "beartype")
 BLOCK = f"""
 import sys
@@ -24,11 +21,7 @@ sys.meta_path.insert(0, Absent())
 
 def run(code: str) -> str:
     """What a Python without the absent packages prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", BLOCK + code], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return printed(BLOCK + code)
 
 
 def test_a_digit_is_routed_and_recorded(tmp_path):

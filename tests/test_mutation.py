@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import subprocess
 import sys
 from collections import Counter
 from importlib.util import module_from_spec, spec_from_file_location
@@ -17,10 +16,10 @@ from tests.mutation import report
 from tests.mutation.mutants import meanings, mutants
 from tests.mutation.replacing import Functions
 from tests.mutation.running import Task
+from tests.programs import printed
 
 pytestmark = pytest.mark.long
 
-ROOT = Path(__file__).resolve().parents[1]
 SOURCE = '''
 """Text stays."""
 from torch import Tensor
@@ -81,8 +80,7 @@ print([outcome for _, outcome in in_imports(["tests/routing/test_losses.py"], Sa
 
 def test_nothing_that_is_the_same_is_noticed_and_what_is_not_is():
     """At an import: the same number written otherwise, another one, and what is no Python."""
-    done = subprocess.run([sys.executable, "-c", HARNESS], cwd=ROOT, capture_output=True, text=True, timeout=200)
-    assert done.stdout.splitlines()[-1:] == ["['survived', 'killed', 'killed']"], done.stderr
+    assert printed(HARNESS).splitlines()[-1:] == ["['survived', 'killed', 'killed']"]
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from capsviz import places, zoo
 from capsviz.commands import app, main
 from capsviz.errors import CapsvizError
 from capsviz.experiments import results
+from tests.programs import refused
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -191,17 +192,15 @@ def test_where_the_app_cannot_listen_or_read_it_does_not_start(
     monkeypatch: pytest.MonkeyPatch, given: list[str], said: str
 ):
     monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("it started"))
-    result = CliRunner().invoke(main.app, ["app", *given])
-    assert isinstance(result.exception, CapsvizError) and str(result.exception).startswith(said)
+    assert refused("app", *given).startswith(said)
 
 
 def test_a_port_that_is_taken_is_said(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "execv", lambda *_: pytest.fail("it started"))
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        result = CliRunner().invoke(main.app, ["app", "--port", str(port), "--address", "127.0.0.1"])
-    assert isinstance(result.exception, CapsvizError)
-    assert str(result.exception).startswith(f"Port {port} is taken, perhaps by another capsviz app; ")
+        said = refused("app", "--port", port, "--address", "127.0.0.1")
+    assert said.startswith(f"Port {port} is taken, perhaps by another capsviz app; ")
 
 
 def test_a_port_that_is_taken_by_its_name_is_said_where_that_has_two_addresses(monkeypatch: pytest.MonkeyPatch):

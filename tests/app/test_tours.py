@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
-import subprocess
-import sys
 import tomllib
 import tracemalloc
 import zlib
@@ -22,6 +20,7 @@ from app.state.choices import Choices
 from app.tours import caption, links, store, toml
 from app.tours import tour as tours
 from app.tours.tour import Tour, TourError, TourStep
+from tests.programs import python
 
 FILE = """
 title = "A talk"
@@ -248,8 +247,7 @@ def test_the_tour_that_the_server_was_started_with_comes_first_and_is_read_again
 def test_steps_of_a_talk_that_lead_nowhere_are_said_as_the_server_starts(tmp_path: Path):
     file, views = tmp_path / "lecture.toml", ("nowhere?x=1", "dynamic?colour=red", "dynamic?model=mine", "http://[")
     file.write_text(tours.write(Tour("A talk", tuple(TourStep("A step", view) for view in views))), encoding="utf-8")
-    words = [sys.executable, "app/main.py", "--tour", str(file)]
-    started = subprocess.run(words, capture_output=True, text=True, check=True)
+    started = python("app/main.py", "--tour", file)
     said = [row.removeprefix(f"{file}: ") for row in started.stderr.splitlines() if row.startswith(str(file))]
     assert [sentence[: sentence.index(",")] for sentence in said] == ["Step 1", "Step 2", "Step 4"]
     assert "“nowhere” is no page; begin the link with one of basics," in said[0]

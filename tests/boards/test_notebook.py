@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from capsviz.tracing.layout import TraceError
 from capsviz.tracing.trace_set_writer import record
 from tests.figures.conftest import digits
 from tests.known import known
+from tests.programs import printed
 
 
 def told(widget: Any) -> Message:
@@ -153,8 +152,7 @@ def test_capsviz_imports_without_what_shows_boards_and_says_what_to_install(abse
         "except capsviz.CapsvizError as error:\n"
         "    print(error)\n"
     )
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert said == f'A board in a notebook needs {absent}; run `pip install "capsviz[notebook]"`.\n'
+    assert printed(script) == f'A board in a notebook needs {absent}; run `pip install "capsviz[notebook]"`.\n'
 
 
 def test_a_failure_of_its_own_is_no_missing_package():

@@ -13,16 +13,15 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from typer.testing import CliRunner, Result
 
 import capsviz
 from capsviz.boards import board_csv, board_page, coefficient_maps, drawn_weights, maps_board, trace_board
 from capsviz.boards.message import unpack
-from capsviz.commands.main import app
 from capsviz.data import load, to_float
 from capsviz.figures import FigureError
 from capsviz.network import CapsNet, preset
 from tests.figures.conftest import record
+from tests.programs import command, refused
 
 
 def content(page: str) -> dict:
@@ -109,14 +108,9 @@ def test_all_numbers_of_a_board_read_back_from_its_table(dr, l2):
     np.testing.assert_allclose(values, np.ravel(maps.maps[0].values), rtol=1e-6)
 
 
-def run(*words: object) -> Result:
-    return CliRunner().invoke(app, [str(word) for word in words])
-
-
 def test_trace_writes_a_page_that_shows_what_the_model_sees(tmp_path: Path):
     Image.fromarray(load("digits", "test").images[0, 0].numpy()).save(tmp_path / "digit.png")
-    result = run("trace", tmp_path / "digit.png", "-o", tmp_path / "board.html", "--model", "digits-em")
-    assert result.exit_code == 0, result.output
+    command("trace", tmp_path / "digit.png", "-o", tmp_path / "board.html", "--model", "digits-em")
     inside = content((tmp_path / "board.html").read_text(encoding="utf-8"))
     assert inside["title"] == "The routing of digits-em" and len(inside["messages"]) == 10
     assert "beta_a" in unpack(base64.b64decode(inside["messages"][0])).arrays
@@ -125,10 +119,10 @@ def test_trace_writes_a_page_that_shows_what_the_model_sees(tmp_path: Path):
 def test_a_page_that_cannot_be_written_is_said_in_a_sentence(tmp_path: Path):
     Image.fromarray(load("digits", "test").images[0, 0].numpy()).save(tmp_path / "digit.png")
     for name in ("board.html", "digits.safetensors"):
-        refused = str(run("trace", "--data", "digits", "-o", tmp_path / name).exception)
-        assert "The traces of a data set fill a folder" in refused and not (tmp_path / name).exists()
-    result = run("trace", tmp_path / "digit.png", "-o", tmp_path / "digit.txt", "--model", "digits-dr")
-    assert "let it end in .safetensors" in str(result.exception) and not (tmp_path / "digit.txt").exists()
+        said = refused("trace", "--data", "digits", "-o", tmp_path / name)
+        assert "The traces of a data set fill a folder" in said and not (tmp_path / name).exists()
+    said = refused("trace", tmp_path / "digit.png", "-o", tmp_path / "digit.txt", "--model", "digits-dr")
+    assert "let it end in .safetensors" in said and not (tmp_path / "digit.txt").exists()
     words = ("trace", tmp_path / "digit.png", "-o", tmp_path / "none.html", "--model", "digits-dr", "--no-votes")
-    assert "leave out --no-votes" in str(run(*words).exception)
+    assert "leave out --no-votes" in refused(*words)
     assert not (tmp_path / "none.html").exists()

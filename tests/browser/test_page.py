@@ -6,21 +6,19 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
 from capsviz import trace, zoo
 from capsviz.boards import board_page, decoder_board, pack_weights
-from capsviz.commands.main import app
 from capsviz.data import load, to_float
 from tests.browser.api import sync_api
+from tests.programs import command
 from tests.serving import WAIT
 
 
 @pytest.mark.parametrize("model", ["digits-em", "digits-l2"])
 def test_a_board_from_the_command_line_plays_from_disk(chromium: sync_api.Browser, tmp_path: Path, model: str):
     Image.fromarray(load("digits", "test").images[3, 0].numpy()).save(tmp_path / "four.png")
-    words = ["trace", str(tmp_path / "four.png"), "-o", str(tmp_path / "board.html"), "--model", model]
-    assert CliRunner().invoke(app, words).exit_code == 0
+    command("trace", tmp_path / "four.png", "-o", tmp_path / "board.html", "--model", model)
     context = chromium.new_context(offline=True, viewport={"width": 1200, "height": 800})
     window, complaints = context.new_page(), []
     window.set_default_timeout(WAIT)

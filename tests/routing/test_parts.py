@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from capsviz.network import CapsNet, CapsNetConfig, preset
 from capsviz.routing import ALGORITHMS, DenseVotes, LinearVotes, MatrixVotes, parts
 from capsviz.routing.dynamic import PAIRS
 from capsviz.routing.em import em_routing, em_routing_in_parts
+from tests.programs import printed
 
 BOUNDED = ("dr", "em")
 """What can be routed in parts."""
@@ -155,8 +154,7 @@ print(json.dumps(peak.measure("tiny", "{0}", "1x28x28", 128, 32, threads=1)))
 @pytest.mark.long
 def test_a_process_holds_no_more_than_the_tensors_that_there_are_at_once():
     """Its votes take 75 MB, and 391 MB were held where gradients of parts lay between the tensors of others."""
-    ran = subprocess.run([sys.executable, "-c", HELD.format("em")], capture_output=True, text=True, check=True)
-    found = json.loads(ran.stdout)
+    found = json.loads(printed(HELD.format("em")))
     assert found["bytes"] - found["bytes_before"] < 12 * 4 * found["parameters"] + 40e6
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -19,21 +17,16 @@ from torch import Tensor
 import capsviz
 from capsviz import Trace, TraceSet
 from capsviz.data import ImageSet, load, to_float
-from capsviz.network import CapsNet, preset
+from capsviz.network import CapsNet
 from capsviz.tracing import trace_set_writer
 from capsviz.tracing.layout import TraceError
 from capsviz.tracing.trace_set import image_axis
 from capsviz.tracing.trace_set_writer import record
 from tests.folders import drawn
+from tests.networks import network
+from tests.programs import printed, python
 
-ROOT = Path(__file__).resolve().parents[2]
 COUNT, SHARD = 10, 4
-
-
-def network(routing: str = "dr") -> CapsNet:
-    torch.manual_seed(0)
-    small: dict[str, Any] = {"conv_channels": 8, "primary_types": 4, "decoder": (20,)}
-    return CapsNet(replace(preset("tiny", "digits", routing), **small)).eval()
 
 
 def recorded(folder: Path, routing: str = "dr", **options) -> TraceSet:
@@ -57,19 +50,12 @@ def test_a_slice_across_shards_is_the_trace_of_these_images(routing, tmp_path):
 
 
 @pytest.mark.parametrize("routing", ["em", "l2"])
-def test_one_after_the_other_images_are_those_of_their_index_and_files_are_opened_for_many(
-    routing, tmp_path, monkeypatch
-):
-    traces, opened, read = recorded(tmp_path, routing, votes=True), [], TraceSet._read
+def test_one_after_the_other_images_are_those_of_their_index_and_files_are_opened_for_many(routing, tmp_path):
+    traces = recorded(tmp_path, routing, votes=True)
     alone = [traces[index] for index in range(COUNT)]
-
-    def counted(*given, **more):
-        opened.append(given)
-        return read(*given, **more)
-
-    monkeypatch.setattr(TraceSet, "_read", counted)
-    in_turn = list(traces)
-    assert len(in_turn) == COUNT and len(opened) == len(traces.shards)
+    with mock.patch.object(TraceSet, "_read", autospec=True, side_effect=TraceSet._read) as read:
+        in_turn = list(traces)
+    assert len(in_turn) == COUNT and read.call_count == len(traces.shards)
     for one, other in zip(in_turn, alone, strict=True):
         assert one.to_bytes() == other.to_bytes()
         assert all(each.untyped_storage().nbytes() == each.nbytes for each in one.tensors().values())
@@ -221,14 +207,7 @@ def test_a_missing_or_damaged_part_is_said_in_one_sentence(tmp_path):
 def test_two_processes_write_the_shards_that_one_writes(tmp_path):
     words = ["-m", "capsviz", "trace", "--data", "digits", "--count", "50", "--batch", "16", "--threads", "1"]
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    done = subprocess.run(
-        [sys.executable, *launcher, *words, "-o", str(tmp_path / "two")],
-        cwd=ROOT,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    done = python(*launcher, *words, "-o", tmp_path / "two", OMP_NUM_THREADS="1")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("50 traces of digits-dr in 4 shards") == 1, "one rank speaks"
     assert "in each of 2 processes" in done.stderr
@@ -263,11 +242,7 @@ def test_resident_memory_does_not_grow_by_the_size_of_the_files(tmp_path):
     )
     size = sum(shard.bytes for shard in traces.shards)
     assert size > 60e6
-    done = subprocess.run(
-        [sys.executable, "-c", MEMORY, str(tmp_path)], cwd=ROOT, capture_output=True, text=True, timeout=200
-    )
-    assert done.returncode == 0, done.stderr
-    reading, loading = map(int, done.stdout.split())
+    reading, loading = map(int, printed(MEMORY, tmp_path).split())
     assert reading < 0.2 * size
     assert loading > 0.7 * size, "the measure sees what is loaded"
     assert json.loads((tmp_path / "index.json").read_text())["recorded"]["votes"] is True

@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-import torch
 from PIL import Image
-from typer.testing import CliRunner
 
 from capsviz import zoo
-from capsviz.commands.main import app
 from capsviz.data import load
 from capsviz.network import CNN, NoCapsulesError
 from capsviz.training import loop
@@ -18,6 +15,7 @@ from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.publish import publish
 from capsviz.training.runs import open_run
 from capsviz.zoo.coefficient_history import HISTORY
+from tests.programs import command, refused
 
 pytestmark = pytest.mark.long
 
@@ -62,16 +60,6 @@ def test_a_run_of_the_cnn_opens_again_with_its_weights(run):
     assert TrainingConfig.from_dict(header["training"]) == CONFIG
 
 
-def test_a_cnn_run_cut_off_and_resumed_ends_in_the_same_weights(tmp_path):
-    config = TrainingConfig("digits", "cnn", "tiny", steps=8, batch=32, shift=1)
-    cut = loop.train(config, tmp_path / "cut", device="cpu", quiet=True, threads=1, time_limit=1e-6)
-    assert cut.stopped and 0 < cut.step < 8
-    loop.train(config, tmp_path / "cut", resume=True, device="cpu", quiet=True, threads=1)
-    loop.train(config, tmp_path / "whole", device="cpu", quiet=True, threads=1)
-    resumed, whole = (open_run(tmp_path / name)[0].state_dict() for name in ("cut", "whole"))
-    assert all(torch.equal(resumed[name], whole[name]) for name in whole)
-
-
 def test_the_cnn_has_no_decoder_to_leave_out():
     with pytest.raises(SettingsError, match="--no-decoder"):
         TrainingConfig("mnist", "cnn", decoder=False)
@@ -95,14 +83,11 @@ def test_what_only_capsule_networks_have_is_refused_in_one_sentence(here):
 
 
 def test_evaluate_agrees_with_the_manifest_of_a_cnn(here):
-    result = CliRunner().invoke(app, ["evaluate", "--model", "digits-cnn"])
-    assert result.exit_code == 0, result.output
-    assert "it agrees" in result.output
+    assert "it agrees" in command("evaluate", "--model", "digits-cnn").output
 
 
 def test_the_trace_command_says_that_a_cnn_has_nothing_to_record(here, unchecked_types, tmp_path):
     Image.fromarray(load("digits", "test").images[0, 0].numpy()).save(tmp_path / "digit.png")
-    words = ["trace", str(tmp_path / "digit.png"), "-o", str(tmp_path / "out.safetensors"), "--model", "digits-cnn"]
-    result = CliRunner().invoke(app, words)
-    assert isinstance(result.exception, NoCapsulesError)
+    words = ("trace", tmp_path / "digit.png", "-o", tmp_path / "out.safetensors", "--model", "digits-cnn")
+    assert refused(*words, error=NoCapsulesError)
     assert not (tmp_path / "out.safetensors").exists()

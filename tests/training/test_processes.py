@@ -1,10 +1,5 @@
 """Training in two processes that talk through gloo."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 import torch
 
@@ -12,10 +7,9 @@ from capsviz.training import loop
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.processes import launch, step_products
 from capsviz.training.runs import open_run
+from tests.programs import python
 
 pytestmark = pytest.mark.long
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.timeout(600)
@@ -28,21 +22,9 @@ ROOT = Path(__file__).resolve().parents[2]
 )
 def test_two_processes_with_half_a_batch_each_train_like_one(tmp_path, settings):
     config = TrainingConfig("digits", "l2", batch=128, shift=2, precision="32-true", **settings)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "capsviz"]
-    command += [
-        *config.command().split()[1:],
-        "--out",
-        str(tmp_path),
-        "--name",
-        "two",
-        "--device",
-        "cpu",
-        "--threads",
-        "1",
-    ]
-    finished = subprocess.run(
-        command, cwd=ROOT, env=os.environ | {"OMP_NUM_THREADS": "1"}, capture_output=True, text=True, timeout=500
-    )
+    launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "capsviz"]
+    options = ["--out", tmp_path, "--name", "two", "--device", "cpu", "--threads", "1"]
+    finished = python(*launcher, *config.command().split()[1:], *options, timeout=500, OMP_NUM_THREADS="1")
     assert finished.returncode == 0, finished.stderr
     assert finished.stdout.count("test error") == 1, "one rank writes and speaks"
     assert "2 processes" in finished.stderr

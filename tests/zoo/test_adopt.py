@@ -10,12 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 from torchvision.io import write_png
-from typer.testing import CliRunner
 
 import capsviz
 from capsviz import zoo
-from capsviz.commands.main import app
 from capsviz.errors import CapsvizError
+from tests.programs import command, refused
 
 
 @pytest.fixture(scope="module")
@@ -42,17 +41,13 @@ def own(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def command(*words: str | Path):
-    return CliRunner().invoke(app, ["zoo", "adopt", *map(str, words)])
-
-
 def test_a_state_dict_becomes_a_model_of_the_zoo(own, weights):
     with pytest.MonkeyPatch.context() as shipped:
         shipped.delenv("CAPSVIZ_ZOO")
         trained = zoo.entry("digits-dr")
     torch.save(weights, own / "theirs.pth.tar")
-    result = command(own / "theirs.pth.tar", "--layout", "laubonghaudoi", "--data", "digits")
-    assert result.exit_code == 0, result.output or result.exception
+    asked = ("zoo", "adopt", own / "theirs.pth.tar", "--layout", "laubonghaudoi", "--data", "digits")
+    result = command(*asked)
     entry = zoo.entry("theirs")
     assert f"test error {entry.test_error:.2f} %" in result.output
     # The same weights but for the decoder: the same errors.
@@ -66,8 +61,7 @@ def test_a_state_dict_becomes_a_model_of_the_zoo(own, weights):
 
     words = ["capsviz", "zoo", "adopt", "theirs.pth.tar", "--layout", "laubonghaudoi", "--data", "digits"]
     assert shlex.split(entry.command) == [*words, "--iterations", "3"]
-    again = command(own / "theirs.pth.tar", "--layout", "laubonghaudoi", "--data", "digits")
-    assert again.exit_code == 1 and "theirs is in the zoo; give" in str(again.exception)
+    assert "theirs is in the zoo; give" in refused(*asked)
 
 
 class Harm:
@@ -150,5 +144,5 @@ def test_a_network_that_reads_nothing_rightly_leaves_the_zoo_as_it_was(own, weig
 
 def test_a_network_that_routes_otherwise_is_told_how_to_get_in(own, weights):
     torch.save(weights, own / "theirs.pth")
-    result = command(own / "theirs.pth", "--layout", "gram-ai", "--data", "digits")
-    assert result.exit_code == 1 and "capsviz.record" in str(result.exception)
+    said = refused("zoo", "adopt", own / "theirs.pth", "--layout", "gram-ai", "--data", "digits")
+    assert "capsviz.record" in said

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+
+from tests.programs import printed
 
 FREED = """
 from pathlib import Path
@@ -26,5 +26,4 @@ print(before - resident())
 
 @pytest.mark.skipif(sys.platform != "linux", reason="of the GNU C library")
 def test_what_lies_between_things_that_are_kept_is_given_back():
-    said = subprocess.run([sys.executable, "-c", FREED], cwd=Path(__file__).parents[3], capture_output=True, text=True)
-    assert int(said.stdout) > 200e6, said.stderr
+    assert int(printed(FREED)) > 200e6
