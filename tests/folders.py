@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from PIL import Image, ImageDraw
@@ -9,6 +11,16 @@ from PIL import Image, ImageDraw
 COUNTS = {"a *round* one": 16, "bar": 12, "<b>cross</b>": 4}
 """Images of each class, unequal; names are text, whatever is in them."""
 BROKEN = "bar/005.png"
+
+
+@contextmanager
+def renamed(path: Path, name: str) -> Iterator[Path]:
+    """In here a file or folder has another name; afterwards its own again."""
+    there = path.rename(path.with_name(name))
+    try:
+        yield there
+    finally:
+        there.rename(path)
 
 
 def drawn(folder: Path, side: int = 20, mode: str = "RGB") -> Path:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -30,9 +32,10 @@ from capsviz.training.evaluate import evaluate
 from capsviz.training.loop import build
 from capsviz.training.publish import exemplar_images
 from tests.app.conftest import Visit
+from tests.app.pictures import encoded
 from tests.app.reading import boards, charts, live, spoken
 from tests.app.test_pages import PAGES
-from tests.folders import COUNTS, drawn
+from tests.folders import COUNTS, drawn, renamed
 
 CLASSES = tuple(sorted(name.replace("/", "∕") for name in COUNTS))
 
@@ -124,11 +127,8 @@ def test_images_of_another_data_set_are_browsed_by_its_classes(own: Path, visit:
 
 
 def test_where_the_folder_of_a_link_is_gone_another_data_set_stands_in_with_a_warning(own: Path, visit: Visit):
-    away = own.rename(own.with_name("away"))
-    try:
+    with renamed(own, "away"):
         app = visit("dynamic", model="shapes-dr", data=f"folder:{own}@3x24x24", image=2)
-    finally:
-        away.rename(own)
     assert [each.value for each in app.warning] == [
         "The images of shapes are not on this machine; showing those of Digits."
     ]
@@ -171,17 +171,12 @@ def test_the_ascent_runs_on_its_own_training_images(own: Path, visit: Visit):
 
 
 def test_the_ascent_runs_anew_on_a_folder_that_has_changed(own: Path, visit: Visit, monkeypatch):
-    batches, fix = [], ascent.fix
-
-    def counted(*given):
-        batches.append(given)
-        return fix(*given)
-
-    monkeypatch.setattr(ascent, "fix", counted)
+    fix = Mock(wraps=ascent.fix)
+    monkeypatch.setattr(ascent, "fix", fix)
     for state in ((1,), (2,), (2,)):
         monkeypatch.setattr(browsing, "state", lambda _, state=state: state)
         assert not visit("discriminative", model="shapes-l2", part="ascent", batch=16, steps=1, draw=77).error
-    assert len(batches) == 2
+    assert fix.call_count == 2
 
 
 def test_a_batch_of_the_ascent_has_no_more_images_than_there_are(own: Path, visit: Visit):
@@ -227,8 +222,7 @@ def test_a_model_of_another_data_set_takes_its_images(own: Path, visit: Visit):
 
 
 def test_a_folder_that_moved_says_what_to_do_and_every_page_stands(own: Path, visit: Visit):
-    own.rename(own.with_name("elsewhere"))
-    try:
+    with renamed(own, "elsewhere"):
         for page in PAGES:
             app = visit(page, model="shapes-dr")
             assert not app.error, (page, [error.value for error in app.error])
@@ -237,8 +231,6 @@ def test_a_folder_that_moved_says_what_to_do_and_every_page_stands(own: Path, vi
         assert "generated" in spoken(app)
         app = visit("compare", model="shapes-dr", view="confusions")
         assert not app.error
-    finally:
-        own.with_name("elsewhere").rename(own)
     assert f"There is no folder {own}" not in spoken(visit("dynamic", model="shapes-dr"))
 
 
@@ -258,14 +250,23 @@ def test_a_folder_that_cannot_be_used_is_called_by_its_name_and_every_page_stand
             away.rename(place)
 
 
+@contextmanager
+def another_class(folder: Path, name: str) -> Iterator[None]:
+    """In here a folder has another class, of five images of one of its own."""
+    (folder / name).mkdir()
+    for number in range(5):
+        shutil.copy(folder / "bar" / "000.png", folder / name / f"{number}.png")
+    try:
+        yield
+    finally:
+        shutil.rmtree(folder / name)
+
+
 @pytest.mark.parametrize("view", ["many", "distributions", "confusions", "wrong"])
 def test_images_that_came_after_the_measurement_are_not_shown_with_its_figures(own: Path, visit: Visit, view: str):
     before = visit("compare", model="shapes-dr", view=view, method="shapes-dr")
     assert "not those that were measured" not in spoken(before)
-    (own / "apple").mkdir()
-    try:
-        for number in range(5):
-            shutil.copy(own / "bar" / "000.png", own / "apple" / f"{number}.png")
+    with another_class(own, "apple"):
         with pytest.raises(predictions.PredictionsError, match="its images are others now, `capsviz zoo add` the run"):
             measuring.measure(zoo.entry("shapes-dr"))
         app = visit("compare", model="shapes-dr", view=view, method="shapes-dr")
@@ -274,21 +275,14 @@ def test_images_that_came_after_the_measurement_are_not_shown_with_its_figures(o
             assert "puts its image on stage" in spoken(before) and "puts its image on stage" not in spoken(app)
         else:
             assert "The test images of shapes here are not those that were measured" in spoken(app)
-    finally:
-        shutil.rmtree(own / "apple")
 
 
 def test_images_that_come_while_the_app_runs_are_browsed_under_their_own_classes(own: Path, visit: Visit):
     assert plain(f"shapes test image 0, class {CLASSES[0]}") in spoken(visit("dynamic", model="shapes-dr"))
-    (own / "#first").mkdir()
-    try:
-        for number in range(5):
-            shutil.copy(own / "bar" / "000.png", own / "#first" / f"{number}.png")
+    with another_class(own, "#first"):
         app = visit("dynamic", model="shapes-dr", image=1)
         assert plain(f"shapes test image 1, class {CLASSES[0]}") in spoken(app)
         assert plain("shapes test image 0, class #first") in spoken(visit("dynamic", model="shapes-dr"))
-    finally:
-        shutil.rmtree(own / "#first")
 
 
 def test_convergence_is_told_of_models_of_a_folder(own: Path, visit: Visit, tmp_path: Path, monkeypatch):
@@ -330,8 +324,8 @@ def test_a_picture_for_large_images_is_whole_here_and_coarser_from_the_link(own,
 def test_a_deep_picture_is_as_dark_as_it_is_among_the_images_of_the_model(own, visit, monkeypatch):
     """White in the folder is the level 65,535: a picture of at most 3,000 is a dark one there."""
     monkeypatch.setattr(Folder, "levels", lambda *_: {"I": (0.0, 50_000.0)})
-    app, picture = visit("dynamic", model="shapes-dr", source="upload"), io.BytesIO()
-    Image.fromarray(np.full((24, 24), 3000, np.uint16)).save(picture, "PNG")
-    app.file_uploader(key="file").upload("mine.png", picture.getvalue(), "image/png").run()
+    app = visit("dynamic", model="shapes-dr", source="upload")
+    picture = encoded(Image.fromarray(np.full((24, 24), 3000, np.uint16)))
+    app.file_uploader(key="file").upload("mine.png", picture, "image/png").run()
     assert not app.exception and "White is the level 65,535, as in the images of the model." in spoken(app)
     assert linked_picture.read(app.query_params["picture"]).unique().tolist() == [12]

@@ -19,7 +19,7 @@ from capsviz.commands.main import app
 from capsviz.data import DatasetMissing
 from capsviz.errors import CapsvizError
 from capsviz.files import CheckpointError
-from capsviz.network import fourier
+from capsviz.network import Network, fourier
 from capsviz.routing import parts
 from capsviz.training import choosing, forecast
 from capsviz.training.choosing import choose
@@ -28,17 +28,12 @@ from capsviz.training.feed import Batch, Feed, multi_hot, training_sets
 from capsviz.training.loop import build, train
 from capsviz.training.publish import exemplar_images
 from capsviz.training.step import ForwardPass, descend
-from tests.folders import BROKEN, COUNTS, drawn
+from tests.folders import BROKEN, COUNTS, drawn, renamed
+from tests.programs import command
 
 pytestmark = pytest.mark.long
 
 CLASSES = tuple(sorted(name.replace("/", "∕") for name in COUNTS))
-
-
-def command(*words: object):
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    assert result.exit_code == 0, (result.output, result.exception)
-    return result
 
 
 @pytest.fixture(scope="module")
@@ -111,14 +106,11 @@ def test_a_folder_that_moved_is_one_sentence(own, tmp_path, monkeypatch):
             CliRunner().invoke(app, ["evaluate", "--model", entry.name], catch_exceptions=False)
     finally:
         manifest.write_text(before)
-    (own / "my shapes").rename(own / "elsewhere")
-    try:
+    with renamed(own / "my shapes", "elsewhere") as elsewhere:
         with pytest.raises(DatasetMissing, match=r"There is no folder .*my shapes; put it back there, or into"):
             CliRunner().invoke(app, ["evaluate", "--model", "my-shapes-dr-residual"], catch_exceptions=False)
-        (tmp_path / "my shapes").symlink_to(own / "elsewhere")
+        (tmp_path / "my shapes").symlink_to(elsewhere)
         assert "it agrees" in command("evaluate", "--model", "my-shapes-dr-residual").output
-    finally:
-        (own / "elsewhere").rename(own / "my shapes")
 
 
 def test_classes_that_were_renamed_since_are_said_and_neither_measured_nor_published(own):
@@ -126,9 +118,8 @@ def test_classes_that_were_renamed_since_are_said_and_neither_measured_nor_publi
     (own / "theirs" / "bar").rename(own / "theirs" / "rod")
     said = command("evaluate", "--model", "my-shapes-dr-residual", "--data", "folder:theirs").stderr
     assert "my-shapes-dr-residual learned <b>cross<∕b>, a *round* one, bar; they count as" in said
-    (own / "my shapes" / "bar").rename(own / "my shapes" / "rod")
-    try:
-        evaluating = ("evaluate", "--model", "my-shapes-dr-residual")
+    evaluating = ("evaluate", "--model", "my-shapes-dr-residual")
+    with renamed(own / "my shapes" / "bar", "rod"):
         for words in (
             evaluating,
             (*evaluating, "--data", "folder:my shapes"),
@@ -136,8 +127,6 @@ def test_classes_that_were_renamed_since_are_said_and_neither_measured_nor_publi
         ):
             with pytest.raises(CapsvizError, match=r"learned .*, bar; give its folders their names back"):
                 CliRunner().invoke(app, words, catch_exceptions=False)
-    finally:
-        (own / "my shapes" / "rod").rename(own / "my shapes" / "bar")
 
 
 def test_a_run_does_not_go_on_with_other_images(tmp_path):
@@ -196,16 +185,22 @@ def test_what_is_asked_for_is_taken_and_resampling_is_said(tmp_path):
         choose("mnist", "dr", size=48)
 
 
+def learn(config: TrainingConfig, model: Network) -> None:
+    """A step of a training, but for the optimizer's own, on black images of the first class."""
+    images = torch.zeros(config.batch, *model.config.image, dtype=torch.uint8)
+    labels = torch.zeros(config.batch, 1, dtype=torch.int64)
+    batch = Batch(images, labels, multi_hot(labels, model.config.classes), images.unsqueeze(1))
+    descend(config, forecast._Alone(), model, ForwardPass(model), forecast._Alone(), batch, 0.5)
+
+
 @pytest.mark.parametrize(("routing", "classes"), [("l2", 4), ("dr", 100)])
 def test_the_forecast_is_what_a_step_or_a_validation_takes(routing, classes):
     config = TrainingConfig("folder:some", routing, "residual", batch=16)
     model = build(config, (3, 20, 20), classes)
-    images, labels = torch.zeros(16, 3, 20, 20, dtype=torch.uint8), torch.zeros(16, 1, dtype=torch.int64)
-    batch = Batch(images, labels, multi_hot(labels, classes), images.unsqueeze(1))
-    alone = forecast._Alone()
     with memory.Watch() as learning:
-        descend(config, alone, model, ForwardPass(model), alone, batch, 0.5)
+        learn(config, model)
     model.zero_grad()
+    images = torch.zeros(16, 3, 20, 20, dtype=torch.uint8)
     with memory.Watch() as validating, torch.inference_mode():
         model.eval()(images / 255, reconstruct=False)
     expected = max(learning.peak, validating.peak)
@@ -230,11 +225,8 @@ def test_what_is_routed_in_parts_is_forecast_by_two_of_them(routing, monkeypatch
     monkeypatch.setattr(parts.Cut, "parts", counted)
     taken = forecast._taken(config, model, 16)
     assert taken < 0.8 * whole and len(seen) < 40
-    images, labels = torch.zeros(16, 1, 28, 28, dtype=torch.uint8), torch.zeros(16, 1, dtype=torch.int64)
-    batch = Batch(images, labels, multi_hot(labels, 60), images.unsqueeze(1))
-    alone = forecast._Alone()
     with memory.Watch() as learning:
-        descend(config, alone, model, ForwardPass(model), alone, batch, 0.5)
+        learn(config, model)
     assert len(seen) > 100
     assert taken == pytest.approx(learning.peak, rel=0.05)
 
@@ -242,17 +234,14 @@ def test_what_is_routed_in_parts_is_forecast_by_two_of_them(routing, monkeypatch
 def test_a_forecast_and_the_steps_around_it_leave_one_another_their_numbers():
     config = TrainingConfig("folder:some", "dr", "compact", batch=32)
     model = build(config, (1, 28, 28), 2)
-    images, labels = torch.zeros(32, 1, 28, 28, dtype=torch.uint8), torch.zeros(32, 1, dtype=torch.int64)
-    batch = Batch(images, labels, multi_hot(labels, 2), images.unsqueeze(1))
     fourier._transforms.cache_clear()
     for expected in (0, 1):
         forecast.room(config, model)
         assert fourier._transforms.cache_info().currsize == expected
-        descend(config, forecast._Alone(), model, ForwardPass(model), forecast._Alone(), batch, 0.5)
+        learn(config, model)
         assert fourier._transforms.cache_info().currsize == 1
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("preset", "side", "classes", "batches"), [("residual", 20, 20, (8, 16, 64)), ("compact", 28, 20, (8, 16, 64))]
 )

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 from capsviz import data, zoo
 from capsviz.analysis import exchange
 from capsviz.commands.main import app
-from capsviz.errors import CapsvizError
 from capsviz.experiments import seeds
 from capsviz.training import loop
 from capsviz.training.config import TrainingConfig
@@ -22,6 +21,9 @@ from capsviz.training.journal import READINGS, abridged, read_metrics
 from capsviz.training.publish import publish
 from capsviz.training.runs import SUMMARY, open_run
 from capsviz.zoo.coefficient_history import HISTORY, read_history
+from tests import zoos
+from tests.folders import renamed
+from tests.programs import command, refused
 
 pytestmark = pytest.mark.long
 
@@ -57,8 +59,7 @@ def test_in_eight_bits_a_model_takes_half_the_room_and_is_measured_as_everybody_
     whole = publish(run)
     images = data.to_float(data.load("digits", "test").images[:50])
     scores = zoo.load("digits-l1-fc")(images).activations
-    result = CliRunner().invoke(app, ["zoo", "add", str(run), "--8-bits"])
-    assert result.exit_code == 0, result.output
+    command("zoo", "add", run, "--8-bits")
     entry = zoo.entry("digits-l1-fc")
     assert (whole.bits, entry.bits) == (16, 8) and entry.bytes < 0.6 * whole.bytes
     network = zoo.load("digits-l1-fc")
@@ -77,15 +78,13 @@ def test_a_published_model_takes_the_place_of_another(run, empty_zoo, tmp_path, 
     monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
     old = publish(run)
     curves = (empty_zoo / old.curves).read_text()
-    result = CliRunner().invoke(app, ["zoo", "add", str(run), "--name", "new", "--replaces", "digits-l1-fc"])
-    assert result.exit_code == 0, result.output
+    command("zoo", "add", run, "--name", "new", "--replaces", "digits-l1-fc")
     assert list(zoo.models()) == ["new"] and zoo.successors() == {"digits-l1-fc": "new"}
     kept = seeds.recorded()["digits-l1-fc"]
     steps = json.loads((run / SUMMARY).read_text())["steps"]
     assert (kept.errors, kept.steps, kept.command) == ((old.test_error,), steps, old.command)
     assert seeds.curves_of("digits-l1-fc").read_text() == curves
-    result = CliRunner().invoke(app, ["zoo", "add", str(run), "--name", "newer", "--replaces", "absent"])
-    assert result.exit_code == 1 and list(zoo.models()) == ["new"]
+    assert refused("zoo", "add", run, "--name", "newer", "--replaces", "absent") and list(zoo.models()) == ["new"]
 
 
 @pytest.mark.parametrize("file", [False, True])
@@ -98,11 +97,10 @@ def test_a_model_that_cannot_be_replaced_is_said_before_anything_changes(file, r
     before = {path: path.read_bytes() for path in empty_zoo.rglob("*.*")}
 
     def said(*words: str) -> str:
-        result = CliRunner().invoke(app, ["zoo", "add", str(source), *words])
-        assert result.exit_code == 1 and isinstance(result.exception, CapsvizError)
+        sentence = refused("zoo", "add", source, *words)
         assert {path: path.read_bytes() for path in empty_zoo.rglob("*.*")} == before
         assert not (tmp_path / "results").exists()
-        return str(result.exception)
+        return sentence
 
     own = said("--name", old.name, "--replaces", old.name)
     assert own.startswith("digits-l1-fc is in the zoo;" if file else "digits-l1-fc cannot take its own place;")
@@ -133,11 +131,8 @@ def test_an_altered_or_missing_history_is_named(run, empty_zoo):
 
 
 def test_a_model_without_history_says_none(run, empty_zoo):
-    (run / HISTORY).rename(run / "elsewhere")
-    try:
+    with renamed(run / HISTORY, "elsewhere"):
         entry = publish(run, name="plain")
-    finally:
-        (run / "elsewhere").rename(run / HISTORY)
     assert entry.history == entry.history_sha256 == ""
     assert zoo.history("plain") is None
     zoo.verify_history(entry)
@@ -145,11 +140,9 @@ def test_a_model_without_history_says_none(run, empty_zoo):
 
 def test_a_manifest_from_before_histories_and_eight_bits_stays_valid(run, empty_zoo):
     publish(run)
-    manifest = empty_zoo / "manifest.json"
-    rows = json.loads(manifest.read_text())
-    for row in rows["models"]:
-        del row["history"], row["history_sha256"], row["bits"]
-    manifest.write_text(json.dumps(rows))
+    row = zoos.rows(empty_zoo)["digits-l1-fc"]
+    del row["history"], row["history_sha256"], row["bits"]
+    zoos.state(empty_zoo, row)
     assert zoo.history("digits-l1-fc") is None
     zoo.verify(zoo.entry("digits-l1-fc"))
 
@@ -180,9 +173,8 @@ def test_of_a_long_run_every_epoch_is_kept_and_the_last_step(count, left):
 def test_a_model_of_another_training_is_not_replaced_unasked(run, empty_zoo):
     first = publish(run)
     assert publish(run) == first, "the same training again"
-    manifest = json.loads((empty_zoo / "manifest.json").read_text())
-    manifest["models"][0]["command"] = "capsviz train --data digits --routing l1 --preset tiny --epochs 30 --no-decoder"
-    (empty_zoo / "manifest.json").write_text(json.dumps(manifest))
+    other = {"command": "capsviz train --data digits --routing l1 --preset tiny --epochs 30 --no-decoder"}
+    zoos.state(empty_zoo, zoos.rows(empty_zoo)[first.name] | other)
     before = (empty_zoo / first.file).read_bytes()
     with pytest.raises(zoo.ZooError, match="digits-l1-fc is in the zoo, from another training; give this one a name"):
         publish(run)
