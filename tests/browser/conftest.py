@@ -47,6 +47,13 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a page of these tests answers, the script that a file of them calls PAGE."""
+    with served(f"tests/browser/{request.module.PAGE}", tmp_path_factory.mktemp("page")) as address:
+        yield address
+
+
 @pytest.fixture
 def moving(open_window: Callable[..., sync_api.Page], address: str) -> Iterator[Visitor]:
     """A visitor to whom pictures play and glide, who has not opened a page yet."""

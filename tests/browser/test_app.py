@@ -181,11 +181,7 @@ def test_a_digit_drawn_on_the_pad_flows_through_the_pages_and_the_link(
     first = visitor.board()
     paper = visitor.window.locator('[data-testid="stSidebar"] canvas')
     box = visitor.box(paper)
-    x = box["x"] + box["width"] / 2
-    visitor.window.mouse.move(x, box["y"] + 0.15 * box["height"])
-    visitor.window.mouse.down()
-    visitor.window.mouse.move(x, box["y"] + 0.85 * box["height"], steps=8)
-    visitor.window.mouse.up()
+    visitor.drag(box["x"] + box["width"] / 2, box["y"] + 0.15 * box["height"], 0, 0.7 * box["height"])
     sync_api.expect(visitor.window.get_by_text("your drawing")).to_be_visible()
     visitor.eventually(lambda: visitor.board() != first, "the drawing routed")
     visitor.eventually(lambda: "picture=" in visitor.query(), "the drawing in the link")

@@ -103,8 +103,7 @@ def test_each_class_costs_what_the_library_says_and_their_sum_is_its_loss(visito
 
 def test_the_number_of_parts_is_in_the_link_of_every_page_however_long_it_is_dragged(visitor: Visitor):
     visitor.open("basics?model=digits-dr&exhibit=parts")
-    thumb = visitor.box(visitor.window.get_by_role("slider", name="Parts of each class capsule"))
-    x, y = thumb["x"] + thumb["width"] / 2, thumb["y"] + thumb["height"] / 2
+    x, y = visitor.middle(visitor.window.get_by_role("slider", name="Parts of each class capsule"))
     visitor.window.mouse.move(x, y)
     visitor.window.mouse.down()
     visitor.window.wait_for_timeout(1200)
@@ -121,9 +120,6 @@ def test_a_class_capsule_is_dragged_along_its_branch(visitor: Visitor):
     chart = window.locator("section.margin canvas")
     at = chart.evaluate("canvas => canvas.closest('section').capsvizBoard.chart.spot(3)")
     box = visitor.box(chart)
-    window.mouse.move(box["x"] + at["x"], box["y"] + at["y"])
-    window.mouse.down()
-    window.mouse.move(box["x"] + at["x"] + 80, box["y"] + 10, steps=5)
-    window.mouse.up()
+    visitor.drag(box["x"] + at["x"], box["y"] + at["y"], 80, 10 - at["y"])
     visitor.eventually(lambda: "lengths=3" in visitor.query() and "0.5&" not in visitor.query() + "&", "another length")
     assert float(window.locator("section.margin tbody tr").nth(3).locator("output").inner_text()) > 0.6

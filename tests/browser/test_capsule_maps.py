@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -12,32 +10,16 @@ from tests.browser.api import sync_api
 from tests.browser.maps_page import CLASS, STEPS, shown
 from tests.browser.pen import marks, words
 from tests.browser.test_routing_board import EVEN
-from tests.browser.visitor import Guest, visits
-from tests.serving import served
+from tests.browser.visitor import Holder, visits
 
+PAGE = "maps_page.py"
 SIGHT = "board.parts.find(part => part.picture)"
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[str]:
-    """The page, served: its address."""
-    with served("tests/browser/maps_page.py", tmp_path_factory.mktemp("maps")) as address:
-        yield address
-
-
-class Viewer(Guest):
+class Viewer(Holder):
     """Somebody who watches the maps of the page."""
 
-    def __init__(self, window: sync_api.Page, address: str) -> None:
-        super().__init__(window, address)
-        self.board = window.locator(".capsule-maps")
-
-    def settle(self) -> None:
-        self.window.locator('.capsule-maps[data-ready="true"]').wait_for()
-
-    def ask(self, code: str, argument: object = None):
-        """A question to the maps of the page."""
-        return self.board.evaluate(f"(root, it) => {{ const board = root.capsvizBoard; return {code}; }}", argument)
+    place, ready = ".capsule-maps", '.capsule-maps[data-ready="true"]'
 
     def click(self, capsule: int) -> None:
         """Click on a capsule of the first map."""

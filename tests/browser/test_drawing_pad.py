@@ -112,20 +112,13 @@ ONE = [(0.36, 0.3), (0.52, 0.14), (0.52, 0.86)]
 ZERO = [(0.5 + 0.24 * math.sin(turn), 0.5 - 0.36 * math.cos(turn)) for turn in np.linspace(0, 2 * math.pi, 17)]
 
 
-def read_by_a_model(png: bytes) -> int:
+@pytest.mark.parametrize(("digit", "places"), enumerate((ZERO, ONE)))
+def test_a_drawn_digit_is_read_as_such(pad, digit, places):
+    pad.stroke(*places)
     model = zoo.load("digits-dr")
-    prepared = data.prepare(data.read_image(png), model.config.image, layout="digit", invert=False)
-    return int(model(data.to_float(prepared.pixels)[None]).activations.argmax())
-
-
-def test_a_drawn_one_is_read_as_one(pad):
-    pad.stroke(*ONE)
-    assert read_by_a_model(pad.png(pad.after("nothing"))) == 1
-
-
-def test_a_drawn_zero_is_read_as_zero(pad):
-    pad.stroke(*ZERO)
-    assert read_by_a_model(pad.png(pad.after("nothing"))) == 0
+    drawn = data.read_image(pad.png(pad.after("nothing")))
+    prepared = data.prepare(drawn, model.config.image, layout="digit", invert=False)
+    assert int(model(data.to_float(prepared.pixels)[None]).activations.argmax()) == digit
 
 
 def test_the_ink_is_where_it_was_drawn_and_as_thick_as_the_pen(pad):

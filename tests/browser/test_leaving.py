@@ -94,16 +94,12 @@ def test_a_half_step_that_is_left_by_a_link_is_there_again(visitor: Visitor):
 
 def test_a_stroke_that_is_left_by_a_link_goes_along(visitor: Visitor):
     visitor.open("dynamic?model=digits-dr&source=pad")
-    pad, mouse = visitor.window.locator(".pad canvas"), visitor.window.mouse
+    pad = visitor.window.locator(".pad canvas")
     visitor.window.evaluate(PATIENT)
 
     def stroke(across: float) -> None:
-        pad.scroll_into_view_if_needed()
         box = visitor.box(pad)
-        mouse.move(box["x"] + across * box["width"], box["y"] + 0.2 * box["height"])
-        mouse.down()
-        mouse.move(box["x"] + across * box["width"], box["y"] + 0.8 * box["height"], steps=4)
-        mouse.up()
+        visitor.drag(box["x"] + across * box["width"], box["y"] + 0.2 * box["height"], 0, 0.6 * box["height"])
 
     stroke(0.4)
     visitor.eventually(lambda: "picture=" in visitor.query(), "the drawing in the link")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -12,10 +11,10 @@ from capsviz import zoo
 from capsviz.analysis import perturbation
 from capsviz.analysis.predictions import recorded
 from tests.browser.api import sync_api
-from tests.browser.visitor import Guest, visits
+from tests.browser.visitor import Holder, visits
 from tests.known import known
-from tests.serving import served
 
+PAGE = "live_page.py"
 CLASS = 3  # what the page starts with
 AT_REST = """async board => { let before = -1;
     while (board.capsvizFrames !== before) {
@@ -31,27 +30,15 @@ def signs(text: str) -> str:
     return "0.0" if text == "-0.0" else text.replace("-", "−")
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory) -> Iterator[str]:
-    """The page, served: its address."""
-    with served("tests/browser/live_page.py", tmp_path_factory.mktemp("live")) as address:
-        yield address
-
-
-class Live(Guest):
+class Live(Holder):
     """Somebody who moves the capsule of the page."""
 
-    def __init__(self, window: sync_api.Page, address: str) -> None:
-        super().__init__(window, address)
-        self.board = window.locator(".live-decoder")
-
-    def settle(self) -> None:
-        self.window.locator('.live-decoder[data-ready="true"]').wait_for()
+    place, ready = ".live-decoder", '.live-decoder[data-ready="true"]'
 
     def slider(self, dimension: int) -> sync_api.Locator:
         return self.board.locator('input[type="range"]').nth(dimension)
 
-    def drag(self, dimension: int, to: float, steps: int = 20) -> None:
+    def slide(self, dimension: int, to: float, steps: int = 20) -> None:
         """Press on the thumb in the middle and move it to a place in 0..1 of the slider, without letting go."""
         box = self.box(self.slider(dimension))
         x, y = box["x"], box["y"] + box["height"] / 2
@@ -110,7 +97,7 @@ def test_dragging_draws_without_the_server_and_python_hears_where_it_ended(visit
     live = visit()
     still = live.canvas("after")
     asked = live.messages_sent
-    live.drag(5, 0.9)
+    live.slide(5, 0.9)
     live.until("(board) => board.querySelectorAll('output')[5].textContent !== '0'")
     live.until("(board) => board.querySelector('#dimension-5').value >= 0.15")
     offset = float(live.resting(live.slider(5).input_value, "the last move of the hand"))
@@ -142,7 +129,7 @@ def test_the_difference_is_signed(visit):
 def test_a_double_click_resets_one_slider_and_the_button_all(visit):
     live = visit()
     for dimension in (0, 9):
-        live.drag(dimension, 0.8)
+        live.slide(dimension, 0.8)
         live.window.mouse.up()
     live.heard(r"heard \(0\.\d+, 0\.0.*0\.[12]")
     live.slider(0).dblclick()
@@ -191,8 +178,7 @@ def test_dragging_a_cell_moves_that_number_by_standard_deviations(visit):
     assert live.board.locator(".chosen .cell").nth(4).get_attribute("aria-valuetext") == signs(told)
     assert live.board.locator(".cells-key span").all_inner_texts() == ["≤ −6 σ", "≥ 6 σ"]
     asked = live.messages_sent
-    box = live.box(live.board.locator(".chosen .cell").nth(4))
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y = live.middle(live.board.locator(".chosen .cell").nth(4))
     live.window.mouse.move(x, y)
     live.window.mouse.down()
     live.window.mouse.move(x, y - 48, steps=12)  # three standard deviations
@@ -293,7 +279,7 @@ def test_four_decoders_answer_to_one_slider_each_with_its_own_capsule(visit):
     live = visit("?several")
     assert live.board.locator("h4").all_inner_texts() == ["DR", "EM", "L2", "L1"]
     assert not any(live.board.locator(".word").all_inner_texts()), "one model's words say nothing of another's numbers"
-    live.drag(5, 1.0)
+    live.slide(5, 1.0)
     live.until("(board) => board.querySelectorAll('output')[5].textContent === '+0.25'")
     live.window.mouse.up()
     live.heard(r"heard \(0\.0(, 0\.0){4}, 0\.25")
@@ -305,7 +291,7 @@ def test_four_decoders_answer_to_one_slider_each_with_its_own_capsule(visit):
 def test_four_decoders_of_the_papers_size_follow_the_hand(visit):
     live = visit("?several=paper")
     before = [live.canvas("after", place) for place in range(4)]
-    live.drag(5, 1.0, steps=40)
+    live.slide(5, 1.0, steps=40)
     live.until("(board) => board.capsvizLatencies.length > 3")
     live.window.mouse.up()
     live.heard(r"heard \(0\.0(, 0\.0){4}, 0\.25")

@@ -72,11 +72,8 @@ def ellipses(player: Player, colour: str) -> list[np.ndarray]:
 
 
 def test_a_dragged_point_changes_colours_numbers_chart_and_link(player: Player):
-    before, (x, y) = player.all(), player.at(0)
-    player.window.mouse.move(x, y)
-    player.window.mouse.down()
-    player.window.mouse.move(x + 60, y + 20, steps=6)
-    player.window.mouse.up()
+    before = player.all()
+    player.drag(*player.at(0), 60, 20)
     parts = ("points", "picture", "chart", "lines", "note")
     player.eventually(lambda: all(player.all()[what] != before[what] for what in parts), "the dragged point, drawn")
     now = player.all()

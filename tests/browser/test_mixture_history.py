@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.test_whole_page import FIND, Act, button, drag, key, settled, slide
+from tests.browser.test_whole_page import FIND, Act, button, key, settled, slide
 from tests.browser.visitor import Visitor
 
 
@@ -19,7 +19,7 @@ def drag_a_point(visitor: Visitor) -> None:
         "board => { const box = board.plane.canvas.getBoundingClientRect(), at = board.plane.place(board.points[0]);"
         " return [box.x + at[0], box.y + at[1]]; }"
     )
-    drag(visitor, x, y, 60, 20)
+    visitor.drag(x, y, 60, 20)
 
 
 def held(visitor: Visitor) -> None:

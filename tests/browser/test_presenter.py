@@ -266,17 +266,13 @@ def test_what_a_page_is_about_is_on_the_screen_without_scrolling(visitor: Visito
         visitor.eventually(fits, f"{place} on the screen: {shown.bounding_box()}")
         if ".routing" in place:  # and of the buttons below it, no sliver
             visitor.eventually(lambda: box(tools)["y"] >= 720, f"the buttons below the screen: {box(tools)}")
-    visitor.follow("/discriminative?part=ascent&model=digits-l2&present=1")
     charts = visitor.window.locator(".capsule-maps .beside canvas")
-    for width, height in ((1280, 720), (1920, 1080)):
-        visitor.window.set_viewport_size({"width": width, "height": height})
-        shown_whole = partial(four_shown_above, charts, height, 50 * width / 1280)
-        visitor.eventually(shown_whole, f"the lines of the ascent: {lowest(charts)}")
-    visitor.follow("/discriminative?part=history&model=digits-l2&present=1")  # and how b is spread
-    for width, height in ((1920, 1080), (1280, 720)):
-        visitor.window.set_viewport_size({"width": width, "height": height})
-        shown_whole = partial(four_shown_above, charts, height, 50 * width / 1280)
-        visitor.eventually(shown_whole, f"history and how b is spread: {lowest(charts)}")
+    for part in ("ascent", "history"):  # with it how b is spread
+        visitor.follow(f"/discriminative?part={part}&model=digits-l2&present=1")
+        for width, height in ((1280, 720), (1920, 1080)):
+            visitor.window.set_viewport_size({"width": width, "height": height})
+            shown_whole = partial(four_shown_above, charts, height, 50 * width / 1280)
+            visitor.eventually(shown_whole, f"the charts of the {part}: {lowest(charts)}")
     visitor.window.set_viewport_size({"width": 1920, "height": 1080})
     visitor.follow("/discriminative?part=coefficients&model=digits-l2&present=1")
     said = visitor.window.locator(".capsule-maps .readout")

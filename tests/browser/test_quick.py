@@ -143,8 +143,7 @@ def test_a_cell_that_is_held_while_the_next_image_comes_stays_the_one_that_moves
     visitor.open("perturb?model=digits-dr&image=0&hand=cells&class=2")
     board, mouse = visitor.window.locator(".live-decoder").first, visitor.window.mouse
     cell = board.get_by_role("slider", name="class 6, dimension 5", exact=True)
-    box = visitor.box(cell)
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x, y = visitor.middle(cell)
     visitor.press("Alt+]")
     mouse.move(x, y)
     mouse.down()
@@ -168,10 +167,10 @@ def test_a_cell_that_is_held_while_the_next_image_comes_stays_the_one_that_moves
 
 def test_the_cloud_stays_as_it_was_turned_when_an_answer_comes(visitor: Visitor):
     visitor.open("?model=digits-dr&image=0&3d=0.5,0.3")
-    box = visitor.box(visitor.window.locator("section.routing .cloud canvas"))
+    middle = visitor.middle(visitor.window.locator("section.routing .cloud canvas"))
     visitor.window.keyboard.press("ArrowLeft")
     visitor.window.wait_for_timeout(250)
-    drag(visitor, (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2), 80, 20)
+    drag(visitor, middle, 80, 20)
     visitor.eventually(lambda: link(visitor) == "model=digits-dr&image=0&frame=10&3d=1.17,0.47", "the turn in the link")
     visitor.settle()
     assert at(visitor, "[board.cloud.camera.yaw, board.cloud.camera.pitch]") == pytest.approx([1.17, 0.47], abs=0.01)
@@ -180,9 +179,9 @@ def test_the_cloud_stays_as_it_was_turned_when_an_answer_comes(visitor: Visitor)
 def test_a_knob_that_is_held_is_not_put_back_by_an_answer(visitor: Visitor):
     visitor.open("mixtures?model=digits-dr&as=votes")
     knob = visitor.window.get_by_role("slider", name="βₐ")
-    box = visitor.box(knob)
+    middle = visitor.middle(knob)
     visitor.press("ArrowLeft")
-    drag(visitor, (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2), 40, 0)
+    drag(visitor, middle, 40, 0)
     left = knob.input_value()
     assert float(left) > 0
     visitor.eventually(lambda: f"beta_a={left}" in link(visitor) and "frame=29" in link(visitor), "both in the link")

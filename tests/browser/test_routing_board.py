@@ -116,12 +116,7 @@ def test_how_the_votes_are_looked_at_is_in_the_link_and_comes_back_with_it(visit
     visitor.eventually(lambda: "heat=off" in visitor.query(), "the bare image in the link")
     board.get_by_title("Sort by û·v").click()
     visitor.eventually(lambda: "list=agreement" in visitor.query(), "the order of the list in the link")
-    canvas = visitor.box(board.locator(".cloud canvas"))
-    x, y = canvas["x"] + canvas["width"] / 2, canvas["y"] + canvas["height"] / 2
-    visitor.window.mouse.move(x, y)
-    visitor.window.mouse.down()
-    visitor.window.mouse.move(x + 60, y, steps=4)
-    visitor.window.mouse.up()
+    visitor.drag(*visitor.middle(board.locator(".cloud canvas")), 60, 0)
     visitor.eventually(lambda: "3d=1.1%2C0.35" in visitor.query(), "the new angle in the link")
     board.locator(".cloud canvas").focus()
     frame = at(visitor, "board.root.dataset.frame")

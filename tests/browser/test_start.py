@@ -83,10 +83,7 @@ def test_a_hand_takes_the_votes_and_one_back_gives_the_story_again(visitor: Visi
     assert urlsplit(visitor.window.url).path == "/" and visitor.query() == ""
     at = toy(visitor, "toy.parents[1].plane.place(toy.votes[0][1])")  # those for parent 2 stand still
     second = visitor.box(visitor.window.locator(".toy canvas").nth(1))
-    visitor.window.mouse.move(second["x"] + at["x"], second["y"] + at["y"])
-    visitor.window.mouse.down()
-    visitor.window.mouse.move(second["x"] + at["x"] - 60, second["y"] + at["y"] - 60, steps=6)
-    visitor.window.mouse.up()
+    visitor.drag(second["x"] + at["x"], second["y"] + at["y"], -60, -60)
     visitor.eventually(lambda: "toy=" in visitor.query(), "the votes in the link")
     assert urlsplit(visitor.window.url).path == "/" and visitor.query().startswith("page=start&")
     visitor.settle()

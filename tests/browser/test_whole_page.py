@@ -146,14 +146,6 @@ def on_the_row(visitor: Visitor) -> None:
     visitor.window.locator(".sweep .images canvas").click(position={"x": 20, "y": 20})
 
 
-def drag(visitor: Visitor, x: float, y: float, right: float, down: float) -> None:
-    """The mouse, pressed at a place of the window and moved by so many pixels."""
-    visitor.window.mouse.move(x, y)
-    visitor.window.mouse.down()
-    visitor.window.mouse.move(x + right, y + down, steps=4)
-    visitor.window.mouse.up()
-
-
 def drag_a_vote(visitor: Visitor) -> None:
     """The vote of the toy's first capsule for its first parent, moved."""
     visitor.still()
@@ -163,17 +155,13 @@ def drag_a_vote(visitor: Visitor) -> None:
         " const at = plane.place(toy.votes[0][0]);"
         " return [box.x + at.x, box.y + at.y]; }"
     )
-    drag(visitor, x, y, 40, -40)
+    visitor.drag(x, y, 40, -40)
 
 
 def drag_s(visitor: Visitor) -> None:
     """The vector of squash, moved to below the axis."""
-    box = visitor.box(visitor.window.locator("section.squash canvas").first)
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    visitor.window.mouse.move(x + 60, y - 40)
-    visitor.window.mouse.down()
-    visitor.window.mouse.move(x + 70, y + 50, steps=4)
-    visitor.window.mouse.up()
+    x, y = visitor.middle(visitor.window.locator("section.squash canvas").first)
+    visitor.drag(x + 60, y - 40, 10, 90)
 
 
 def capsule_of_the_maps(visitor: Visitor) -> None:

@@ -106,6 +106,18 @@ class Guest:
                 kept, since, same = now, time.monotonic(), 0
         return kept
 
+    def middle(self, shown: sync_api.Locator) -> tuple[float, float]:
+        """Where in the window the middle of something lies, as of `box`."""
+        box = self.box(shown)
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def drag(self, x: float, y: float, right: float, down: float) -> None:
+        """The mouse, pressed at a place of the window, moved by so many pixels and let go."""
+        self.window.mouse.move(x, y)
+        self.window.mouse.down()
+        self.window.mouse.move(x + right, y + down, steps=8)
+        self.window.mouse.up()
+
     def press(self, key: str) -> None:
         """Press a key wherever the focus is not."""
         self.window.locator("body").press(key)
@@ -138,6 +150,25 @@ class Guest:
         alerts = self.window.query_selector_all('[data-testid="stAlert"] p')
         ours = [said for alert in alerts if (said := alert.inner_text()) == SENTENCE]
         return [*(box.inner_text() for box in boxes), *ours]
+
+
+class Holder(Guest):
+    """Somebody at a page with one board. place: where that is on the page; ready: what is there once it is drawn."""
+
+    place: str
+    ready: str
+
+    def __init__(self, window: sync_api.Page, address: str) -> None:
+        super().__init__(window, address)
+        self.board = window.locator(self.place)
+
+    def settle(self) -> None:
+        """Wait until the board is drawn."""
+        self.window.locator(self.ready).first.wait_for()
+
+    def ask(self, code: str, argument: object = None) -> Any:
+        """What an expression says of `board`, of its element `root` and of the argument `it`."""
+        return self.board.evaluate(f"(root, it) => {{ const board = root.capsvizBoard; return {code}; }}", argument)
 
 
 class Visitor(Guest):
