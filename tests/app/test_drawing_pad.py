@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 
 import pytest
 from PIL import Image, ImageDraw
@@ -11,15 +10,14 @@ from streamlit.testing.v1 import AppTest
 
 from app.components.drawing_pad import received
 from capsviz.data import ImageError, prepare, read_image
+from tests.app.pictures import encoded
 
 
 def drawing(*line: int) -> bytes:
     """A white line on black, as the pad sends it."""
     picture = Image.new("L", (280, 280))
     ImageDraw.Draw(picture).line(line, fill=255, width=20)
-    file = io.BytesIO()
-    picture.save(file, format="PNG")
-    return file.getvalue()
+    return encoded(picture)
 
 
 def test_the_png_arrives_as_it_was_sent():

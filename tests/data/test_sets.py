@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import subprocess
-import sys
 import tarfile
 
 import numpy as np
@@ -27,6 +25,8 @@ from capsviz.data import (
 from capsviz.data import digits as carried
 from capsviz.data.dataset import download_command
 from capsviz.data.images import stratified_split
+from tests.app.pictures import encoded
+from tests.programs import printed
 
 MNIST_FILES = {
     "train-images-idx3-ubyte": 47_040_016,
@@ -176,13 +176,7 @@ def test_the_root_is_the_argument_then_the_environment_then_the_cache(monkeypatc
 
 
 def _jpeg(colour, size=(32, 32)) -> bytes:
-    return _saved(Image.new("RGB", size, colour))
-
-
-def _saved(picture) -> bytes:
-    opened = io.BytesIO()
-    picture.save(opened, "JPEG")
-    return opened.getvalue()
+    return encoded(Image.new("RGB", size, colour), "JPEG")
 
 
 def _small_cifar(monkeypatch):
@@ -236,7 +230,7 @@ def test_a_cifar10_archive_with_images_missing_or_cut_short_is_refused(monkeypat
 def test_a_jpeg_of_cifar10_is_decoded_as_pillow_decodes_it():
     noise = np.random.default_rng(3).integers(0, 256, (4, 32, 32, 3), dtype=np.uint8)
     for picture in (*map(Image.fromarray, noise), Image.fromarray(noise[0, :, :, 0])):
-        data = _saved(picture)
+        data = encoded(picture, "JPEG")
         with Image.open(io.BytesIO(data)) as opened:
             pillow = torch.from_numpy(np.array(opened.convert("RGB"))).permute(2, 0, 1)
         assert torch.equal(torchvision_sets._decoded(data), pillow)
@@ -276,7 +270,7 @@ def test_of_a_cifar10_archive_that_begins_with_them_only_the_test_images_are_rea
 
 def test_the_digits_are_read_without_the_library_that_carries_them():
     code = "import sys; from capsviz.data import load; load('digits', 'test'); assert 'sklearn' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert printed(code) == ""
     pixels, targets = load_digits(return_X_y=True)
     whole = [load("digits", split) for split in ("train", "test")]
     assert sum(map(len, whole)) == len(pixels)

@@ -6,7 +6,6 @@ import io
 import os
 import struct
 import tracemalloc
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +17,9 @@ from PIL import Image, ImageDraw
 
 from capsviz.data import ImageError, load, prepare, read_image
 from capsviz.data.visitor import levels_of
+from tests.app.pictures import encoded, enormous
 
 Ink = int | tuple[int, ...]
-
-
-def _bytes(image: Image.Image, form: str = "PNG", **options) -> bytes:
-    opened = io.BytesIO()
-    image.save(opened, form, **options)
-    return opened.getvalue()
 
 
 def _seven(size=(200, 300), ink: Ink = 0, paper: Ink = 255, mode="L") -> Image.Image:
@@ -36,27 +30,17 @@ def _seven(size=(200, 300), ink: Ink = 0, paper: Ink = 255, mode="L") -> Image.I
     return image
 
 
-def _png_header(width: int, height: int) -> bytes:
-    """A PNG that claims a size and holds next to nothing: what a decompression bomb looks like from outside."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
-
-
 BAD = {
     "0 bytes": b"",
     "no image": b"%PDF-1.7 this is a document, not a picture",
     "svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>",
     "postscript": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\n",
     "heic": b"\0\0\0\x18ftypheic\0\0\0\0mif1heic",
-    "30 000 × 30 000": _png_header(30_000, 30_000),
-    "9 000 × 9 000": _png_header(9_000, 9_000),
-    "truncated png": _bytes(_seven())[:300],
-    "truncated jpeg": _bytes(_seven(), "JPEG")[:900],
-    "truncated gif": _bytes(_seven(), "GIF")[:120],
+    "30 000 × 30 000": enormous(30_000, 30_000),
+    "9 000 × 9 000": enormous(9_000, 9_000),
+    "truncated png": encoded(_seven())[:300],
+    "truncated jpeg": encoded(_seven(), "JPEG")[:900],
+    "truncated gif": encoded(_seven(), "GIF")[:120],
 }
 
 
@@ -78,7 +62,7 @@ def test_what_nothing_is_drawn_on_stays_empty_both_ways():
 def test_a_deep_picture_takes_little_more_memory_than_its_pixels():
     deep = Image.fromarray(np.arange(3000 * 3000, dtype=np.uint32).reshape(3000, 3000).astype(np.uint16))
     tracemalloc.start()
-    shown = read_image(_bytes(deep))
+    shown = read_image(encoded(deep))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5 * 3000 * 3000 and max(shown.image.size) == 1024
@@ -109,20 +93,15 @@ def test_the_sentence_says_what_is_wrong(name, word):
 def test_a_bomb_is_refused_before_it_is_decoded(monkeypatch):
     from PIL import ImageFile
 
-    def decode(*_):
-        raise AssertionError("the pixels were decoded")
-
-    monkeypatch.setattr(ImageFile.ImageFile, "load", decode)
+    monkeypatch.setattr(ImageFile.ImageFile, "load", lambda _: pytest.fail("the pixels were decoded"))
     for bomb in (BAD["30 000 × 30 000"], BAD["9 000 × 9 000"], of_a_tile(16_384)):
         with pytest.raises(ImageError, match="million pixels"):
             read_image(bomb)
 
 
 def test_an_icon_whose_pictures_are_decoded_to_learn_its_size_is_no_picture():
-    file = io.BytesIO()
-    Image.new("RGB", (32, 32)).save(file, "ICO")
     with pytest.raises(ImageError, match="choose a file in PNG, JPEG, GIF, WebP, TIFF or BMP"):
-        read_image(file.getvalue())
+        read_image(encoded(Image.new("RGB", (32, 32)), "ICO"))
 
 
 def of_a_tile(side: int) -> bytes:
@@ -135,13 +114,13 @@ def of_a_tile(side: int) -> bytes:
 def test_a_path_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ImageError, match=r"nowhere\.png"):
         read_image(tmp_path / "nowhere.png")
-    (tmp_path / "seven.png").write_bytes(_bytes(_seven()))
+    (tmp_path / "seven.png").write_bytes(encoded(_seven()))
     assert read_image(str(tmp_path / "seven.png")).image.size == (200, 300)
     with pytest.raises(ImageError, match=r"^~nobody-here/a\.png cannot be opened"):
         read_image("~nobody-here/a.png")
 
 
-SAMPLES = [_bytes(_seven(), form) for form in ("PNG", "JPEG", "GIF", "TIFF", "BMP", "WEBP", "PPM")]
+SAMPLES = [encoded(_seven(), form) for form in ("PNG", "JPEG", "GIF", "TIFF", "BMP", "WEBP", "PPM")]
 
 
 @given(st.sampled_from(SAMPLES), st.data())
@@ -166,7 +145,7 @@ def _differs(prepared) -> int:
 
 
 def test_dark_on_white_and_white_on_dark_are_the_same_digit():
-    prepared = prepare(read_image(_bytes(_seven())), (1, 28, 28))
+    prepared = prepare(read_image(encoded(_seven())), (1, 28, 28))
     assert prepared.inverted
     assert any("inverted" in note for note in prepared.notes)
     assert _differs(prepared) == 0
@@ -182,7 +161,7 @@ def test_the_visitor_can_decide_about_inversion():
 @pytest.mark.parametrize(("ink", "paper"), [((0, 0, 0, 255), (0, 0, 0, 0)), ((255, 255, 255, 255), (255, 255, 255, 0)),
                                         ((0, 0, 0, 255), (255, 255, 255, 255))])  # fmt: skip
 def test_transparency_gets_the_background_that_shows_the_ink(ink, paper):
-    seen = read_image(_bytes(_seven(ink=ink, paper=paper, mode="RGBA")))
+    seen = read_image(encoded(_seven(ink=ink, paper=paper, mode="RGBA")))
     assert seen.image.mode == "RGB"
     assert any("Transparent" in note for note in seen.notes) == (paper[3] == 0)
     assert _differs(prepare(seen, (1, 28, 28))) == 0
@@ -190,7 +169,7 @@ def test_transparency_gets_the_background_that_shows_the_ink(ink, paper):
 
 def test_a_palette_with_a_transparent_colour_is_read():
     palette = _seven().convert("P")
-    seen = read_image(_bytes(palette, transparency=255))
+    seen = read_image(encoded(palette, transparency=255))
     assert seen.image.mode == "RGB"
     assert _differs(prepare(seen, (1, 28, 28))) == 0
 
@@ -198,7 +177,7 @@ def test_a_palette_with_a_transparent_colour_is_read():
 @pytest.mark.parametrize("form", ["PNG", "TIFF"])
 def test_sixteen_bits_are_scaled_and_not_clipped(form):
     ramp = np.tile(np.linspace(0, 65535, 256).astype(np.uint16), (256, 1))
-    seen = read_image(_bytes(Image.fromarray(ramp), form))
+    seen = read_image(encoded(Image.fromarray(ramp), form))
     assert any("8 bits" in note for note in seen.notes)
     assert (np.abs(np.asarray(seen.image)[0].astype(int) - np.arange(256)) <= 1).all()
 
@@ -206,7 +185,7 @@ def test_sixteen_bits_are_scaled_and_not_clipped(form):
 @pytest.mark.parametrize("top", [255, 1023, 4095, 65535, 3_000_000])
 def test_any_depth_of_grey_fills_the_range(top):
     values = np.linspace(0, top, 64).round().astype(np.int32).reshape(8, 8)
-    seen = np.asarray(read_image(_bytes(Image.fromarray(values), "TIFF")).image)
+    seen = np.asarray(read_image(encoded(Image.fromarray(values), "TIFF")).image)
     assert seen.min() == 0
     assert seen.max() == 255
     assert abs(int(seen[4, 0]) - 130) <= 2
@@ -219,31 +198,31 @@ def test_a_single_level_beyond_every_depth_is_black():
 
 def test_floating_point_pictures_are_read_unless_they_hold_no_numbers():
     values = np.linspace(0, 1, 64, dtype=np.float32).reshape(8, 8)
-    assert np.asarray(read_image(_bytes(Image.fromarray(values), "TIFF")).image).max() == 255
+    assert np.asarray(read_image(encoded(Image.fromarray(values), "TIFF")).image).max() == 255
     values[3, 3] = np.nan
     with pytest.raises(ImageError, match="not numbers"):
-        read_image(_bytes(Image.fromarray(values), "TIFF"))
+        read_image(encoded(Image.fromarray(values), "TIFF"))
 
 
 def test_cmyk_and_one_bit_pictures_are_read():
-    cmyk = _bytes(Image.new("CMYK", (50, 50), (0, 255, 255, 0)), "JPEG")
+    cmyk = encoded(Image.new("CMYK", (50, 50), (0, 255, 255, 0)), "JPEG")
     colour = read_image(cmyk).image.getpixel((25, 25))
     assert isinstance(colour, tuple)
     red, green, blue = colour
     assert red > 200
     assert green < 60
     assert blue < 60
-    assert read_image(_bytes(_seven().convert("1"))).image.mode == "L"
+    assert read_image(encoded(_seven().convert("1"))).image.mode == "L"
 
 
 @pytest.mark.parametrize("form", ["GIF", "PNG", "WEBP"])
 def test_of_an_animation_the_first_frame_is_used_and_that_is_said(form):
     frames = [Image.new("RGB", (30, 30), colour) for colour in ("red", "lime", "blue")]
     options = {"lossless": True} if form == "WEBP" else {}
-    seen = read_image(_bytes(frames[0], form, save_all=True, append_images=frames[1:], **options))
+    seen = read_image(encoded(frames[0], form, save_all=True, append_images=frames[1:], **options))
     assert any("first one" in note for note in seen.notes)
     assert seen.image.convert("RGB").getpixel((15, 15)) == (255, 0, 0)
-    assert read_image(_bytes(frames[0], form)).notes == ()
+    assert read_image(encoded(frames[0], form)).notes == ()
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
@@ -254,7 +233,7 @@ def test_a_picture_is_turned_as_exif_says(orientation, form):
     exif = Image.Exif()
     exif[0x0112] = orientation
     options = {"quality": 95} if form == "JPEG" else {}
-    data = _bytes(_seven(), form, exif=exif, **options)
+    data = encoded(_seven(), form, exif=exif, **options)
     seen = read_image(data).image
     with Image.open(io.BytesIO(data)) as opened:
         expected = ImageOps.exif_transpose(opened)
@@ -263,7 +242,7 @@ def test_a_picture_is_turned_as_exif_says(orientation, form):
 
 
 def test_a_large_photo_is_reduced_while_it_is_read():
-    seen = read_image(_bytes(Image.new("RGB", (4800, 3200), "gray"), "JPEG")).image
+    seen = read_image(encoded(Image.new("RGB", (4800, 3200), "gray"), "JPEG")).image
     assert max(seen.size) == 1024
     assert seen.height in (682, 683)
 
@@ -295,7 +274,7 @@ def test_mnist_s_own_digits_come_back_pixel_for_pixel(mnist):
 def test_a_picture_of_the_model_s_own_size_is_left_where_it_is():
     image = load("digits", "test").images[3]
     for picture in (image[0].numpy(), 255 - image[0].numpy()):
-        assert torch.equal(prepare(read_image(_bytes(Image.fromarray(picture))), (1, 28, 28)).pixels, image)
+        assert torch.equal(prepare(read_image(encoded(Image.fromarray(picture))), (1, 28, 28)).pixels, image)
 
 
 def test_a_digit_on_uneven_paper_is_lifted_off_it():
@@ -399,7 +378,7 @@ def test_of_a_picture_of_8_bits_no_more_than_the_header_is_read_for_its_levels(t
 
 
 def test_a_photo_in_passes_without_end_is_refused_before_it_is_decoded():
-    whole = _bytes(Image.new("RGB", (64, 64), 200), "JPEG", progressive=True)
+    whole = encoded(Image.new("RGB", (64, 64), 200), "JPEG", progressive=True)
     assert read_image(whole).image.size == (64, 64), "an ordinary one has some ten"
     with pytest.raises(ImageError, match=r"^The picture comes in more than 100 passes: [^\n]*\.$"):
         read_image(whole[:-2] + b"\xff\xda\x00\x08\x01" * 2_000 + whole[-2:])

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import base64
+import io
+from typing import Any, Literal
 
+import numpy as np
 import pytest
 import torch
+from numpy import ndarray
+from PIL import Image
 from sklearn.datasets import load_digits
 from torch import Tensor
 
@@ -27,6 +32,11 @@ def digits() -> Tensor:
     """Three handwritten digits of scikit-learn, enlarged to 28 × 28, in 0..1."""
     images = torch.from_numpy(load_digits().images[:3]).float().unsqueeze(1) / 16
     return torch.nn.functional.interpolate(images, (28, 28), mode="bilinear")
+
+
+def opened(trace: Any) -> ndarray:
+    """The pixels of a picture that travels as PNG."""
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(trace.source.partition(",")[2]))))
 
 
 @pytest.fixture(scope="session")

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import io
-
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 
 from capsviz.figures import FigureError, describe, image_blocks, method_grid
 from capsviz.figures.theme import DIVERGING
-
-
-def opened(trace):
-    """The pixels of a picture that travels as PNG."""
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(trace.source.split(",")[1]))))
+from tests.figures.conftest import opened
 
 
 @pytest.fixture

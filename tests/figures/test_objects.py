@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 
 import capsviz
 from capsviz.analysis.metrics import contributions
@@ -18,6 +15,7 @@ from capsviz.figures.network import network_strip
 from capsviz.figures.objects import drawn_in_colours, in_words, inked, objects_apart
 from capsviz.figures.theme import channels, class_inks, contrast
 from capsviz.routing import ASCENDING
+from tests.figures.conftest import opened
 from tests.known import known
 
 NAMES = ("digits-dr", "digits-em", "digits-l2")
@@ -103,8 +101,7 @@ def test_each_object_is_drawn_by_itself(images: torch.Tensor):
     trace = traced("digits-dr", images)
     *_, first, second = [each for each in objects_apart(trace).data if each.type == "image"]
     for shown, upper, drawing in zip((first, second), trace.named[0].tolist(), known(trace.drawings)[0], strict=True):
-        seen = np.asarray(Image.open(io.BytesIO(base64.b64decode(shown.source.partition(",")[2]))))
-        assert np.allclose(seen, drawing[0, ..., None].numpy() * channels(class_inks(10)[upper]), atol=1)
+        assert np.allclose(opened(shown), drawing[0, ..., None].numpy() * channels(class_inks(10)[upper]), atol=1)
 
 
 @pytest.mark.parametrize("penalty", ASCENDING)

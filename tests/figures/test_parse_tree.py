@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import io
-
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 
 import capsviz
 from capsviz.analysis.metrics import contributions
@@ -18,6 +14,7 @@ from capsviz.figures.errors import FigureError
 from capsviz.figures.parse_tree import WIDEST, in_words, parse_tree, parts, wholes
 from capsviz.figures.theme import class_colour
 from capsviz.network import CapsNet, preset
+from tests.figures.conftest import opened
 from tests.known import known
 
 
@@ -68,9 +65,8 @@ def test_a_part_is_pictured_by_what_it_sees(trace: capsviz.Trace):
     assert len(figure.layout.images) == len(chosen)
     for capsule, shown in zip(chosen, figure.layout.images, strict=True):
         top, left, bottom, right = model.receptive_field(capsule)
-        image = Image.open(io.BytesIO(base64.b64decode(shown.source.partition(",")[2])))
         seen = (255 * trace.images[0, 0, top:bottom, left:right]).round().numpy()
-        assert np.array_equal(np.asarray(image)[..., 0], seen)
+        assert np.array_equal(opened(shown)[..., 0], seen)
     given = contributions(trace)[chosen][:, uppers].amax(1).tolist()
     assert figure.data[-1].text == tuple(f"{most:.2f}" for most in given)
     boxes = [each for each in figure.data if each.type == "scatter" and each.xaxis == "x"]

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import io
-
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 
 import capsviz
 from capsviz.figures import (
@@ -22,13 +18,9 @@ from capsviz.figures import (
 )
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.picture import MOST_PIXELS, mosaic, picture, pixels
+from tests.figures.conftest import opened
 
 OFFSETS = tuple(round(0.05 * step - 0.25, 2) for step in range(11))
-
-
-def opened(trace):
-    """The pixels of a picture that travels as PNG."""
-    return np.asarray(Image.open(io.BytesIO(base64.b64decode(trace.source.split(",")[1]))))
 
 
 @pytest.fixture(scope="module")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import lzma
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -28,14 +26,16 @@ from capsviz.experiments import reports
 from capsviz.experiments import results as experiments
 from capsviz.experiments.result_files import KINDS
 from capsviz.files import HEADER
-from capsviz.network import CapsNet, preset
 from capsviz.tracing.layout import TraceError
 from capsviz.tracing.trace_set_writer import record
 from capsviz.training.config import TrainingConfig
 from capsviz.training.journal import read_lines
 from capsviz.training.loop import train
 from capsviz.training.runs import open_run, read_position, read_summary
+from tests import zoos
+from tests.app.pictures import encoded
 from tests.fuzz import damage
+from tests.networks import network
 
 Make = Callable[[Random], object]
 """An input, from a seeded source of chance."""
@@ -55,18 +55,10 @@ def variable(name: str, value: Path) -> Iterator[None]:
 
 def images(folder: Path) -> tuple[Make, Act]:
     """A visitor's pictures, of nine formats and of other sizes than they say."""
-    drawn = (np.add.outer(np.arange(40), np.arange(60)) * 2).astype(np.uint8)
-    whole = []
-    for kind, mode in [
-        *((kind, mode) for kind in ("PNG", "TIFF", "WEBP", "GIF") for mode in ("L", "RGB", "RGBA", "P"))
-    ]:
-        file = io.BytesIO()
-        Image.fromarray(drawn).convert(mode).save(file, kind)
-        whole.append(file.getvalue())
-    for kind in ("JPEG", "BMP", "PPM", "ICO", "AVIF"):
-        file = io.BytesIO()
-        Image.fromarray(drawn).convert("RGB").save(file, kind)
-        whole.append(file.getvalue())
+    drawn = Image.fromarray((np.add.outer(np.arange(40), np.arange(60)) * 2).astype(np.uint8))
+    kinds = [(kind, mode) for kind in ("PNG", "TIFF", "WEBP", "GIF") for mode in ("L", "RGB", "RGBA", "P")]
+    kinds += [(kind, "RGB") for kind in ("JPEG", "BMP", "PPM", "ICO", "AVIF")]
+    whole = [encoded(drawn.convert(mode), kind) for kind, mode in kinds]
 
     def read(given: object) -> None:
         assert isinstance(given, bytes)
@@ -77,17 +69,11 @@ def images(folder: Path) -> tuple[Make, Act]:
     return lambda random: damage.of_bytes(random.choice(whole), random), read
 
 
-def small(routing: str) -> CapsNet:
-    """A network of few capsules."""
-    config = replace(preset("tiny", "digits", routing), conv_channels=8, primary_types=4, decoder=(20,))
-    return CapsNet(config).eval()
-
-
 def traces(folder: Path) -> tuple[Make, Act]:
     """Traces of each kind of routing; one that opens is whole, and checked as one that is dropped into the app."""
     whole = []
     for routing in ("dr", "em", "attention"):
-        capsviz.trace(small(routing), torch.rand(2, 1, 28, 28)).save(folder / routing)
+        capsviz.trace(network(routing), torch.rand(2, 1, 28, 28)).save(folder / routing)
         whole.append((folder / routing).read_bytes())
 
     def make(random: Random) -> bytes:
@@ -109,7 +95,7 @@ def traces(folder: Path) -> tuple[Make, Act]:
 
 def sets(folder: Path) -> tuple[Make, Act]:
     """Recordings: their index or one of their shards is damaged."""
-    record(small("dr"), load("digits", "test"), folder, name="mine", count=6, shard_size=4)
+    record(network("dr"), load("digits", "test"), folder, name="mine", count=6, shard_size=4)
     index = json.loads((folder / "index.json").read_text())
     shards = {each["file"]: (folder / each["file"]).read_bytes() for each in index["shards"]}
 
@@ -136,10 +122,7 @@ def sets(folder: Path) -> tuple[Make, Act]:
 
 def manifests(folder: Path) -> tuple[Make, Act]:
     """Manifests of a zoo: it is listed, and each of its models opened."""
-    rows = json.loads((zoo.folder() / "manifest.json").read_text())["models"]
-    kept = [row for row in rows if row["name"] in ("digits-dr", "digits-l2-fc")]
-    for row in kept:
-        shutil.copy(zoo.folder() / row["file"], folder)
+    kept = list(zoos.rows(zoos.copied(folder, "digits-dr", "digits-l2-fc")).values())
 
     def make(random: Random) -> bytes:
         said = {"models": kept}
@@ -160,9 +143,7 @@ def manifests(folder: Path) -> tuple[Make, Act]:
 
 def weights(folder: Path) -> tuple[Make, Act]:
     """Weights of a zoo, with the digest in the manifest put right: what is left is to open them."""
-    row = next(
-        row for row in json.loads((zoo.folder() / "manifest.json").read_text())["models"] if row["name"] == "digits-dr"
-    )
+    row = zoos.rows()["digits-dr"]
     content = (zoo.folder() / row["file"]).read_bytes()
 
     def make(random: Random) -> bytes:
@@ -171,8 +152,7 @@ def weights(folder: Path) -> tuple[Make, Act]:
     def read(given: object) -> None:
         assert isinstance(given, bytes)
         (folder / row["file"]).write_bytes(given)
-        said = row | {"sha256": hashlib.sha256(given).hexdigest()}
-        (folder / "manifest.json").write_text(json.dumps({"models": [said]}))
+        zoos.state(folder, row | {"sha256": hashlib.sha256(given).hexdigest()})
         with variable("CAPSVIZ_ZOO", folder):
             zoo.load("digits-dr")
             zoo.exemplar_capsules("digits-dr")
@@ -183,9 +163,7 @@ def weights(folder: Path) -> tuple[Make, Act]:
 
 def steps(folder: Path) -> tuple[Make, Act]:
     """Checkpoints of a zoo, with the digest put right: the file, or what is compressed in it, is damaged."""
-    row = next(
-        row for row in json.loads((zoo.folder() / "manifest.json").read_text())["models"] if row["name"] == "digits-dr"
-    )
+    row = zoos.rows()["digits-dr"]
     kept = row["checkpoints"]
     content = (zoo.folder() / kept["file"]).read_bytes()
     streams = {name: stream.numpy().tobytes() for name, stream in load_tensors(content).items()}
@@ -203,8 +181,7 @@ def steps(folder: Path) -> tuple[Make, Act]:
     def read(given: object) -> None:
         assert isinstance(given, bytes)
         file.write_bytes(given)
-        said = row | {"checkpoints": kept | {"sha256": hashlib.sha256(given).hexdigest()}}
-        (folder / "manifest.json").write_text(json.dumps({"models": [said]}))
+        zoos.state(folder, row | {"checkpoints": kept | {"sha256": hashlib.sha256(given).hexdigest()}})
         with variable("CAPSVIZ_ZOO", folder):
             zoo.load("digits-dr@20")
             zoo.exemplar_capsules("digits-dr@20")
