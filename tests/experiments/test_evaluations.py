@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,6 +28,7 @@ from capsviz.experiments import (
     reports,
     results,
     robustness,
+    seeds,
     table2,
     viewpoint,
 )
@@ -39,6 +39,7 @@ from capsviz.figures import experiments as pictures
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.loop import build
+from tests import zoos
 from tests.folders import drawn
 from tests.known import known, single_digits
 
@@ -219,13 +220,8 @@ def test_of_a_folder_images_of_all_classes_are_measured_and_said_to_be_spread(tm
 def untrained(data: str, routing: str) -> str:
     """An untrained model of a folder in the zoo; its name."""
     config, test = TrainingConfig(data, routing, "tiny"), load(data, "test")
-    name = f"{config.name}-{test.images.shape[3]}"
-    zoo.save(
-        build(config, test.image, len(test.classes)).eval(), name=name, data=data, classes=test.classes, preset="tiny",
-        test_error=50.0, test_count=len(test), command=config.command(), curves="", images=test.images,
-        labels=test.labels,
-    )  # fmt: skip
-    return name
+    network = build(config, test.image, len(test.classes)).eval()
+    return zoos.saved(network, f"{config.name}-{test.image[2]}", data=data, command=config.command()).name
 
 
 def test_a_folders_models_are_found_by_its_ordinary_name_and_none_is_said(folder, tmp_path, monkeypatch):
@@ -337,33 +333,34 @@ def test_models_of_one_object_an_image_whose_data_is_here_are_asked(monkeypatch,
     assert iterations.shipped() == ["digits-dr"]
 
 
-def spread(name: str, errors: tuple[float, ...]) -> dict:
-    """What `capsviz zoo seeds` writes of a model."""
+def spread(name: str, errors: tuple[float, ...]) -> Spread:
+    """What `capsviz zoo seeds` records of a model."""
     entry = zoo.entry(name)
-    given = Spread(
+    return Spread(
         name, entry.data, entry.routing, entry.preset, entry.has_decoder, len(errors), 0.0, 0.1,
         tuple(range(len(errors))), errors, entry.test_count, 10, entry.command,
     )  # fmt: skip
-    return asdict(given)
+
+
+def in_table(given: Spread) -> dict[tuple[str, str], table2.TableRow]:
+    """The papers' block of Table II, by data set and method, where this is recorded."""
+    seeds.record([given])
+    return {(line.data, line.method): line for line in table2.lines() if line.block == table2.PAPERS}
 
 
 def test_table_ii_takes_what_is_there_and_says_what_is_not(folder, tmp_path, monkeypatch):
-    manifest = json.loads((zoo.folder() / "manifest.json").read_text())
-    shipped = next(row for row in manifest["models"] if row["name"] == "mnist-l2-residual")
-    one = {**shipped, "name": "mnist-l2", "preset": "compact"}
+    one = {**zoos.rows()["mnist-l2-residual"], "name": "mnist-l2", "preset": "compact"}
     other = {**one, "name": "mnist-l2-1", "test_error": one["test_error"] + 0.2}
-    (tmp_path / "manifest.json").write_text(json.dumps({"models": [one, other]}))
+    zoos.state(tmp_path, one, other)
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
     lines = table2.lines()
     mine = next(line for line in lines if (line.data, line.method) == ("mnist", "L2"))
     assert mine.ours.count == 2 and mine.ours.mean == pytest.approx(one["test_error"] + 0.1)
     assert mine.difference == pytest.approx(mine.ours.mean - 0.35)
-    (folder / "seeds.json").parent.mkdir(exist_ok=True)
-    (folder / "seeds.json").write_text(json.dumps({"rows": [spread("mnist-l2", (0.4, 0.6, 0.8))]}))
+    seeds.record([spread("mnist-l2", (0.4, 0.6, 0.8))])
     mine = next(line for line in table2.lines() if (line.data, line.method) == ("mnist", "L2"))
     assert (mine.ours.count, mine.ours.mean, mine.ours.high) == (3, pytest.approx(0.6), 0.8)
-    before = {**spread("mnist-l2", (0.4, 0.6, 0.8)), "command": f"{one['command']} --epochs 1"}
-    (folder / "seeds.json").write_text(json.dumps({"rows": [before]}))
+    seeds.record([replace(spread("mnist-l2", (0.4, 0.6, 0.8)), command=f"{one['command']} --epochs 1")])
     both = [line for line in table2.lines() if (line.data, line.method) == ("mnist", "L2") and line.ours]
     assert [(line.shipped, line.ours.count) for line in both] == [(True, 2), (False, 3)], "two trainings, two rows"
     text = table2.markdown(lines)
@@ -561,9 +558,7 @@ def test_what_was_trained_and_does_not_ship_stands_in_table_ii_and_says_so(folde
     given = Spread(
         "fashion-mnist-l2", "fashion-mnist", "l2", "compact", True, 1, 9.4, None, (0,), (9.4,), 100, 7, command
     )
-    (folder / "seeds.json").parent.mkdir(exist_ok=True)
-    (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(given)]}))
-    lines = {(line.data, line.method): line for line in table2.lines() if line.block == table2.PAPERS}
+    lines = in_table(given)
     assert lines["fashion-mnist", "L2"].ours.mean == 9.4
     assert lines["fashion-mnist", "L2"].steps == 7
     assert (
@@ -576,16 +571,12 @@ def test_what_was_trained_and_does_not_ship_stands_in_table_ii_and_says_so(folde
 def test_batches_blanked_squares_and_gradients_through_all_iterations_stand_beside_an_error(folder):
     command = "capsviz train --data cifar10 --routing dr --preset compact --steps 7 --batch 64 --cutout 8 --through all"
     given = Spread("cifar10-dr", "cifar10", "dr", "compact", False, 1, 40.0, None, (0,), (40.0,), 100, 7, command)
-    (folder / "seeds.json").parent.mkdir(exist_ok=True)
-    (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(given)]}))
-    lines = {(line.data, line.method): line for line in table2.lines() if line.block == table2.PAPERS}
+    lines = in_table(given)
     differs = lines["cifar10", "DR"].differs
     assert "batches of 64, a square of 8 pixels blanked at random, gradients through all iterations, " in differs
     assert "learning rate" not in differs
     assert "gradients" not in lines["mnist", "DR"].differs and "batches" not in lines["mnist", "DR"].differs
-    with_papers_network = replace(given, preset="paper", command=command.replace("compact", "paper"))
-    (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(with_papers_network)]}))
-    lines = {(line.data, line.method): line for line in table2.lines() if line.block == table2.PAPERS}
+    lines = in_table(replace(given, preset="paper", command=command.replace("compact", "paper")))
     assert lines["cifar10", "DR"].differs.startswith("batches of 64, ")
 
 
@@ -654,8 +645,6 @@ def test_where_networks_ran_is_said_unless_it_was_the_cpu(folder, monkeypatch):
 def test_errors_on_re_encoded_images_say_so_where_they_stand(folder):
     command = "capsviz train --data cifar10 --routing dr --preset compact --epochs 4 --mirror"
     given = Spread("cifar10-dr", "cifar10", "dr", "compact", False, 1, 40.0, None, (0,), (40.0,), 100, 7, command)
-    (folder / "seeds.json").parent.mkdir(exist_ok=True)
     for note, words in ((JPEG_NOTE, 1), ("", 0)):
-        (folder / "seeds.json").write_text(json.dumps({"rows": [asdict(replace(given, note=note))]}))
-        line = next(line for line in table2.lines() if (line.data, line.method) == ("cifar10", "DR"))
+        line = in_table(replace(given, note=note))["cifar10", "DR"]
         assert line.differs.count("images re-encoded as JPEG") == words

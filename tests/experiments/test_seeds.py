@@ -37,12 +37,6 @@ def finished(folder, seed: int, error: float, config: TrainingConfig = RECIPE.co
     (folder / "summary.json").write_text(json.dumps(summary))
 
 
-@pytest.fixture(autouse=True)
-def results_folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
-    return tmp_path / "results"
-
-
 @pytest.fixture
 def runs(tmp_path):
     finished(tmp_path / "digits-l2", 0, 1.0)
@@ -89,16 +83,16 @@ def test_runs_of_another_model_are_not_taken_for_seeds(runs):
     assert collect([RECIPE], runs)[0].n == 3
 
 
-def test_a_result_file_keeps_the_lines_of_other_models(runs, results_folder):
+def test_a_result_file_keeps_the_lines_of_other_models(runs, folder):
     assert recorded() == {}
     [spread] = collect([RECIPE], runs)
     other = replace(spread, name="digits-dr", mean=0.5)
-    assert record([spread, other]) == results_folder / "seeds.json"
+    assert record([spread, other]) == folder / "seeds.json"
     record([replace(spread, mean=9.0)])
     assert recorded() == {"digits-dr": other, "digits-l2": replace(spread, mean=9.0)}
 
 
-def test_seeds_whose_runs_are_gone_stay_as_recorded_if_the_same_command_trained_them(runs, results_folder):
+def test_seeds_whose_runs_are_gone_stay_as_recorded_if_the_same_command_trained_them(runs, folder):
     record(collect([RECIPE], runs))
     (runs / "digits-l2").rename(runs / "elsewhere")
     finished(runs / "digits-l2-seed5", 5, 8.5)
@@ -109,15 +103,15 @@ def test_seeds_whose_runs_are_gone_stay_as_recorded_if_the_same_command_trained_
     assert collect([RECIPE], runs)[0].seeds == (1, 2, 5)
 
 
-def test_curves_that_are_kept_outlast_their_run(runs, results_folder):
+def test_curves_that_are_kept_outlast_their_run(runs, folder):
     spread = replace(collect([RECIPE], runs)[0], name="digits-l2-other")
-    (results_folder / "curves").mkdir(parents=True)
-    (results_folder / "curves" / "digits-l2-other.jsonl").write_text("kept")
+    (folder / "curves").mkdir(parents=True)
+    (folder / "curves" / "digits-l2-other.jsonl").write_text("kept")
     assert keep_curves([spread], runs) == []
-    assert (results_folder / "curves" / "digits-l2-other.jsonl").read_text() == "kept"
+    assert (folder / "curves" / "digits-l2-other.jsonl").read_text() == "kept"
 
 
-def test_the_curves_of_what_does_not_ship_are_kept_and_drawn(runs, results_folder):
+def test_the_curves_of_what_does_not_ship_are_kept_and_drawn(runs, folder):
     command = zoo.entry("digits-l2").command
     spread = replace(collect([RECIPE], runs)[0], command=command)
     other = replace(spread, name="digits-l2-other", n=2, seeds=(1, 2), errors=(2.0, 4.5))
@@ -128,7 +122,7 @@ def test_the_curves_of_what_does_not_ship_are_kept_and_drawn(runs, results_folde
     (runs / "digits-l2-other-seed1").mkdir()
     metrics = "".join(json.dumps(line) + "\n" for line in lines)
     (runs / "digits-l2-other-seed1" / "metrics.jsonl").write_text(metrics)
-    assert keep_curves([spread, other], runs) == [results_folder / "curves" / "digits-l2-other.jsonl"]
+    assert keep_curves([spread, other], runs) == [folder / "curves" / "digits-l2-other.jsonl"]
     record([spread, other])
     [drawn] = [curve for curve in curves() if curve.model == "digits-l2-other"]
     assert (drawn.validation, drawn.loss) == (((90, 7.5),), ((50, 0.25),))
@@ -150,10 +144,10 @@ def test_a_model_that_leaves_is_kept_under_the_seed_of_its_training():
         assert (recorded()[name].seeds, recorded()[name].errors) == ((seed,), (entry.test_error,))
 
 
-def test_no_runs_and_a_damaged_result_get_one_sentence_each(tmp_path, results_folder):
+def test_no_runs_and_a_damaged_result_get_one_sentence_each(tmp_path, folder):
     with pytest.raises(SpreadError, match="zoo train --seeds 3"):
         collect([RECIPE], tmp_path)
-    results_folder.mkdir()
-    (results_folder / "seeds.json").write_text('{"rows": [{}]}')
+    folder.mkdir()
+    (folder / "seeds.json").write_text('{"rows": [{}]}')
     with pytest.raises(ResultError, match=r"^seeds\.json: rows\[0\]\.name is missing; restore it with git"):
         recorded()
