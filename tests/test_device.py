@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import TypeVar
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -162,10 +163,7 @@ def test_an_apple_gpu_that_is_full_gives_way_to_the_cpu_as_any_other(monkeypatch
 
 
 def test_another_error_of_a_device_stays_what_it_is(monkeypatch):
-    def broken(self, place):
-        raise RuntimeError("no kernel image is available")
-
-    monkeypatch.setattr(nn.Module, "to", broken)
+    monkeypatch.setattr(nn.Module, "to", Mock(side_effect=RuntimeError("no kernel image is available")))
     with pytest.raises(RuntimeError, match="no kernel image"):
         device.placed(nn.Linear(1, 1), "cpu")
 

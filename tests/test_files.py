@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -46,6 +47,7 @@ from capsviz.tensors import TensorFile
 from capsviz.tracing.trace_set_writer import record
 from capsviz.training.config import TrainingConfig
 from capsviz.training.loop import train
+from tests import zoos
 
 ROOT = Path(__file__).resolve().parents[1]
 FORK = multiprocessing.get_context("fork")
@@ -111,21 +113,8 @@ def cnn() -> CNN:
 
 
 def published(name: str, network: CNN) -> zoo.Entry:
-    data = load("digits", "train")
-    return zoo.save(
-        network,
-        name=name,
-        data="digits",
-        classes=data.classes,
-        preset="tiny",
-        test_error=1.0,
-        test_count=360,
-        command="capsviz train --data digits --routing cnn --preset tiny",
-        curves=f"curves/{name}.jsonl",
-        files={f"curves/{name}.jsonl": b""},
-        images=data.images[:1],
-        labels=data.labels[:1],
-    )
+    curves = f"curves/{name}.jsonl"
+    return zoos.saved(network, name, curves=curves, files={curves: b""})
 
 
 def leftovers(folder: Path) -> list[str]:
@@ -269,10 +258,7 @@ def test_a_place_where_nothing_can_be_written_is_one_sentence(place, remedy, tmp
 
 
 def test_a_read_only_disk_is_one_sentence(tmp_path, monkeypatch):
-    def refuse(*_, **__):
-        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-
-    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    monkeypatch.setattr(tempfile, "mkstemp", Mock(side_effect=OSError(errno.EROFS, os.strerror(errno.EROFS))))
     with pytest.raises(
         WriteError, match=r"\(Read-only file system\); give another path, or see who may write there\.$"
     ):
@@ -283,10 +269,8 @@ def test_a_read_only_disk_is_one_sentence(tmp_path, monkeypatch):
 
 
 def test_what_the_system_refuses_is_one_sentence_on_the_command_line(monkeypatch, capsys):
-    def refuse():
-        raise PermissionError(errno.EACCES, "Permission denied", "a\nb")
-
-    monkeypatch.setattr(main, "app", refuse)
+    refusal = PermissionError(errno.EACCES, "Permission denied", "a\nb")
+    monkeypatch.setattr(main, "app", Mock(side_effect=refusal))
     with pytest.raises(SystemExit) as left:
         main.main()
     assert left.value.code == 1

@@ -17,7 +17,7 @@ from capsviz import Trace, TraceSet, zoo
 from capsviz.data import load
 from capsviz.errors import CapsvizError
 from capsviz.files import CheckpointError, safetensors_bytes, write
-from capsviz.network import METHODS, CapsNet, CapsNetConfig, ConfigError, assemble, configure, preset
+from capsviz.network import METHODS, CapsNetConfig, ConfigError, assemble, configure
 from capsviz.reading import Digest, Inside, Name, Perhaps, Side, Text, check, parsed
 from capsviz.routing import ALGORITHMS
 from capsviz.tensors import LENGTH
@@ -26,12 +26,8 @@ from capsviz.tracing.pixels import PixelsError
 from capsviz.tracing.trace_set_writer import record
 from capsviz.training.journal import read_lines
 from capsviz.zoo import ZooError
-
-
-def network(routing: str, name: str = "tiny") -> CapsNet:
-    torch.manual_seed(0)
-    small: dict[str, Any] = {"decoder": (20,)} | ({} if "matrix" in name else {"conv_channels": 8, "primary_types": 4})
-    return CapsNet(replace(preset(name, "digits", routing), **small)).eval()
+from tests import zoos
+from tests.networks import network
 
 
 def traced(routing: str = "dr", name: str = "tiny", **options) -> Trace:
@@ -221,14 +217,11 @@ def test_an_index_without_shards_or_of_other_settings_is_refused(indexed):
 @pytest.fixture
 def manifest(tmp_path, monkeypatch):
     """A function that changes the row of digits-dr in a manifest of its own, and says what is then said."""
-    rows = json.loads((zoo.folder() / "manifest.json").read_text())["models"]
-    row = next(row for row in rows if row["name"] == "digits-dr")
-    (tmp_path / row["file"]).write_bytes(zoo.entry("digits-dr").path.read_bytes())
+    row = zoos.rows(zoos.copied(tmp_path, "digits-dr"))["digits-dr"]
     monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
 
     def changed(config: dict | None = None, **fields) -> str:
-        said = {**row, **fields, "config": row["config"] | (config or {})}
-        (tmp_path / "manifest.json").write_text(json.dumps({"models": [said]}))
+        zoos.state(tmp_path, {**row, **fields, "config": row["config"] | (config or {})})
         with pytest.raises(CapsvizError) as caught:
             zoo.load("digits-dr")
         assert len(str(caught.value).splitlines()) == 1
@@ -238,10 +231,7 @@ def manifest(tmp_path, monkeypatch):
 
 
 def test_a_lying_manifest_is_refused_before_a_network_is_built(manifest, monkeypatch):
-    def build(config):
-        raise AssertionError("built")
-
-    monkeypatch.setattr("capsviz.zoo.weights.assemble", build)
+    monkeypatch.setattr("capsviz.zoo.weights.assemble", lambda _: pytest.fail("built"))
     assert "primary_types must be at most 10000" in manifest({"primary_types": 10**5})
     assert "and its config wants" in manifest({"primary_types": 10**3})
     assert "casts" in manifest({"primary_types": 10**4, "class_dim": 64})

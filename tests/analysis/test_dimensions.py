@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 from capsviz import zoo
 from capsviz.analysis import dimensions
 from capsviz.analysis.dimensions import QUALITIES, Meanings, correlate, meanings, qualities
-from capsviz.analysis.metrics import ImageMoments, image_moments
+from capsviz.analysis.metrics import image_moments
 from capsviz.network import CapsNet, preset
 
 QUALITY = list(QUALITIES)
@@ -106,13 +107,9 @@ def test_the_same_experiment_gives_the_same_numbers_on_a_real_model():
 
 
 def test_large_pictures_are_measured_a_few_at_a_time(monkeypatch):
-    images, seen = torch.rand(30, 3, 224, 224), []
+    images, moments = torch.rand(30, 3, 224, 224), Mock(wraps=image_moments)
     whole = image_moments(images)
-
-    def moments(part: torch.Tensor) -> ImageMoments:
-        seen.append(len(part))
-        return image_moments(part)
-
     monkeypatch.setattr(dimensions, "image_moments", moments)
     torch.testing.assert_close(qualities(images)[:, 0], whole.stroke, rtol=1e-6, atol=0)
+    seen = [len(call.args[0]) for call in moments.call_args_list]
     assert sum(seen) == 30 and max(seen) * images[0].numel() <= dimensions.TOGETHER

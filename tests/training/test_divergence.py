@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -86,11 +87,8 @@ def test_whatever_ends_a_training_leaves_the_terminal_as_it_was(tmp_path, monkey
         closed.append(own)
         before(own)
 
-    def full(*_: object) -> None:
-        raise OSError("No space left on device")
-
     monkeypatch.setattr(journal.Journal, "close", closing)
-    monkeypatch.setattr(loop, "save_checkpoint", full)
+    monkeypatch.setattr(loop, "save_checkpoint", Mock(side_effect=OSError("No space left on device")))
     with pytest.raises(OSError, match="No space"):
         loop.train(CONFIG, tmp_path / "full", device="cpu", quiet=True, checkpoint_seconds=0.0)
     assert len(closed) == 1 and closed[0].file.closed

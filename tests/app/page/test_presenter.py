@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import streamlit as st
@@ -227,10 +228,7 @@ def test_a_size_that_was_told_before_the_browser_knew_what_a_key_led_to_undoes_n
 
 
 def test_keys_and_links_stand_where_the_image_cannot_be_had(visit: Visit, monkeypatch: pytest.MonkeyPatch):
-    def absent(*_: object) -> None:
-        raise DatasetMissing("The images are gone: get them again.")
-
-    monkeypatch.setattr(images, "resolve", absent)
+    monkeypatch.setattr(images, "resolve", Mock(side_effect=DatasetMissing("The images are gone: get them again.")))
     app = visit("compare", model="digits-dr", image=3)
     assert [error.value for error in app.error] == ["The images are gone: get them again."]
     assert {link.proto.query_string for link in app.get("page_link")} == {"model=digits-dr&image=3"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from unittest.mock import Mock
 
 import pytest
 
@@ -18,10 +19,8 @@ from tests.app.conftest import Visit
 def test_what_the_system_refuses_is_one_sentence_below_links_that_still_lead_on(
     visit: Visit, monkeypatch: pytest.MonkeyPatch, page: str, number: int
 ):
-    def refuses(*_: object, **__: object) -> None:
-        raise OSError(number, os.strerror(number), "/data/MNIST")
-
-    monkeypatch.setattr(images, "resolve", refuses)
+    refusal = OSError(number, os.strerror(number), "/data/MNIST")
+    monkeypatch.setattr(images, "resolve", Mock(side_effect=refusal))
     app = visit(page, model="digits-dr", image=3)
     assert [error.value for error in app.error] == [
         f"The system refused (/data/MNIST): {os.strerror(number)}; see the file, its folder and the room left."

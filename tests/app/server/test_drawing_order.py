@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from starlette.requests import Request
@@ -129,11 +130,8 @@ def test_a_browser_that_does_not_answer_is_waited_for_once_until_it_does(session
 
 
 def test_who_does_something_else_meanwhile_is_not_kept(session):
-    def overtaken():
-        raise Overtaken
-
     drawing_order.told_at("board", b"message")
-    session.context.yield_check = overtaken
+    session.context.yield_check = Mock(side_effect=Overtaken)
     with pytest.raises(Overtaken):
         drawing_order.wait()
     following = drawing_order.told_at("board", b"next")
