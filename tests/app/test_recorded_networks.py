@@ -17,8 +17,8 @@ from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
 from tests.app.reading import board, boards, charts, messages
 from tests.app.sidebar.test_upload import PNG, upload
+from tests.tracing.test_adopting import again
 
-BESIDE = ("activations", "cost", "inverse_temperature")
 ABSENT = "is not on this machine, so that only what was recorded can be shown"
 
 
@@ -29,24 +29,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     images = to_float(load("digits", "test").images[:2])
     traces = {name: capsviz.trace(capsviz.load(f"digits-{name}"), images) for name in ("dr", "em", "l2")}
     for name, trace in traces.items():
-        shares, algorithm = trace.layer[trace.layer.algorithm.shares], trace.layer.algorithm
-        more = {
-            field: trace.layer[field]
-            for field in ("activations", "cost", "inverse_temperature")
-            if field in trace.layer
-        }
-        adopted = Trace.from_steps(
-            name,
-            shares if algorithm.share else shares[0],
-            trace.layer.poses,
-            votes=trace.layer.votes,
-            images=images,
-            lower_activations=trace.primary_activations,
-            grid=trace.grid,
-            name=f"their {name}",
-            **more,
-        )
-        adopted.save(tmp_path / f"{name}.safetensors")
+        again(trace, name=f"their {name}").save(tmp_path / f"{name}.safetensors")
     dr = traces["dr"]
     Trace.from_steps("dr", dr.layer["couplings"], dr.layer.poses, images=images).save(tmp_path / "bare.safetensors")
     return tmp_path

@@ -25,13 +25,21 @@ def test_table_ii_draws_paper_and_ours_with_their_range(dark):
     assert mine.marker.color[0] == ROUTING_COLOURS["dr"]
 
 
-def test_table_ii_marks_matrix_capsules_apart_from_em():
-    ours = SeedMean(0.8, 0.8, 0.8, 1)
-    lines = [TableRow("mnist", "EM", None, ours, 10_000, name, 10) for name in ("compact", "matrix-compact")]
-    _, vectors, matrix = table_ii(lines).data
-    assert (vectors.marker.symbol, matrix.marker.symbol) == ("circle", "square")
-    assert vectors.marker.color == matrix.marker.color and matrix.name == "capsviz, matrix capsules"
-    assert matrix.text[0].startswith("matrix-compact, 10 steps") and matrix.showlegend
+@pytest.mark.parametrize(
+    ("method", "preset", "symbol", "called"),
+    [
+        ("DR", "matrix-compact", "square", "matrix capsules"),
+        ("DR", "residual", "triangle-up", "our encoder"),
+        ("CNN", "compact", "cross", "without capsules"),
+    ],
+)
+def test_table_ii_marks_apart_what_is_not_the_papers_network(method, preset, symbol, called):
+    ours = SeedMean(0.4, 0.4, 0.4, 1)
+    pairs = ("DR", "compact"), (method, preset)
+    _, theirs, other = table_ii([TableRow("mnist", name, None, ours, 10_000, of, 10) for name, of in pairs]).data
+    assert (theirs.marker.symbol, other.marker.symbol) == ("circle", symbol)
+    assert (theirs.marker.color == other.marker.color) == (method == "DR")
+    assert other.name == f"capsviz, {called}" and other.text[0].startswith(f"{preset}, 10 steps") and other.showlegend
 
 
 def test_table_ii_says_no_steps_of_a_training_that_nobody_counted():
@@ -42,22 +50,6 @@ def test_table_ii_says_no_steps_of_a_training_that_nobody_counted():
     (mine,) = (trace for trace in table_ii(rows).data if trace.text)
     assert list(mine.text) == ["paper, seeds: 1", "paper, 1,000 steps, seeds: 1"]
     assert "| 1 | – | paper |" in markdown(rows) and "| 1 | 1,000 | paper |" in markdown(rows)
-
-
-def test_table_ii_marks_our_encoder_apart_from_the_papers():
-    ours = SeedMean(0.3, 0.3, 0.3, 1)
-    lines = [TableRow("mnist", "DR", 0.34, ours, 10_000, name, 10) for name in ("compact", "residual")]
-    _, theirs, residual = table_ii(lines).data
-    assert (theirs.marker.symbol, residual.marker.symbol) == ("circle", "triangle-up")
-    assert residual.name == "capsviz, our encoder" and residual.showlegend
-
-
-def test_table_ii_marks_what_has_no_capsules_apart_from_the_papers_network():
-    ours = SeedMean(0.4, 0.4, 0.4, 1)
-    lines = [TableRow("mnist", method, None, ours, 10_000, "compact", 10) for method in ("DR", "CNN")]
-    _, theirs, bare = table_ii(lines).data
-    assert (theirs.marker.symbol, bare.marker.symbol) == ("circle", "cross")
-    assert bare.name == "capsviz, without capsules" and bare.showlegend
 
 
 def test_table_ii_leaves_open_what_does_not_ship():

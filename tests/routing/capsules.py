@@ -48,6 +48,12 @@ def permutation(count: int, seed: int) -> Tensor:
     return torch.randperm(count, generator=torch.Generator().manual_seed(seed))
 
 
+def last(steps):
+    """The last step of a routing loop."""
+    *_, step = steps
+    return step
+
+
 def direction_like(values: Tensor) -> Tensor:
     """A fixed direction of mixed signs, along which a gradient is read off."""
     return torch.arange(1, values.numel() + 1, dtype=values.dtype).cos().reshape(values.shape)

@@ -17,12 +17,6 @@ seeds = st.integers(0, 10_000)
 iteration_counts = st.integers(1, 10)
 
 
-def last(steps):
-    """The last step of a routing loop."""
-    *_, step = steps
-    return step
-
-
 def presence_of(sample: Capsules, seed: int = 0):
     """Activations a_i of the lower capsules, between 0.05 and 1."""
     generator = torch.Generator().manual_seed(seed)

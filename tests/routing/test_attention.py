@@ -21,7 +21,7 @@ from capsviz.routing.votes import DenseVotes, LinearVotes
 from tests.known import known
 
 from . import reference
-from .capsules import capsules, direction_like, draw, permutation
+from .capsules import capsules, direction_like, draw, last, permutation
 
 iteration_counts = st.integers(1, 6)
 EPSILON = 1e-5
@@ -44,12 +44,6 @@ def plain(dim: int) -> Shared:
     """A normalisation that neither stretches nor moves."""
     ones = torch.ones(dim, dtype=torch.float64)
     return Shared(ones, 0 * ones, ones)
-
-
-def last(steps):
-    """The last step of a routing loop."""
-    *_, step = steps
-    return step
 
 
 def attention_by_loops(votes: ndarray, own: Shared, iterations: int) -> list[dict[str, ndarray]]:

@@ -16,15 +16,9 @@ from capsviz.routing.votes import DenseVotes, LinearVotes
 from tests.known import known
 
 from . import reference
-from .capsules import capsules, direction_like, draw, permutation
+from .capsules import capsules, direction_like, draw, last, permutation
 
 iteration_counts = st.integers(1, 10)
-
-
-def last(steps):
-    """The last step of a routing loop."""
-    *_, step = steps
-    return step
 
 
 @given(capsules(), iteration_counts)

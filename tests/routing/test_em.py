@@ -18,8 +18,8 @@ from capsviz.routing.votes import DenseVotes, LinearVotes, MatrixVotes
 from tests.known import known
 
 from . import reference
-from .capsules import capsules, draw, permutation
-from .em_samples import FLOOR, betas_of, iteration_counts, last, presence_of, route, seeds
+from .capsules import capsules, draw, last, permutation
+from .em_samples import FLOOR, betas_of, iteration_counts, presence_of, route, seeds
 
 # What a step is
 

@@ -11,7 +11,7 @@ from capsviz.routing import mixture
 from capsviz.routing.em import em_routing
 from capsviz.routing.votes import DenseVotes, MatrixVotes
 
-from .capsules import capsules, draw
+from .capsules import capsules, draw, last
 from .em_samples import (
     FLOOR,
     along_a_direction,
@@ -19,7 +19,6 @@ from .em_samples import (
     betas_of,
     finite_steps,
     hard_cases,
-    last,
     presence_of,
     route,
     seeds,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from urllib.parse import parse_qs
 
 import numpy as np
@@ -72,60 +73,39 @@ def test_parts_of_a_model_that_squashes_nothing_are_those_of_one_that_does(visit
     assert "here **mnist-dr-residual** runs on the same image" in spoken(app) and "of the net ‖s‖" in spoken(app)
 
 
+moved_lengths = partial(exhibits.moved_lengths, classes=10)
+
+
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("told", "said", "kept"),
     [
-        ([1.25, -90], {"vector_length": 1.25, "vector_angle": -90}),
-        ([0, 180], {"vector_length": 0.0, "vector_angle": 180}),
-        ([3.5, 0], None),
-        ([1, 200], None),
-        ([1], None),
-        (["a", 1], None),
-        (None, None),
-        ([True, 1], None),
+        (exhibits.moved_vector, [1.25, -90], {"vector_length": 1.25, "vector_angle": -90}),
+        (exhibits.moved_vector, [0, 180], {"vector_length": 0.0, "vector_angle": 180}),
+        (exhibits.moved_vector, [3.5, 0], None),
+        (exhibits.moved_vector, [1, 200], None),
+        (exhibits.moved_vector, [1], None),
+        (exhibits.moved_vector, ["a", 1], None),
+        (exhibits.moved_vector, None, None),
+        (exhibits.moved_vector, [True, 1], None),
+        (exhibits.moved_margins, [0.8, 0.2, 1], {"present_margin": 0.8, "absent_margin": 0.2, "absent_weight": 1.0}),
+        (exhibits.moved_margins, [0.8, 0.2], None),
+        (exhibits.moved_margins, [0.8, 0.2, 1.5], None),
+        (exhibits.moved_margins, [0.8, 0.2, float("nan")], None),
+        (exhibits.moved_margins, "0.8", None),
+        (moved_lengths, [[7, 0.5], [2, 1]], {"lengths": ((2, 1.0), (7, 0.5))}),
+        (moved_lengths, [], {"lengths": ()}),
+        (moved_lengths, [[10, 0.5]], None),
+        (moved_lengths, [[1, 1.5]], None),
+        (moved_lengths, [[1]], None),
+        (moved_lengths, [["1", 0.5]], None),
+        (moved_lengths, None, None),
     ],
 )
-def test_a_vector_is_kept_where_it_can_be_one(monkeypatch: pytest.MonkeyPatch, said: object, kept: object):
+def test_what_a_hand_left_is_kept_where_it_can_be(monkeypatch: pytest.MonkeyPatch, told, said: object, kept: object):
     heard: list[dict] = []
     monkeypatch.setattr(scene, "keep", lambda *_, **changes: heard.append(changes))
-    exhibits.moved_vector(said)
+    told(said)
     assert heard == ([] if kept is None else [kept])
-
-
-@pytest.mark.parametrize(
-    ("said", "kept"),
-    [
-        ([0.8, 0.2, 1], {"present_margin": 0.8, "absent_margin": 0.2, "absent_weight": 1.0}),
-        ([0.8, 0.2], None),
-        ([0.8, 0.2, 1.5], None),
-        ([0.8, 0.2, float("nan")], None),
-        ("0.8", None),
-    ],
-)
-def test_margins_are_kept_where_they_can_be_some(monkeypatch: pytest.MonkeyPatch, said: object, kept: object):
-    heard: list[dict] = []
-    monkeypatch.setattr(scene, "keep", lambda *_, **changes: heard.append(changes))
-    exhibits.moved_margins(said)
-    assert heard == ([] if kept is None else [kept])
-
-
-@pytest.mark.parametrize(
-    ("said", "kept"),
-    [
-        ([[7, 0.5], [2, 1]], ((2, 1.0), (7, 0.5))),
-        ([], ()),
-        ([[10, 0.5]], None),
-        ([[1, 1.5]], None),
-        ([[1]], None),
-        ([["1", 0.5]], None),
-        (None, None),
-    ],
-)
-def test_lengths_are_kept_where_classes_can_have_them(monkeypatch: pytest.MonkeyPatch, said: object, kept: object):
-    heard: list[dict] = []
-    monkeypatch.setattr(scene, "keep", lambda *_, **changes: heard.append(changes))
-    exhibits.moved_lengths(said, 10)
-    assert heard == ([] if kept is None else [{"lengths": kept}])
 
 
 def test_every_link_carries_what_was_left_there(visit: Visit):

@@ -140,9 +140,7 @@ async def _gone_back(address: str) -> list[str]:
         since, name = time.perf_counter(), DYNAMIC.page
         await visitor.follow(next(script for script, page in visitor.page.pages.items() if page == name), MODEL)
         assert await visitor.until(lambda: board(visitor.page, "routing-board") is not None, since)
-        found = board(visitor.page, "routing-board")
-        assert found is not None
-        node, given = found
+        node, given = known(board(visitor.page, "routing-board"))
         frame = random.choice([each for each in range(9) if each != given.fields["frame"]])
         since = time.perf_counter()
         await visitor.tell(node, "frame", [frame])
@@ -199,9 +197,7 @@ async def _hurried(address: str) -> list[str]:
     await visitor.open("perturb", "model=digits-dr")
     assert await visitor.until(lambda: board(visitor.page, "live-decoder") is not None, time.perf_counter())
     for wait in (0, 0.002, 0.01, 0.03) * 3:
-        found = board(visitor.page, "live-decoder")
-        assert found is not None
-        node, given = found
+        node, given = known(board(visitor.page, "live-decoder"))
         what, value, said = BOARDS["live-decoder"](random, given)
         key, since = presenting(visitor), time.perf_counter()
         await visitor.tell(node, what, [value])
@@ -253,9 +249,7 @@ async def _told_together(address: str) -> list[str]:
     await visitor.open(DYNAMIC.page, MODEL)
     assert await visitor.until(lambda: board(visitor.page, "routing-board") is not None, time.perf_counter())
     for wait in (0, 0.005, 0.02, 0.05):
-        found = board(visitor.page, "routing-board")
-        assert found is not None
-        node, given = found
+        node, given = known(board(visitor.page, "routing-board"))
         capsule = random.choice([each for each in range(20) if each != given.fields["capsule"]])
         frame, since = random.choice([each for each in range(4) if each != given.fields["frame"]]), time.perf_counter()
         wanted = {"capsule": capsule, "frame": frame}
