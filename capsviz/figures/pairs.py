@@ -8,13 +8,14 @@ from numpy import ndarray
 from plotly.graph_objects import Figure
 from torch import Tensor
 
+from capsviz.data import to_float
 from capsviz.experiments.pairs import Drawn, Pairs
-from capsviz.figures.picture import numbers
+from capsviz.figures.picture import in_colours, numbers
 from capsviz.figures.reconstructions import method_grid
 from capsviz.network import METHODS
 
-INKS = np.array([[1.0, 0.58, 0.2], [0.2, 0.58, 1.0]])
-"""Red, green and blue of the first digit and of the second, an orange and a blue; where both are drawn it is white."""
+INKS = "#ff9433", "#3394ff"
+"""Of the first digit and of the second, an orange and a blue; where both are drawn it is white."""
 
 CELL = 92
 """Width of a picture, in pixels on screen: eight fill a page, four rows a projector."""
@@ -41,9 +42,8 @@ def drawn_pairs(pairs: Pairs, *, dark: bool = False) -> Figure:
 
 
 def inked(drawings: UInt8[Tensor, "image 2 channel height width"]) -> Float[ndarray, "image height width 3"]:
-    """Each of two grey drawings in its own ink, laid over one another as light; values in [0, 1]."""
-    grey = numbers(drawings[:, :, 0]) / 255
-    return np.clip(np.einsum("nkhw,kc->nhwc", grey, INKS), 0, 1)
+    """Each of two grey drawings in its own ink, as `in_colours`."""
+    return np.stack([in_colours(two, INKS) for two in to_float(drawings)])
 
 
 def _title(one: Drawn, pairs: Pairs) -> str:

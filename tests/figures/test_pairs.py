@@ -8,6 +8,7 @@ import torch
 from capsviz.experiments.pairs import Drawer, Drawn, Pairs
 from capsviz.figures.describe import describe
 from capsviz.figures.pairs import INKS, drawn_pairs, inked
+from capsviz.figures.theme import channels
 
 
 def a_drawing(name: str, routing: str, classes: list[list[int]]) -> Drawn:
@@ -19,7 +20,8 @@ def test_each_digit_has_its_ink_and_both_are_white():
     drawings[0, 0, 0, 0, 0] = drawings[0, 1, 0, 1, 1] = 255
     drawings[0, :, 0, 0, 1] = 255
     picture = inked(drawings)[0]
-    assert np.allclose(picture[0, 0], INKS[0]) and np.allclose(picture[1, 1], INKS[1])
+    first, second = (np.array(channels(each)) / 255 for each in INKS)
+    assert np.allclose(picture[0, 0], first) and np.allclose(picture[1, 1], second)
     assert np.allclose(picture[0, 1], 1) and np.allclose(picture[1, 0], 0)
 
 
