@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 import torch
-from typer.testing import CliRunner
 
 from app.benchmarks import live as live
 from app.benchmarks.serving import ServingError
@@ -15,11 +14,11 @@ from capsviz import device, files
 from capsviz.benchmarks import peak, speed, traffic
 from capsviz.benchmarks.plain import PlainCapsNet, PlainMatrixCapsNet
 from capsviz.benchmarks.speed import table
-from capsviz.commands.main import app
 from capsviz.errors import CapsvizError
 from capsviz.experiments import results
 from capsviz.network import CapsNet, preset
 from capsviz.routing.em import EM
+from tests.programs import command, refused
 
 
 def test_the_plain_formulation_finds_the_same_capsules():
@@ -125,7 +124,7 @@ def test_a_file_keeps_the_memory_of_other_networks_and_says_what_missed_its_bar(
     elsewhere = {"machine": "an older CPU", "threads": 1, "torch": "2.9.0"}
     files.write_json(file, {**elsewhere, "rows": [few | {"bytes": 1}, many]})
     monkeypatch.setattr(peak, "measure", lambda *_: few)
-    assert CliRunner().invoke(app, ["benchmark", "memory", "-o", str(file)]).exit_code == 0
+    command("benchmark", "memory", "-o", file)
     kept = results.read_file(file, "memory")
     assert kept is not None and kept["rows"] == [{"on": elsewhere, **many}, few]
     assert kept["machine"] == results.machine()["machine"] != elsewhere["machine"]
@@ -147,15 +146,13 @@ def test_a_latency_beyond_its_bar_is_written_as_missed():
         "met": True,
     }
     answer = {"answer": "another T", "times": 40, "p50": 9.0, "p95": 16.0, "asked": 33.3, "met": True}
-    first = {"server": 2.5, "board": 1.2, "board_ahead": 2.6}
-    written = live.table({"first_view": first, "players": [player], "bars": [bar]})
-    assert "| between two pictures, EM, 1280×720 | 200 | 16.7 | 17.0 | at most 33.3 ms | met |" in written
-    assert written.endswith("4 decoders | 300 | 20.0 | 33.1 | at most 33 ms | missed |")
-    assert "until the routing board is drawn | 1 | 2600 | | at most 2500 ms | missed |" in written
-    written = live.table({"first_view": first, "players": [player], "bars": [bar], "answers": [answer]})
-    assert written.endswith("painted board, another T | 40 | 9.0 | 16.0 | at most 33.3 ms | met |")
     shown = {"times": 12, "p50": 260.0, "p95": 510.0, "asked": live.HELP, "met": False}
-    written = live.table({"first_view": first, "players": [], "bars": [], "help": shown})
+    first = {"server": 2.5, "board": 1.2, "board_ahead": 2.6}
+    written = live.table({"first_view": first, "players": [player], "bars": [bar], "answers": [answer], "help": shown})
+    assert "| between two pictures, EM, 1280×720 | 200 | 16.7 | 17.0 | at most 33.3 ms | met |" in written
+    assert "4 decoders | 300 | 20.0 | 33.1 | at most 33 ms | missed |" in written
+    assert "until the routing board is drawn | 1 | 2600 | | at most 2500 ms | missed |" in written
+    assert "painted board, another T | 40 | 9.0 | 16.0 | at most 33.3 ms | met |" in written
     assert written.endswith("| `capsviz --help` | 12 | 260.0 | 510.0 | at most 500 ms | missed |")
 
 
@@ -167,7 +164,7 @@ def test_without_playwright_the_benchmark_of_the_app_says_what_to_install(monkey
 
 
 def test_there_is_no_benchmark_of_anything_else():
-    assert isinstance(CliRunner().invoke(app, ["benchmark", "colour"]).exception, CapsvizError)
+    assert refused("benchmark", "colour")
 
 
 @pytest.mark.parametrize(
@@ -179,5 +176,4 @@ def test_there_is_no_benchmark_of_anything_else():
     ],
 )
 def test_a_benchmark_refuses_options_that_it_would_ignore(words, said):
-    result = CliRunner().invoke(app, ["benchmark", *words])
-    assert isinstance(result.exception, CapsvizError) and str(result.exception) == said
+    assert refused("benchmark", *words) == said

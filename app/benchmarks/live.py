@@ -243,10 +243,9 @@ def table(result: dict[str, Any]) -> str:
     for bar in result["bars"]:
         decoders = "one decoder" if bar["decoders"] == 1 else f"{bar['decoders']} decoders"
         lines.append(_row(f"from the hand to the painted canvas, {decoders}", bar["answers"], bar))
-    for answer in result.get("answers", []):  # a record may be older than these questions
+    for answer in result["answers"]:
         lines.append(_row(f"from the key to the painted board, {answer['answer']}", answer["times"], answer))
-    if "help" in result:
-        lines.append(_row("`capsviz --help`", result["help"]["times"], result["help"]))
+    lines.append(_row("`capsviz --help`", result["help"]["times"], result["help"]))
     return "\n".join(lines)
 
 

@@ -94,7 +94,6 @@ _TICKS = {
     "showgrid": False,
     "showline": False,
     "zeroline": False,
-} | {
     "tickfont": {"size": TICK},
     "tickangle": 0,
 }
