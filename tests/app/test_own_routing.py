@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.app.conftest import SCRIPT
+from tests.programs import python
 from tests.zoos import with_second_seed
 
 ROUTING = """
@@ -55,14 +55,13 @@ def machine(tmp_path: Path) -> dict[str, str]:
     other = json.loads(text) | {"name": "digits-other"}
     (folder / "manifest.json").write_text(json.dumps({"models": [*manifest["models"], other]}))
     (tmp_path / "others.py").write_text(ROUTING)
-    path = os.pathsep.join([str(tmp_path), str(SCRIPT.parents[1]), *sys.path])
+    path = os.pathsep.join([str(tmp_path), *sys.path])
     named = {"CAPSVIZ_ZOO": str(folder), "CAPSVIZ_ROUTINGS": "others:Other", "CAPSVIZ_DATA": str(tmp_path)}
-    return {**os.environ, **named, "PYTHONPATH": path}
+    return {**named, "PYTHONPATH": path}
 
 
 def visit(environment: dict[str, str], *arguments: str) -> dict:
-    command = [sys.executable, "-c", VISIT, str(SCRIPT), *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200, check=False)
+    done = python("-c", VISIT, SCRIPT, *arguments, **environment)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from capsviz.routing import ALGORITHMS, ASCENDING, Ascending
 from capsviz.routing.own import add_own
+from tests.programs import python
 
 PAIRED = """
 from capsviz.routing import squash
@@ -110,17 +110,13 @@ def test_what_is_no_algorithm_is_refused_in_a_sentence(own, value: str, fault: s
 
 @pytest.mark.long
 def test_the_command_line_trains_one_and_says_of_another_why_it_cannot(own, tmp_path: Path):
-    def run(value: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        path = os.pathsep.join([str(tmp_path), *sys.path])
-        environment = {**os.environ, "CAPSVIZ_ROUTINGS": value, "PYTHONPATH": path}
-        command = [sys.executable, "-m", "capsviz", *arguments]
-        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=200)
-
-    training = ["train", "--data", "digits", "--preset", "tiny", "--steps", "2", "--device", "cpu", "--routing"]
-    done = run("paired:Twice", *training, "dr-2")
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    training = ["-m", "capsviz", "train", "--data", "digits", "--preset", "tiny", "--steps", "2", "--device", "cpu"]
+    training += ["--out", tmp_path / "runs", "--routing", "dr-2"]
+    done = python(*training, CAPSVIZ_ROUTINGS="paired:Twice", PYTHONPATH=path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "runs" / "digits-dr-2" / "model.safetensors").is_file()
-    refused = run("paired:UPPER", *training, "dr-2")
+    refused = python(*training, CAPSVIZ_ROUTINGS="paired:UPPER", PYTHONPATH=path)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr.splitlines() == [
         "CAPSVIZ_ROUTINGS names paired:UPPER as a routing algorithm, which is called 'Small'; choose small letters, "
