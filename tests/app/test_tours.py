@@ -248,6 +248,7 @@ def test_steps_of_a_talk_that_lead_nowhere_are_said_as_the_server_starts(tmp_pat
     file, views = tmp_path / "lecture.toml", ("nowhere?x=1", "dynamic?colour=red", "dynamic?model=mine", "http://[")
     file.write_text(tours.write(Tour("A talk", tuple(TourStep("A step", view) for view in views))), encoding="utf-8")
     started = python("app/main.py", "--tour", file)
+    assert started.returncode == 0, started.stderr
     said = [row.removeprefix(f"{file}: ") for row in started.stderr.splitlines() if row.startswith(str(file))]
     assert [sentence[: sentence.index(",")] for sentence in said] == ["Step 1", "Step 2", "Step 4"]
     assert "“nowhere” is no page; begin the link with one of basics," in said[0]
