@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
 
 from capsviz.terminal import Threads, say, stop_after
 
-app = typer.Typer(no_args_is_help=True, help="The papers' experiments: measured, written to benchmarks/results, told.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="The papers' experiments: measured, written to benchmarks/results (one's own to results), told.",
+)
 
 Seeds = Annotated[
     int, typer.Option(min=1, max=100, help="Trainings for each setting; those that are done are skipped.")
@@ -17,6 +23,25 @@ Seeds = Annotated[
 Data = Annotated[str, typer.Option(help="The data set whose models are compared.")]
 Models = Annotated[list[str] | None, typer.Option(help="Only this model; may be repeated.")]
 Limit = Annotated[float | None, stop_after(" of one training")]
+
+
+@contextmanager
+def apart(models: Iterable[str], data: str = "") -> Iterator[None]:
+    """Keep what is measured of a folder of images, or of models that do not ship, apart from what ships; say where."""
+    from capsviz import zoo
+    from capsviz.data.datasets import in_class_order
+    from capsviz.experiments import results
+    from capsviz.training.recipes import own
+
+    shipped = results.folder()
+    with results.apart(in_class_order(data) or own(map(zoo.entry, models))):
+        yield
+        if (mine := results.folder()) != shipped:
+            say(
+                f"This is of images or models of your own and stands in {mine.absolute()}, apart from the results "
+                f"that ship; CAPSVIZ_RESULTS={quote(str(mine.absolute()))} shows it in the app and by "
+                "`capsviz experiment show`."
+            )
 
 
 def tell(name: str) -> None:
@@ -83,10 +108,11 @@ def robustness(
     threads: Threads = None,
 ) -> None:
     """Error on test images shifted by 0 to 8 pixels and turned by 0 to 60 degrees."""
-    from capsviz.experiments import robustness
+    from capsviz.experiments import moving, robustness
 
-    robustness.run(data, model, count, say=say)
-    tell("robustness")
+    with apart(model or moving.candidates(data), data):
+        robustness.run(data, model, count, say=say)
+        tell("robustness")
 
 
 @app.command()
@@ -98,10 +124,11 @@ def viewpoint(
     threads: Threads = None,
 ) -> None:
     """R² of the viewpoint that a linear map reads from class capsules, and from the CNN's pooled features."""
-    from capsviz.experiments import viewpoint
+    from capsviz.experiments import moving, viewpoint
 
-    viewpoint.run(data, model, fitted, held, say=say)
-    tell("viewpoint")
+    with apart(model or moving.candidates(data), data):
+        viewpoint.run(data, model, fitted, held, say=say)
+        tell("viewpoint")
 
 
 @app.command()
@@ -109,7 +136,8 @@ def iterations(seeds: Seeds = 3, threads: Threads = None, time_limit: Limit = No
     """Train with T = 1 to 5 routing iterations, and ask shipped models with T = 1 to 10."""
     from capsviz.experiments import iterations
 
-    iterations.ask_shipped(iterations.shipped(), say=say)
+    with apart(models := iterations.shipped()):
+        iterations.ask_shipped(models, say=say)
     train(iterations, seeds, threads, time_limit)
     tell(iterations.NAME)
 
@@ -119,7 +147,8 @@ def sparsity(seeds: Seeds = 3, threads: Threads = None, time_limit: Limit = None
     """L1's zeros against lambda, by subgradient and by soft threshold."""
     from capsviz.experiments import sparsity
 
-    sparsity.measure_shipped()
+    with apart(sparsity.shipped()):
+        sparsity.measure_shipped()
     train(sparsity, seeds, threads, time_limit)
     tell(sparsity.NAME)
 
@@ -139,11 +168,13 @@ def multi_mnist(
     runs: Annotated[Path | None, typer.Option(help="Finished runs there draw the first test images, too.")] = None,
 ) -> None:
     """Error of the MultiMNIST models, both digits asked for, and what they draw of each digit."""
+    from capsviz import zoo
     from capsviz.experiments import multi, pairs
 
-    multi.run(say=say)
-    pairs.run(runs, say=say)
-    tell(multi.NAME)
+    with apart(name for name, entry in zoo.models().items() if entry.data == multi.NAME):
+        multi.run(say=say)
+        pairs.run(runs, say=say)
+        tell(multi.NAME)
 
 
 def train(experiment: Any, seeds: int, threads: int | None, time_limit: float | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,25 @@ class ResultError(CapsvizError):
     """A result that is not there, or cannot be read."""
 
 
+_own = ContextVar("own", default=False)
+
+
 def folder() -> Path:
-    """`benchmarks/results/`, which come with capsviz, or what the environment variable CAPSVIZ_RESULTS names."""
-    return places.chosen("CAPSVIZ_RESULTS", places.root() / "benchmarks" / "results")
+    """`benchmarks/results/`, which come with capsviz, or what the environment variable CAPSVIZ_RESULTS names.
+
+    Within `apart`, unless that is set, `results` in the current folder.
+    """
+    return places.chosen("CAPSVIZ_RESULTS", "results" if _own.get() else places.root() / "benchmarks" / "results")
+
+
+@contextmanager
+def apart(own: bool = True) -> Iterator[None]:
+    """Read and write results apart from those that come with capsviz, where they are one's own."""
+    token = _own.set(own or _own.get())
+    try:
+        yield
+    finally:
+        _own.reset(token)
 
 
 def version(name: str | None = None) -> Version:

@@ -37,14 +37,18 @@ def configs(seeds: int) -> list[TrainingConfig]:
     ]
 
 
+def shipped() -> list[str]:
+    """The models that learned b and have a decoder."""
+    return [name for name, entry in zoo.models().items() if entry.routing in ASCENDING and entry.has_decoder]
+
+
 def measure_shipped() -> dict[str, Any]:
     """Which shares of b are zero, by `Sparsity`, in the models with a decoder that ship; written as a result file."""
     rows = []
-    for entry in zoo.models().values():
-        if entry.routing in ASCENDING and entry.has_decoder:
-            found = sparsity(zoo.load(entry.name).get_buffer("coefficients"))
-            row = {"model": entry.name, "data": entry.data, "routing": entry.routing, "sha256": entry.sha256}
-            rows.append(row | asdict(found))
+    for entry in map(zoo.entry, shipped()):
+        found = sparsity(zoo.load(entry.name).get_buffer("coefficients"))
+        row = {"model": entry.name, "data": entry.data, "routing": entry.routing, "sha256": entry.sha256}
+        rows.append(row | asdict(found))
     result = {"experiment": SHIPPED, "rows": rows} | results.machine()
     results.write(SHIPPED, result)
     return result

@@ -9,7 +9,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from capsviz import places
 from capsviz.training.config import SettingsError, TrainingConfig
+from capsviz.zoo import Entry, folder
 
 SHORT_CYCLE: dict[str, Any] = {"learning_rate": 0.002, "schedule": "one-cycle"}
 """What reaches a good error in few epochs: the networks of Yang, Li & Yu 2021 in a laptop's time."""
@@ -169,6 +171,13 @@ def _of(row: Row, seed: int) -> Iterator[Recipe]:
         routing = model.removesuffix("-fc")
         config = TrainingConfig(row.data, routing, row.preset, decoder=routing == model, seed=seed, **row.settings)
         yield Recipe(config.name + (f"-seed{seed}" if seed else ""), config)
+
+
+def own(models: Iterable[Entry]) -> bool:
+    """Whether some models are the user's: they lie in a zoo of his, or no recipe trains them."""
+    if folder().resolve() != (places.root() / "pretrained").resolve():
+        return True
+    return any(all(each.config.command() != one.command for each in recipes(one.seed)) for one in models)
 
 
 def choose(names: Iterable[str] = (), preset: str | None = None, seeds: int = 1) -> list[Recipe]:

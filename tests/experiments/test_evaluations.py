@@ -11,7 +11,7 @@ import torch
 from typer.testing import CliRunner
 
 import capsviz
-from capsviz import device, figures, zoo
+from capsviz import device, figures, places, zoo
 from capsviz.benchmarks import speed
 from capsviz.commands.main import app
 from capsviz.data import load, to_float
@@ -237,6 +237,20 @@ def test_a_folders_models_are_found_by_its_ordinary_name_and_none_is_said(folder
     assert [(row["model"], row["data"]) for row in rows] == [(name, f"folder:{place}@3x24x24") for name in models]
     rows = viewpoint.run(f"folder:{place}@3x28x28", None, 24, 4, changes=["right"])["rows"]
     assert [row["model"] for row in rows] == [other]
+
+
+def test_what_is_measured_of_ones_own_images_is_kept_apart_from_what_ships_and_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(places, "root", lambda: tmp_path / "shipped")
+    monkeypatch.delenv("CAPSVIZ_RESULTS")
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+    monkeypatch.chdir(tmp_path)
+    name = untrained(f"folder:{drawn(tmp_path / 'leaves')}@3x24x24", "dr")
+    told = CliRunner().invoke(app, ["experiment", "robustness", "--data", "folder:leaves", "--count", "4"])
+    assert told.exit_code == 0 and f"| {name} |" in told.stdout and not (tmp_path / "shipped").exists()
+    assert f"stands in {tmp_path}/results, apart from the results that ship; CAPSVIZ_RESULTS=" in told.stderr
+    assert results.folder() == tmp_path / "shipped" / "benchmarks" / "results"
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
+    assert {row["model"] for row in known(results.read("robustness"))["rows"]} == {name}
 
 
 def test_what_a_turn_adds_in_rounding_leaves_a_result_that_can_be_read(folder, mnist_root, monkeypatch):

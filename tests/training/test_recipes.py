@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from capsviz import zoo
 from capsviz.network import configure
 from capsviz.training.config import SettingsError
-from capsviz.training.recipes import choose, recipes
+from capsviz.training.recipes import choose, own, recipes
 
 BY_NAME = {recipe.name: recipe for seed in range(2) for recipe in recipes(seed)}
 
@@ -15,6 +17,15 @@ BY_NAME = {recipe.name: recipe for seed in range(2) for recipe in recipes(seed)}
 @pytest.mark.parametrize("name", list(zoo.models()))
 def test_the_recipe_of_a_shipped_model_is_the_command_that_the_manifest_records(name):
     assert BY_NAME[name].config.command() == zoo.entry(name).command
+
+
+def test_a_model_without_a_recipe_and_any_model_of_another_zoo_is_ones_own(monkeypatch, tmp_path):
+    models = zoo.models().values()
+    assert not own([*models, *zoo.at_steps().values()])
+    mine = replace(zoo.entry("digits-dr"), command=zoo.entry("digits-dr").command + " --lr 0.1")
+    assert own([*models, mine])
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    assert own(models)
 
 
 @pytest.mark.parametrize("recipe", recipes(), ids=lambda recipe: recipe.name)
