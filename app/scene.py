@@ -73,6 +73,7 @@ class Scene:
         base = of or self.entry
         if base.routing == routing and (base.has_decoder or not decoder):
             return base, ""
+        self._check_image()
         suited = [
             entry
             for entry in resources.peers(base).values()
@@ -178,7 +179,14 @@ class Scene:
             return trace_sets.trace(*picture.recording, iterations)
         if not resources.has_network(entry):
             raise SceneError(f"{resources.ABSENT.format(name=entry.name)}; take back the viewpoint.")
+        if picture is self.picture:
+            self._check_image()
         return resources.trace(entry.name, picture.key, iterations, intervention, self._temperature(entry))
+
+    def _check_image(self) -> None:
+        """Raise NoModel where all that was recorded of the image on stage is what a network that is not here did."""
+        if not resources.has_network(self.entry) and not self.picture.before.any():
+            raise NoModel(f"{images.NO_IMAGE} {images.OTHER_IMAGE}", None)
 
     def same_votes(self, entry: Entry, routing: str, *, touched: bool = False, longest: bool = False) -> Trace:
         """The votes of a model for the image on stage, routed by another algorithm; touched, longest: as in `trace_of`.

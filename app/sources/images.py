@@ -19,6 +19,10 @@ EMPTY = (
     "To the model this picture is black: nothing stands out from its background, so the class that it names means "
     "nothing. Draw something large and dark on bright paper, or give another picture."
 )
+NO_IMAGE = "The recording holds no image, or a black one."
+OTHER_IMAGE = (
+    "No model can run on it: choose another source of images for this page, or record again with `images=` for it."
+)
 OUT_OF_SIGHT = (
     "At this viewpoint nothing of the picture is left on the canvas; bring it back by the sliders of *Viewpoint* in "
     "the sidebar."
@@ -275,7 +279,8 @@ def recorded(name: str, index: int, entry: zoo.Entry) -> Picture:
     if tuple(pixels.shape) != tuple(entry.config.image):
         fitted, notes = in_form(pixels, entry)
         return Picture(fitted, title, (), notes)
-    return Picture(pixels, title, tuple(shown) if classes == entry.classes else (), recording=(name, index))
+    notes = () if pixels.any() else (NO_IMAGE,)
+    return Picture(pixels, title, tuple(shown) if classes == entry.classes else (), notes, recording=(name, index))
 
 
 def generated(entry: zoo.Entry, index: int) -> Picture:

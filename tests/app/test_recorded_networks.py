@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import capsviz
 from app.shared import resources
-from app.sources import trace_sets
+from app.sources import images, trace_sets
 from capsviz import Trace
 from capsviz.data import load, to_float
 from capsviz.tracing.trace_set_writer import record
@@ -194,6 +194,20 @@ def test_pages_that_need_a_network_run_another_one_or_say_what_is_missing(page: 
     assert not app.exception
     if page != "results":
         assert any(ABSENT in text for text in said(app)) or any("runs on the same image" in text for text in said(app))
+
+
+@pytest.mark.parametrize("page", ["perturb", "compare", "viewpoint", "em"])
+def test_no_model_runs_on_the_image_that_was_not_recorded(page: str, place: Path, visit: Visit):
+    whole = Trace.open(place / "dr.safetensors")
+    steps = whole.layer["couplings"], whole.layer.poses
+    Trace.from_steps("dr", *steps, votes=whole.layer.votes).save(place / "blind.safetensors")
+    app = visit(page, source="recorded", recording="blind.safetensors")
+    assert [error.value for error in app.error] == [f"{images.NO_IMAGE} {images.OTHER_IMAGE}"] and not app.metric
+    assert not any("runs on the same image" in text for text in said(app))
+    own = visit("dynamic", source="recorded", recording="blind.safetensors")
+    assert not own.error and any(images.NO_IMAGE in text for text in said(own)) and charts(own)
+    beside = visit("dynamic", source="recorded", recording="blind.safetensors", second="digits-dr")
+    assert any(images.OTHER_IMAGE in error.value for error in beside.error)
 
 
 def test_a_recording_of_an_image_of_another_size_names_what_is_missing(place: Path, visit: Visit):
