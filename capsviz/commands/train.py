@@ -124,3 +124,5 @@ def train(
     if outcome.summary:
         error = error_of(outcome.summary["test_error"], outcome.summary["test_count"])
         print(f"{folder}: test error {error}")
+        if note := outcome.summary["note"]:
+            say(note)

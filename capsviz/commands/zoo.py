@@ -98,6 +98,8 @@ def zoo_measure(
                 continue
             found.save(predictions.path_of(entry, drawer))
             print(predictions.summary(found))
+            if entry.note:
+                say(entry.note)
 
 
 @zoo_app.command("add")
@@ -136,6 +138,8 @@ def zoo_add(
 def _tell(entry: "Entry") -> None:
     """What a model that has come into the zoo is."""
     print(f"{entry.file}: {entry.bytes / 1e6:.1f} MB, test error {error_of(entry.test_error, entry.test_count)}")
+    if entry.note:
+        say(entry.note)
 
 
 @zoo_app.command("checkpoints")

@@ -42,7 +42,7 @@ CLASSES = (2, 1000)
 LOOKED_AT = 64
 """Pictures that are opened to choose the form."""
 NAMED = 5
-"""Broken files that a sentence names."""
+"""Broken files, or classes without an image, that a sentence names."""
 READERS = 4
 _FORM = re.compile(r"@(1|3)x(\d{1,3})x(\d{1,3})$")
 _DEEP = frozenset((".png", ".tif", ".tiff", ".pgm", ".ppm"))
@@ -108,7 +108,7 @@ class Folder(Dataset):
         """A split, in memory: each image cropped to its middle and resized.
 
         With folders train and test in it these are the splits; otherwise every fifth image of a class is a test image.
-        Files that cannot be read are left out, and the set's note names them.
+        Files that cannot be read are left out, and the set's note names them, with the classes that have no other.
         Raises `DatasetMissing` where there is no such folder, or nothing in it to use.
         """
         check_split(split)
@@ -127,10 +127,11 @@ class Folder(Dataset):
         _broken[place, split] = unread, _stamp(unread)
         if not len(images):
             raise DatasetMissing(line(f"None of the {len(files)} files in {place} can be read; replace them."))
-        note = _left_out([str(files[each].relative_to(place)) for each in broken], len(files))
         kept = torch.ones(len(files), dtype=torch.bool)
         kept[broken] = False
-        return ImageSet(self.name, split, images, labels[kept], listing.classes, note)
+        gone = sorted({*labels[~kept].tolist()} - {*labels[kept].tolist()})
+        said = [str(files[each].relative_to(place)) for each in broken], [listing.classes[label] for label in gone]
+        return ImageSet(self.name, split, images, labels[kept], listing.classes, _left_out(split, len(files), *said))
 
     def levels(self, root: Path) -> Levels:
         """See `Dataset`: of all its pictures, so that they are scaled alike; empty where it is not to be used.
@@ -458,12 +459,18 @@ def _read_all(
     return images[torch.tensor(right)], [number for number, is_right in enumerate(right) if not is_right]
 
 
-def _left_out(broken: list[str], count: int) -> str:
-    """The sentence on files that cannot be read; empty where there is none."""
+def _left_out(split: str, count: int, broken: list[str], gone: list[str]) -> str:
+    """The sentence on files that cannot be read, and classes of which none can; empty where there is none."""
     if not broken:
         return ""
-    which = ", ".join(broken[:NAMED]) + (f" and {len(broken) - NAMED} more" if len(broken) > NAMED else "")
-    return line(f"{len(broken)} of {count} files cannot be read and are left out: {which}.")
+    whose = "training" if split == "train" else split
+    none = f"; no image is left of {_several(gone)}" if gone else ""
+    said = f"{len(broken)} of {count} {whose} files cannot be read and are left out: {_several(broken)}{none}."
+    return line(said)
+
+
+def _several(names: list[str]) -> str:
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _title(path: Path) -> str:

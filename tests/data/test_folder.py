@@ -128,7 +128,7 @@ def test_broken_files_are_left_out_and_named(tmp_path):
     (tmp_path / "b" / "4.png").write_bytes((tmp_path / "b" / "3.png").read_bytes()[:60])
     found = load(f"folder:{tmp_path}", "train")
     assert found.labels.tolist() == [0, 0, 0, 1, 1, 1]
-    assert found.note == "3 of 9 files cannot be read and are left out: a/0.png, a/5.heic, b/4.png."
+    assert found.note == "3 of 9 training files cannot be read and are left out: a/0.png, a/5.heic, b/4.png."
     assert load(f"folder:{tmp_path}", "test").note == ""
     for path in tmp_path.rglob("*.png"):
         path.write_bytes(b"no picture")

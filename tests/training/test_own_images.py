@@ -17,6 +17,7 @@ from capsviz import Trace, TraceSet, memory, zoo
 from capsviz.commands import models
 from capsviz.commands.main import app
 from capsviz.data import DatasetMissing
+from capsviz.data.folder import listed
 from capsviz.errors import CapsvizError
 from capsviz.files import CheckpointError
 from capsviz.network import Network, fourier
@@ -62,9 +63,29 @@ def test_training_says_what_it_chose_what_it_left_out_and_what_it_takes(own):
     # 16 + 12 + 4 images; every fifth is a test image. Of the 25 that are left one is broken, and 2 are for validation.
     assert "my shapes: 22 images to learn from, 2 held out and 7 to test on, of 3 classes, as 20×20 in colour" in said
     assert "preset residual (--preset), 11 images a step (--batch), 8 steps (--steps)." in said
-    assert f"1 of 25 files cannot be read and are left out: {BROKEN}." in said
+    assert f"1 of 25 training files cannot be read and are left out: {BROKEN}." in said
     assert "A step takes about " in said and " are free." in said
     assert "the 2 that are left about" in said
+
+
+def test_broken_test_files_and_a_class_that_nothing_is_left_of_are_said(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+    monkeypatch.chdir(tmp_path)
+    files = listed(drawn(tmp_path / "some", 28, "L")).files
+    broken = [next(path for path in files["test"] if path.parent.name == "bar"), *tmp_path.glob("some/<b>*/*.png")]
+    for path in broken:
+        path.write_bytes(b"no picture")
+    words = ("--data", "folder:some", "--routing", "dr", "--preset", "tiny", "--steps", "2", "--device", "cpu")
+    said = command("train", *words).stderr
+    assert f"of 25 training files cannot be read and are left out: {CLASSES[0]}/" in said
+    assert f"bar/005.png; no image is left of {CLASSES[0]}." in said
+    ending = f"{broken[0].relative_to(tmp_path / 'some')}; no image is left of {CLASSES[0]}.\n"
+    for line in (
+        said,
+        command("zoo", "add", "runs/some-dr").stderr,
+        command("zoo", "measure", "some-dr").stderr,
+    ):
+        assert "2 of 7 test files cannot be read and are left out: " in line and ending in line
 
 
 def test_the_model_of_the_zoo_knows_its_images_and_its_classes(own):
