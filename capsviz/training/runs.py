@@ -147,14 +147,18 @@ def holds_run(folder: Path) -> bool:
 
 
 def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict[str, Any] | None:
-    """The summary of a run that is finished; SettingsError when the folder holds a run and nobody said to go on."""
-    if not resume and holds_run(folder):
-        raise SettingsError(f"{folder} already holds a run; add --resume to go on with it, or --name for another.")
-    if not (folder / SUMMARY).exists():
-        return None
-    summary = read_summary(folder)
-    check_same_run(config, summary)
-    return summary
+    """The summary of a run that is finished; SettingsError when the folder holds a run and nobody said to go on.
+
+    Raises OtherSettings where that is another run, which nobody can go on with.
+    """
+    is_finished = (folder / SUMMARY).exists()
+    if is_finished or (holds_run(folder) and not resume):
+        found = read_summary(folder) if is_finished else read_position(folder / CHECKPOINT)
+        check_same_run(config, found)
+        if not resume:
+            raise SettingsError(f"{folder} already holds a run; add --resume to go on with it, or --name for another.")
+        return found
+    return None
 
 
 def check_same_run(config: TrainingConfig, saved: dict[str, Any], folder: Path | None = None) -> None:

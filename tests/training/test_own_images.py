@@ -28,6 +28,7 @@ from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.feed import Batch, Feed, multi_hot, training_sets
 from capsviz.training.loop import build, train
 from capsviz.training.publish import exemplar_images
+from capsviz.training.runs import OtherSettings
 from capsviz.training.step import ForwardPass, descend
 from tests.folders import BROKEN, COUNTS, drawn, renamed
 from tests.programs import command
@@ -155,6 +156,11 @@ def test_a_run_does_not_go_on_with_other_images(tmp_path):
     training = partial(train, config, tmp_path / "run", device="cpu", quiet=True, resume=True)
     assert training(time_limit=1e-6).stopped == "time limit"
     assert training(time_limit=1e-6).step > 1, "the same ones are taken"
+    theirs = replace(config, data=f"folder:{drawn(tmp_path / 'theirs' / 'some', 28, 'L')}@1x28x28")
+    with pytest.raises(
+        OtherSettings, match=r"started with data .* and not folder:.*theirs/some.*; give another --name"
+    ):
+        train(theirs, tmp_path / "run", device="cpu", quiet=True)
     picture = tmp_path / "some" / "bar" / "001.png"
     picture.rename(tmp_path / "some" / "<b>cross<∕b>" / "another.png")
     with pytest.raises(CheckpointError, match="The images in the folder are not those that the run was started with"):
