@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -146,6 +145,14 @@ class Folder(Dataset):
         if known is None or known[0] != state:
             known = _looked[place] = state, _stamp(_deep(_listed(place, *state)))
         return _levels(place, known[1], *state)
+
+    def sizes(self, root: Path) -> set[tuple[int, int]]:
+        """The heights and widths that its images have before they are brought to its form, by looking at some of them.
+
+        Raises `DatasetMissing` where none of these can be read.
+        """
+        place = self.found(root) or self.path
+        return {*_looks(place, _stamp(_looked_at(listed(place))), *_state(place))[1]}
 
     def readable(self, split: str, root: Path) -> int:
         """How many images of a split can be read, by reading all of them, small; raises `DatasetMissing` as `load`."""
@@ -376,22 +383,27 @@ def _deep(listing: Listing) -> list[Path]:
     return [path for part in SPLITS for path in listing.files[part] if path.suffix.lower() in _DEEP]
 
 
-@lru_cache(maxsize=8)
 def _chosen_form(place: Path, stamp: int, *state: int) -> Form:
     """The form that suits the images, by looking at some of them.
 
     Colour unless all are grey; the size of the images where they share one that is possible, else squares as large as
     the middle one's shorter side, 224 pixels at most.
     """
+    channels, sizes = _looks(place, stamp, *state)
+    height, width = sizes[0]
+    if len({*sizes}) == 1 and SIDES[0] <= min(height, width) and max(height, width) <= SIDES[1]:
+        return channels, height, width
+    side = min(max(round(median(map(min, sizes))), SIDES[0]), SIDES[1])
+    return channels, side, side
+
+
+@lru_cache(maxsize=8)
+def _looks(place: Path, stamp: int, *state: int) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """Of some of the images the channels that show all, and the height and width of each; raises `DatasetMissing`."""
     pictures = [picture for path in _looked_at(listed(place)) if (picture := _opened(path)) is not None]
     if not pictures:
         raise DatasetMissing(line(f"None of the files in {place} that were opened can be read; replace them."))
-    channels = 1 if all(map(_grey, pictures)) else 3
-    (size, share), *_ = Counter(picture.size for picture in pictures).most_common(1)
-    if share == len(pictures) and SIDES[0] <= min(size) and max(size) <= SIDES[1]:
-        return channels, size[1], size[0]
-    side = min(max(round(median(min(picture.size) for picture in pictures)), SIDES[0]), SIDES[1])
-    return channels, side, side
+    return 1 if all(map(_grey, pictures)) else 3, tuple((each.height, each.width) for each in pictures)
 
 
 @lru_cache(maxsize=8)

@@ -55,7 +55,7 @@ def choose(
         return Chosen(data, preset or PRESET, EPOCHS if epochs is None else epochs, BATCH if batch is None else batch)
     place = data_root()
     whole = named(data, place, size)
-    own, images = folder(data, place), folder(whole, place)
+    images = folder(whole, place)
     channels, height, width = images.image
     few = images.train_count < FEW
     counts = [images.readable(part, place) if few else images.count(part) for part in SPLITS]
@@ -68,7 +68,9 @@ def choose(
         batch = min(SMALL_BATCH if learned < FEW else BATCH, max(1, learned // 2))
     if epochs is None:
         epochs = min(max(EPOCHS, -(-STEPS * max(1, batch) // learned)), MOST_EPOCHS)
-    resampled = f", resampled from {own.image[1]}×{own.image[2]}" if own.image[1:] != images.image[1:] else ""
+    sizes = [f"{high}×{wide}" for high, wide in images.sizes(place)]
+    before = sizes[0] if len(sizes) == 1 else "several sizes"
+    resampled = f", resampled from {before}" if before != f"{height}×{width}" else ""
     count, unit = (epochs, "epoch") if steps is None else (steps, "step")
     length = f"{count:,} {unit}{'s' * (count != 1)} (--{unit}s)"
     return Chosen(

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+from PIL import Image
 from typer.testing import CliRunner
 
 from capsviz import Trace, TraceSet, memory, zoo
@@ -202,6 +203,11 @@ def test_what_is_asked_for_is_taken_and_resampling_is_said(tmp_path):
     chosen = choose(f"folder:{drawn(tmp_path / 'some')}", "dr", size=48, preset="tiny", epochs=3, batch=4)
     assert (chosen.data, chosen.preset) == (f"folder:{tmp_path}/some@3x48x48", "tiny")
     assert (chosen.epochs, chosen.batch) == (3, 4) and "as 48×48 in colour, resampled from 20×20" in chosen.sentence
+    assert "as 20×20 in colour (--size)" in choose(f"folder:{tmp_path}/some", "dr").sentence
+    Image.new("RGB", (30, 26)).save(tmp_path / "some" / "bar" / "000.png")
+    assert (
+        "as 20×20 in colour, resampled from several sizes (--size)" in choose(f"folder:{tmp_path}/some", "dr").sentence
+    )
     said = [choose(f"folder:{tmp_path}/some", "dr", steps=steps).sentence for steps in (1, 2000)]
     assert said[0].endswith("(--batch), 1 step (--steps).") and said[1].endswith("(--batch), 2,000 steps (--steps).")
     assert not any("epochs" in each for each in said)
