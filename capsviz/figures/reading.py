@@ -63,8 +63,8 @@ def votes(trace: Trace, image: int, upper: int) -> Float[ndarray, "lower dim"]:
     """
     if trace.layer.votes is None:
         raise FigureError(
-            "The trace holds no votes; record it with them, or have its model cast them "
-            '(`capsviz.tracing.recorder.with_votes`); of several layers record all (votes="all").'
+            "The trace holds no votes; record it again with them (`capsviz trace --votes`, in Python votes=True, of "
+            'several layers votes="all"), or give yours to `Trace.from_steps`.'
         )
     return numbers(trace.layer.votes[image, :, upper])
 

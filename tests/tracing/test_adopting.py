@@ -108,7 +108,9 @@ def test_without_votes_what_needs_none_is_there_and_the_rest_says_so(ours):
     with pytest.raises(NotRecorded, match=r" has no love; it has .*activations"):
         found.layer["love"]
     if "board" in trace.config.algorithm.pictures:
-        with pytest.raises(FigureError, match="The trace holds no votes; record it with them, or have its model cast"):
+        with pytest.raises(
+            FigureError, match=r"The trace holds no votes; record it again with them \(`capsviz trace --votes`"
+        ):
             trace_board(found)
 
 
