@@ -14,7 +14,7 @@ from capsviz.boards.capsule_maps import CapsuleMaps
 from capsviz.boards.decoder import Left, decoder_message, header
 from capsviz.boards.discriminative import coefficient_maps
 from capsviz.boards.message import Message
-from capsviz.boards.routing import SHARED, describe_routing, routing_message
+from capsviz.boards.routing import describing, of_all_classes, routing_message
 from capsviz.figures.errors import FigureError
 from capsviz.figures.reading import check
 from capsviz.letters import as_file
@@ -42,8 +42,9 @@ class Board:
     """A kind of board and what it is given: for each class that can be chosen the message that shows it.
 
     kind: its name in `frontend/boards.ts`; count: how many classes, 1 where there is nothing to choose; upper: the one
-    that is shown first. first: packed messages that come once, before all others. shared: arrays of a message that
-    are the same for every class. table: the numbers of its table by name, the arrays of its message unless given.
+    that is shown first. first: packed messages that come once, before all others. shared: fields and arrays of a
+    message that are the same for every class. table: the numbers of its table by name, the arrays of its message unless
+    given.
     """
 
     kind: str
@@ -70,15 +71,22 @@ class Board:
         return replace(self, message=message)
 
     def packed(self, upper: int, *, without: Container[str] = ()) -> bytes:
-        """What shows a class, as the browser takes it; without: arrays that it has already."""
+        """What shows a class, as the browser takes it; without: fields and arrays that it has already."""
         message = self.message(upper)
-        arrays = {name: array for name, array in message.arrays.items() if name not in without}
-        return Message({**UNTOLD, **message.fields}, arrays).packed()
+        fields, arrays = (
+            {name: each for name, each in some.items() if name not in without}
+            for some in ({**UNTOLD, **message.fields}, message.arrays)
+        )
+        return Message(fields, arrays).packed()
 
     def packed_shared(self) -> bytes:
-        """The arrays that are the same for every class, as the browser takes them."""
-        arrays = self.message(self.upper).arrays if self.shared else {}
-        return Message({}, {name: array for name, array in arrays.items() if name in self.shared}).packed()
+        """What is the same for every class, as the browser takes it."""
+        message = self.message(self.upper) if self.shared else Message({}, {})
+        fields, arrays = (
+            {name: each for name, each in some.items() if name in self.shared}
+            for some in (message.fields, message.arrays)
+        )
+        return Message(fields, arrays).packed()
 
 
 def trace_board(
@@ -107,14 +115,15 @@ def trace_board(
 
     played = longest or last
     rounds = last.layer.iterations if longest else None
+    common, describe = of_all_classes(played, image=image, base=base, dark=dark), describing(last, image=image)
 
     def message(upper: int) -> Message:
-        shown = routing_message(played, image=image, upper=upper, base=base, more=more, dark=dark)
-        alt = describe_routing(last, image=image, upper=upper)
-        return Message({**shown.fields, "alt": alt, "rounds": rounds}, shown.arrays)
+        shown = routing_message(played, image=image, upper=upper, base=base, more=more, dark=dark, common=common)
+        return Message({**shown.fields, "alt": describe(upper), "rounds": rounds}, shown.arrays)
 
     message(chosen)  # what is wrong is said at once, not when somebody looks
-    return Board("routing-board", title, message, len(last.classes), chosen, shared=SHARED)
+    shared = frozenset((*common.fields, *common.arrays))
+    return Board("routing-board", title, message, len(last.classes), chosen, shared=shared)
 
 
 def maps_board(maps: CapsuleMaps, title: str, *, dark: bool = False) -> Board:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,21 +27,6 @@ from capsviz.tracing.layout import step_axes
 from capsviz.tracing.recorder import contains_shorter
 from capsviz.tracing.trace import Trace
 
-SHARED = frozenset(
-    (
-        "image",
-        "presence",
-        "gains",
-        "lengths",
-        "shares",
-        "agreement",
-        "cost",
-        "temperature",
-        "base_shares",
-        "base_lengths",
-    )
-)
-"""Arrays of a message that are the same whichever class is chosen, the largest of them of all pairs of capsules."""
 SEEN = 3
 """Axes of the space that the votes are looked at in: two on the page, a third to turn it by."""
 
@@ -54,11 +39,13 @@ def routing_message(
     base: Trace | None = None,
     more: Mapping[str, ndarray] | None = None,
     dark: bool = False,
+    common: Message | None = None,
 ) -> Message:
     """An iterative routing of one image to one class, with another run to hold it against.
 
     base: the untouched run where `trace` has an intervention; votes of both then lie in one space. more: what a trace
-    does not hold (`Algorithm.drawn_weights`; EM: β_a as beta_a "upper", for the chart of the logistic).
+    does not hold (`Algorithm.drawn_weights`; EM: β_a as beta_a "upper", for the chart of the logistic). common:
+    `of_all_classes` of the same, where several classes are asked for.
 
     Fields: lines, since, tips, symbol, share_names, bars and cloud say how the algorithm reads (`routing.program`).
     Arrays: image "channel height width"; presence a_i "lower"; gains "lower"; for the chosen class votes "lower dim",
@@ -72,25 +59,50 @@ def routing_message(
     show any T up to that of the trace: `reaches` and `agreement_reaches` are the ends of its scales by T.
     Raises FigureError where the trace is of another routing, holds no votes, or lacks the image or the class.
     """
+    common = common or of_all_classes(trace, image=image, base=base, dark=dark)
     trace, base = trace.at(-1), base and base.at(-1)
-    check(trace, "board", image=image, upper=upper)
+    for run in filter(None, (trace, base)):
+        check(run, "board", image=image, upper=upper)
     cast = votes(trace, image, upper)
     plane = fit_plane(votes(base or trace, image, upper), _poses(base or trace, image)[:, upper], seen=SEEN)
-    arrays = _arrays(trace, image, upper, plane, cast)
-    # One scale for all iterations and all classes; both runs share it, so that they can be compared by eye.
-    reaches = {"reaches": [share_reach(shares) for shares in _shares(base or trace, image)]}
+    own = {"upper": upper, "explained": [float(share) for share in plane.explained]}
+    arrays = {**common.arrays, **_arrays(trace, image, upper, plane, cast), **(more or {})}
+    return Message({**common.fields, **own}, arrays)
+
+
+def of_all_classes(trace: Trace, *, image: int = 0, base: Trace | None = None, dark: bool = False) -> Message:
+    """What `routing_message` says whichever class is chosen, the largest of it of all pairs of capsules.
+
+    Raises FigureError as it does.
+    """
+    trace, base = trace.at(-1), base and base.at(-1)
+    check(trace, "board", image=image)
+    gains, shares, held = trace.gains, _shares(trace, image), trace.layer
+    arrays = {
+        "image": numbers(trace.images[image]),
+        "presence": numbers(trace.primary_activations[image]),
+        "gains": np.ones(shares.shape[1]) if gains is None else numbers(gains),
+        "lengths": steps(trace, "activations", image),
+        "shares": shares,
+    }
+    if "agreement" in held:
+        arrays["agreement"] = steps(trace, "agreement", image)
+    if "variances" in held:
+        arrays |= {"cost": steps(trace, "cost", image).sum(axis=-1)}
+        arrays |= {"temperature": numbers(held["inverse_temperature"])}
     if base is not None:
         if base.config.routing != trace.config.routing:
             titles = f"the trace is of {trace.config.algorithm.title} and the base of {base.config.algorithm.title}"
             raise FigureError(f"A board holds two runs of one routing and {titles}; give a board to each.")
-        check(base, "board", image=image, upper=upper)
+        check(base, "board", image=image)
         arrays |= {"base_shares": _shares(base, image), "base_lengths": steps(base, "activations", image)}
+    # One scale for all iterations and all classes; both runs share it, so that they can be compared by eye.
+    reaches = {"reaches": [share_reach(each) for each in (shares if base is None else _shares(base, image))]}
     if "agreement" in arrays:
-        reaches["agreement_reaches"] = [
-            float(most) or 1.0
-            for most in typical_reaches(steps(base or trace, "agreement", image).swapaxes(1, 2)).max(axis=1)
-        ]
-    return Message(_fields(trace, upper, plane, dark, arrays) | reaches, {**arrays, **(more or {})})
+        compared = arrays["agreement"] if base is None else steps(base, "agreement", image)
+        far = typical_reaches(compared.swapaxes(1, 2)).max(axis=1)
+        reaches["agreement_reaches"] = [float(most) or 1.0 for most in far]
+    return Message(_fields(trace, dark, arrays) | reaches, arrays)
 
 
 def drawn_weights(model: CapsNet, upper: int, layer: int = -1, position: int = 0) -> dict[str, ndarray]:
@@ -108,22 +120,33 @@ def describe_routing(trace: Trace, *, image: int = 0, upper: int) -> str:
 
     Raises FigureError as `routing_message` does.
     """
-    check(trace, "board", image=image, upper=upper)
+    return describing(trace, image=image)(upper)
+
+
+def describing(trace: Trace, *, image: int = 0) -> Callable[[int], str]:
+    """`describe_routing` of whichever class, of all of which what is the same is counted once; raises as it does."""
+    check(trace, "board", image=image)
     shares, strengths, algorithm = _shares(trace, image), steps(trace, "activations", image), trace.config.algorithm
-    symbol, name = share_of(trace).symbol, trace.called(upper)
-    largest, gaussian, spreading = shares.max(axis=(1, 2)), "", ""
+    symbol, heading, spreading = share_of(trace).symbol, _heading(trace, shares), ""
+    largest, strongest = shares.max(axis=(1, 2)), trace.called(int(strengths[-1].argmax()))
     if trace.kind == "class":  # in a convolutional layer, capsules at other positions have their shares as well
         entropy = 100 * metrics.coupling_entropy(torch.from_numpy(shares)).mean(dim=1)
         spreading = f", their mean entropy from {entropy[0]:.2f} to {entropy[-1]:.2f} % of its maximum"
-    if "variances" in trace.layer:
-        spread = np.sqrt(steps(trace, "variances", image)[:, upper]).mean(axis=-1)
-        gaussian = f"the Gaussian of {name} goes from a mean σ of {spread[0]:.3f} to {spread[-1]:.3f}; "
-    return (
-        f"{_heading(trace, shares)} in {iterations(len(shares))}: "
-        f"the largest {symbol} goes from {largest[0]:.2f} to {largest[-1]:.2f}{spreading}; {gaussian}the "
-        f"{algorithm.strength.word} of {name} goes from {strengths[0, upper]:.2f} to {strengths[-1, upper]:.2f}; "
-        f"strongest is {trace.called(int(strengths[-1].argmax()))}."
-    )
+
+    def described(upper: int) -> str:
+        check(trace, "board", image=image, upper=upper)
+        name, gaussian = trace.called(upper), ""
+        if "variances" in trace.layer:
+            spread = np.sqrt(steps(trace, "variances", image)[:, upper]).mean(axis=-1)
+            gaussian = f"the Gaussian of {name} goes from a mean σ of {spread[0]:.3f} to {spread[-1]:.3f}; "
+        return (
+            f"{heading} in {iterations(len(largest))}: "
+            f"the largest {symbol} goes from {largest[0]:.2f} to {largest[-1]:.2f}{spreading}; {gaussian}the "
+            f"{algorithm.strength.word} of {name} goes from {strengths[0, upper]:.2f} to {strengths[-1, upper]:.2f}; "
+            f"strongest is {strongest}."
+        )
+
+    return described
 
 
 def _heading(trace: Trace, shares: Float[ndarray, "T lower upper"]) -> str:
@@ -140,7 +163,7 @@ def _poses(trace: Trace, image: int) -> ndarray:
     return numbers(trace.layer.poses[:, image])
 
 
-def _fields(trace: Trace, upper: int, plane: Plane, dark: bool, arrays: dict[str, ndarray]) -> dict[str, Any]:
+def _fields(trace: Trace, dark: bool, arrays: dict[str, ndarray]) -> dict[str, Any]:
     algorithm, grid = trace.config.algorithm, geometry(trace)
     share, strength, program = share_of(trace), algorithm.strength, _program(trace)
     colour = "û·v" if "agreement" in arrays else f"{share.symbol} a"
@@ -179,14 +202,12 @@ def _fields(trace: Trace, upper: int, plane: Plane, dark: bool, arrays: dict[str
         },
         "classes": list(trace.classes),
         "kind": trace.kind,
-        "upper": upper,
         "iterations": trace.layer.iterations,
         "shorter": contains_shorter(trace.config),
         "grid": [grid.rows, grid.columns, grid.types],
         "image_shape": list(trace.config.image),
         # Drawn where the capsules below are the primary ones, not those of a routed layer.
         "field": None if trace.config.capsule_layers else view_of(trace.config),
-        "explained": [float(share) for share in plane.explained],
         "theme": theme(dark, len(trace.classes)),
     }
 
@@ -203,27 +224,18 @@ def _called(share: Share, step: int) -> str:
 
 
 def _arrays(trace: Trace, image: int, upper: int, plane: Plane, cast: ndarray) -> dict[str, ndarray]:
-    gains, poses, held = trace.gains, _poses(trace, image)[:, upper], trace.layer
+    poses = _poses(trace, image)[:, upper]
     arrays = {
-        "image": numbers(trace.images[image]),
-        "presence": numbers(trace.primary_activations[image]),
-        "gains": np.ones(len(cast)) if gains is None else numbers(gains),
         "votes": cast,
         "vote_lengths": np.linalg.norm(cast, axis=1),
         "places": plane.project(cast),
         "origin": plane.project(np.zeros(cast.shape[1])),
-        "lengths": steps(trace, "activations", image),
-        "shares": _shares(trace, image),
         "poses": poses,
         "heads": plane.project(poses),
     }
-    if "agreement" in held:
-        arrays["agreement"] = steps(trace, "agreement", image)
-    if "variances" in held:
+    if "variances" in trace.layer:
         variances = steps(trace, "variances", image)[:, upper]
         arrays |= {"variances": variances, "covariances": plane.covariance(variances)}
-        arrays |= {"cost": steps(trace, "cost", image).sum(axis=-1)}
-        arrays |= {"temperature": numbers(held["inverse_temperature"])}
     program, reading = _program(trace), _reading(trace, image, upper)
     for number, tip in enumerate(program.tips):
         arrays[f"tip{number}"] = plane.project(steps(trace, tip.field, image)[:, upper])

@@ -59,7 +59,7 @@ def test_a_board_is_as_the_notebook_unless_it_is_told(dr):
     assert capsviz.perturb("digits-dr", digits()[0]).themes == [theme(False), theme(True)]
     for dark in (False, True):
         told_so = capsviz.show(dr, dark=dark)
-        assert not told_so.themes and told(told_so).fields["theme"] == theme(dark)
+        assert not told_so.themes and unpack(told_so.shared).fields["theme"] == theme(dark)
 
 
 def test_of_a_set_one_image_is_shown(tmp_path: Path):

@@ -8,6 +8,7 @@ import io
 import json
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from PIL import Image
 
 import capsviz
 from capsviz.boards import board_csv, board_page, coefficient_maps, drawn_weights, maps_board, trace_board
+from capsviz.boards import routing as routing_board
 from capsviz.boards.message import unpack
 from capsviz.data import load, to_float
 from capsviz.figures import FigureError
@@ -54,16 +56,22 @@ def test_a_board_that_holds_more_iterations_than_its_trace_begins_with_those_of_
 
 
 @pytest.mark.parametrize("routing", ["dr", "em", "attention"])
-def test_what_is_the_same_for_every_class_is_written_once(routing: str):
+def test_what_is_the_same_for_every_class_is_written_and_computed_once(routing: str, monkeypatch):
+    measured = Mock(side_effect=routing_board.share_reach)
+    monkeypatch.setattr(routing_board, "share_reach", measured)
     board = trace_board(record(routing))
     inside = content(board_page(board))
-    shared = unpack(base64.b64decode(inside["shared"])).arrays
-    assert {"image", "presence", "lengths", "shares"} <= shared.keys() <= board.shared
+    shared = unpack(base64.b64decode(inside["shared"]))
+    assert measured.call_count == len(shared.fields["reaches"]), "and not as often for each class"
+    assert {"image", "presence", "lengths", "shares"} <= shared.arrays.keys() <= board.shared
+    assert {"classes", "theme", "lines"} <= shared.fields.keys() <= board.shared
     for upper, packed in enumerate(inside["messages"]):
-        own, whole = unpack(base64.b64decode(packed)).arrays, unpack(board.packed(upper)).arrays
-        assert own.keys() == whole.keys() - shared.keys()
-        for name, array in whole.items():
-            np.testing.assert_array_equal({**shared, **own}[name], array)
+        own, whole = unpack(base64.b64decode(packed)), unpack(board.packed(upper))
+        assert own.arrays.keys() == whole.arrays.keys() - shared.arrays.keys()
+        assert own.fields.keys() == whole.fields.keys() - shared.fields.keys()
+        assert {**shared.fields, **own.fields} == whole.fields
+        for name, array in whole.arrays.items():
+            np.testing.assert_array_equal({**shared.arrays, **own.arrays}[name], array)
 
 
 def test_the_page_loads_nothing_from_elsewhere(dr):
