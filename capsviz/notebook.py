@@ -34,10 +34,10 @@ def show(
 ) -> Any:
     """The board of one image of a trace or a set as a widget: played where the routing iterates, else coefficients.
 
-    upper: the class that a routing that iterates is shown for at first, the most active one unless given; another one
-    is chosen on the board. model: the one that was recorded, or its name in the zoo, for what a trace does not hold
-    (EM: the logistic of β_a). dark: as the notebook is, unless given. Of several routed layers the last is shown;
-    `show(trace.at(0))` shows the first.
+    image: from 0, or from the end. upper: the class that a routing that iterates is shown for at first, the most active
+    one unless given; another one is chosen on the board. model: the one that was recorded, or its name in the zoo, for
+    what a trace does not hold (EM: the logistic of β_a). dark: as the notebook is, unless given.
+    Of several routed layers the last is shown; `show(trace.at(0))` shows the first.
     Raises CapsvizError where anywidget or plotly is not installed, FigureError where the trace holds no votes, or lacks
     the image or the class, TraceError where it is of another model, ZooError for an unknown name, IndexError where a
     set lacks the image.

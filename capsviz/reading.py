@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from operator import index
@@ -187,3 +187,14 @@ def unknown(data: object, understood: Any, path: str = "") -> str:
         at = path.removesuffix(".")
         return next((found for place, pair in pairs if (found := unknown(*pair, f"{at}[{place}]."))), "")
     return ""
+
+
+def names_in(given: Any) -> Any:
+    """Names in whatever holds them, whole numbers as their digits; what holds none as it is."""
+    if isinstance(given, str | bytes | Mapping):
+        return given
+    try:
+        several = tuple(given.tolist() if hasattr(given, "tolist") else given)
+    except TypeError:
+        return given
+    return tuple(str(each) if type(each) is int else each for each in several)

@@ -101,12 +101,15 @@ def trace_board(
 ) -> Board:
     """The routing of an image as a board: played where it iterates, as its coefficients where it does not.
 
-    upper: the class that is shown first, the most active one unless given. base, more: as in `routing_message`.
+    image: from 0, or from the end. upper: the class that is shown first, the most active one unless given. base,
+    more: as in `routing_message`.
     longest: the same routing with more iterations, of which those of the trace are the first; a board of it begins with
     so many, and base has as many as it. Of several routed layers the last is shown; `Trace.at` gives others.
     Raises FigureError where the trace holds no votes, or lacks the image or the class.
     """
     image = whole(image, f"{image!r} is no image; give its number.", FigureError)
+    if -len(trace.images) <= image < 0:
+        image += len(trace.images)
     check(trace, image=image)
     chosen = whole(trace.predicted[image] if upper is None else upper, _NO_CLASS.format(upper), FigureError)
     title, last = f"The routing of {trace.name}", trace.at(-1)

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import torch
 from jaxtyping import Float
@@ -24,7 +24,7 @@ from capsviz.network import strongest
 from capsviz.network.config import CapsNetConfig, ConfigError, Window, algorithm_of
 from capsviz.network.own_numbers import own_numbers
 from capsviz.network.recorded import RecordedConfig
-from capsviz.reading import Name, Names, understood, whole
+from capsviz.reading import Name, Names, names_in, understood, whole
 from capsviz.routing import ALGORITHMS, Algorithm, DenseVotes, InverseTemperature, LayerSizes
 from capsviz.tensors import all_finite, written
 from capsviz.tracing.layout import COARSE, step_axes
@@ -191,7 +191,9 @@ def _trace(
 
     name = understood(Name, name, "The name", "give it as one line of text", AdoptError)
     if classes is not None:
-        classes = understood(Names, _names(classes), "The classes", "give one name for each upper capsule", AdoptError)
+        classes = understood(
+            Names, names_in(classes), "The classes", "give one name for each upper capsule", AdoptError
+        )
         if len(classes) != config.classes:
             raise AdoptError(f"There are {config.classes} upper capsules and {len(classes)} names; give one for each.")
     poses, activations = steps[config.algorithm.pose][-1], steps["activations"][-1]
@@ -209,17 +211,6 @@ def _trace(
         activations=activations,
         reconstruction=None if decoder is None else _drawn(decoder, poses, activations, config.image),
     )
-
-
-def _names(given: Any) -> Any:
-    """Names in whatever holds them, whole numbers as their digits; what holds none as it is."""
-    if isinstance(given, str | bytes | Mapping):
-        return given
-    try:
-        several = tuple(given.tolist() if hasattr(given, "tolist") else given)
-    except TypeError:
-        return given
-    return tuple(str(each) if type(each) is int else each for each in several)
 
 
 def _drawn(decoder: Draw, poses: Tensor, activations: Tensor, image: tuple[int, int, int]) -> Tensor:

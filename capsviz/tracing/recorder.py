@@ -15,7 +15,7 @@ from capsviz.device import of, or_cpu, results
 from capsviz.errors import line
 from capsviz.network import CNN, CapsNet, CapsNetConfig, NoCapsulesError, PrimaryCapsules
 from capsviz.network.finite import check_finite
-from capsviz.reading import Name, Names, understood, whole
+from capsviz.reading import Name, Names, names_in, understood, whole
 from capsviz.routing import InverseTemperature
 from capsviz.tracing.intervention import Intervention, intervene
 from capsviz.tracing.layout import TraceError, geometry
@@ -42,9 +42,9 @@ def trace(
     images: "batch channel height width" of the network's size, at least one, in 0..1, or bytes 0 to 255. iterations T
     and, for EM, the schedule of λ: the model's own unless given. intervention: primary capsules to mute, boost or
     isolate before they vote. votes: also keep the votes for the class capsules, lower × upper × dim numbers an image;
-    "all": those of every routed layer (of a matrix network some ten times as many). name, classes: for captions; the
-    classes are numbered unless given. objects: how many an image shows, one unless given: so many of the most active
-    capsules count as named and are drawn (two of MultiMNIST).
+    "all": those of every routed layer (of a matrix network some ten times as many). name, classes: for captions;
+    names or whole numbers, numbered unless given. objects: how many an image shows, one unless given: so many of the
+    most active capsules count as named and are drawn (two of MultiMNIST).
     Nothing is left on the model: it may serve others at the same time. Raises InterventionError for a capsule that the
     network has not, PixelsError for images that it does not take and for weights that are not float32, NoCapsulesError
     for the CNN baseline, TraceError for what is no network of capsviz, for votes, classes and objects that it cannot
@@ -72,10 +72,12 @@ def trace(
     check_asked(model, name, iterations, inverse_temperature)
     name = understood(Name, name, "The name", "give it as one line of text", TraceError)
     objects = _objects(objects, model.config.classes)
+    named: tuple[str, ...] = ()
     if classes is not None:
-        if not (isinstance(classes, tuple | list) and len(classes) == model.config.classes):
+        named = names_in(classes)
+        if not (isinstance(named, tuple) and len(named) == model.config.classes):
             raise TraceError(line(f"The classes {classes!r} are not {model.config.classes} names; give one for each."))
-        classes = understood(Names, classes, "The classes", "give one name for each", TraceError)
+        named = understood(Names, named, "The classes", "give one name for each", TraceError)
     if votes not in (True, False, "all"):
         raise TraceError(f'There are no votes={votes!r} to keep; choose True, False or "all".')
     check_finite(model.state_dict(), name or "The network")
@@ -103,7 +105,7 @@ def trace(
         return Trace(
             config=config,
             name=name,
-            classes=tuple(classes or map(str, range(config.classes))),
+            classes=named or tuple(map(str, range(config.classes))),
             images=results(shown).clone(),  # the caller's may change
             primary_poses=results(primary.poses),
             primary_activations=results(primary.activations),

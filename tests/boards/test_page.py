@@ -35,6 +35,7 @@ def content(page: str) -> dict:
 def test_the_page_of_a_routing_holds_every_class(dr):
     board = trace_board(dr, image=1)
     assert board.upper == int(dr.predicted[1])
+    assert board_page(board) == board_page(trace_board(dr, image=1 - len(dr.images))), "or from the end"
     inside = content(board_page(board))
     assert inside["board"] == "routing-board" and inside["upper"] == board.upper and len(inside["messages"]) == 10
     for upper in (0, 7):

@@ -343,8 +343,10 @@ def test_a_trace_is_saved_into_a_folder_that_is_not_there_yet(tmp_path):
 
 
 @pytest.mark.usefixtures("unchecked_types")
-def test_how_many_objects_there_are_is_a_whole_number_of_any_library():
+def test_how_many_objects_there_are_and_classes_are_whole_numbers_of_any_library():
     assert trace(network("dr"), images(), objects=np.int64(2)).objects == 2  # type: ignore[arg-type]
+    for counted in (range(3, 13), torch.arange(3, 13)):
+        assert trace(network("dr"), images(), classes=counted).classes[::9] == ("3", "12")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -353,7 +355,7 @@ def test_how_many_objects_there_are_is_a_whole_number_of_any_library():
         ({"objects": 0}, "An image cannot show 0 objects; give a number from 1 to 10."),
         ({"objects": True}, "An image cannot show True objects; give a number from 1 to 10."),
         ({"objects": 1.0}, "An image cannot show 1.0 objects; give a number from 1 to 10."),
-        ({"classes": tuple(range(10))}, "The classes: [0] must be str and is int; give one name for each."),
+        ({"classes": (0.5, *range(9))}, "The classes: [0] must be str and is float; give one name for each."),
         ({"name": "a\nb"}, "The name is written in a way that is not allowed here; give it as one line of text."),
         ({"name": 3}, "The name must be str and is int; give it as one line of text."),
         ({"objects": 11}, "An image cannot show 11 objects; give a number from 1 to 10."),
