@@ -105,7 +105,12 @@ def zoo_measure(
 @zoo_app.command("add")
 def zoo_add(
     run: Annotated[Path, typer.Argument(help="The folder of a finished training run, or a file NAME.capsviz.")],
-    name: Annotated[str | None, typer.Option(help="The model's name; the run's unless given.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            help="The model's name; DATA-ROUTING and what it adds unless given, whatever the folder is called."
+        ),
+    ] = None,
     eight_bits: Annotated[
         bool, typer.Option("--8-bits", help="Weights in eight bits, about half the file, instead of float16.")
     ] = False,
