@@ -22,15 +22,19 @@ BATCH = 128
 
 
 def measure(
-    entry: zoo.Entry, drawer: zoo.Entry | None = None, *, progress: Callable[[int, int], None] | None = None
+    entry: zoo.Entry,
+    drawer: zoo.Entry | None = None,
+    *,
+    images: ImageSet | MultiDigits | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Predictions:
     """Run a shipped model over its whole test set; progress is called with the images done and their number.
 
-    drawer: whose decoder draws, `drawer_of` unless given.
+    drawer: whose decoder draws, `drawer_of` unless given. images: the test set, loaded unless given.
     Of a virtual set of pairs as many images as the manifest's error is of. Raises PredictionsError where the errors are
     not those of the manifest; ZooError and DatasetMissing.
     """
-    images = load(entry.data, "test")
+    images = load(entry.data, "test") if images is None else images
     drawer = drawer or drawer_of(entry)
     model = zoo.load_network(entry.name)
     artist = None if drawer is None else zoo.load(drawer.name)

@@ -75,7 +75,7 @@ def zoo_measure(
 
     from capsviz import zoo
     from capsviz.analysis import measuring, predictions
-    from capsviz.data import DatasetMissing
+    from capsviz.data import DatasetMissing, load
 
     named = [zoo.entry(name) for name in names or ()]
     chosen = [(entry, drawer) for entry in named for drawer in measuring.drawers(entry)] or measuring.wanting()
@@ -85,11 +85,15 @@ def zoo_measure(
     def shown(bar: Progress, task: TaskID, done: int, total: int) -> None:
         bar.update(task, completed=done, total=total)
 
+    tests = {}
     with Progress(console=Console(stderr=True)) as bar:
         for entry, drawer in chosen:
             task = bar.add_task(entry.name, total=entry.test_count)
             try:
-                found = measuring.measure(entry, drawer, progress=partial(shown, bar, task))
+                if entry.data not in tests:
+                    tests = {entry.data: load(entry.data, "test")}  # of one data set at a time
+                progress = partial(shown, bar, task)
+                found = measuring.measure(entry, drawer, images=tests[entry.data], progress=progress)
             except (DatasetMissing, predictions.PredictionsError) as error:
                 if names:
                     raise

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from capsviz import device, zoo
-from capsviz.data import DATASETS, ImageSet, available, load
+from capsviz.data import DATASETS, ImageSet, MultiDigits, available, describe, load
 from capsviz.experiments import results
 from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import digits
@@ -55,13 +55,16 @@ def ask_shipped(
     shipping = zoo.models()
     results.drop(SHIPPED, lambda row: row["model"] in shipping)
     done = {(row["model"], row["sha256"], row["count"]) for row in results.begun(SHIPPED)["rows"]}
-    for name in models:
-        entry = zoo.entry(name)
-        test = load(entry.data, "test")
-        assert isinstance(test, ImageSet)
-        wanted = min(count or len(test), len(test))
+    tests: dict[str, ImageSet | MultiDigits] = {}
+    for entry in map(zoo.entry, models):
+        name, there = entry.name, describe(entry.data).count("test")
+        wanted = min(count or there, there)
         if (name, entry.sha256, wanted) in done:
             continue
+        if entry.data not in tests:
+            tests = {entry.data: load(entry.data, "test")}  # of one data set at a time
+        test = tests[entry.data]
+        assert isinstance(test, ImageSet)
         rows, network = [], zoo.load(name)
         measured = by_iterations(network, test, wanted)
         for iterations, (error, loss) in enumerate(measured, start=1):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import shutil
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
 from safetensors import safe_open
+from typer.testing import CliRunner
 
 from capsviz import data, zoo
 from capsviz.analysis.measuring import columns, control_drawer_of, drawer_of, measure, wanting
@@ -23,6 +25,8 @@ from capsviz.analysis.predictions import (
     recorded,
     summary,
 )
+from capsviz.commands.main import app
+from capsviz.data import DIGITS
 from capsviz.files import safetensors_bytes
 from capsviz.network import CapsNet, assemble, configure, preset
 from capsviz.training.evaluate import evaluate
@@ -150,6 +154,15 @@ def test_a_second_seed_is_drawn_by_the_first_ones_decoder_as_a_control(tmp_path,
     assert own.drawn_wrong.sum() < 10 < 200 < control.drawn_wrong.sum()
     written = {path.stem for path in (tmp_path / "measured").iterdir()}
     assert written == {"digits-dr", "digits-l2-fc", SECOND, f"{SECOND}-by-digits-dr"}
+
+
+def test_models_of_one_data_set_are_measured_on_images_that_are_read_once(tmp_path, monkeypatch):
+    with_second_seed(tmp_path)
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+    read = Mock(side_effect=type(DIGITS).load)
+    monkeypatch.setattr(type(DIGITS), "load", lambda self, *asked: read(self, *asked))
+    told = CliRunner().invoke(app, ["zoo", "measure", "digits-dr", SECOND, "digits-l2-fc"])
+    assert told.exit_code == 0 and len(told.stdout.splitlines()) == 4 and read.call_count == 1
 
 
 def test_a_network_without_capsules_is_classified_and_nothing_is_drawn():

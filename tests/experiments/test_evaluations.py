@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -335,10 +336,13 @@ def test_one_walk_gives_the_error_of_every_t():
         assert measured[T - 1][0] == pytest.approx(100 * float((predicted != labels).float().mean()))
 
 
-def test_shipped_models_are_asked_once(folder):
+def test_shipped_models_are_asked_once_and_their_images_read_once(folder, monkeypatch):
     said: list[str] = []
+    read = Mock(side_effect=load)
+    monkeypatch.setattr(iterations, "load", read)
     iterations.ask_shipped(["digits-dr"], count=20, say=said.append)
     iterations.ask_shipped(["digits-dr"], count=20, say=said.append)
+    assert read.call_count == 1
     assert len(said) == 10 and known(results.read("iterations-shipped"))["rows"][0]["trained_with"] == 3
 
 
