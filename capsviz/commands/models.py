@@ -12,6 +12,7 @@ import typer
 
 from capsviz.errors import CapsvizError, needed
 from capsviz.terminal import Device, Threads, error_of, say
+from capsviz.waiting import under_way
 
 PAGES = (".html", ".htm")
 """Endings of a file that is a board instead of a trace."""
@@ -67,8 +68,9 @@ def evaluate(
     from capsviz.training.evaluate import evaluate as measure
 
     network, known = open_model(model, device)
-    images = fitting(network, known, data or known["data"], split)
-    result = measure(network, images, batch)
+    with under_way(f"reading and measuring {known['name']}") as told:
+        images = fitting(network, known, data or known["data"], split)
+        result = measure(network, images, batch, progress=told)
     print(f"{known['name']} on {images.name} ({split}): error {error_of(result.error, result.count)}")
     if images.note:
         say(images.note)

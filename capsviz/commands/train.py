@@ -11,6 +11,7 @@ import typer
 from capsviz.commands.naming import NamingCommand
 from capsviz.errors import CapsvizError, line
 from capsviz.terminal import Device, Out, Threads, error_of, say, stop_after
+from capsviz.waiting import under_way
 
 
 class TrainCommand(NamingCommand):
@@ -101,16 +102,17 @@ def train(
         raise CapsvizError(line(f"--name {name} is no folder below {out}; give a plain name, and --out for the place."))
     if epochs is not None and settings["steps"] is not None:
         raise CapsvizError("--epochs and --steps both say how long; leave out one of them.")
-    suited = choose(
-        data,
-        routing,
-        size=size,
-        preset=preset,
-        epochs=epochs,
-        batch=batch,
-        steps=settings["steps"],
-        validation_share=settings["validation_share"],
-    )
+    with under_way("looking at the images"):
+        suited = choose(
+            data,
+            routing,
+            size=size,
+            preset=preset,
+            epochs=epochs,
+            batch=batch,
+            steps=settings["steps"],
+            validation_share=settings["validation_share"],
+        )
     if suited.sentence:
         say(suited.sentence)
     config = TrainingConfig(suited.data, routing, suited.preset, epochs=suited.epochs, batch=suited.batch, **settings)

@@ -13,6 +13,7 @@ import typer
 from capsviz.commands.naming import NamingCommand
 from capsviz.errors import CapsvizError
 from capsviz.terminal import Device, Out, Threads, error_of, say, stop_after
+from capsviz.waiting import under_way
 
 if TYPE_CHECKING:
     from capsviz.zoo import Entry
@@ -137,7 +138,8 @@ def zoo_add(
             raise CapsvizError("A model in a file keeps its weights as they are; leave out --8-bits.")
         entry = exchange.add(run, name, replaces=replaces)
     else:
-        entry = publish(run, name, bits=8 if eight_bits else 16, replaces=replaces)
+        with under_way(f"reading and measuring {run.name}") as told:
+            entry = publish(run, name, bits=8 if eight_bits else 16, replaces=replaces, progress=told)
     if left is not None:
         seeds.keep_record(*left)
         zoo.replace(left[0].name, entry.name)

@@ -13,6 +13,7 @@ from capsviz.analysis.confusion import matrix
 from capsviz.data import ImageSet, MultiDigits, to_float
 from capsviz.network import METHODS, Network
 from capsviz.training.feed import multi_hot
+from capsviz.waiting import Progress
 
 BATCH = 128
 T = TypeVar("T")
@@ -36,12 +37,14 @@ class Evaluation:
 
 @device.or_cpu
 @torch.inference_mode()
-def evaluate(model: Network, data: ImageSet | MultiDigits, batch: int = BATCH) -> Evaluation:
+def evaluate(
+    model: Network, data: ImageSet | MultiDigits, batch: int = BATCH, *, progress: Progress | None = None
+) -> Evaluation:
     """Classify every image of a set by the most active class, in order: the same answer each time.
 
     model: its weights may have any precision, in which it reads the images then; each of its modules is left in the
     mode it came in, and on its device. batch: images at a time on the CPU; on a GPU as many as `capsviz.device` finds
-    room for.
+    room for. progress: called with the images that are done, and their number.
     """
     training = [each for each in model.modules() if each.training]
     model.eval()
@@ -51,6 +54,8 @@ def evaluate(model: Network, data: ImageSet | MultiDigits, batch: int = BATCH) -
         for part in batches(model, data, batch, lambda images, labels: _part(model, images, labels)):
             wrong, count, loss = wrong + part[0], count + part[1], loss + part[2]
             confusion += part[3]
+            if progress:
+                progress(count, _images(data))
     finally:
         for each in training:
             each.training = True
@@ -77,13 +82,18 @@ def batches(
     work: called with images in 0..1 and labels, again with fewer where memory runs out. size: images at a time on the
     CPU. most: the first so many, all unless given; of a virtual set of pairs, one image for each digit of its base.
     """
-    like, count = next(model.parameters()), len(data.base) if isinstance(data, MultiDigits) else len(data)
+    like, count = next(model.parameters()), _images(data)
 
     def due(part: slice) -> T:
         images, labels = data.batch(torch.arange(part.start, part.stop))
         return work(to_float(images.to(like.device)).to(like.dtype), labels.to(like.device))
 
     return device.parts(model, min(most or count, count), size, due)
+
+
+def _images(data: ImageSet | MultiDigits) -> int:
+    """How many images of a set are looked at."""
+    return len(data.base) if isinstance(data, MultiDigits) else len(data)
 
 
 def most_active(

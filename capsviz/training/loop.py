@@ -48,6 +48,7 @@ from capsviz.training.runs import (
 )
 from capsviz.training.step import Descent, ForwardPass, descend, optimizer_of, recordable, take_step, waits
 from capsviz.training.weight_average import WeightAverage
+from capsviz.waiting import under_way
 from capsviz.zoo.coefficient_history import Snapshots
 
 
@@ -118,7 +119,8 @@ def train(
     precision = fabric.strategy.precision.precision
     if config.is_folder:
         forecast.check_images(config)
-    parts = training_sets(config)
+    with under_way("reading the images", quiet=quiet):
+        parts = training_sets(config)
     # Of the user's own images, which may change between two calls.
     images = [each.checksum() for each in parts if isinstance(each, ImageSet)] if config.is_folder else []
     train_set, held_out = (each.to(fabric.device) for each in parts)
@@ -229,7 +231,8 @@ def train(
         measured = {"validation_error": validation_error, "seconds": round(seconds, 1), "steps": total}
         measured |= {"precision": precision}
         snapshots.write(folder)
-        summary = finish(config, average.model, measured, folder)
+        with under_way("looking at the test images", quiet=quiet) as told:
+            summary = finish(config, average.model, measured, folder, told)
     fabric.barrier()
     part()
     return Outcome(folder, total, "", summary)

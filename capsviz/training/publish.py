@@ -18,6 +18,7 @@ from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import training_sets
 from capsviz.training.journal import abridged, read_metrics
 from capsviz.training.runs import CHECKPOINT, SUMMARY, open_run, read_summary
+from capsviz.waiting import Progress
 from capsviz.zoo.coefficient_history import HISTORY
 
 EXEMPLAR_IMAGES, OF_A_CLASS = 5_000, 5 * zoo.EXEMPLARS
@@ -38,15 +39,22 @@ def exemplar_images(
     return train.batch(chosen.nonzero().flatten())
 
 
-def publish(run: Path | str, name: str | None = None, *, bits: int = 16, replaces: str | None = None) -> zoo.Entry:
+def publish(
+    run: Path | str,
+    name: str | None = None,
+    *,
+    bits: int = 16,
+    replaces: str | None = None,
+    progress: Progress | None = None,
+) -> zoo.Entry:
     """Put a finished run's weights, rounded, into the zoo, with its curves and its line in the manifest.
 
     A run that learned b and kept its snapshots brings these along. Batch normalisation is folded into the weights.
     The test error of the manifest is measured on the rounded weights, which are what everybody gets. name: the
     model's, the run's unless given; a model of that name that the same command trained is replaced. bits: 16 for
-    float16, or 8 (capsviz.zoo.storage). replaces: the model that is to leave for it, which must be able to. Raises
-    CheckpointError when the run is not finished, ZooError where another training's model has the name, and as
-    `zoo.leaving`.
+    float16, or 8 (capsviz.zoo.storage). replaces: the model that is to leave for it, which must be able to. progress:
+    as `evaluate` takes it. Raises CheckpointError when the run is not finished, ZooError where another training's model
+    has the name, and as `zoo.leaving`.
     """
     run = Path(run)
     if not (run / SUMMARY).is_file():
@@ -75,7 +83,7 @@ def publish(run: Path | str, name: str | None = None, *, bits: int = 16, replace
                 f"{', '.join(summary['classes'])}; give its folders their names back, or train again."
             )
         )
-    result = evaluate(zoo.shipped(network, bits), test)
+    result = evaluate(zoo.shipped(network, bits), test, progress=progress)
 
     images, labels = exemplar_images(config)
     curves, history = f"curves/{name}.jsonl", f"histories/{name}.safetensors"

@@ -22,6 +22,7 @@ from capsviz.reading import Name, Names, Number, Percent, Text, read_json, under
 from capsviz.training.checkpoint import restore_model, validated_tensors
 from capsviz.training.config import PRECISIONS, SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
+from capsviz.waiting import Progress
 
 CHECKPOINT, WEIGHTS, SUMMARY = "checkpoint.safetensors", "model.safetensors", "summary.json"
 
@@ -185,14 +186,16 @@ def check_same_images(images: Sequence[str], saved: dict[str, Any]) -> None:
         )
 
 
-def finish(config: TrainingConfig, model: Network, measured: dict[str, Any], folder: Path) -> dict[str, Any]:
+def finish(
+    config: TrainingConfig, model: Network, measured: dict[str, Any], folder: Path, progress: Progress | None = None
+) -> dict[str, Any]:
     """Measure the test error, once, and write the final weights and the summary; the checkpoint goes.
 
-    Raises NotFinite for weights of a training that diverged.
+    progress: as `evaluate` takes it. Raises NotFinite for weights of a training that diverged.
     """
     check_finite(model.state_dict(), "The network")
     test = load(config.data, "test").to(next(model.parameters()).device)
-    result = evaluate(model, test, config.batch)
+    result = evaluate(model, test, config.batch, progress=progress)
     described = {
         "name": config.name,
         "config": model.config.to_dict(),

@@ -90,6 +90,21 @@ def test_broken_test_files_and_a_class_that_nothing_is_left_of_are_said(tmp_path
         assert "2 of 7 test files cannot be read and are left out: " in line and ending in line
 
 
+def test_on_a_terminal_reading_and_measuring_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+    monkeypatch.setenv("FORCE_COLOR", "1")  # what rich takes for a terminal
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.chdir(tmp_path)
+    drawn(tmp_path / "some", 28, "L")
+    words = ("--data", "folder:some", "--routing", "dr", "--preset", "tiny", "--steps", "1", "--device", "cpu")
+    said = command("train", *words).stderr
+    assert "looking at the images" in said and "reading the images" in said and "looking at the test images" in said
+    for said in (command("zoo", "add", "runs/some-dr").stderr, command("evaluate", "--model", "some-dr").stderr):
+        assert "reading and measuring some-dr" in said and "100%" in said
+    monkeypatch.delenv("FORCE_COLOR")
+    assert "reading" not in command("evaluate", "--model", "some-dr").stderr
+
+
 def test_the_model_of_the_zoo_knows_its_images_and_its_classes(own):
     entry = zoo.entry("my-shapes-dr-residual")
     assert entry.data == f"folder:{own}/my shapes@3x20x20"
