@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.app.conftest import SCRIPT
-from tests.programs import python
-from tests.zoos import with_second_seed
+from tests.programs import printed
+from tests.zoos import copied, rows, state
 
 ROUTING = """
 from dataclasses import replace
@@ -44,45 +44,42 @@ print(json.dumps(said))
 """
 
 
-@pytest.fixture
-def machine(tmp_path: Path) -> dict[str, str]:
-    """The environment of one whose zoo holds digits-dr, and its weights once more under the other routing's name."""
-    folder = tmp_path / "zoo"
-    with_second_seed(folder)
-    manifest = json.loads((folder / "manifest.json").read_text())
-    rows = {row["name"]: row for row in manifest["models"]}
-    text = json.dumps(rows["digits-dr"]).replace('"routing": "dr"', '"routing": "other"')
-    other = json.loads(text) | {"name": "digits-other"}
-    (folder / "manifest.json").write_text(json.dumps({"models": [*manifest["models"], other]}))
+@pytest.fixture(autouse=True)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One whose zoo holds digits-dr, and its weights once more under the name of the other routing."""
+    folder = copied(tmp_path / "zoo", "digits-dr")
+    model = rows(folder)["digits-dr"]
+    other = json.loads(json.dumps(model).replace('"routing": "dr"', '"routing": "other"'))
+    state(folder, model, other | {"name": "digits-other"})
     (tmp_path / "others.py").write_text(ROUTING)
-    path = os.pathsep.join([str(tmp_path), *sys.path])
-    named = {"CAPSVIZ_ZOO": str(folder), "CAPSVIZ_ROUTINGS": "others:Other", "CAPSVIZ_DATA": str(tmp_path)}
-    return {**named, "PYTHONPATH": path}
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(folder))
+    monkeypatch.setenv("CAPSVIZ_DATA", str(tmp_path))
+    monkeypatch.setenv("CAPSVIZ_ROUTINGS", "others:Other")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
 
 
-def visit(environment: dict[str, str], *arguments: str) -> dict:
-    done = python("-c", VISIT, SCRIPT, *arguments, **environment)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+def visit(*arguments: str) -> dict:
+    return json.loads(printed(VISIT, SCRIPT, *arguments).splitlines()[-1])
 
 
-def test_it_has_a_board_and_a_place_in_every_list_and_runs_on_the_votes_of_other_models(machine: dict[str, str]):
-    said = visit(machine, "dynamic", "model=digits-other")
+def test_it_has_a_board_and_a_place_in_every_list_and_runs_on_the_votes_of_other_models():
+    said = visit("dynamic", "model=digits-other")
     assert said["wrong"] == []
     assert said["boards"][0]["called"] == "Another routing of 288 capsules to 10"
     assert said["boards"][0]["lines"][0]["math"] == "c = a line of its own"
     assert said["options"]["model"].count("Another routing · 0.28 %") == 1
-    said = visit(machine, "dynamic", "model=digits-dr", "second=same:other")
+    said = visit("dynamic", "model=digits-dr", "second=same:other")
     assert said["wrong"] == []
     assert [each["called"] for each in said["boards"]] == [
         "Dynamic routing of 288 capsules to 10",
         "Another routing of 288 capsules to 10",
     ]
-    said = visit(machine, "compare", "model=digits-other")
+    said = visit("compare", "model=digits-other")
     assert said["wrong"] == [] and "Another routing" in said["figures"]
 
 
-def test_where_nobody_names_it_a_zoo_with_a_model_of_it_says_how(machine: dict[str, str]):
-    said = visit({**machine, "CAPSVIZ_ROUTINGS": ""}, "dynamic")
+def test_where_nobody_names_it_a_zoo_with_a_model_of_it_says_how(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CAPSVIZ_ROUTINGS", "")
+    said = visit("dynamic")
     [wrong] = said["wrong"]
     assert "No routing is called 'other'; choose one of dr, em, attention, l2, l1, or name what defines it in" in wrong

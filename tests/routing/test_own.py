@@ -112,7 +112,7 @@ def test_what_is_no_algorithm_is_refused_in_a_sentence(own, value: str, fault: s
 def test_the_command_line_trains_one_and_says_of_another_why_it_cannot(own, tmp_path: Path):
     path = os.pathsep.join([str(tmp_path), *sys.path])
     training = ["-m", "capsviz", "train", "--data", "digits", "--preset", "tiny", "--steps", "2", "--device", "cpu"]
-    training += ["--out", tmp_path / "runs", "--routing", "dr-2"]
+    training += ["--out", str(tmp_path / "runs"), "--routing", "dr-2"]
     done = python(*training, CAPSVIZ_ROUTINGS="paired:Twice", PYTHONPATH=path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "runs" / "digits-dr-2" / "model.safetensors").is_file()
