@@ -1,8 +1,9 @@
 // The margin loss in the hand: margins on sliders, every class capsule's length, what each costs, which way it is pushed.
 
+import { aloud } from "../core/aloud";
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
-import { button, element, pointed, roomBelow } from "../core/dom";
+import { button, element, pointed, quietOutput, roomBelow } from "../core/dom";
 import { shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import "./basics.css";
@@ -44,7 +45,7 @@ export class MarginBoard extends Board<Message> {
   private sharedMoved = new SharedValue();
   private readonly later = new Later(() => this.leave());
   private readonly chart = new MarginChart("held");
-  private readonly sum = element("output", { className: "sum", "aria-live": "polite" });
+  private readonly sum = aloud(quietOutput("sum"));
   private readonly table = element("table");
   private readonly reset = button("As trained", "The margins of training, the lengths that the network has", () =>
     this.start(),

@@ -1,6 +1,6 @@
 // A slider with its name and its number, and when what it says is left alone.
 
-import { element } from "../core/dom";
+import { element, quietOutput } from "../core/dom";
 
 const REST = 300; // milliseconds without another move after which the place counts as chosen
 
@@ -16,7 +16,7 @@ interface Range {
 
 export class Slider {
   readonly input: HTMLInputElement;
-  private readonly output = element("output");
+  private readonly output = quietOutput();
   readonly root: HTMLElement;
 
   constructor(

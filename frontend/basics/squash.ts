@@ -1,5 +1,6 @@
 // Squash in the hand: a vector s that is dragged, v = squash(s), and where the class capsules of an image lie.
 
+import { aloud } from "../core/aloud";
 import { Board, type Acknowledged, type Host } from "../core/board";
 import type { Theme } from "../core/colours";
 import { element, heldByFinger, isTap, pointed, roomBelow } from "../core/dom";
@@ -38,7 +39,7 @@ export class SquashBoard extends Board<Message> {
   private readonly later = new Later(() => this.leave());
   private readonly plane = new VectorPlane("held");
   private readonly curve = new SquashCurve();
-  private readonly says = element("p", { className: "says", "aria-live": "polite" });
+  private readonly says = aloud(element("p", { className: "says" }));
   private readonly capsules = element("p", { className: "capsules" });
   private sliders: Slider[] = [];
   private readonly sliderRow = element("div", { className: "controls" });

@@ -1,6 +1,7 @@
 // Maps over the geometry, frame by frame, and what stands beside them: all frames are here, no server is asked. The host
 // hears of a capsule that is clicked, and of the frame at which the player was left.
 
+import { aloud } from "../core/aloud";
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { element, roomBelow } from "../core/dom";
 import { shown } from "../core/numbers";
@@ -37,7 +38,7 @@ export class CapsuleMaps extends Board<Message> {
   private parts: Part[] = [];
   private lines: Lines | null = null;
   private readonly player = element("div", { className: "player" });
-  private readonly readout = element("p", { className: "readout", "aria-live": "polite" });
+  private readonly readout = aloud(element("p", { className: "readout" }));
 
   constructor(host: Host) {
     super(host, "capsule-maps");

@@ -28,6 +28,11 @@ export function button(label: string, title: string, act: (event: MouseEvent) =>
   return made;
 }
 
+/** What changes too often to be said each time: its slider says it, or `aloud` does once it stands. */
+export function quietOutput(className = ""): HTMLOutputElement {
+  return element("output", { className, "aria-live": "off" });
+}
+
 /** Other children; the button of the focused one's title, or else the nearest to where it stood, has the focus then. */
 export function replaceButtons(place: HTMLElement, ...children: readonly Node[]): void {
   const buttons = (): HTMLElement[] => [...place.querySelectorAll<HTMLElement>("button, select")];

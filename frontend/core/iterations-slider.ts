@@ -1,7 +1,7 @@
 // T, on the board itself: a slider that answers while it is moved, in step with that of other boards of the group, and
 // with the keys of the page (frontend/app/keys.ts).
 
-import { element } from "./dom";
+import { element, quietOutput } from "./dom";
 import "./iterations-slider.css";
 
 const REST = 250; // milliseconds without another T after which the place counts as chosen
@@ -16,7 +16,7 @@ interface Turned {
 
 export class IterationsSlider {
   private readonly slider = element("input", { type: "range", min: "1", step: "1", "aria-label": "Iterations T" });
-  private readonly number = element("output");
+  private readonly number = quietOutput();
   readonly root = element(
     "label",
     { className: "rounds" },

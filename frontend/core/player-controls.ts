@@ -4,7 +4,8 @@
 // last, else to the first on the page; a field that takes typing keeps its keys, and where a place says so
 // (`data-own-keys`), only keys that are pressed in it are its players'. Players of one group move in step.
 
-import { button, element } from "./dom";
+import { aloud } from "./aloud";
+import { button, element, quietOutput } from "./dom";
 import { keyOf } from "./key";
 import { calm } from "./motion";
 import { Player } from "./player";
@@ -66,7 +67,7 @@ export class PlayerControls {
   private readonly playButton: HTMLButtonElement;
   private readonly slowButton: HTMLButtonElement;
   private readonly slider: HTMLInputElement;
-  private readonly label = element("output", { className: "frame" });
+  private readonly label = aloud(quietOutput("frame"));
   private resting: number | undefined;
   private performing = false;
 

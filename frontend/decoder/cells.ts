@@ -1,8 +1,9 @@
 // All class capsules at once, one row each: how many standard deviations every number is from the mean of its class,
 // dragged up and down. Where nobody has measured the means, the numbers themselves.
 
+import { aloud } from "../core/aloud";
 import { inkOn } from "../core/colours";
-import { element, ofOneFinger, reveal } from "../core/dom";
+import { element, ofOneFinger, quietOutput, reveal } from "../core/dom";
 import { shown, signed } from "../core/numbers";
 import { type HandPanel, scaleKey, type Workbench } from "./panel";
 
@@ -32,7 +33,7 @@ export class Cells implements HandPanel {
   private readonly grid: HTMLElement;
   private readonly rows: Row[];
   private readonly written = new WeakMap<HTMLElement, number>(); // the value that a cell shows
-  private readonly reading = element("output", { className: "reading" });
+  private readonly reading = aloud(quietOutput("reading"));
   private readonly zero = element("button", { type: "button", className: "zero", textContent: "All to zero" });
   private readonly scale = scaleKey("", "");
   private held: Held | undefined;

@@ -1,7 +1,7 @@
 // Sixteen sliders: what is added to each number of the class capsule. Those whose meaning has a word come first and are
 // large, the others are folded away until one of them is moved.
 
-import { element } from "../core/dom";
+import { element, quietOutput } from "../core/dom";
 import { indices, signed } from "../core/numbers";
 import type { HandPanel, Workbench } from "./panel";
 
@@ -46,7 +46,7 @@ export class Sliders implements HandPanel {
     const input = element("input", { type: "range", id: `dimension-${dimension}` });
     const value = element("span", { className: "value" });
     const word = element("span", { className: "word" });
-    const output = element("output");
+    const output = quietOutput();
     output.htmlFor.add(input.id);
     const label = element("label", { htmlFor: input.id }, element("b", { textContent: `${dimension}` }), value, word);
     input.oninput = (event) => board.offset(dimension, input.valueAsNumber, board.hand ?? event.timeStamp);

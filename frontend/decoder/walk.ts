@@ -1,7 +1,8 @@
 // A walk from the capsule on stage to another one, straight on and along the sphere, as two strips and as a player.
 
+import { aloud } from "../core/aloud";
 import { paintImage } from "../core/canvas";
-import { element, reveal } from "../core/dom";
+import { element, quietOutput, reveal } from "../core/dom";
 import { indices } from "../core/numbers";
 import { PlayerControls } from "../core/player-controls";
 import type { Capsule } from "./network";
@@ -35,7 +36,7 @@ export class Walk implements HandPanel {
   });
   private targets: Target[] = [];
   private readonly strips = [this.strip(false, "straight"), this.strip(true, "on the sphere")];
-  private readonly reading = element("output", { className: "reading" });
+  private readonly reading = aloud(quietOutput("reading"));
   private readonly player: PlayerControls;
   private made = false;
 

@@ -1,6 +1,7 @@
 // Points in the plane that Gaussians share among themselves, by EM for a mixture or as votes by EM routing. Everything
 // moves here; the host hears where the visitor left it.
 
+import { aloud } from "../core/aloud";
 import { Board, type Acknowledged, type Host } from "../core/board";
 import type { Theme } from "../core/colours";
 import { button, element, roomBelow, topOf } from "../core/dom";
@@ -64,7 +65,7 @@ export class MixtureBoard extends Board<Message> implements Holder {
   readonly plane = new Plane();
   private readonly hand = new Hand(this.plane, this);
   private readonly side = new Side((frame) => this.controls?.go(frame));
-  private readonly note = element("p", { className: "note", role: "status" });
+  private readonly note = aloud(element("p", { className: "note" }));
   private readonly caption = element("p", { className: "caption" });
   private readonly place = element("figure", { className: "plane" }, this.plane.canvas);
 

@@ -1,6 +1,6 @@
 // What the visitor chooses beside the points: which of them, how many Gaussians, of what form, and what routing is given.
 
-import { button, element } from "../core/dom";
+import { button, element, quietOutput } from "../core/dom";
 import { shown } from "../core/numbers";
 import type { State } from "./run";
 
@@ -139,7 +139,7 @@ export class Controls {
     Object.assign(slider, { min: String(low), max: String(high), step: String(step) });
     slider.addEventListener("input", () => moved(slider.valueAsNumber, false));
     slider.addEventListener("change", () => moved(slider.valueAsNumber, true));
-    const output = element("output");
+    const output = quietOutput();
     const title = typeof name === "string" ? element("b", { textContent: name }) : name;
     if (typeof name === "string") slider.setAttribute("aria-label", name);
     return {

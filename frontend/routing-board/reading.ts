@@ -1,6 +1,7 @@
 // The algorithm with the numbers of one capsule pair in it, and the capsules as a list.
 
 import { AlgorithmLines } from "../core/algorithm-lines";
+import { aloud } from "../core/aloud";
 import { button, element, replaceButtons } from "../core/dom";
 import { indices, shown } from "../core/numbers";
 import { drawIn } from "../core/sight";
@@ -9,7 +10,7 @@ import type { DrawState, Select } from "./panel";
 
 /** The lines of the algorithm, the current one lit, with the numbers of capsule i and the chosen class j. */
 export class Algorithm extends AlgorithmLines {
-  private readonly says = element("div", { className: "says", "aria-live": "polite" });
+  private readonly says = aloud(element("div", { className: "says" }));
 
   /** Pixels that its lines take, without what is said of one. */
   get height(): number {

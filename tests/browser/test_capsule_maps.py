@@ -13,6 +13,16 @@ from tests.browser.test_routing_board import EVEN
 from tests.browser.visitor import Holder, visits
 
 PAGE = "maps_page.py"
+HEARD = """() => { window.heard = [];
+    const told = (changes) => { for (const { target, addedNodes } of changes) {
+        const place = (target.closest ? target : target.parentElement)?.closest("output, [role=status], [aria-live]");
+        if (addedNodes.length && place && place.ariaLive !== "off")
+            window.heard.push(place.closest(".capsviz-aloud") ? addedNodes[0].textContent : place.textContent); } };
+    const look = (root) => {
+        new MutationObserver(told).observe(root, { childList: true, subtree: true });
+        for (const { shadowRoot } of root.querySelectorAll("*")) if (shadowRoot) look(shadowRoot); };
+    look(document); }"""
+"""Keeps what the places say that a screen reader reads out whenever they change."""
 SIGHT = "board.parts.find(part => part.picture)"
 
 
@@ -118,6 +128,31 @@ def test_it_glides_from_the_start_to_the_end_and_stops_where_it_is_told_to(visit
     assert visitor.ask("[board.position, board.controls.timer]") == [5, 0]  # on a frame, which is what is told
     visitor.press("End")
     assert visitor.ask("board.position") == STEPS
+
+
+def test_who_hears_the_maps_is_told_of_a_step_once_and_of_what_plays_once_it_stands(visit):
+    visitor = visit()
+    visitor.window.evaluate(HEARD)
+    frame, readout = visitor.board.locator("output"), visitor.board.locator(".readout")
+
+    def heard() -> list[str]:
+        return visitor.window.evaluate("window.heard")
+
+    def told() -> list[str]:
+        return [each.text_content() or "" for each in (readout, frame)]
+
+    visitor.window.wait_for_timeout(1000)  # what stands there at first is read, not told
+    for _ in range(3):
+        visitor.press("ArrowLeft")
+    visitor.eventually(lambda: heard() == told(), "capsule and frame after the last of three steps")
+    visitor.press("Home")
+    visitor.eventually(lambda: heard()[2:] == told(), "those of the start")
+    visitor.press(" ")
+    visitor.eventually(lambda: visitor.ask("board.position") >= 3, "three frames on")
+    assert len(heard()) == 4
+    visitor.press(" ")
+    assert visitor.ask("board.controls.timer") == 0
+    visitor.eventually(lambda: heard()[4:] == told(), "where it was left")
 
 
 def test_between_two_frames_the_numbers_glide(visit):
