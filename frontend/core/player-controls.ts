@@ -80,7 +80,7 @@ export class PlayerControls {
       made.setAttribute("aria-label", title);
       return made;
     };
-    this.playButton = control("▶ Play", "Play or pause (space)", () => this.toggle());
+    this.playButton = control("", "Play or pause (space)", () => this.toggle());
     this.slowButton = control("Slow", "Slow motion (s)", () => this.setSlow(!this.player.slow));
     this.slider = element("input", { type: "range", min: "0", step: "1", "aria-label": unit });
     this.slider.addEventListener("input", () => this.go(this.slider.valueAsNumber));
@@ -99,6 +99,8 @@ export class PlayerControls {
     window.addEventListener("capsviz:position", (event) => this.follow((event as CustomEvent<Moved>).detail), {
       signal,
     });
+    this.sayPlaying(false);
+    this.setSlow(false);
     players().all.push(this);
     this.resize(count);
   }
@@ -246,7 +248,7 @@ export class PlayerControls {
     cancelAnimationFrame(this.timer);
     this.player.start();
     this.moved();
-    this.playButton.textContent = "❚❚ Pause";
+    this.sayPlaying(true);
     const jumping = calm();
     let before = performance.now();
     const frame = (now: number): void => {
@@ -281,7 +283,12 @@ export class PlayerControls {
     cancelAnimationFrame(this.timer);
     this.timer = 0;
     this.performing = false;
-    this.playButton.textContent = "▶ Play";
+    this.sayPlaying(false);
+  }
+
+  private sayPlaying(playing: boolean): void {
+    this.playButton.textContent = playing ? "❚❚ Pause" : "▶ Play";
+    this.playButton.setAttribute("aria-pressed", String(playing));
   }
 
   /** Answer a key; whether it was one of ours. */

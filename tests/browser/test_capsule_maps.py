@@ -147,12 +147,20 @@ def test_who_hears_the_maps_is_told_of_a_step_once_and_of_what_plays_once_it_sta
     visitor.eventually(lambda: heard() == told(), "capsule and frame after the last of three steps")
     visitor.press("Home")
     visitor.eventually(lambda: heard()[2:] == told(), "those of the start")
+    play = visitor.board.get_by_role("button", name="Play or pause (space)")
+    assert [play.get_attribute("aria-pressed"), play.inner_text()] == ["false", "▶ Play"]
     visitor.press(" ")
     visitor.eventually(lambda: visitor.ask("board.position") >= 3, "three frames on")
+    assert [play.get_attribute("aria-pressed"), play.inner_text()] == ["true", "❚❚ Pause"]
     assert len(heard()) == 4
     visitor.press(" ")
+    assert play.get_attribute("aria-pressed") == "false"
     assert visitor.ask("board.controls.timer") == 0
     visitor.eventually(lambda: heard()[4:] == told(), "where it was left")
+    slow = visitor.board.get_by_role("button", name="Slow motion (s)")
+    sync_api.expect(slow).to_have_attribute("aria-pressed", "false")
+    visitor.press("s")
+    sync_api.expect(slow).to_have_attribute("aria-pressed", "true")
 
 
 def test_between_two_frames_the_numbers_glide(visit):
