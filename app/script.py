@@ -22,7 +22,6 @@ from capsviz import zoo  # noqa: E402
 session.arrive()  # before anything at which a newer message may end this run
 presence.here()
 st.set_page_config(
-    page_title="capsviz",
     page_icon=str(Path(__file__).with_name("icon.svg")),  # a named icon would be fetched from another host
     layout="wide",
     menu_items={
@@ -33,6 +32,7 @@ st.html(layout.STYLE)
 
 PAGES = navigation.pages()
 here = navigation.open_page(PAGES)
+st.set_page_config(page_title=f"{here.named.title} · capsviz")
 if callbacks.begin():
     drawing_order.begin()
     hosting.begin()

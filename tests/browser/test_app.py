@@ -56,10 +56,14 @@ def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
         visitor.window.wait_for_url(re.compile(rf"/{path}\?model=digits-dr&image=12&class=3$"))
         sync_api.expect(visitor.window.locator("h2")).to_contain_text(title.split(" ")[0])
         visitor.settle()
+        sync_api.expect(visitor.window).to_have_title(f"{title} · capsviz")
         pictures = visitor.window.locator(".js-plotly-plot, .capsule-maps, .routing")
         sync_api.expect(pictures.nth(1)).to_be_visible()
         strip = visitor.window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
         sync_api.expect(strip).to_be_visible()
+    visitor.window.go_back()
+    sync_api.expect(visitor.window).to_have_title("Compare · capsviz")
+    visitor.settle()
 
 
 def test_results_show_an_experiment_and_its_links_keep_the_choices(visitor: Visitor):
