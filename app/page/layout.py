@@ -222,6 +222,7 @@ def so_far(current: Scene, page: str) -> None:
 
 
 def note(sentence: str) -> None:
-    """A sentence, in Markdown, on which model runs here, where it is not the chosen one."""
+    """A sentence, in Markdown, on which model runs here, where it is not the chosen one; else its place is kept."""
+    place = st.container(key="note")  # what follows stands, and keeps the focus, where a choice brings the sentence
     if sentence:
-        st.caption(f":material/swap_horiz: {sentence}")
+        place.caption(f":material/swap_horiz: {sentence}")

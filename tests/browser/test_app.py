@@ -66,6 +66,17 @@ def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
     visitor.settle()
 
 
+def test_a_choice_that_brings_a_sentence_above_it_keeps_the_focus(visitor: Visitor):
+    visitor.open("discriminative?model=digits-l2")
+    picker = visitor.window.locator('[class*="st-key-penalty"]')
+    picker.get_by_role("radio", name="L2").focus()
+    visitor.window.keyboard.press("ArrowRight")
+    visitor.window.keyboard.press("Enter")
+    sync_api.expect(visitor.window.get_by_text("digits-l2 is L2; here digits-l1 runs")).to_be_visible()
+    visitor.settle()
+    sync_api.expect(picker.locator(":focus")).to_have_text("L1")
+
+
 def test_results_show_an_experiment_and_its_links_keep_the_choices(visitor: Visitor):
     visitor.open("results?model=digits-dr&image=12")
     for name in (reports.NAMES[0], reports.NAMES[-1]):
