@@ -3,7 +3,7 @@
 import { aloud } from "../core/aloud";
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
-import { button, element, pointed, quietOutput, roomBelow } from "../core/dom";
+import { button, element, enable, pointed, quietOutput, roomBelow } from "../core/dom";
 import { shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import "./basics.css";
@@ -187,7 +187,7 @@ export class MarginBoard extends Board<Message> {
     });
     this.sliders.forEach((slider, k) => (slider.value = margins[k]));
     this.sum.textContent = `Sum over the classes: ${shown(sum, 4)}`;
-    this.reset.disabled = !this.moved.size && margins.every((value, k) => value === usual[k]);
+    enable(this.reset, this.moved.size > 0 || margins.some((value, k) => value !== usual[k]));
     const label = `Margin loss of ${classes.length} classes, ${shown(sum, 4)} in all`;
     this.chart.canvas.setAttribute("aria-label", label);
   }

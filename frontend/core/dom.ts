@@ -28,6 +28,11 @@ export function button(label: string, title: string, act: (event: MouseEvent) =>
   return made;
 }
 
+/** Switch a button on or off; off it keeps the focus: a keyboard would start at the top of the page again. */
+export function enable(made: HTMLButtonElement, on: boolean): void {
+  made.setAttribute("aria-disabled", String(!on));
+}
+
 /** What changes too often to be said each time: its slider says it, or `aloud` does once it stands. */
 export function quietOutput(className = ""): HTMLOutputElement {
   return element("output", { className, "aria-live": "off" });

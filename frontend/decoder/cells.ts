@@ -3,7 +3,7 @@
 
 import { aloud } from "../core/aloud";
 import { inkOn } from "../core/colours";
-import { element, ofOneFinger, quietOutput, reveal } from "../core/dom";
+import { element, enable, ofOneFinger, quietOutput, reveal } from "../core/dom";
 import { shown, signed } from "../core/numbers";
 import { type HandPanel, scaleKey, type Workbench } from "./panel";
 
@@ -185,7 +185,7 @@ export class Cells implements HandPanel {
   write(): void {
     const { state } = this.board;
     this.rows[state.upper].cells.forEach((_, d) => this.dress(state.upper, d));
-    this.zero.disabled = !state.offsets.some(Boolean);
+    enable(this.zero, state.offsets.some(Boolean));
     this.read(this.held ?? this.pointed);
   }
 

@@ -1,7 +1,7 @@
 // Sixteen sliders: what is added to each number of the class capsule. Those whose meaning has a word come first and are
 // large, the others are folded away until one of them is moved.
 
-import { element, quietOutput } from "../core/dom";
+import { element, enable, quietOutput } from "../core/dom";
 import { indices, signed } from "../core/numbers";
 import type { HandPanel, Workbench } from "./panel";
 
@@ -133,6 +133,6 @@ export class Sliders implements HandPanel {
     const away = this.folded.some((d) => state.offsets[d]);
     if (away && !this.away) this.fold.open = true;
     this.away = away;
-    this.zero.disabled = !state.offsets.some(Boolean);
+    enable(this.zero, state.offsets.some(Boolean));
   }
 }

@@ -32,7 +32,7 @@
 
   const visible = { opacityProperty: true, visibilityProperty: true };
   // Symbols are pictures; what is switched off may be pale.
-  const noText = "style, script, noscript, title, canvas, option, [disabled], [disabled] *, .katex-mathml *";
+  const noText = "style, script, noscript, title, canvas, option, [disabled], [disabled] *, [aria-disabled=true], .katex-mathml *";
   const isText = (node, own) =>
     own.trim() && !node.matches(noText) && node.checkVisibility(visible)
     && !getComputedStyle(node).fontFamily.includes("Material");

@@ -12,6 +12,7 @@ from capsviz.data import load, to_float
 from capsviz.routing import squash
 from capsviz.routing.losses import margin_losses
 from capsviz.zoo import load as load_model
+from tests.browser.api import sync_api
 from tests.browser.pen import marks, told
 from tests.browser.visitor import Visitor
 
@@ -99,6 +100,7 @@ def test_each_class_costs_what_the_library_says_and_their_sum_is_its_loss(visito
     window.get_by_role("button", name="As trained").click()
     visitor.eventually(lambda: "lengths=" not in visitor.query(), "the lengths as they were")
     visitor.eventually(lambda: tells(expected), "the losses of the image again")
+    sync_api.expect(window.get_by_role("button", name="As trained", disabled=True)).to_be_focused()
 
 
 def test_the_number_of_parts_is_in_the_link_of_every_page_however_long_it_is_dragged(visitor: Visitor):

@@ -135,10 +135,12 @@ def test_a_double_click_resets_one_slider_and_the_button_all(visit):
     live.slider(0).dblclick()
     live.until("(board) => board.querySelectorAll('output')[0].textContent === '0'")
     live.heard(r"heard \(0\.0, 0\.0.*0\.[12]")
-    live.board.get_by_role("button", name="All to zero").click()
+    zero = live.board.get_by_role("button", name="All to zero")
+    zero.click()
     live.heard(r"heard \(0\.0(, 0\.0){15}\)")
     live.eventually(lambda: np.array_equal(live.canvas("after"), live.canvas("before")), "the picture of before")
-    sync_api.expect(live.board.get_by_role("button", name="All to zero")).to_be_disabled()
+    sync_api.expect(zero).to_be_disabled()
+    sync_api.expect(zero).to_be_focused()
 
 
 def test_python_may_move_the_sliders_change_the_class_and_take_the_component_away(visit):
