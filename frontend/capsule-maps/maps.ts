@@ -4,7 +4,7 @@
 import { scaleLinear } from "d3-scale";
 
 import { paintImage, Panel, type Pen, raster } from "../core/canvas";
-import { element, pointed, roomBelow, takenArrow } from "../core/dom";
+import { element, pointed, roomBelow, takenArrow, worked } from "../core/dom";
 import { seen } from "../core/receptive-field";
 import type { Look } from "../core/look";
 import { counted, shown } from "../core/numbers";
@@ -93,7 +93,7 @@ export class CapsuleMap implements Part {
   /** How tall the tiles may be, in CSS pixels. */
   tallest = Infinity;
   private data: MapsData | undefined;
-  private readonly title = element("h4");
+  private readonly title = element("h3");
   private readonly note = element("p", { className: "note" });
   private readonly counts = element("p", { className: "counts" });
   private readonly low = element("span");
@@ -116,7 +116,7 @@ export class CapsuleMap implements Part {
       const chosen = capsule(event);
       if (chosen !== null) onChoose(chosen);
     });
-    canvas.tabIndex = number ? -1 : 0; // maps beside one another choose the same capsule
+    worked(canvas, !number); // maps beside one another choose the same capsule
     canvas.addEventListener("keydown", (event) => {
       const arrow = takenArrow(event); // it moves the choice, not the player
       if (arrow) onStep(arrow[0], -arrow[1]);
@@ -168,7 +168,7 @@ export class Sight extends Panel<DrawState> implements Part {
   constructor() {
     super();
     this.canvas.setAttribute("aria-label", "the image, with the field that the capsule sees");
-    this.root = element("figure", { className: "sight" }, element("h4", { textContent: "What it sees" }), this.canvas);
+    this.root = element("figure", { className: "sight" }, element("h3", { textContent: "What it sees" }), this.canvas);
   }
 
   update({ fields }: MapsData): void {
@@ -205,7 +205,7 @@ export class Sight extends Panel<DrawState> implements Part {
 /** A capsule's number for every class, as bars to both sides of zero. */
 export class ClassBars extends Panel<DrawState> implements Part {
   readonly root: HTMLElement;
-  private readonly title = element("h4");
+  private readonly title = element("h3");
   private line = 16;
 
   constructor() {

@@ -28,6 +28,12 @@ export function button(label: string, title: string, act: (event: MouseEvent) =>
   return made;
 }
 
+/** Whether keys work a picture; a screen reader then leaves the arrows to it. */
+export function worked(canvas: HTMLCanvasElement, byKeys = true): void {
+  canvas.tabIndex = byKeys ? 0 : -1;
+  canvas.setAttribute("role", byKeys ? "application" : "img");
+}
+
 /** Switch a button on or off; off it keeps the focus: a keyboard would start at the top of the page again. */
 export function enable(made: HTMLButtonElement, on: boolean): void {
   made.setAttribute("aria-disabled", String(!on));

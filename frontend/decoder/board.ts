@@ -163,7 +163,7 @@ class LiveDecoder extends Board<Message> implements Workbench {
     });
     const pictures = element("div", { className: "pictures" });
     if (several) {
-      const titles = decoders.map(({ title }) => element("h4", { textContent: title }));
+      const titles = decoders.map(({ title }) => element("h3", { textContent: title }));
       pictures.append(element("div", { className: "titles" }, ...titles));
     }
     for (const row of rows) {

@@ -71,7 +71,6 @@ export class MixtureBoard extends Board<Message> implements Holder {
 
   constructor(host: Host) {
     super(host, "mixture");
-    this.plane.canvas.setAttribute("role", "application");
     this.plane.canvas.setAttribute("aria-keyshortcuts", "Delete Backspace");
   }
 

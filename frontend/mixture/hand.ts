@@ -2,7 +2,7 @@
 
 import { minIndex } from "d3-array";
 
-import { ARROWS, heldByFinger, isTap, ofFinger, pointed, stepped } from "../core/dom";
+import { ARROWS, heldByFinger, isTap, ofFinger, pointed, stepped, worked } from "../core/dom";
 import { keyOf } from "../core/key";
 import type { Point } from "./em";
 import type { Plane } from "./plane";
@@ -35,7 +35,7 @@ export class Hand {
     private readonly holder: Holder,
   ) {
     const { canvas } = plane;
-    canvas.tabIndex = 0;
+    worked(canvas);
     canvas.onpointerdown = (event) => this.grab(event);
     canvas.onpointermove = (event) => this.drag(event);
     canvas.onpointerup = canvas.onpointercancel = () => this.drop();

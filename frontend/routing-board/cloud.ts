@@ -5,7 +5,7 @@ import { polygonContains } from "d3-polygon";
 import { scaleLinear } from "d3-scale";
 
 import { Panel, type Pen } from "../core/canvas";
-import { heldByFinger, pointed, takenArrow } from "../core/dom";
+import { heldByFinger, pointed, takenArrow, worked } from "../core/dom";
 import type { Look } from "../core/look";
 import { counted, indices, shown } from "../core/numbers";
 import { arrowhead, bubble, fitted, haloed, line, type Place, ring, scaleBar, strokeIn, within } from "../core/shapes";
@@ -63,7 +63,7 @@ export class Cloud extends Panel<DrawState> {
     private readonly onTurned: () => void,
   ) {
     super();
-    this.canvas.tabIndex = -1;
+    worked(this.canvas, false);
     this.canvas.addEventListener("pointerdown", (event) => event.button === 0 && this.press(event));
     this.canvas.addEventListener("pointermove", (event) => this.drag(event));
     this.canvas.addEventListener("pointerup", (event) => this.release(event));
@@ -136,7 +136,7 @@ export class Cloud extends Panel<DrawState> {
   }
 
   override draw(state: DrawState): void {
-    this.canvas.tabIndex = this.camera.solid ? 0 : -1; // its keys turn it
+    worked(this.canvas, this.camera.solid); // its keys turn it
     super.draw(state);
   }
 
@@ -342,7 +342,7 @@ export class Cloud extends Panel<DrawState> {
     pen.fillStyle = look.theme.text;
     // A long name of a class gives way to what area and colour are.
     const whole = `Votes û for ${classes[run.upper]}`;
-    this.canvas.setAttribute("aria-label", `${whole}, ${note}`);
+    this.canvas.setAttribute("aria-label", `${whole}, ${note}${this.camera.solid ? ". Arrow keys turn it." : ""}`);
     const title = fitted(pen, whole, Math.max(room - beside, room / 2));
     pen.fillText(title, this.frame.left, baseline);
     const wide = pen.measureText(title).width + 12;

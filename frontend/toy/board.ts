@@ -115,11 +115,15 @@ export class Toy extends Board<Message> implements Holder {
       linked: () => this.message?.frame ?? null,
       ...(this.story ? { hold: HOLD, glide: GLIDE } : {}),
     });
-    const heads = ["", "b₁", "û·v₁", "coupling c", "û·v₂", "b₂"];
+    const heads = ["vote", "b₁", "û·v₁", "coupling c", "û·v₂", "b₂"];
     const table = element(
       "table",
       {},
-      element("thead", {}, element("tr", {}, ...heads.map((textContent) => element("th", { textContent })))),
+      element(
+        "thead",
+        {},
+        element("tr", {}, ...heads.map((textContent) => element("th", { textContent, scope: "col" }))),
+      ),
       element("tbody", {}, ...this.rows.map(({ root }) => root)),
     );
     const [left, right] = this.parents;
@@ -147,7 +151,7 @@ export class Toy extends Board<Message> implements Holder {
   private parent(j: number): Parent {
     const plane = new Plane();
     this.hand.take(j, plane);
-    const title = element("h4");
+    const title = element("h3");
     return { plane, title, root: element("figure", {}, title, plane.canvas) };
   }
 
@@ -158,7 +162,7 @@ export class Toy extends Board<Message> implements Holder {
     const name = element("span", { className: "name", textContent: String(i + 1), style: on(data.colours[i]) });
     const bar = element("td", {}, element("div", { className: "share" }, ...shares));
     const [b1, d1, d2, b2] = cells;
-    return { root: element("tr", {}, element("th", {}, name), b1, d1, bar, d2, b2), cells, shares };
+    return { root: element("tr", {}, element("th", { scope: "row" }, name), b1, d1, bar, d2, b2), cells, shares };
   }
 
   /** Other votes, from a preset. */

@@ -1,6 +1,6 @@
 // The votes in the hand, by pointer and by keys: each parent's plane has them all, of which one is chosen.
 
-import { ARROWS, heldByFinger, stepped } from "../core/dom";
+import { ARROWS, heldByFinger, stepped, worked } from "../core/dom";
 import { keyOf } from "../core/key";
 import type { Plane } from "./plane";
 import type { Votes } from "./routing";
@@ -41,7 +41,7 @@ export class Hand {
   /** Take votes from a parent's plane. */
   take(j: number, plane: Plane): void {
     const { canvas } = plane;
-    canvas.tabIndex = 0;
+    worked(canvas);
     canvas.title = "Drag a vote; by keys: N the next one, arrows move it, with shift farther";
     canvas.onmousedown = (event) => event.preventDefault(); // behind a drag, arrows stay the player's
     canvas.onpointerdown = (event) => event.button === 0 && this.grab(j, plane, event);

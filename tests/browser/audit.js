@@ -98,6 +98,20 @@
       return bad;
     },
 
+    /** Headings that leave out a level, and headings of tables without words. */
+    outline() {
+      const bad = [];
+      let before = 6;
+      for (const node of elements()) {
+        if (!node.checkVisibility() || !node.matches("h1, h2, h3, h4, h5, h6, th")) continue;
+        const level = Number(node.tagName[1]), said = node.textContent.trim();
+        if (level > before + 1) bad.push(`${node.tagName} after H${before}: ${said}`);
+        if (level) before = level;
+        else if (!said) bad.push(`empty: ${node.closest("table").textContent.trim().slice(0, 60)}`);
+      }
+      return bad;
+    },
+
     /** What is wider than its place: the page, or words that are cut off. */
     tooWide() {
       const bad = [], main = document.querySelector("[data-testid=stMain]");

@@ -71,7 +71,7 @@ def hard_to_read(window: sync_api.Page) -> tuple[int, list[str]]:
 
 def wrong_with(window: sync_api.Page) -> dict[str, Any]:
     """By question what is wrong with the page as it is now; empty where nothing is."""
-    found = {question: asked(window, question) for question in ("undescribed", "tooWide", "written")}
+    found = {question: asked(window, question) for question in ("undescribed", "outline", "tooWide", "written")}
     found["hard to read"] = hard_to_read(window)[1]
     return {question: answer for question, answer in found.items() if answer}
 
@@ -80,7 +80,8 @@ def test_the_questions_find_what_is_wrong(chromium: sync_api.Browser):
     window = chromium.new_page()
     window.set_content(
         '<main data-testid="stMain"><p>Plain words</p><p style="color: #999">Pale words</p>'
-        '<p style="color: #767676">Muted words</p><canvas></canvas><div style="width: 9000px">Wide</div></main>'
+        '<p style="color: #767676">Muted words</p><canvas></canvas><div style="width: 9000px">Wide</div>'
+        "<h2>One</h2><h4>Three</h4><h2>One</h2><h3>Two</h3><table><tr><th></th><th>Named</th></tr></table></main>"
     )
     asked(window, "listen")
     window.evaluate(
@@ -89,9 +90,10 @@ def test_the_questions_find_what_is_wrong(chromium: sync_api.Browser):
     )
     assert [text.split(":")[0] for text in asked(window, "written")] == ["grey words"]
     assert len(asked(window, "undescribed")) == 1
+    assert asked(window, "outline") == ["H4 after H2: Three", "empty: Named"]
     assert asked(window, "tooWide")
     count, bad = hard_to_read(window)
-    assert count == 4 and [text.split(":")[0] for text in bad] == ["Pale words"]
+    assert count == 9 and [text.split(":")[0] for text in bad] == ["Pale words"]
     window.close()
 
 

@@ -235,6 +235,7 @@ def test_a_click_selects_a_capsule_and_a_second_one_lets_it_go(visit):
 def test_arrow_keys_select_a_capsule_and_leave_the_player_alone(visit):
     visitor = visit()
     visitor.click(101)
+    sync_api.expect(visitor.board.locator(".map canvas")).to_have_attribute("role", "application")
     frame = visitor.board.locator("output.frame").inner_text()
     for key, down, across in (("ArrowRight", 0, 1), ("ArrowDown", 1, 0), ("ArrowLeft", 0, -1), ("ArrowUp", -1, 0)):
         row, column, kind = visitor.ask("board.data.place(board.chosen)")

@@ -279,7 +279,7 @@ def test_a_number_with_a_word_comes_first_and_the_others_are_folded_until_one_mo
 
 def test_four_decoders_answer_to_one_slider_each_with_its_own_capsule(visit):
     live = visit("?several")
-    assert live.board.locator("h4").all_inner_texts() == ["DR", "EM", "L2", "L1"]
+    assert live.board.locator("h3").all_inner_texts() == ["DR", "EM", "L2", "L1"]
     assert not any(live.board.locator(".word").all_inner_texts()), "one model's words say nothing of another's numbers"
     live.slide(5, 1.0)
     live.until("(board) => board.querySelectorAll('output')[5].textContent === '+0.25'")

@@ -145,6 +145,7 @@ def test_votes_are_chosen_and_moved_by_keys_on_a_plane_that_tab_reaches_and_nowh
         if plane.evaluate("plane => plane.matches(':focus')"):
             break
     sync_api.expect(plane).to_be_focused()
+    assert plane.get_attribute("role") == "application"  # a screen reader leaves the arrows to it
     first = int(str(plane.get_attribute("aria-label")).split("vote ")[1].split(" at")[0]) - 1
     visitor.window.keyboard.press("n")
     visitor.window.keyboard.press("Shift+ArrowRight")
