@@ -64,7 +64,8 @@ _HTML = f"""
   <button type="button" class="leave" title="Leave presenter mode (p)">Leave</button>
 </div>
 <dialog aria-label="Keys"><p class="title">Keys</p><dl>{_ROWS}</dl>
-  <form method="dialog"><button>Close</button></form></dialog>
+  <form method="dialog"><button>Close</button></form>
+  <label><input type="checkbox" class="characters"> Letters, digits and signs are keys</label></dialog>
 """
 
 

@@ -1,6 +1,7 @@
 // Keys of the whole page, and its fingers. A digit follows a link and "?" shows the sheet, both here; the others become commands.
 
 import { keyOf } from "../core/key";
+import { keep, recalled } from "../core/tab-storage";
 import { Behind } from "./behind";
 import { belongsToField, commandOf, Commands } from "./commands";
 import "./buttons.css";
@@ -12,6 +13,7 @@ import { settled } from "./script-state";
 import { passOver } from "./touch";
 
 const CHANGING = 50; // milliseconds after which a page that changes is looked at again
+const CHARACTERS = "capsviz-character-keys"; // whether the tab hears them: who speaks to a computer may not want it
 const QUIET = 250; // milliseconds without another size of the window before Python hears of it
 
 interface Data {
@@ -68,6 +70,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
   const sheet = found(parentElement, "dialog", HTMLDialogElement);
   const bar = found(parentElement, ".bar", HTMLElement);
+  const characters = found(sheet, ".characters", HTMLInputElement);
+  characters.checked = recalled(CHARACTERS) !== false;
+  characters.addEventListener("change", () => keep(CHARACTERS, characters.checked), { signal });
   let presented = false;
   /** The page as presented or not: as Python says, and as what it has not heard of yet leaves it. */
   const show = (): void => {
@@ -106,6 +111,10 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     const bracket = event.altKey && /^[[\]]$/.test(key); // many keyboards write it with Option or AltGr
     if (event.metaKey || event.isComposing || (!bracket && (event.ctrlKey || event.altKey))) return;
     if (belongsToField(event.composedPath()[0], key, presented)) return;
+    if (!characters.checked && /^[^\s?]$/.test(key)) {
+      if (key === "s") event.stopImmediatePropagation(); // the players' one
+      return;
+    }
     const command = commandOf(key);
     if (event.repeat && /^[0-9?]$/.test(key)) return; // a key that is held
     if (key === "?") {

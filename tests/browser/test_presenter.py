@@ -144,6 +144,33 @@ def test_the_sheet_of_keys_opens_and_closes_without_the_server(visitor: Visitor)
     assert visitor.messages_sent == sent
 
 
+def test_keys_of_one_character_can_be_turned_off_and_stay_off_until_they_are_turned_on(visitor: Visitor):
+    visitor.open("?model=digits-dr")
+    hearing(visitor)
+    characters = visitor.window.get_by_role("checkbox", name="Letters, digits and signs are keys")
+    slow = visitor.window.get_by_role("button", name="Slow motion (s)")
+    visitor.window.keyboard.press("?")
+    characters.uncheck()
+    visitor.window.keyboard.press("Escape")
+    before, sent = visitor.query(), visitor.messages_sent
+    for key in ("p", "2", "+", ".", "s"):
+        visitor.press(key)
+    visitor.window.wait_for_timeout(500)
+    assert (visitor.query(), visitor.messages_sent) == (before, sent)
+    sync_api.expect(slow).to_have_attribute("aria-pressed", "false")
+    visitor.window.reload()
+    visitor.settle()
+    hearing(visitor)
+    visitor.window.keyboard.press("?")
+    sync_api.expect(characters).not_to_be_checked()
+    characters.check()
+    visitor.window.keyboard.press("Escape")
+    visitor.press("s")
+    sync_api.expect(slow).to_have_attribute("aria-pressed", "true")
+    press(visitor, "2", "model=digits-dr")
+    sync_api.expect(visitor.window.locator("h2")).to_have_text("EM routing")
+
+
 def test_presenter_mode_is_the_page_alone_in_type_that_grows_with_the_window(visitor: Visitor):
     window = visitor.window
     visitor.open("compare?model=digits-dr")
