@@ -3,7 +3,7 @@
 
 import { aloud } from "../core/aloud";
 import { inkOn } from "../core/colours";
-import { element, enable, ofOneFinger, quietOutput, reveal } from "../core/dom";
+import { element, enable, isTap, ofFinger, ofOneFinger, quietOutput, reveal } from "../core/dom";
 import { shown, signed } from "../core/numbers";
 import { type HandPanel, scaleKey, type Workbench } from "./panel";
 
@@ -56,6 +56,7 @@ export class Cells implements HandPanel {
     const below = element("div", { className: "below cells-below" }, this.zero, this.reading, this.scale);
     this.root = element("div", { className: "controls" }, this.grid, below);
     ofOneFinger(this.grid);
+    this.grid.onclick = (event) => isTap(event) && this.tap(event.target as Node);
   }
 
   private row(name: string, label: number, dimensions: number): Row {
@@ -72,7 +73,7 @@ export class Cells implements HandPanel {
     cell.setAttribute("aria-keyshortcuts", "Delete Backspace");
     const { board } = this;
     cell.onpointerdown = (event) => {
-      if (event.button) return;
+      if (event.button || (label !== board.state.upper && ofFinger(event))) return; // it may move the page
       cell.setPointerCapture(event.pointerId);
       cell.focus({ preventScroll: true });
       event.preventDefault();
@@ -101,6 +102,12 @@ export class Cells implements HandPanel {
     };
     cell.onkeydown = (event) => this.key(event, label, d);
     return cell;
+  }
+
+  /** A finger chooses a row before it drags its numbers. */
+  private tap(at: Node): void {
+    const label = this.rows.findIndex(({ root }) => root.contains(at));
+    if (label >= 0) this.board.select(label);
   }
 
   /** The row becomes the chosen one, also where another image has come meanwhile; what stood in another is taken back. */

@@ -87,6 +87,21 @@ def test_a_swipe_over_a_picture_moves_the_page_and_nothing_else(caller: Visitor,
     assert caller.window.url == before
 
 
+def test_a_swipe_over_the_cells_of_all_capsules_scrolls_and_the_row_of_a_tap_is_dragged(caller: Visitor):
+    caller.open("perturb?model=digits-dr&class=1&hand=cells")
+    row, before = caller.window.locator(".cells .row").nth(6), caller.window.url
+    finger = Finger(caller, ".cells .row:nth-child(7) .cell:nth-child(4)")
+    finger.scrolls(5, 9, 150)
+    assert caller.window.url == before
+    finger = Finger(caller, ".cells .row:nth-child(7) .cell:nth-child(4)")
+    finger.scrolls_nothing(5, 9, 0)
+    sync_api.expect(row).to_contain_class("chosen")
+    caller.eventually(lambda: "class=5" in caller.query(), "the class of the row, in the link")
+    caller.settle()
+    finger.scrolls_nothing(5, 9, 60)
+    sync_api.expect(row.locator(".cell.moved")).to_have_count(1)
+
+
 def test_a_finger_that_goes_along_a_curve_or_taps_it_takes_the_frame_with_it(caller: Visitor):
     caller.open("viewpoint?model=digits-dr")
     finger, before = Finger(caller, ".sweep .charts canvas"), caller.window.url
