@@ -244,7 +244,9 @@ export class RoutingBoard extends Board<Message> {
     const picker = touched === null && !alone; // no page around it has one
     const shown = picker && [run.data.classes, run.data.kind, run.data.upper];
     const differs = !!run.data.base_shares;
-    const tooled = JSON.stringify([this.options, this.cloud.camera.zoom, count, chosen, touched, able, shown, differs]);
+    const placed = run.data.field !== null; // else nothing says where on the image a capsule stands
+    const looks = [this.options, this.cloud.camera.zoom, placed];
+    const tooled = JSON.stringify([looks, count, chosen, touched, able, shown, differs]);
     if (this.picker) this.picker.value = String(run.data.upper); // where nobody could show the class that was chosen
     if (tooled === this.tooled) return;
     this.tooled = tooled;
@@ -256,7 +258,7 @@ export class RoutingBoard extends Board<Message> {
         this.zoom("−", -1, "Zoom out of the votes"),
         this.zoom("+", 1, "Zoom into the votes, about their origin"),
       ),
-      this.toggle("mass", "Heat", "Lay the mean share of each place over the image"),
+      ...(placed ? [this.toggle("mass", "Heat", "Lay the mean share of each place over the image")] : []),
     ];
     const hint = "Click a capsule; draw a loop around votes, double-click a tile for its type; shift adds.";
     parts.push(element("span", { className: "picked", textContent: count, title: hint }));

@@ -321,6 +321,18 @@ def test_each_picture_of_the_board_is_called_by_what_it_shows(visitor: Visitor):
     is_drawn(shown(visitor), 14)
 
 
+def test_heat_is_offered_where_capsules_have_a_place_on_the_image_and_nowhere_else(visitor: Visitor):
+    heat = visitor.window.locator("section.routing").get_by_role("button", name="Heat")
+    visitor.open("em?model=digits-em")
+    sync_api.expect(heat).to_have_count(1)
+    visitor.window.evaluate(LED, "/em?model=digits-matrix")
+    visitor.settle()
+    sync_api.expect(heat).to_have_count(0)
+    visitor.window.evaluate(LED, "/em?model=digits-em")
+    visitor.settle()
+    sync_api.expect(heat).to_have_count(1)
+
+
 def test_a_class_is_chosen_by_its_bar(visitor: Visitor):
     visitor.open("?model=digits-dr&class=3")
     at(visitor, "board.bars.canvas.scrollIntoView()")
