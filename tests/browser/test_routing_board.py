@@ -12,7 +12,8 @@ import pytest
 from app.benchmarks.live import PLAY
 from tests.browser.api import sync_api
 from tests.browser.pen import marks, told, words
-from tests.browser.visitor import LED, Connection, Visitor
+from tests.browser.visitor import LED, SCREEN, Connection, Visitor
+from tests.known import known
 from tests.serving import WAIT
 
 EVEN = """(() => { const real = window.requestAnimationFrame; let now;
@@ -331,6 +332,15 @@ def test_heat_is_offered_where_capsules_have_a_place_on_the_image_and_nowhere_el
     visitor.window.evaluate(LED, "/em?model=digits-em")
     visitor.settle()
     sync_api.expect(heat).to_have_count(1)
+
+
+@pytest.mark.parametrize("link", ["dynamic?model=mnist-dr-paper", "em?model=mnist-em-residual"])
+def test_the_bar_of_the_last_class_is_in_sight_as_a_page_opens(visitor: Visitor, link: str):
+    visitor.open(link)
+    at(visitor, "board.controls.position")
+    bars = visitor.window.locator("section.routing").get_by_label(re.compile("of each class$"))
+    box = visitor.resting(lambda: known(bars.bounding_box()), "the bars at rest")
+    assert box["y"] + box["height"] <= SCREEN["height"]
 
 
 def test_a_class_is_chosen_by_its_bar(visitor: Visitor):
