@@ -17,7 +17,7 @@ import { routeByAgreement, type Step, type Votes } from "./routing";
 import { type Story, told } from "./story";
 import "./toy.css";
 
-const SMALLEST = 330; // CSS pixels of a plane
+const SMALLEST = 330; // CSS pixels of a plane, in ordinary type
 const BELOW = 64; // CSS pixels that stay free below the toy
 const [HOLD, GLIDE] = [1500, 1300]; // milliseconds that a frame of the story stands, and that it takes to the next one
 
@@ -254,7 +254,7 @@ export class Toy extends Board<Message> implements Holder {
       from[name].map((row, i) => interpolateNumberArray(row, to[name][i])(position - first).slice());
     const now = { logits: between("logits"), couplings: between("couplings"), agreement: between("agreement") };
     const poses = between("poses");
-    const side = Math.min(this.parents[0].root.clientWidth, Math.max(SMALLEST, this.room()));
+    const side = Math.min(this.parents[0].root.clientWidth, Math.max(SMALLEST * look.scale, this.room()));
     this.parents.forEach(({ plane, title }, j) => {
       const length = shown(Math.hypot(...poses[j]), 2);
       title.replaceChildren(

@@ -316,6 +316,23 @@ def test_a_moved_number_leaves_the_path_at_once(listener: Callable[..., Listener
     sync_api.expect(words).not_to_contain_text("Off the path")
 
 
+NEAREST = """root => {
+  const { parents, seen, look } = root.capsvizBoard;
+  return Math.min(...parents.map(({ plane }, j) => {
+    const tips = seen.map((vote) => plane.place(vote[j]));
+    const apart = tips.flatMap((a, i) => tips.slice(i + 1).map((b) => Math.hypot(a.x - b.x, a.y - b.y)));
+    return Math.min(...apart) / (2 * 12 * plane.size * look.scale);
+  }));
+}"""
+"""How far apart the nearest two handles of the toy are, in diameters of one."""
+
+
+@pytest.mark.parametrize("screen", [SCREEN, HALL], ids=["1280", "1920"])
+def test_the_handles_of_the_toy_stand_apart_in_a_hall_too(listener: Callable[..., Listener], screen: dict[str, int]):
+    guest = listener("routing-by-agreement", 4, viewport=screen)
+    guest.eventually(lambda: guest.window.locator(".toy").evaluate(NEAREST) > 1, "the handles apart")
+
+
 BETWEEN = """() => {
   const words = document.querySelector(".st-key-tour").getBoundingClientRect();
   const panel = document.querySelector(`.stMainBlockContainer [class*="st-key-maps-history"]`).getBoundingClientRect();
