@@ -26,13 +26,14 @@ class Detail:
     said: str = ""
 
     def show(self) -> None:
-        """The figure below its title."""
-        if self.title:
-            st.subheader(self.title, anchor=False)
-        if self.said:
-            st.markdown(self.said)
-        with layout.errors_as_sentences():
-            layout.show(self.made(), self.key)
+        """The figure below its title, as one panel."""
+        with st.container(key=f"{self.key}-detail"):
+            if self.title:
+                st.subheader(self.title, anchor=False)
+            if self.said:
+                st.markdown(self.said)
+            with layout.errors_as_sentences():
+                layout.show(self.made(), self.key)
 
 
 Part = str | Detail | tuple[Detail, ...]

@@ -23,6 +23,11 @@ _ADDRESS = r"://|www\.|@[\w-]|mailto:|xmpp:"
 """What Markdown makes links of by itself; a backslash between does not keep it from that."""
 
 
+def unbroken(text: str) -> str:
+    """A caption as it is shown: no line ends between a number and its percent sign."""
+    return re.sub(r"(?<=\d) (?=%)", "\u00a0", text)
+
+
 def wrong(text: str) -> str:
     """The end of a sentence that says what is wrong with a caption; empty where nothing is."""
     if len(text) > LONGEST:

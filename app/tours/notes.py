@@ -10,7 +10,7 @@ from app import scene
 from app.components import tour as browser
 from app.state import session
 from app.state.choices import Choices
-from app.tours import path, stage
+from app.tours import caption, path, stage
 from app.tours.tour import TourStep
 
 
@@ -34,7 +34,7 @@ def show(choices: Choices) -> None:
 
 def _words(which: str, step: TourStep) -> None:
     st.html(f'<p class="notes-which">{which}</p><h2 class="notes-title">{escape(step.title)}</h2>')
-    st.markdown(step.caption)
+    st.markdown(caption.unbroken(step.caption))
 
 
 def _follow(tour: str, step: int) -> None:

@@ -16,7 +16,7 @@ from app.page.text import sentence
 from app.server import failures
 from app.state import session
 from app.state.choices import Choices
-from app.tours import links, path
+from app.tours import caption, links, path
 from app.tours.path import Place
 from app.tours.tour import TourError
 from capsviz.figures.theme import ink
@@ -54,7 +54,7 @@ def show(page: str, said: tuple[str, ...], *, dark: bool) -> None:
             if left:
                 st.markdown("Off the path: **b** or **Backspace** leads back to this step, Page Down to the next.")
             elif at.step.caption:
-                st.markdown(at.step.caption)
+                st.markdown(caption.unbroken(at.step.caption))
             for notice in notices if not left else ():
                 if notice not in said:
                     st.warning(sentence(notice), icon=":material/link_off:")

@@ -16,7 +16,7 @@ import { Plane } from "./plane";
 import { between, changed, type Frame, mostShared, run, type Run, type Start, type State } from "./run";
 import { Side } from "./side";
 
-const SMALLEST = 300; // CSS pixels of the plane
+const SMALLEST = 272; // CSS pixels of the plane
 const LARGEST = 760;
 const BELOW = 34; // CSS pixels that stay free below the plane, in ordinary type
 const NARROW = 820; // CSS pixels of the board below which everything stands in one column

@@ -123,6 +123,17 @@ export class SweepBoard extends Board<Message> {
     const tall = Math.max(LEAST, Math.min(MOST, room)) * look.scale;
     const chart = wide ? sharing(tall, this.activations, 2, look) : CHART * look.scale;
     const rows = wide ? sharing(tall, this.numbers, 1, look) : ROWS * look.scale;
+    const said = data.drawer ? [this.saidOfImage, this.saidOfDrawing] : [this.saidOfImage];
+    const side = sharing(
+      tall,
+      said.map((words) => ({ panel: null, words })),
+      1,
+      look,
+    );
+    const [, down, across] = data.shape;
+    for (const picture of [this.image, this.drawing]) {
+      picture.style.maxWidth = wide ? `${(side * across) / down}px` : "";
+    }
     for (const [charts, height] of [
       [this.activations, chart],
       [this.numbers, rows],

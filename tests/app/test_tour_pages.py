@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from app import scene
 from app.sources import linked_picture
 from app.state import viewpoints
-from app.tours import path, store, tour
+from app.tours import caption, path, store, tour
 from app.tours.tour import Tour, TourError, TourStep
 from capsviz.data import Viewpoint
 from tests.app.conftest import Visit
@@ -49,7 +49,7 @@ def test_a_step_stands_with_its_words_and_without_a_notice(visit: Visit, name: s
     page, query = view(step)
     app = visit(page, **query, tour=name, step=1, present=1)
     assert not app.error and not app.warning
-    assert step.caption in words(app)
+    assert caption.unbroken(step.caption) in words(app)
     assert f'<p class="tour-title">{step.title}</p>' in html(app).replace("&#x27;", "'")
     assert app.get("plotly_chart") or app.get("bidi_component")
 

@@ -292,12 +292,16 @@ def test_an_address_without_a_page_name_is_the_view_that_the_app_opens_there(
     assert links.opened(TourStep("a", view), catalogue()) == (page, Choices("digits-dr", **choices), ())
 
 
+def test_no_line_of_a_caption_ends_between_a_number_and_its_percent_sign():
+    assert caption.unbroken("0.83 %, not 0.65 % of 7 images") == "0.83\u00a0%, not 0.65\u00a0% of 7 images"
+
+
 @pytest.mark.parametrize("name", store.SHIPPED)
 def test_every_step_that_ships_leads_to_its_view_without_a_notice(bare_machine, name: str):
     from app.scene import catalogue
 
     tour = store.find(name)
-    assert tour.about and all(step.caption for step in tour.steps)
+    assert tour.about and all(step.caption and step.panel for step in tour.steps)
     for step in tour.steps:
         page, choices, notices = links.opened(step, catalogue())
         assert notices == (), step.title

@@ -316,6 +316,21 @@ def test_a_moved_number_leaves_the_path_at_once(listener: Callable[..., Listener
     sync_api.expect(words).not_to_contain_text("Off the path")
 
 
+def test_the_panel_of_a_step_begins_with_the_heading_of_its_chart(listener: Callable[..., Listener]):
+    guest = listener("routing-by-agreement", 7)
+    panel = guest.window.locator('.stMainBlockContainer [class*="st-key-lengths"]').first
+    sync_api.expect(panel.get_by_role("heading")).to_have_text("Length of every class capsule")
+
+
+def test_the_legend_of_the_turned_nine_is_in_sight_below_its_curves(listener: Callable[..., Listener]):
+    guest = listener("gaussians-that-compete", 3)
+    legend = guest.window.locator("[data-testid=stCaptionContainer] p", has_text="Solid: the activation")
+
+    guest.eventually(lambda: guest.window.evaluate(PANEL, "sweep") > 0.95, "the curves below the words")
+    box = guest.resting(lambda: known(legend.bounding_box()), "the legend at rest")
+    assert box["y"] + box["height"] <= SCREEN["height"]
+
+
 NEAREST = """root => {
   const { parents, seen, look } = root.capsvizBoard;
   return Math.min(...parents.map(({ plane }, j) => {
