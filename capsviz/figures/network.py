@@ -88,11 +88,13 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
 def _words(trace: Trace, image: int, highlight: Part | None, dark: bool) -> list[dict[str, Any]]:
     """Titles of the stages, that of the highlighted one emphasised, and the arrows between them with their words."""
     channels, height, width = trace.config.image
-    classes = f"{len(trace.classes)} class capsules" if _short(trace) else literal(f"class: {in_words(trace, image)}")
+    played = highlight == "routing" and trace.config.algorithm.iterates  # beside it, iteration by iteration
+    what, names = (" classes at the end", "at the end") if played else (" class capsules", "class")
+    classes = f"{len(trace.classes)}{what}" if _short(trace) else literal(f"{names}: {in_words(trace, image)}")
     titles = {
         "image": f"image {height} × {width}" + (f" × {channels}" if channels > 1 else ""),
         "primary": f"{trace.config.lower:,} primary capsules",
-        "class": f"{LISTED} of {len(trace.classes)} class capsules" if len(trace.classes) > BARS else classes,
+        "class": f"{LISTED} of {len(trace.classes)}{what}" if len(trace.classes) > BARS else classes,
     }
     arrows = [
         ("image", "primary", _convolutions(trace.config)),

@@ -77,7 +77,7 @@ def test_the_strip_lists_the_most_active_classes_and_says_of_how_many(many: Path
     strip = charts(visit("dynamic", model="plants-dr"))["strip"]
     [bars] = [trace for trace in strip["data"] if trace["type"] == "bar"]
     assert len(bars["x"]) == LISTED and list(bars["x"]) == sorted(bars["x"], reverse=True)
-    assert any(note["text"] == f"{LISTED} of {CLASSES} class capsules" for note in strip["layout"]["annotations"])
+    assert any(note["text"] == f"{LISTED} of {CLASSES} classes at the end" for note in strip["layout"]["annotations"])
 
 
 @pytest.mark.parametrize("method", ["", "plants-dr"])

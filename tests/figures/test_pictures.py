@@ -171,6 +171,13 @@ def test_the_strip_shows_the_numbers_of_the_trace(em):
     assert f"a = {float(em.activations[1].max()):.2f}" in describe(figure)
 
 
+@pytest.mark.parametrize(("highlight", "said"), [("routing", "10 classes at the end"), ("class", "10 class capsules")])
+def test_beside_a_player_the_strip_says_that_its_bars_are_those_of_the_end(dr, l2_fc, highlight, said: str):
+    titles = [note.text for note in network_strip(dr, highlight=highlight).layout.annotations]
+    assert any(said in title for title in titles)
+    assert "10 class capsules" in [note.text for note in network_strip(l2_fc).layout.annotations], "nothing iterates"
+
+
 def test_a_network_without_decoder_ends_at_its_class_capsules(l2_fc):
     figure = network_strip(l2_fc, highlight=None)
     assert len(figure.data) == 3
