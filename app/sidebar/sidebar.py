@@ -132,7 +132,7 @@ def _models(scene: Scene, here: str) -> None:
     )
     chosen(
         st.radio,
-        "Algorithm",
+        "Algorithm, and its test error",
         "model",
         entry.name,
         [other.name for other in offered],
@@ -155,7 +155,7 @@ def _models(scene: Scene, here: str) -> None:
         )
     st.caption(
         f"{plain(entry.name)}: {plain(entry.preset)}, {entry.parameters / 1e6:.1f} M weights, "
-        f"error on {entry.test_count:,} images; runs on {device.title(device.chosen())}"
+        f"tested on {entry.test_count:,} images; runs on {device.title(device.chosen())}"
     )
     if device.gave_up():
         st.caption(sentence(device.gave_up()))

@@ -77,7 +77,7 @@ def test_two_models_of_one_label_are_told_apart_and_both_can_be_chosen(visit: Vi
     assert [label.replace("\\", "") for label in offered] == [
         f"Dynamic routing, yours, tiny · 0.28 % ({name}.capsviz)" for name in "ab"
     ]
-    [radio] = [each for each in app.radio if each.label == "Algorithm"]
+    [radio] = [each for each in app.radio if each.label == "Algorithm, and its test error"]
     radio.set_value("a.capsviz").run()
     assert "a.capsviz" in app.query_params["model"] and not app.exception
 

@@ -51,7 +51,7 @@ def publish(place: Path) -> Callable[[str], CapsNet]:
 
 def labels(app) -> list[str]:
     """The models that the sidebar offers."""
-    return [option for radio in app.radio if radio.label == "Algorithm" for option in radio.options]
+    return [option for radio in app.radio if radio.label == "Algorithm, and its test error" for option in radio.options]
 
 
 def test_a_model_that_is_added_is_offered_at_the_next_action(visit: Visit, publish: Callable[[str], CapsNet]):

@@ -96,7 +96,7 @@ def test_another_example_or_offset_changes_image_strip_and_link(two_objects: str
 
 def test_another_algorithm_keeps_both_images_and_their_offset(visit: Visit):
     app = visit("compare", model="multi-mnist-dr-residual", source="overlaid", image=7, over=108, dx=3)
-    model = next(each for each in app.radio if each.label == "Algorithm")
+    model = next(each for each in app.radio if each.label == "Algorithm, and its test error")
     model.set_value("multi-mnist-l1-residual").run()
     kept = {name: app.query_params[name] for name in ("model", "source", "image", "over", "dx")}
     assert kept == {"model": "multi-mnist-l1-residual", "source": "overlaid", "image": "7", "over": "108", "dx": "3"}

@@ -44,7 +44,7 @@ def test_the_slider_leads_from_random_numbers_to_the_trained_network_and_back(vi
 
 def test_the_other_algorithms_are_offered_as_they_were_at_that_step(visit: Visit):
     app = visit("perturb", model=STEP)
-    radio = next(each for each in app.radio if each.label == "Algorithm")
+    radio = next(each for each in app.radio if each.label == "Algorithm, and its test error")
     kinds = [option for option in radio.options if "no decoder" not in option and "matrix" not in option]
     assert len(kinds) == 5 and all(", step 40 · " in option for option in kinds)
     assert sum(", step" in option for option in radio.options) == 5  # of the others no steps are kept
