@@ -44,7 +44,8 @@ def ways() -> None:
 with st.container(key="opening"):
     st.header("Parts vote, agreement decides", anchor=False)
     layout.say(
-        "Five <b>capsules</b>, each for one part of an image, <b>vote</b> by an arrow on how either of two wholes, "
+        "A <b>capsule</b> is a few neurons read as one arrow: its length says <b>whether</b> a thing is there, its "
+        "direction <b>how</b> it looks. Five, each for a part of an image, <b>vote</b> on how either of two wholes, "
         "their <b>parents</b>, would look. Votes that <b>agree</b> add up, and that parent's own arrow <b>v</b> grows; "
         "votes that disagree cancel."
     )

@@ -49,6 +49,7 @@ def test_the_empty_address_is_the_start_page_and_needs_no_inference(bare_machine
     app = opened()
     assert app.header[0].value == "Parts vote, agreement decides"
     assert not app.get("plotly_chart") and not app.sidebar.button
+    assert "A <b>capsule</b> is" in said(app), "before it votes"
     fields = toy(app).fields
     assert fields["plain"] and fields["story"]["before"] == story()["before"]
     assert (fields["frame"], fields["iterations"]) == (None, 3)
