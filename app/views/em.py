@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from app import scene
 from app.boards import routing_boards
 from app.page import layout
@@ -15,10 +17,12 @@ current = scene.current()
 entry, other = current.on_page(EM.page)
 whole = current.trace(entry, touched=True)
 
-layout.headline(
-    entry.method.title,
-    entry.config.algorithm.explanation.headline,
-)
+sentence, held = f"{entry.config.algorithm.explanation.headline.partition(':')[0]}.", metrics.held(whole)
+if held is not None:
+    rank = {1: "the most of all", held.upper: "the least of all"}.get(held.rank, f"number {held.rank} of {held.upper}")
+    name, amount = escape(whole.classes[held.predicted]), f"{held.amount:,.{0 if held.amount >= 10 else 2}f}"
+    sentence += f" Here <b>{name}</b>, the most active, holds {amount} of {held.lower:,} capsules by its R: {rank}."
+layout.headline(entry.method.title, sentence)
 layout.note(other)
 draw_strip = layout.strip_later(whole, entry, "routing", current.dark)
 

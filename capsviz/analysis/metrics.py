@@ -237,6 +237,36 @@ class GaussianSummary:
     """Σ_h cost_j^h, normalised data."""
 
 
+@dataclass(frozen=True)
+class Held:
+    """How many lower capsules the most active upper one holds: its shares of the last iteration, summed over them.
+
+    predicted: which it is; lower: how many capsules are shared out; rank: 1 holds the most of all `upper` ones.
+    """
+
+    predicted: int
+    amount: float
+    lower: int
+    rank: int
+    upper: int
+
+
+def held(trace: Trace, image: int = 0) -> Held | None:
+    """What the most active upper capsule holds of the lower ones; None where none is active.
+
+    Raises ValueError for a routing without shares.
+    """
+    share = trace.layer.algorithm.share
+    if share is None:
+        raise ValueError("nothing is shared out where capsules have no shares; give a trace of a routing that iterates")
+    shares, activations = trace.layer[share.field][-1, image], trace.activations[image]
+    if not activations.any():
+        return None
+    amounts, predicted = shares.sum(dim=0), int(activations.argmax())
+    rank = 1 + int((amounts > amounts[predicted]).sum())
+    return Held(predicted, float(amounts[predicted]), len(shares), rank, len(amounts))
+
+
 def gaussian_summary(trace: Trace, upper: int, image: int = 0) -> GaussianSummary:
     """How wide and how costly the Gaussian of class `upper` is in each iteration.
 

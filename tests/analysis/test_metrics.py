@@ -170,6 +170,19 @@ def test_a_summary_repeats_what_the_trace_holds(routing: str):
     assert len(summary.entropy) == len(summary.largest_share) == (0 if routing == "l2" else 3)
 
 
+def test_what_the_most_active_capsule_holds_is_the_sum_of_its_shares_and_has_a_rank():
+    recorded = trace(CapsNet(preset("tiny", "digits", "em")).eval(), torch.rand(2, 1, 28, 28))
+    held = known(metrics.held(recorded, image=1))
+    shares = recorded.layer["responsibilities"][-1, 1]
+    amounts = [sum(float(row[upper]) for row in shares) for upper in range(10)]
+    assert held.predicted == int(recorded.activations[1].argmax())
+    assert held.amount == pytest.approx(amounts[held.predicted], rel=1e-4)
+    assert (held.lower, held.upper) == tuple(shares.shape)
+    assert held.rank == 1 + sum(amount > amounts[held.predicted] for amount in amounts)
+    with pytest.raises(ValueError, match="no shares"):
+        metrics.held(trace(CapsNet(preset("tiny", "digits", "l2")).eval(), torch.rand(1, 1, 28, 28)))
+
+
 def test_dynamic_routing_starts_in_maximum_confusion():
     model = CapsNet(preset("tiny", "digits", "dr")).eval()
     model.transform.data *= 10  # votes loud enough to agree about something without training

@@ -176,6 +176,20 @@ def test_the_numbers_below_a_board_go_from_the_first_iteration_to_the_last(visit
     assert said["Spread σ of class 2"] == f"{spread[0]:.2f} → {spread[-1]:.2f}"
 
 
+@pytest.mark.parametrize(
+    ("model", "image", "holds"),
+    [
+        ("mnist-em-residual", START, "<b>9</b>, the most active, holds 266 of 784 capsules by its R: the most of all."),
+        ("mnist-matrix", START, "<b>9</b>, the most active, holds 0.05 of 72 capsules by its R: the least of all."),
+    ],
+)
+def test_the_headline_of_em_says_what_the_most_active_class_holds_here(
+    visit: Visit, model: str, image: int, holds: str
+):
+    said = "\n".join(each.value for each in visit("em", model=model, image=image).markdown)
+    assert f"over the votes. Here {holds}</p>" in said
+
+
 def test_what_may_stand_beside_is_marked_by_its_kind(visit: Visit):
     [picker] = [each for each in visit("dynamic", model="mnist-dr-paper").selectbox if each.label == "Beside it"]
     marks = [label[0] for label in picker.options[2:]]
