@@ -29,9 +29,7 @@ SUBJECT: Part = "reconstruction"
 
 def show(current: Scene) -> None:
     """The reconstructions with their differences, and the numbers."""
-    names = methods(current)
-    asked = tuple((routing, entry.name) for routing, entry in names.items())
-    comparison = resources.comparison(asked, current.picture.key)
+    names, comparison = _compared(current)
     first = next(iter(names.values()))
     classes = first.classes
     layout.note("" if resources.comparable(first, current.entry) else current.sibling(DYNAMIC.name, decoder=True)[1])
@@ -57,6 +55,19 @@ def show(current: Scene) -> None:
         others = [entry for entry in resources.peers(first).values() if entry.data == first.data]
         apart = " of these classes and this form of images" * any(not resources.alike(entry, first) for entry in others)
         st.caption(f"No model of {plain(title_of(first.data))}{apart} is here yet by {', '.join(missing)}.")
+
+
+def _compared(current: Scene) -> tuple[dict[str, Entry], Comparison]:
+    names = methods(current)
+    asked = tuple((routing, entry.name) for routing, entry in names.items())
+    return names, resources.comparison(asked, current.picture.key)
+
+
+def agreed(current: Scene) -> str:
+    """What all compared models name in the image on stage; empty where they do not agree."""
+    names, comparison = _compared(current)
+    answers = {frozenset(answer.named[0].tolist()) for answer in comparison.answers.values()}
+    return images.names(sorted(*answers), next(iter(names.values())).classes) if len(answers) == 1 else ""
 
 
 def methods(current: Scene) -> dict[str, Entry]:

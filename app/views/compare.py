@@ -7,6 +7,7 @@ import streamlit as st
 from app import scene
 from app.comparing import confusions, distributions, drawn_wrong, many_images, methods, this_image
 from app.page import layout
+from app.page.text import plain
 from app.page.widgets import segments
 from app.state.choices import VIEWS
 
@@ -16,17 +17,9 @@ TITLES = dict(zip(VIEWS, ("This image", "Many images", "Distributions", "Confusi
 current = scene.current()
 view = current.choices.view
 layout.headline("Compare", PAGES[view].HEADLINE)
-with st.container(horizontal=True, vertical_alignment="center", key="views"):
+views = st.container(horizontal=True, vertical_alignment="center", key="views")
+with views:
     segments("View", "view", view, TITLES, bare=True)
-    if view == VIEWS[0] and (contested := this_image.contested(current)) is not None:
-        # A button, as a page's link to itself leaves the browser's address as it is.
-        st.button(
-            "An image about which they disagree",
-            icon=":material/alt_route:",
-            key="contested",
-            on_click=methods.put_on_stage,
-            args=(contested,),
-        )
 layout.strip(
     current.trace(current.entry),
     current.entry,
@@ -36,6 +29,18 @@ layout.strip(
 )
 with layout.errors_as_sentences():
     PAGES[view].show(current)
+    if view == VIEWS[0] and (contested := this_image.contested(current)) is not None:
+        agreed = this_image.agreed(current)  # known now that it is shown
+        # A button, as a page's link to itself leaves the browser's address as it is.
+        views.button(
+            f"All name it {plain(agreed)}: see one about which they disagree"
+            if agreed
+            else "An image about which they disagree",
+            icon=":material/alt_route:",
+            key="contested",
+            on_click=methods.put_on_stage,
+            args=(contested,),
+        )
 
 layout.explain(
     "MSE is the mean over pixels of the squared difference, SSIM compares local means, contrasts and structure (window "

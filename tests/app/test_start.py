@@ -100,6 +100,9 @@ def test_until_an_image_is_chosen_compare_opens_on_one_about_which_the_methods_d
     answers = [answer.split(" ")[0] for answer in table.value["Predicted"]]
     assert len(set(answers)) > 1 and not compared.warning
     other = visit("compare", model=model)
+    answers = [answer.split(" ")[0] for answer in other.dataframe[0].value["Predicted"]]
+    agreed = f"All name it {answers[0]}: see one" if len(set(answers)) == 1 else "An image"
+    assert other.button(key="contested").label == f"{agreed} about which they disagree"
     other.button(key="contested").click().run()
     assert dict(other.query_params) == {"model": model, "image": parse_qs(query)["image"][0]}
     assert other.dataframe[0].value.equals(table.value)
