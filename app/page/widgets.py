@@ -42,11 +42,14 @@ def chosen(
         titles = {value: options["format_func"](value) for value in among}
         options["format_func"] = told_apart(titles, str if widget in _UNMARKED else plain).get
 
+    told = value
+
     def changed() -> None:
-        answer, before = st.session_state.get(key, value), st.session_state.get(_picked(name), value)
-        if answer == before or not possible(answer, among):
+        nonlocal told
+        answer = st.session_state.get(key, told)
+        if answer == told or not possible(answer, among):
             return  # nobody picked anything: the browser has not heard yet that another widget stands in its place
-        st.session_state[_picked(name)] = answer
+        told = answer  # which it says again until it has heard that
         choices = scene.choices()
         changes = read(answer, choices) if read else {field: answer}
         page = leads(answer)
@@ -87,7 +90,6 @@ def place(name: str, value: Any) -> str:
     if key_of(name) in st.session_state and shown(name) != value:
         st.session_state[_turns(name)] = st.session_state.get(_turns(name), 0) + 1
     st.session_state[key_of(name)] = value
-    st.session_state.pop(_picked(name), None)
     return key_of(name)
 
 
@@ -109,11 +111,6 @@ def key_of(name: str) -> str:
 
 def _turns(name: str) -> str:
     return f"{name}-turns"
-
-
-def _picked(name: str) -> str:
-    """Where stands what was picked since the script came to the widget of this name."""
-    return f"{name}-picked"
 
 
 def _among(name: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from app.page.widgets import possible
@@ -53,6 +54,23 @@ def test_a_choice_from_elsewhere_is_shown_by_another_widget(bare_machine, before
     second.set_value(7).run()
     assert app.query_params["only"] == "7"
     assert app.button_group[0].proto.id == second.proto.id
+
+
+def test_a_pick_counts_once_though_its_widget_made_room_for_another(bare_machine):
+    """Until the browser hears of the other one, each of its messages tells what was picked on the first."""
+    app = follow(AppTest.from_function(script, default_timeout=60), 2)
+    [first] = app._tree.get_widget_states().widgets
+    second = follow(app, 3)._tree.get_widget_states()
+
+    def tell(picked: int) -> AppTest:
+        first.string_array_value.data[:] = [str(picked)]
+        return app._run(WidgetStates(widgets=[*second.widgets, first]))
+
+    assert tell(8).query_params["only"] == "8"
+    follow(app, 5)
+    assert tell(8).query_params["only"] == "5"
+    assert tell(7).query_params["only"] == "7"
+    assert app.button_group[0].value == 7 and not app.exception
 
 
 @pytest.mark.parametrize("page", ["dynamic", "em", "discriminative", "perturb", "compare", "results"])
