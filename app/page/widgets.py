@@ -59,7 +59,16 @@ def chosen(
         if then and not leaving.lasts():
             scene.draw(*then)
 
-    return widget(label, *args, key=key, on_change=changed, **options)
+    return widget(label, *args, key=key, on_change=changed, **_beginning(widget, value, among), **options)
+
+
+def _beginning(widget: Callable[..., Any], value: Any, among: Collection[Any] | None) -> dict[str, Any]:
+    """By the name of a parameter, what a widget shows to begin with."""
+    kind = getattr(widget, "func", widget)
+    if kind in (st.selectbox, st.radio):
+        return {"index": list(among or ()).index(value)}
+    name = {st.expander: "expanded", st.pills: "default", st.segmented_control: "default"}.get(kind, "value")
+    return {name: value}
 
 
 def segments(
@@ -81,15 +90,15 @@ def possible(answer: Any, among: Collection[Any] | None) -> bool:
 
 
 def place(name: str, value: Any) -> str:
-    """Have the widget of this name show `value`; its key: another one where that is not what it shows by itself.
+    """The key under which the widget of this name shows `value`: another one where that is not what it shows by itself.
 
     Every message of the browser tells the values of all widgets as it knows them. Were a widget set from 2 to 3, the
     next message may have left before the browser heard of it (a second Back, a key, another widget), says 2, and
-    Streamlit takes that for the visitor's pick. A widget that takes the place of the other is in no such message.
+    Streamlit takes that for the visitor's pick. A widget that takes the place of the other is in no such message. Nor
+    is a widget set to what it shows: what was picked on it since would be put back in the browser, and told as a pick.
     """
-    if key_of(name) in st.session_state and shown(name) != value:
-        st.session_state[_turns(name)] = st.session_state.get(_turns(name), 0) + 1
-    st.session_state[key_of(name)] = value
+    if key_of(name) not in st.session_state or shown(name) != value:
+        st.session_state[_turns(name)] = st.session_state.get(_turns(name), -1) + 1
     return key_of(name)
 
 

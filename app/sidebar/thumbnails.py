@@ -65,7 +65,7 @@ def show(scene: Scene) -> None:
         label_visibility="collapsed",
         read=lambda picked, choices: {"image": choices.image if picked is None else picked},
     )
-    st.pagination(pages, max_visible_pages=3, key=widgets.key_of("thumbs_page"))
+    st.pagination(pages, default=page + 1, max_visible_pages=3, key=widgets.key_of("thumbs_page"))
 
 
 def _page(default: int, pages: int, choices: Choices) -> int:
@@ -76,6 +76,7 @@ def _page(default: int, pages: int, choices: Choices) -> int:
     if st.session_state.get("browsed") != browsed or not 1 <= (widgets.shown("thumbs_page") or 0) <= pages:
         st.session_state["browsed"] = browsed
         widgets.place("thumbs_page", default + 1)
+        return default
     return widgets.shown("thumbs_page") - 1
 
 

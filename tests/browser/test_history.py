@@ -54,6 +54,25 @@ def test_a_class_picked_on_the_page_of_before_is_picked(visitor: Visitor):
     shows(visitor, 7)
 
 
+def test_an_answer_puts_nothing_back_that_was_picked_since(visitor: Visitor):
+    line = Connection(visitor.window)
+    visitor.open("?model=digits-dr&image=7")
+    pictures = visitor.window.locator('[class*="st-key-image_thumbs"] button')
+    with line.slow():
+        pictures.nth(2).click()
+        visitor.eventually(line.answered, "the answer on its way")
+        answer = len(line.waiting)
+        pictures.nth(3).click()
+        line.arrive(answer)
+        sync_api.expect(visitor.window.get_by_text("Digits test image 2")).to_be_visible()
+        visitor.fresh()
+        visitor.press(".")
+        visitor.window.wait_for_timeout(200)
+    visitor.eventually(lambda: "class=" in visitor.query(), "the class in the link")
+    shows(visitor, 3)
+    assert re.fullmatch(r"model=digits-dr&image=3&class=\d", visitor.query())
+
+
 def test_a_link_leads_to_its_page_though_page_and_address_differ_for_long(visitor: Visitor):
     """The address of a page that is not there yet is no sign of a lost one: what asks for it would undo the link."""
     line = Connection(visitor.window)

@@ -225,7 +225,8 @@ class Visitor(Guest):
 class Connection:
     """What a window and the server say to each other: a word can get lost, and the server's can be late.
 
-    To be laid before a page is opened. lost: what the window said and the server never heard.
+    To be laid before a page is opened. lost: what the window said and the server never heard; waiting: what the server
+    said and the window has not heard yet.
     """
 
     def __init__(self, window: sync_api.Page) -> None:
@@ -233,7 +234,7 @@ class Connection:
         self._losing = False
         self._late = False
         self._away = False
-        self._waiting: list[str | bytes] = []
+        self.waiting: list[str | bytes] = []
         self._last = ""
         window.route_web_socket("**/_stcore/stream", self._connect)
 
@@ -247,7 +248,7 @@ class Connection:
 
     def _hear(self, said: str | bytes) -> None:
         if self._late:
-            self._waiting.append(said)
+            self.waiting.append(said)
             return
         self._socket.send(said)
         if self._last and isinstance(said, bytes):
@@ -274,9 +275,19 @@ class Connection:
         self._late, self._last = not last, last
         yield
         self._last = ""
-        while self._waiting:
-            self._socket.send(self._waiting.pop(0))
+        while self.waiting:
+            self.arrive(1)
         self._late = False
+
+    def answered(self) -> bool:
+        """Whether the end of a run of the script is in what the window has not heard yet."""
+        said = (ForwardMsg.FromString(each) for each in self.waiting if isinstance(each, bytes))
+        return any(each.WhichOneof("type") == "script_finished" for each in said)
+
+    def arrive(self, count: int) -> None:
+        """The first of what the server has said meanwhile arrives."""
+        for _ in range(count):
+            self._socket.send(self.waiting.pop(0))
 
 
 Kind = TypeVar("Kind", bound=Guest)
