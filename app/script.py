@@ -62,6 +62,7 @@ with layout.errors_as_sentences():
         take_away = sided and sidebar.show(current, here.named.url_path, navigation.named())
     if take_away:
         takeaway.take_away(current)
+    callbacks.end()
     # Else a page of two zoos: its pictures may be those of one, its decoder of the other.
     if zoo.version() != caching.version():
         st.rerun()

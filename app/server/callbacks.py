@@ -16,7 +16,8 @@ from streamlit.runtime.scriptrunner_utils.script_requests import RerunData, Scri
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 _log = logging.getLogger(__name__)
-_BEGUN = "page-begun"
+_BEGUN, _DRAWN = "page-begun", "page-drawn"
+"""The page that runs have come to, and whether all of it is drawn: a run of it may have been ended on the way."""
 _thread = threading.local()
 _coalesce: Any = getattr(script_requests, "_coalesce_widget_states", None)
 _take_in = SafeSessionState.on_script_will_rerun
@@ -35,14 +36,17 @@ def _whole(state: SafeSessionState, *args: Any, **options: Any) -> None:
         """Whether to end this run for those of the callbacks; a page that is only about to be drawn goes on instead."""
         begun = st.session_state.get(_BEGUN)
         with requests._lock:
-            if overtaken() or begun not in (None, context.page_script_hash):
+            if overtaken() or (whole and not drawn) or begun not in (None, context.page_script_hash):
                 return True
+            st.session_state[_DRAWN] = drawn and all(each.fragment_id_queue for each in rerun_batch)
             return all(requests._request_rerun_locked(each) for each in rerun_batch)
 
     requests.on_scriptrunner_yield = lambda: None  # type: ignore[method-assign]  # every place that looks asks this
     requests.request_rerun_batch = go_on  # type: ignore[method-assign]
     _thread.takes_in = True
     try:
+        whole, drawn = not context.fragment_ids_this_run, st.session_state.get(_DRAWN, True)
+        st.session_state[_DRAWN] = drawn and not whole
         _take_in(state, *args, **options)
     finally:
         del requests.on_scriptrunner_yield, requests.request_rerun_batch
@@ -90,6 +94,11 @@ def begin() -> bool:
     return True
 
 
+def end() -> None:
+    """To be called at the end of a run: all of the page is drawn, and its fragments may run alone."""
+    st.session_state[_DRAWN] = True
+
+
 def overtaken() -> bool:
     """Whether another page has been asked for since the message that is taken in: what it changes is left behind."""
     context = get_script_run_ctx()
@@ -113,7 +122,8 @@ def install() -> None:
 
     Streamlit takes the `st.rerun` of a callback for newer than what has come meanwhile, and of two pages that are asked
     for the newer one: Back, right behind something that a board told, led nowhere. Where both came as one message, only
-    fragments of the page before ran again, and the next page stayed empty. Now a page that is asked for comes.
+    fragments of the page before ran again, and the next page stayed empty. Now a page that is asked for comes. So does
+    the rest of one whose run was ended on the way, by a link and what a board told just before.
 
     Where Streamlit is another inside than this was written for, it is left as it is, and the log says so.
     """

@@ -69,8 +69,9 @@ def waiting(monkeypatch) -> tuple[State, ScriptRequests]:
             raise RerunException(found.rerun_data)
 
     state.safe = SafeSessionState(state, look)  # type: ignore[arg-type]
-    context = SimpleNamespace(script_requests=requests, page_script_hash="open")
+    context = SimpleNamespace(script_requests=requests, page_script_hash="open", fragment_ids_this_run=None)
     monkeypatch.setattr(callbacks, "get_script_run_ctx", lambda: context)
+    monkeypatch.setattr("streamlit.session_state", {})
     requests.request_rerun(RerunData(query_string="newer", page_script_hash="open"))
     return state, requests
 
@@ -113,6 +114,19 @@ def test_a_page_that_was_asked_for_meanwhile_is_newer_than_what_a_callback_runs_
 def test_a_page_is_drawn_whole_whatever_was_told_on_the_one_before(waiting, monkeypatch, begun, goes_on):
     state, requests = waiting
     monkeypatch.setattr("streamlit.session_state", {callbacks._BEGUN: begun})
+    again = RerunData(query_string="again", page_script_hash="open", fragment_id_queue=["board"])
+    state.on_script_will_rerun = lambda *_, **__: requests.request_rerun_batch([again])
+    callbacks._whole(state.safe, None)
+    assert requests.on_scriptrunner_yield().rerun_data.query_string == goes_on
+
+
+@pytest.mark.parametrize(("ended", "goes_on"), [(False, "newer"), (True, "again")])
+def test_a_page_whose_run_was_ended_on_the_way_is_drawn_whole(waiting, ended, goes_on):
+    """A line of the player, told while an image is drawn, and a link, behind which the two come as one message."""
+    state, requests = waiting
+    callbacks._whole(state.safe, None)  # the image; what is drawn of it ends for the newer message
+    if ended:
+        callbacks.end()
     again = RerunData(query_string="again", page_script_hash="open", fragment_id_queue=["board"])
     state.on_script_will_rerun = lambda *_, **__: requests.request_rerun_batch([again])
     callbacks._whole(state.safe, None)
