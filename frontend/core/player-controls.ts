@@ -147,6 +147,11 @@ export class PlayerControls {
     this.place(this.player.last);
   }
 
+  /** With what the host was told it goes to the end by itself: where the visitor moves it after that is news. */
+  ended(): void {
+    this.frame.sends(null);
+  }
+
   /** Draw at a position, without telling others. */
   place(position: number): void {
     this.player.place(position);

@@ -209,7 +209,10 @@ export class RoutingBoard extends Board<Message> {
       this.tool();
       controls.end(run.count); // what comes out now is seen
     }
-    if (rest && this.sharedRounds.sends(rounds)) this.tell("rounds", rounds);
+    if (rest && this.sharedRounds.sends(rounds)) {
+      this.tell("rounds", rounds);
+      controls.ended();
+    }
   }
 
   /** How the board is looked at, as the link has it. */

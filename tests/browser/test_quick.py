@@ -9,7 +9,7 @@ import pytest
 from tests.browser.api import sync_api
 from tests.browser.test_history import shows
 from tests.browser.test_routing_board import EVEN, at
-from tests.browser.visitor import Visitor
+from tests.browser.visitor import Connection, Visitor
 
 HELD = 800
 """Milliseconds in which the answer to what was done before comes."""
@@ -137,6 +137,20 @@ def test_a_player_that_is_paused_on_its_way_stands_on_the_frame_that_its_link_ha
     moving.eventually(lambda: link(moving) == wanted, "the frame in the link")
     moving.settle()
     assert at(moving, "board.controls.position") == frame
+
+
+def test_a_line_gone_to_again_right_behind_another_t_is_the_one_of_that(visitor: Visitor):
+    line = Connection(visitor.window)
+    visitor.open("?model=digits-dr&image=0&frame=0")
+    with line.slow():
+        visitor.press("-")
+        visitor.window.wait_for_timeout(HELD)
+        visitor.press("Home")
+        visitor.window.wait_for_timeout(HELD)
+    visitor.eventually(lambda: "T=2" in link(visitor), "the other T in the link")
+    visitor.eventually(lambda: link(visitor) == "model=digits-dr&image=0&frame=0&T=2", "the line in the link")
+    visitor.settle()
+    assert at(visitor, "[board.run.iterations, board.controls.position]") == [2, 0]
 
 
 def test_a_cell_that_is_held_while_the_next_image_comes_stays_the_one_that_moves(visitor: Visitor):
