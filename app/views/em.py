@@ -17,7 +17,7 @@ current = scene.current()
 entry, other = current.on_page(EM.page)
 whole = current.trace(entry, touched=True)
 
-sentence, held = f"{entry.config.algorithm.explanation.headline.partition(':')[0]}.", metrics.held(whole)
+sentence, held = entry.config.algorithm.explanation.headline, metrics.held(whole)
 if held is not None:
     rank = {1: "the most of all", held.upper: "the least of all"}.get(held.rank, f"number {held.rank} of {held.upper}")
     name, amount = escape(whole.classes[held.predicted]), f"{held.amount:,.{0 if held.amount >= 10 else 2}f}"

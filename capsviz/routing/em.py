@@ -273,8 +273,7 @@ class ExpectationMaximisation(Algorithm):
     page = "em"
     pictures = frozenset({"board", "flow", "gaussians"})
     explanation = Explanation(
-        "Every class capsule is a <b>Gaussian</b> over the votes: it claims those that lie close together, and "
-        "tightens.",
+        "Every class capsule is a <b>Gaussian</b> over the votes.",
         "Poses are 4 × 4 matrices, votes are poses times a learned matrix. The **M-step** fits each class's Gaussian "
         "to the votes, weighted by the responsibilities *R*: a narrow Gaussian is cheap to describe, and a low cost "
         "switches the class on. The **E-step** gives each capsule to the classes whose Gaussian explains its vote: the "

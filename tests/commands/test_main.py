@@ -296,7 +296,7 @@ def test_zoo_measure_of_an_unknown_model_names_the_known_ones(here):
 
 def test_zoo_measure_leaves_out_what_cannot_be_measured_here(here, monkeypatch):
     (here / "measured" / "digits-dr.safetensors").unlink(missing_ok=True)
-    monkeypatch.setattr("capsviz.analysis.measuring.load", Mock(side_effect=DatasetMissing("It is not here.")))
+    monkeypatch.setattr("capsviz.data.load", Mock(side_effect=DatasetMissing("It is not here.")))
     assert "digits-dr is left out: It is not here." in command("zoo", "measure").output
     refused("zoo", "measure", "digits-dr", error=DatasetMissing)
 
