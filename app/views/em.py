@@ -19,9 +19,9 @@ whole = current.trace(entry, touched=True)
 
 sentence, held = entry.config.algorithm.explanation.headline, metrics.held(whole)
 if held is not None:
-    rank = {1: "the most of all", held.upper: "the least of all"}.get(held.rank, f"number {held.rank} of {held.upper}")
+    rank = {1: "the most", held.upper: "the least"}.get(held.rank, f"number {held.rank} of {held.upper}")
     name, amount = escape(whole.classes[held.predicted]), f"{held.amount:,.{0 if held.amount >= 10 else 2}f}"
-    sentence += f" Here <b>{name}</b>, the most active, holds {amount} of {held.lower:,} capsules by its R: {rank}."
+    sentence += f" Here <b>{name}</b>, the most active, holds {amount} of {held.lower:,} capsules by R: {rank}."
 layout.headline(entry.method.title, sentence)
 layout.note(other)
 draw_strip = layout.strip_later(whole, entry, "routing", current.dark)

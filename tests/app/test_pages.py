@@ -179,8 +179,8 @@ def test_the_numbers_below_a_board_go_from_the_first_iteration_to_the_last(visit
 @pytest.mark.parametrize(
     ("model", "image", "holds"),
     [
-        ("mnist-em-residual", START, "<b>9</b>, the most active, holds 266 of 784 capsules by its R: the most of all."),
-        ("mnist-matrix", START, "<b>9</b>, the most active, holds 0.05 of 72 capsules by its R: the least of all."),
+        ("mnist-em-residual", START, "<b>9</b>, the most active, holds 266 of 784 capsules by R: the most."),
+        ("mnist-matrix", START, "<b>9</b>, the most active, holds 0.05 of 72 capsules by R: the least."),
     ],
 )
 def test_the_headline_of_em_says_what_the_most_active_class_holds_here(
