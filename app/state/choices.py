@@ -57,6 +57,7 @@ from capsviz.data.points import EXTENT, PRESETS
 from capsviz.data.viewpoint import CHANGES
 from capsviz.experiments import reports
 from capsviz.routing import ALGORITHMS, ASCENDING
+from capsviz.routing.discriminative import L1
 from capsviz.routing.em import BETA_A
 from capsviz.tracing.intervention import Intervention
 
@@ -82,7 +83,7 @@ SECTIONS = ("agreement", "coefficients", "history", "ascent")
 """What the discriminative page shows below its strip."""
 PENALTIES = tuple(ASCENDING)
 CLIMBS: dict[str, tuple[str, bool]] = {
-    "proximal" if proximal else name: (name, proximal)
+    (name if not proximal else "proximal" if algorithm is L1 else f"{name}-proximal"): (name, proximal)
     for name, algorithm in ASCENDING.items()
     for proximal in sorted(algorithm.updates)
 }

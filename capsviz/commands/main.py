@@ -27,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Capsule networks, routed in sight.",
 )
-OWN_ROUTINGS = "capsviz.routing"
+OWN_ROUTINGS = "CAPSVIZ_ROUTINGS"
 """The name that an ImportError bears where a routing algorithm of one's own cannot be taken in."""
 
 

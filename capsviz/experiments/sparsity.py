@@ -17,11 +17,11 @@ from capsviz.experiments.convergence import settings
 from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import digits
 from capsviz.network import METHODS
-from capsviz.routing import ASCENDING
-from capsviz.routing.discriminative import L1, sparsity
+from capsviz.routing.discriminative import L1, L2, sparsity
 from capsviz.training.config import TrainingConfig
 
 NAME, SHIPPED = "sparsity", "sparsity-shipped"
+BOTH = L2.name, L1.name
 HARMLESS = 1.0
 """Percentage points of error by which a sparse network may be worse and still count as one that works."""
 REGULARISATION = (0.0, 1e-3, 1e-2, 3e-2, 1e-1)
@@ -39,7 +39,7 @@ def configs(seeds: int) -> list[TrainingConfig]:
 
 def shipped() -> list[str]:
     """The models that learned b and have a decoder."""
-    return [name for name, entry in zoo.models().items() if entry.routing in ASCENDING and entry.has_decoder]
+    return [name for name, entry in zoo.models().items() if entry.routing in BOTH and entry.has_decoder]
 
 
 def measure_shipped() -> dict[str, Any]:
@@ -61,7 +61,7 @@ def of_shipped(result: dict[str, Any] | None) -> list[str]:
         if row["model"] in models:
             trained = settings(models[row["model"]].command)  # L2 is never trained by the soft threshold
             alike.setdefault((row["data"], trained), {}).setdefault(row["routing"], row)
-    both = [rows for rows in alike.values() if len(rows) == len(ASCENDING)]
+    both = [rows for rows in alike.values() if len(rows) == len(BOTH)]
     if not both:
         return []
     exact = max(100 * rows[L1.name]["exact"] for rows in both)
@@ -69,11 +69,11 @@ def of_shipped(result: dict[str, Any] | None) -> list[str]:
     near = []
     for rows in both:
         data, model = rows[L1.name]["data"], rows[L1.name]["model"]
-        percent = " and ".join(f"{100 * rows[name]['near']:.1f} %" for name in ASCENDING)
+        percent = " and ".join(f"{100 * rows[name]['near']:.1f} %" for name in BOTH)
         near.append(f"{title_of(data)}{f' ({model})' * (several[data] > 1)} {percent}")
     return [
         f"In the models that ship, trained by the subgradient, L1 leaves at most {exact:.2f} % of b at exactly zero. "
-        f"Nearly zero are, of {' and '.join(METHODS[name].short for name in ASCENDING)}: {', '.join(near)}."
+        f"Nearly zero are, of {' and '.join(METHODS[name].short for name in BOTH)}: {', '.join(near)}."
     ]
 
 

@@ -27,7 +27,11 @@ class Small(Dynamic):
         self.name = name
 
 
-SMALL, UPPER, TAKEN = Small("small"), Small("Small"), Small("em")
+class Elsewhere(Twice):
+    page = "elsewhere"
+
+
+SMALL, UPPER, TAKEN, BASELINE = map(Small, ("small", "Small", "em", "cnn"))
 """
 ASCENT = """
 from copy import copy
@@ -89,13 +93,16 @@ def test_an_installed_package_names_its_own(own, tmp_path: Path):
 @pytest.mark.parametrize(
     ("value", "fault"),
     [
-        ("absent:Twice", "cannot be imported (ModuleNotFoundError: No module named 'absent'); mend it or leave it out"),
-        ("broken:Twice", "cannot be imported (ZeroDivisionError: division by zero); mend it or leave it out"),
+        ("absent:Twice", "cannot be imported (ModuleNotFoundError: No module named 'absent'); mend it, and let"),
+        ("broken:Twice", "cannot be imported (ZeroDivisionError: division by zero); mend it, and let its file import"),
         ("paired:Small", "cannot be imported (TypeError: "),
         ("paired", "is none; derive it from capsviz.routing.Algorithm"),
         ("paired:squash", "is none; derive it from capsviz.routing.Algorithm"),
         ("bare:Bare", "lacks title, short, colour, step, page, explanation; see capsviz.routing.Algorithm"),
-        ("paired:TAKEN", "is called 'em', as another one; choose a name beside dr, em, attention, l2, l1"),
+        ("paired:TAKEN", "is called 'em', as another one; choose a name beside attention, cnn, dr, em, l1, l2"),
+        ("paired:BASELINE", "is called 'cnn', as another one; choose a name beside attention, cnn, dr, em, l1, l2"),
+        ("paired:SMALL,paired:SMALL", "is called 'small', as another one; choose a name beside attention, cnn, dr, em"),
+        ("paired:Elsewhere", "has the page 'elsewhere'; choose one of dynamic, em, discriminative"),
         ("paired:UPPER", "is called 'Small'; choose small letters, digits and hyphens"),
     ],
 )
@@ -103,9 +110,21 @@ def test_what_is_no_algorithm_is_refused_in_a_sentence(own, value: str, fault: s
     with pytest.raises(ImportError) as raised:
         own(value)
     said = str(raised.value)
-    assert said.startswith(f"CAPSVIZ_ROUTINGS names {value} as a routing algorithm, which {fault}")
-    assert said.endswith(".") and raised.value.name == "capsviz.routing"
-    assert len(ALGORITHMS) == 5
+    refused = value.split(",")[-1]
+    assert said.startswith(f"CAPSVIZ_ROUTINGS names {refused} as a routing algorithm, which {fault}")
+    assert said.endswith(".") and raised.value.name == "CAPSVIZ_ROUTINGS"
+    assert len(ALGORITHMS) == 5, "none is taken in where one is refused"
+
+
+@pytest.mark.long
+def test_a_file_that_imports_what_reads_the_algorithms_is_refused(own, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "whole.py").write_text("import capsviz.network\n" + PAIRED)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), *sys.path]))
+    monkeypatch.setenv("CAPSVIZ_ROUTINGS", "whole:Twice")
+    for first in ("capsviz.routing", "capsviz.boards"):
+        done = python("-c", f"import {first}")
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].endswith("let its file import of capsviz only capsviz.routing.")
 
 
 @pytest.mark.long
