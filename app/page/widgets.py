@@ -15,6 +15,8 @@ from app.state.choices import Choices
 
 _UNMARKED = (st.selectbox, st.select_slider)
 """Widgets that show their options as they are written; others read Markdown in them."""
+MOST_KEYS = 500
+"""Of a widget's name, before the first one is used again: Streamlit keeps what it knows of each for the whole visit."""
 
 
 def chosen(
@@ -59,16 +61,18 @@ def chosen(
         if then and not leaving.lasts():
             scene.draw(*then)
 
-    return widget(label, *args, key=key, on_change=changed, **_beginning(widget, value, among), **options)
+    return widget(label, *args, key=key, on_change=changed, **_beginning(widget, key, value, among), **options)
 
 
-def _beginning(widget: Callable[..., Any], value: Any, among: Collection[Any] | None) -> dict[str, Any]:
+def _beginning(widget: Callable[..., Any], key: str, value: Any, among: Collection[Any] | None) -> dict[str, Any]:
     """By the name of a parameter, what a widget shows to begin with."""
     kind = getattr(widget, "func", widget)
+    if kind is st.expander:  # with another beginning it would be another one
+        st.session_state.setdefault(key, value)
+        return {}
     if kind in (st.selectbox, st.radio):
         return {"index": list(among or ()).index(value)}
-    name = {st.expander: "expanded", st.pills: "default", st.segmented_control: "default"}.get(kind, "value")
-    return {name: value}
+    return {"default" if kind in (st.pills, st.segmented_control) else "value": value}
 
 
 def segments(
@@ -98,7 +102,7 @@ def place(name: str, value: Any) -> str:
     is a widget set to what it shows: what was picked on it since would be put back in the browser, and told as a pick.
     """
     if key_of(name) not in st.session_state or shown(name) != value:
-        st.session_state[_turns(name)] = st.session_state.get(_turns(name), -1) + 1
+        st.session_state[_turns(name)] = (st.session_state.get(_turns(name), -1) + 1) % MOST_KEYS
     return key_of(name)
 
 

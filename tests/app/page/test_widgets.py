@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from app.page.widgets import possible
@@ -72,6 +72,28 @@ def test_a_pick_counts_once_though_its_widget_made_room_for_another(bare_machine
     assert tell(8).query_params["only"] == "5"
     assert tell(7).query_params["only"] == "7"
     assert app.button_group[0].value == 7 and not app.exception
+
+
+def panel() -> None:
+    """A panel that folds, as the link says it."""
+    import streamlit as st
+
+    from app import scene
+    from app.page import widgets
+    from app.state import session
+
+    widgets.chosen(st.expander, "Details", "details", session.parse(st.query_params, scene.catalogue())[0].details)
+
+
+def test_a_panel_that_is_opened_and_folded_again_before_it_was_drawn_is_the_same_one(bare_machine):
+    app = AppTest.from_function(panel, default_timeout=60)
+    app.query_params["model"] = "digits-dr"
+    told = WidgetState(id=app.run().expander[0].proto.id)
+    for opened in (True, False, True):
+        told.bool_value = opened
+        app._run(WidgetStates(widgets=[told]))
+        assert ("details" in app.query_params) == opened == app.expander[0].proto.expanded
+        assert app.expander[0].proto.id == told.id and not app.exception
 
 
 @pytest.mark.parametrize("page", ["dynamic", "em", "discriminative", "perturb", "compare", "results"])
