@@ -65,7 +65,7 @@ _HTML = f"""
 </div>
 <dialog aria-label="Keys"><p class="title">Keys</p><dl>{_ROWS}</dl>
   <form method="dialog"><button>Close</button></form>
-  <label><input type="checkbox" class="characters"> Letters, digits and signs are keys</label></dialog>
+  <label><input type="checkbox" class="characters"> Letters, digits and signs but ? are keys</label></dialog>
 """
 
 

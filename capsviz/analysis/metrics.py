@@ -252,7 +252,7 @@ class Held:
 
 
 def held(trace: Trace, image: int = 0) -> Held | None:
-    """What the most active upper capsule holds of the lower ones; None where none is active.
+    """What the most active upper capsule holds of the lower ones; None where none is active, or all hold as much.
 
     Raises ValueError for a routing without shares.
     """
@@ -260,9 +260,9 @@ def held(trace: Trace, image: int = 0) -> Held | None:
     if share is None:
         raise ValueError("nothing is shared out where capsules have no shares; give a trace of a routing that iterates")
     shares, activations = trace.layer[share.field][-1, image], trace.activations[image]
-    if not activations.any():
-        return None
     amounts, predicted = shares.sum(dim=0), int(activations.argmax())
+    if not activations.any() or torch.allclose(amounts, amounts[predicted]):
+        return None
     rank = 1 + int((amounts > amounts[predicted]).sum())
     return Held(predicted, float(amounts[predicted]), len(shares), rank, len(amounts))
 

@@ -36,11 +36,10 @@ def apart(models: Iterable[str], data: str = "") -> Iterator[None]:
     shipped = results.folder()
     with results.apart(in_class_order(data) or own(map(zoo.entry, models))):
         yield
-        if (mine := results.folder()) != shipped:
+        if (mine := results.folder().resolve()) != shipped.resolve():
             say(
-                f"This is of images or models of your own and stands in {mine.absolute()}, apart from the results "
-                f"that ship; CAPSVIZ_RESULTS={quote(str(mine.absolute()))} shows it in the app and by "
-                "`capsviz experiment show`."
+                f"This is of images or models of your own and stands in {mine}, apart from the results that ship; "
+                f"CAPSVIZ_RESULTS={quote(str(mine))} shows it in the app and by `capsviz experiment show`."
             )
 
 

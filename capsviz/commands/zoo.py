@@ -92,7 +92,8 @@ def zoo_measure(
             task = bar.add_task(entry.name, total=entry.test_count)
             try:
                 if entry.data not in tests:
-                    tests = {entry.data: load(entry.data, "test")}  # of one data set at a time
+                    tests.clear()  # one data set at a time
+                    tests[entry.data] = load(entry.data, "test")
                 progress = partial(shown, bar, task)
                 found = measuring.measure(entry, drawer, images=tests[entry.data], progress=progress)
             except (DatasetMissing, predictions.PredictionsError) as error:

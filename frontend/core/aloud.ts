@@ -11,6 +11,7 @@ let timer: number | undefined;
 
 /** A place whose words are said whenever it comes to rest with others than before. */
 export function aloud<Place extends HTMLElement>(place: Place): Place {
+  region(); // what stands in a place that is new as well is not said everywhere
   const heard = new MutationObserver(() => {
     changed.add(place);
     later();
@@ -25,20 +26,20 @@ function later(): void {
 }
 
 function say(): void {
-  if (window.capsvizPlayers?.all.some((player) => player.timer)) {
-    later();
-    return;
-  }
+  const playing = window.capsvizPlayers?.all.some((player) => player.timer);
   for (const place of changed) {
     const words = place.textContent;
-    if (said.has(place) && said.get(place) !== words && place.checkVisibility() && !saidBySlider(place, words)) {
+    if (!said.has(place)) said.set(place, words); // what stands there at first is read, not told
+    if (playing) continue;
+    if (said.get(place) !== words && place.checkVisibility() && !saidBySlider(place, words)) {
       const line = element("p", { textContent: words });
       region().append(line);
       window.setTimeout(() => line.remove(), HEARD);
     }
     said.set(place, words);
   }
-  changed.clear();
+  if (playing) later();
+  else changed.clear();
 }
 
 /** Whether the slider in the hand says the same. */

@@ -211,7 +211,7 @@ export class RoutingBoard extends Board<Message> {
     }
     if (rest && this.sharedRounds.sends(rounds)) {
       this.tell("rounds", rounds);
-      controls.ended();
+      if (message.shorter) controls.ended();
     }
   }
 

@@ -171,7 +171,8 @@ def test_a_summary_repeats_what_the_trace_holds(routing: str):
 
 
 def test_what_the_most_active_capsule_holds_is_the_sum_of_its_shares_and_has_a_rank():
-    recorded = trace(CapsNet(preset("tiny", "digits", "em")).eval(), torch.rand(2, 1, 28, 28))
+    model, images = CapsNet(preset("tiny", "digits", "em")).eval(), torch.rand(2, 1, 28, 28)
+    recorded = trace(model, images)
     held = known(metrics.held(recorded, image=1))
     shares = recorded.layer["responsibilities"][-1, 1]
     amounts = [sum(float(row[upper]) for row in shares) for upper in range(10)]
@@ -179,6 +180,7 @@ def test_what_the_most_active_capsule_holds_is_the_sum_of_its_shares_and_has_a_r
     assert held.amount == pytest.approx(amounts[held.predicted], rel=1e-4)
     assert (held.lower, held.upper) == tuple(shares.shape)
     assert held.rank == 1 + sum(amount > amounts[held.predicted] for amount in amounts)
+    assert metrics.held(trace(model, images, iterations=1)) is None, "none holds more than another before the E-step"
     with pytest.raises(ValueError, match="no shares"):
         metrics.held(trace(CapsNet(preset("tiny", "digits", "l2")).eval(), torch.rand(1, 1, 28, 28)))
 
