@@ -153,6 +153,17 @@ def test_a_line_gone_to_again_right_behind_another_t_is_the_one_of_that(visitor:
     assert at(visitor, "[board.run.iterations, board.controls.position]") == [2, 0]
 
 
+def test_a_board_whose_other_t_is_not_at_hand_goes_to_its_end_with_it(visitor: Visitor):
+    """Of a network of several routed layers."""
+    visitor.open("em?model=digits-matrix&image=0&frame=1")
+    before = at(visitor, "board.run.iterations")
+    visitor.press("+")
+    other = f"model=digits-matrix&image=0&T={before + 1}"
+    visitor.eventually(lambda: link(visitor) == other, "the other T in the link")
+    visitor.settle()
+    assert at(visitor, "[board.run.iterations, board.controls.left]") == [before + 1, None]
+
+
 def test_a_cell_that_is_held_while_the_next_image_comes_stays_the_one_that_moves(visitor: Visitor):
     visitor.open("perturb?model=digits-dr&image=0&hand=cells&class=2")
     board, mouse = visitor.window.locator(".live-decoder").first, visitor.window.mouse
