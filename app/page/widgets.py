@@ -72,7 +72,9 @@ def _beginning(widget: Callable[..., Any], key: str, value: Any, among: Collecti
         return {}
     if kind in (st.selectbox, st.radio):
         return {"index": list(among or ()).index(value)}
-    return {"default" if kind in (st.pills, st.segmented_control) else "value": value}
+    if kind in (st.pills, st.segmented_control):
+        return {"default": None if value is None else [value]}  # a pair by itself would be two of them
+    return {"value": value}
 
 
 def segments(

@@ -270,7 +270,7 @@ def test_of_a_data_set_that_is_not_here_a_picture_is_put_on_stage_if_it_comes_wi
 def test_the_way_to_an_image_about_which_the_methods_disagree_changes_the_whole_page(visitor: Visitor):
     visitor.open("compare?model=digits-dr")
     before = visitor.figure("reconstructions")
-    visitor.window.get_by_role("button", name="An image about which they disagree").click()
+    visitor.window.get_by_role("button", name="see one about which they disagree").click()
     visitor.eventually(lambda: "image=" in visitor.query(), "the image in the link")
     number = visitor.query().split("image=")[1].split("&")[0]
     sync_api.expect(visitor.window.get_by_text(f"Digits test image {number}")).to_be_visible()
@@ -278,7 +278,7 @@ def test_the_way_to_an_image_about_which_the_methods_disagree_changes_the_whole_
     visitor.eventually(lambda: visitor.figure("reconstructions") != before, "other reconstructions")
     visitor.window.go_back()
     visitor.eventually(lambda: "image=" not in visitor.query(), "the image before")
-    sync_api.expect(visitor.window.get_by_role("button", name="An image about which they disagree")).to_be_visible()
+    sync_api.expect(visitor.window.get_by_role("button", name="see one about which they disagree")).to_be_visible()
 
 
 def test_a_click_on_a_cell_of_a_confusion_matrix_shows_its_images(visitor: Visitor):
