@@ -30,7 +30,7 @@ def add_own() -> None:
     """
     named = filter(None, (name.strip() for name in os.environ.get(VARIABLE, "").split(",")))
     own: dict[str, Algorithm] = {}
-    for point in (*entry_points(group=GROUP), *(EntryPoint(name, name, VARIABLE) for name in named)):
+    for point in (*entry_points(group=GROUP), *(EntryPoint("", name, VARIABLE) for name in named)):
         before = USER in sys.modules
         try:
             found = point.load()
