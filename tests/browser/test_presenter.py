@@ -147,7 +147,7 @@ def test_the_sheet_of_keys_opens_and_closes_without_the_server(visitor: Visitor)
 def test_keys_of_one_character_can_be_turned_off_and_stay_off_until_they_are_turned_on(visitor: Visitor):
     visitor.open("?model=digits-dr")
     hearing(visitor)
-    characters = visitor.window.get_by_role("checkbox", name="Letters, digits and signs are keys")
+    characters = visitor.window.get_by_role("checkbox", name="Letters, digits and signs but ? are keys")
     slow = visitor.window.get_by_role("button", name="Slow motion (s)")
     visitor.window.keyboard.press("?")
     characters.uncheck()
