@@ -6,7 +6,7 @@ Only typer is imported here, as in main.py.
 import sys
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -86,7 +86,7 @@ def zoo_measure(
     def shown(bar: Progress, task: TaskID, done: int, total: int) -> None:
         bar.update(task, completed=done, total=total)
 
-    tests = {}
+    tests: dict[str, Any] = {}
     with Progress(console=Console(stderr=True)) as bar:
         for entry, drawer in chosen:
             task = bar.add_task(entry.name, total=entry.test_count)
