@@ -1,6 +1,5 @@
 """How the command line reads and writes: lengths of time, errors, sentences."""
 
-import os
 import re
 import sys
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from capsviz.errors import CapsvizError
+from capsviz.waiting import first_process
 
 
 def _use(threads: int | None) -> int | None:
@@ -44,7 +44,7 @@ def stop_after(more: str = "") -> Any:
 
 def say(sentence: str) -> None:
     """One line on stderr from the first process only."""
-    if os.environ.get("RANK", "0") == "0":
+    if first_process():
         print(sentence, file=sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""A bar on the terminal while something takes long."""
+"""What is told while something takes long, and by which process."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 Progress = Callable[[int, int], None]
+"""Called with how much is done, and of how much."""
+
+
+def first_process() -> bool:
+    """Whether this is the first of the processes that torchrun started, or the only one."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 @contextmanager
@@ -19,7 +25,7 @@ def under_way(what: str, *, quiet: bool = False) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     console = Console(stderr=True)
-    hidden = quiet or not console.is_terminal or os.environ.get("RANK", "0") != "0"
+    hidden = quiet or not console.is_terminal or not first_process()
     with Bar(console=console, transient=True, disable=hidden) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import torch
@@ -16,6 +15,7 @@ from capsviz.analysis.predictions import Predictions, PredictionsError, recorded
 from capsviz.data import DATASETS, ImageSet, MultiDigits, load, to_float
 from capsviz.network import CapsNet, Network, strongest
 from capsviz.routing.dynamic import DYNAMIC
+from capsviz.waiting import Progress
 
 BATCH = 128
 """On the CPU as in `capsviz evaluate`, so that no sum is taken in another order and the errors are the very same."""
@@ -26,7 +26,7 @@ def measure(
     drawer: zoo.Entry | None = None,
     *,
     images: ImageSet | MultiDigits | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Predictions:
     """Run a shipped model over its whole test set; progress is called with the images done and their number.
 
@@ -65,7 +65,7 @@ def _all_columns(
     artist: CapsNet | None,
     images: ImageSet | MultiDigits,
     entry: zoo.Entry,
-    progress: Callable[[int, int], None] | None,
+    progress: Progress | None,
 ) -> dict[str, Tensor]:
     """`columns` of all images, taken a batch at a time."""
     count = entry.test_count if isinstance(images, MultiDigits) else len(images)

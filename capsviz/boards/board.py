@@ -73,20 +73,12 @@ class Board:
     def packed(self, upper: int, *, without: Container[str] = ()) -> bytes:
         """What shows a class, as the browser takes it; without: fields and arrays that it has already."""
         message = self.message(upper)
-        fields, arrays = (
-            {name: each for name, each in some.items() if name not in without}
-            for some in ({**UNTOLD, **message.fields}, message.arrays)
-        )
-        return Message(fields, arrays).packed()
+        return Message({**UNTOLD, **message.fields}, message.arrays).only(lambda name: name not in without).packed()
 
     def packed_shared(self) -> bytes:
         """What is the same for every class, as the browser takes it."""
         message = self.message(self.upper) if self.shared else Message({}, {})
-        fields, arrays = (
-            {name: each for name, each in some.items() if name in self.shared}
-            for some in (message.fields, message.arrays)
-        )
-        return Message(fields, arrays).packed()
+        return message.only(self.shared.__contains__).packed()
 
 
 def trace_board(

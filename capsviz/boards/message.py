@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,13 @@ class Message:
 
     fields: Mapping[str, Any]
     arrays: Mapping[str, ndarray]
+
+    def only(self, kept: Callable[[str], bool]) -> Message:
+        """The fields and arrays whose names are kept."""
+        fields, arrays = (
+            {name: each for name, each in some.items() if kept(name)} for some in (self.fields, self.arrays)
+        )
+        return Message(fields, arrays)
 
     def packed(self, **more: Any) -> bytes:
         """The bytes that go to the browser; more: further fields."""

@@ -3,7 +3,6 @@
 Only typer is imported here, as in main.py.
 """
 
-import os
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ import typer
 
 from capsviz.errors import CapsvizError, needed
 from capsviz.terminal import Device, Threads, error_of, say
-from capsviz.waiting import under_way
+from capsviz.waiting import first_process, under_way
 
 PAGES = (".html", ".htm")
 """Endings of a file that is a board instead of a trace."""
@@ -231,7 +230,7 @@ def trace_set(
     )
     size = sum(shard.bytes for shard in recorded.shards)
     traces, shards = len(recorded), len(recorded.shards)
-    if os.environ.get("RANK", "0") == "0":
+    if first_process():
         print(
             f"{output}: {traces} trace{'s' * (traces != 1)} of {known['name']} in {shards} shard{'s' * (shards != 1)}, "
             f"{size / 1e6:.1f} MB"

@@ -69,11 +69,6 @@ def zoo_measure(
     threads: Threads = None,
 ) -> None:
     """Run models over their whole test sets and keep what they do with each image in the zoo."""
-    from functools import partial
-
-    from rich.console import Console
-    from rich.progress import Progress, TaskID
-
     from capsviz import zoo
     from capsviz.analysis import measuring, predictions
     from capsviz.data import DatasetMissing, load
@@ -83,29 +78,23 @@ def zoo_measure(
     if not chosen:
         print("Every model has been measured with the weights that are here.")
 
-    def shown(bar: Progress, task: TaskID, done: int, total: int) -> None:
-        bar.update(task, completed=done, total=total)
-
     tests: dict[str, Any] = {}
-    with Progress(console=Console(stderr=True)) as bar:
-        for entry, drawer in chosen:
-            task = bar.add_task(entry.name, total=entry.test_count)
-            try:
+    for entry, drawer in chosen:
+        try:
+            with under_way(f"reading and measuring {entry.name}") as told:
                 if entry.data not in tests:
                     tests.clear()  # one data set at a time
                     tests[entry.data] = load(entry.data, "test")
-                progress = partial(shown, bar, task)
-                found = measuring.measure(entry, drawer, images=tests[entry.data], progress=progress)
-            except (DatasetMissing, predictions.PredictionsError) as error:
-                if names:
-                    raise
-                bar.update(task, visible=False)
-                say(f"{entry.name} is left out: {error}")
-                continue
-            found.save(predictions.path_of(entry, drawer))
-            print(predictions.summary(found))
-            if entry.note:
-                say(entry.note)
+                found = measuring.measure(entry, drawer, images=tests[entry.data], progress=told)
+        except (DatasetMissing, predictions.PredictionsError) as error:
+            if names:
+                raise
+            say(f"{entry.name} is left out: {error}")
+            continue
+        found.save(predictions.path_of(entry, drawer))
+        print(predictions.summary(found))
+        if entry.note:
+            say(entry.note)
 
 
 @zoo_app.command("add")

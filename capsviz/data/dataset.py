@@ -12,8 +12,8 @@ from capsviz.data.images import ImageSet
 from capsviz.data.visitor import Levels
 
 if TYPE_CHECKING:
-    from capsviz.data.fetching import Progress
     from capsviz.data.multi import MultiDigits
+    from capsviz.waiting import Progress
 
 SPLITS = ("train", "test")
 FOLDER_PREFIX = "folder:"

@@ -15,7 +15,7 @@ from capsviz.data.dataset import TEN_DIGITS, Dataset, check_split
 from capsviz.data.images import ImageSet, stratified_split
 
 if TYPE_CHECKING:
-    from capsviz.data.fetching import Progress
+    from capsviz.waiting import Progress
 
 GLYPH = 20  # MNIST's makers fitted each digit into 20×20 pixels in the middle of 28×28
 SIDE = 28

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
@@ -16,8 +16,7 @@ from urllib.error import URLError
 from capsviz.data.dataset import download_command
 from capsviz.data.errors import DownloadFailed
 from capsviz.data.torchvision_sets import Published
-
-Progress = Callable[[int, int], None]
+from capsviz.waiting import Progress
 
 POLL_SECONDS = 0.1
 STALL_SECONDS = 60.0  # torchvision sets no time-out: without a new byte for this long the caller is told

@@ -32,7 +32,7 @@ from capsviz.letters import one_form, with_letters
 from capsviz.reading import ONE_LINE
 
 if TYPE_CHECKING:
-    from capsviz.data.fetching import Progress
+    from capsviz.waiting import Progress
 
 Form = tuple[int, int, int]
 SIDES = (8, 224)

@@ -7,10 +7,10 @@ from pathlib import Path
 from capsviz.data.dataset import check_split
 from capsviz.data.datasets import describe
 from capsviz.data.errors import DatasetMissing
-from capsviz.data.fetching import Progress
 from capsviz.data.images import ImageSet
 from capsviz.data.multi import MultiDigits
 from capsviz.data.torchvision_sets import data_root
+from capsviz.waiting import Progress
 
 
 def load(

@@ -19,7 +19,7 @@ from capsviz.data.torchvision_sets import MNIST
 from capsviz.data.viewpoint import shift
 
 if TYPE_CHECKING:
-    from capsviz.data.fetching import Progress
+    from capsviz.waiting import Progress
 
 REACH = 4
 """Pixels by which a digit is moved at most, along each axis."""
@@ -118,6 +118,11 @@ class MultiDigits:
         labels = self.base.labels.cpu().numpy()
         counts = np.bincount(labels, minlength=len(self.base.classes))
         return np.argsort(labels, kind="stable"), labels, np.cumsum(counts) - counts, counts
+
+
+def looked_at(data: ImageSet | MultiDigits) -> int:
+    """How many images of a set are looked at: of a virtual one, one for each digit of its base."""
+    return len(data.base) if isinstance(data, MultiDigits) else len(data)
 
 
 def overlaid(

@@ -23,7 +23,7 @@ from capsviz.data.images import ImageSet
 from capsviz.data.order import in_order
 
 if TYPE_CHECKING:
-    from capsviz.data.fetching import Progress
+    from capsviz.waiting import Progress
 
 JPEG_NOTE = "Images re-encoded as JPEG: errors compare methods with each other, not with the paper."
 JPEG_FOLDER = "cifar10"

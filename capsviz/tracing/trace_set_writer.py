@@ -23,6 +23,7 @@ from torch import Tensor, distributed
 
 from capsviz.data import ImageSet, MultiDigits, to_float
 from capsviz.data.datasets import in_class_order, sample
+from capsviz.data.multi import looked_at
 from capsviz.errors import line
 from capsviz.files import json_text, locked, safetensors_parts, write
 from capsviz.network import CapsNet
@@ -61,7 +62,7 @@ def record(
     """
     check_asked(model, name, iterations)
     folder = Path(folder)
-    available = len(data.base) if isinstance(data, MultiDigits) else len(data)
+    available = looked_at(data)
     count = available if count is None else count
     if not 0 < count <= available or shard_size < 1:
         raise TraceError(f"{data.name} has {available} images in {data.split}; give a count from 1 to {available}.")

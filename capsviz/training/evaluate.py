@@ -11,6 +11,7 @@ from torch import Tensor
 from capsviz import device
 from capsviz.analysis.confusion import matrix
 from capsviz.data import ImageSet, MultiDigits, to_float
+from capsviz.data.multi import looked_at
 from capsviz.network import METHODS, Network
 from capsviz.training.feed import multi_hot
 from capsviz.waiting import Progress
@@ -55,7 +56,7 @@ def evaluate(
             wrong, count, loss = wrong + part[0], count + part[1], loss + part[2]
             confusion += part[3]
             if progress:
-                progress(count, _images(data))
+                progress(count, looked_at(data))
     finally:
         for each in training:
             each.training = True
@@ -82,18 +83,13 @@ def batches(
     work: called with images in 0..1 and labels, again with fewer where memory runs out. size: images at a time on the
     CPU. most: the first so many, all unless given; of a virtual set of pairs, one image for each digit of its base.
     """
-    like, count = next(model.parameters()), _images(data)
+    like, count = next(model.parameters()), looked_at(data)
 
     def due(part: slice) -> T:
         images, labels = data.batch(torch.arange(part.start, part.stop))
         return work(to_float(images.to(like.device)).to(like.dtype), labels.to(like.device))
 
     return device.parts(model, min(most or count, count), size, due)
-
-
-def _images(data: ImageSet | MultiDigits) -> int:
-    """How many images of a set are looked at."""
-    return len(data.base) if isinstance(data, MultiDigits) else len(data)
 
 
 def most_active(

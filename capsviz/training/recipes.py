@@ -174,7 +174,7 @@ def _of(row: Row, seed: int) -> Iterator[Recipe]:
 
 
 def own(models: Iterable[Entry]) -> bool:
-    """Whether some models are the user's: they lie in a zoo of his, or no recipe trains them."""
+    """Whether some models are the user's: they lie in another zoo than capsviz's, or no recipe trains them."""
     if folder().resolve() != (places.root() / "pretrained").resolve():
         return True
     return any(all(each.config.command() != one.command for each in recipes(one.seed)) for one in models)

@@ -1,6 +1,5 @@
 """A run's folder: how a run is gone on with, what it leaves when it is finished, and the network that lies there."""
 
-import os
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -22,7 +21,7 @@ from capsviz.reading import Name, Names, Number, Percent, Text, read_json, under
 from capsviz.training.checkpoint import restore_model, validated_tensors
 from capsviz.training.config import PRECISIONS, SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
-from capsviz.waiting import Progress
+from capsviz.waiting import Progress, first_process
 
 CHECKPOINT, WEIGHTS, SUMMARY = "checkpoint.safetensors", "model.safetensors", "summary.json"
 
@@ -93,7 +92,7 @@ def alone(
 
     @wraps(train)
     def guarded(config: TrainingConfig, folder: str | Path, /, *args: P.args, **options: P.kwargs) -> T:
-        folder, first = Path(folder), os.environ.get("RANK", "0") == "0"
+        folder, first = Path(folder), first_process()
         with locked(folder, "trains", wait=False) if first else nullcontext():
             return train(config, folder, *args, **options)
 
