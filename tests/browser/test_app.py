@@ -59,7 +59,7 @@ def test_every_page_stands_and_every_link_keeps_the_choices(visitor: Visitor):
         sync_api.expect(visitor.window).to_have_title(f"{title} · capsviz")
         pictures = visitor.window.locator(".js-plotly-plot, .capsule-maps, .routing")
         sync_api.expect(pictures.nth(1)).to_be_visible()
-        strip = visitor.window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
+        strip = visitor.window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot:has(.main-svg)')
         sync_api.expect(strip).to_be_visible()
     visitor.window.go_back()
     sync_api.expect(visitor.window).to_have_title("Compare · capsviz")
@@ -85,7 +85,7 @@ def test_results_show_an_experiment_and_its_links_keep_the_choices(visitor: Visi
             "radio", name=report.title, exact=True
         ).click()
         sync_api.expect(visitor.window.locator("h2")).to_have_text(report.question)
-        figures = visitor.window.locator('[data-testid="stMain"] .js-plotly-plot')
+        figures = visitor.window.locator('[data-testid="stMain"] .js-plotly-plot:has(.main-svg)')
         tables = visitor.window.locator('[data-testid="stMarkdownContainer"] table')
         if report.measured is not None:
             sync_api.expect(figures.first).to_be_visible()
@@ -230,7 +230,7 @@ PLACE = """(plot, point) => {
 
 def click_point(visitor: Visitor, key: str, point: int) -> None:
     """Click on a point of a figure, once the figure says that the pointer is on it: an earlier click is none."""
-    plot = visitor.window.locator(f'[class*=st-key-{key}][data-stale="false"] .js-plotly-plot')
+    plot = visitor.window.locator(f'[class*=st-key-{key}][data-stale="false"] .js-plotly-plot:has(.main-svg)')
     told = "(plot, point) => Boolean(plot._hoverdata?.some(({ pointNumber }) => pointNumber === point))"
 
     def there() -> bool:

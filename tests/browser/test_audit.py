@@ -120,7 +120,7 @@ def test_pages_can_be_read_are_described_and_say_where_they_are(
         if link != links[0]:
             visitor.follow(f"/{link}")
         if subject:
-            strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
+            strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot:has(.main-svg)')
             look = "plot => [plot.layout.font.color, ...(plot.layout.annotations ?? []).map(({ text }) => text)]"
             seen: list[str] = []
 

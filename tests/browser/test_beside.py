@@ -23,7 +23,7 @@ def test_another_algorithm_on_the_same_votes_stands_beside_the_first(visitor: Vi
     sync_api.expect(boards.first).to_contain_text(re.compile(r"iteration 3 of 3 · line 4 of 4"))
     sync_api.expect(boards.last).to_contain_text(re.compile(r"iteration 3 of 3 · line 3 of 3"))
     named = "plot => plot.data.map(trace => trace.name)"
-    figure = window.locator('.st-key-certainty[data-stale="false"] .js-plotly-plot')
+    figure = window.locator('.st-key-certainty[data-stale="false"] .js-plotly-plot:has(.main-svg)')
     methods = ["Dynamic routing", "EM routing", "L2"]
     visitor.eventually(lambda: figure.evaluate(named) == methods, "how certain the methods are")
     sync_api.expect(window.get_by_text("a thought experiment")).to_be_visible()

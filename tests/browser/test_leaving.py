@@ -39,7 +39,7 @@ def test_a_board_left_in_a_hurry_keeps_nobody_from_the_next_page(visitor: Visito
 def test_a_window_of_another_size_keeps_nobody_from_the_next_page(visitor: Visitor, way: str):
     line = Connection(visitor.window)
     visitor.open("compare?model=digits-dr&present=1")
-    small = visitor.window.locator(".js-plotly-plot").first.evaluate("plot => plot.layout.font.size")
+    small = visitor.window.locator(".js-plotly-plot:has(.main-svg)").first.evaluate("plot => plot.layout.font.size")
     visitor.follow("/?model=digits-dr&present=1")
     with line.slow():
         visitor.window.evaluate(f"() => addEventListener('resize', () => {{ {way}; }}, {{ once: true }})")
@@ -48,7 +48,7 @@ def test_a_window_of_another_size_keeps_nobody_from_the_next_page(visitor: Visit
     sync_api.expect(visitor.window.locator("h2")).to_have_text("Compare")
     visitor.settle()
     assert visitor.window.url == f"{visitor.address}/compare?model=digits-dr&present=1"
-    plot = visitor.window.locator('[data-stale="false"] .js-plotly-plot').first
+    plot = visitor.window.locator('[data-stale="false"] .js-plotly-plot:has(.main-svg)').first
     visitor.eventually(lambda: plot.evaluate("plot => plot.layout.font.size") > small, "larger type on a larger screen")
 
 

@@ -182,7 +182,7 @@ def test_presenter_mode_is_the_page_alone_in_type_that_grows_with_the_window(vis
     sizes = (
         "plots => plots.map((plot) => plot._fullLayout?.font.size)"  # for a moment the one that goes stands there too
     )
-    strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
+    strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot:has(.main-svg)')
     for width, height in ((1280, 720), (1920, 1080)):
         window.set_viewport_size({"width": width, "height": height})
         larger = 16 * 1.15 * width / 1280

@@ -384,7 +384,7 @@ def test_another_t_is_on_the_board_before_the_server_has_heard_of_it(visitor: Vi
     visitor.eventually(lambda: "T=6" in visitor.query(), "T in the link")
     visitor.settle()
     assert at(visitor, "[...board.run.view(board.controls.position).lengths]") == shown
-    strip = visitor.window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
+    strip = visitor.window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot:has(.main-svg)')
     visitor.eventually(
         lambda: (
             strip.evaluate("plot => [...plot.data.find(({ type }) => type === 'bar').y]")
@@ -444,7 +444,7 @@ def test_em_ends_with_the_r_that_made_the_capsules_on_board_flow_and_legend(visi
     assert at(visitor, "board.run.iterations === 3 && board.run.data.shares.length === 10 * board.run.pairs")
     assert "R stays the one that made μ and a" in at(visitor, "board.algorithm.root.innerText")
     assert at(visitor, "board.run.data.share_names[2]") == "Responsibilities R of M-step 3"
-    flow = visitor.window.locator(".st-key-flow .js-plotly-plot")
+    flow = visitor.window.locator(".st-key-flow .js-plotly-plot:has(.main-svg)")
     sync_api.expect(flow.locator(".annotation-text")).to_have_text(["Σ R a, R of M-step 3"])
     given = at(
         visitor,

@@ -56,7 +56,7 @@ def taken(visitor: Visitor, folder: Path, button: str) -> Path:
 def test_each_file_opens_again(opened: Visitor, chromium: sync_api.Browser, tmp_path: Path):
     window = opened.window
     figure = json.loads(
-        window.locator(".st-key-taken .js-plotly-plot").evaluate(
+        window.locator(".st-key-taken .js-plotly-plot:has(.main-svg)").evaluate(
             "plot => JSON.stringify({width: plot._fullLayout.width, height: plot._fullLayout.height,"
             " bars: [...plot.data.find((trace) => trace.type === 'bar').y]})"
         )

@@ -261,7 +261,7 @@ def test_an_intervention_is_told_by_strip_numbers_and_pictures(visitor: Visitor)
     numbers = window.locator(".st-key-numbers")
     sync_api.expect(numbers).to_contain_text(f"→ {max(lengths):.2f}")
     assert numbers.inner_text() != before
-    strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot')
+    strip = window.locator('.st-key-strip[data-stale="false"] .js-plotly-plot:has(.main-svg)')
     bars = "plot => [...plot.data.find(({ type }) => type === 'bar').y]"
     visitor.eventually(lambda: strip.evaluate(bars) == pytest.approx(lengths, abs=1e-3), "its lengths on the strip")
     window.get_by_role("button", name="Present").click()

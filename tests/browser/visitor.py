@@ -203,7 +203,7 @@ class Visitor(Guest):
         """All numbers that a figure shows at the moment."""
         script = "plot => JSON.stringify(plot.data.map(trace => [trace.z, trace.x, trace.y, trace.marker?.size]))"
         # For a moment a figure that was drawn anew stands beside the one that it replaces.
-        return self.window.locator(f'.st-key-{key}[data-stale="false"] .js-plotly-plot').evaluate(script)
+        return self.window.locator(f'.st-key-{key}[data-stale="false"] .js-plotly-plot:has(.main-svg)').evaluate(script)
 
     def board(self) -> str:
         """What the routing board shows: its numbers and its frame."""
