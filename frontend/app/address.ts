@@ -1,7 +1,8 @@
-// Whether the page shows what the browser's address says; if it does not for a while, Streamlit is told, once, as the
-// browser's Back tells it: a message of our own would name the page that Streamlit last drew, beside the newer address,
-// and undo a Back that leads to another page. What Streamlit keeps in an address for itself (?embed=true) is no part
-// of that.
+// Whether the page shows the address that Back or Forward led to; if it does not for a while, Streamlit is told, once, as
+// these tell it: a message of our own would name the page that Streamlit last drew, beside the newer address, and undo a
+// Back that leads to another page. An address that the app wrote is ahead of its page only until that has come: asked for,
+// it would put all of the page up anew and undo what the hand has done since. What Streamlit keeps in an address for
+// itself (?embed=true) is no part of that.
 
 import type { Component } from "./component";
 import { settled } from "./script-state";
@@ -10,14 +11,19 @@ const PATIENCE = 800; // milliseconds in which a run that is under way may bring
 // Back and Forward, and a hand: what it does brings the address along, and to be told of that right behind it undoes it.
 const MOVES = ["popstate", "pointerdown", "keydown"] as const;
 
+let led: string | undefined; // the address that Back or Forward led to; undefined before anything listens
 let said = ""; // the address that Streamlit was told of; a page that differs from it still would ask without end
 let stop = (): void => undefined; // the call before this one: Streamlit does not end it when the data changes
 
 export default function ({ data }: Component<Record<string, string>>): () => void {
   stop();
+  if (led === undefined) {
+    led = "";
+    window.addEventListener("popstate", () => (led = window.location.href));
+  }
   const differing = (): string => {
     const address = sorted(choices(window.location.search));
-    return address === sorted(data) ? "" : address;
+    return window.location.href !== led || address === sorted(data) ? "" : address;
   };
   const compare = (): void => {
     if (!settled()) {

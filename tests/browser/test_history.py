@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.api import sync_api
 from tests.browser.visitor import Connection, Visitor
+from tests.known import known
 
 
 def pick(visitor: Visitor, image: int) -> None:
@@ -39,6 +40,24 @@ def test_back_and_forward_count_though_the_page_is_late(visitor: Visitor):
         visitor.window.go_forward()
         visitor.window.wait_for_timeout(1500)  # long enough for the page to ask whether its address was lost
     shows(visitor, 2)
+
+
+def test_an_address_that_the_app_wrote_ahead_of_its_page_is_not_asked_for(visitor: Visitor):
+    line = Connection(visitor.window)
+    visitor.open("mixtures?model=digits-dr")
+    board = visitor.window.locator(".mixture[data-ready]")
+    element = board.element_handle()
+    board.locator(".plane canvas").focus()
+    with line.slow("script_finished"):  # the address is told, what is drawn with it is on its way
+        visitor.window.keyboard.press("n")
+        visitor.eventually(lambda: "point=0" in visitor.query(), "the point in the link")
+        line.arrive(1)  # and that this run is over, for one that draws
+        said = visitor.messages_sent
+        visitor.window.wait_for_timeout(1500)  # long enough for the page to ask whether its address was lost
+        assert visitor.messages_sent == said
+        visitor.window.keyboard.press("a")
+    visitor.eventually(lambda: "points=" in visitor.query(), "the point that was added in the link")
+    assert known(element).evaluate("board => board.isConnected"), "the board was put up anew"
 
 
 def test_a_class_picked_on_the_page_of_before_is_picked(visitor: Visitor):
