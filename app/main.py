@@ -15,9 +15,14 @@ import streamlit as st
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # `streamlit run` puts only this folder there, and before it may come another `app`
 
-from app.server import callbacks, drawing_order, failures, heap, packs, security, startup  # noqa: E402
-from app.tours import links, store  # noqa: E402
-from app.tours.tour import TourError  # noqa: E402
+try:
+    from app.server import callbacks, drawing_order, failures, heap, packs, security, startup
+    from app.tours import links, store
+    from app.tours.tour import TourError
+except ImportError as error:
+    if error.name != "CAPSVIZ_ROUTINGS":  # as capsviz.routing.own says of an algorithm of one's own
+        raise
+    sys.exit(str(error))
 
 parser = argparse.ArgumentParser(prog="streamlit run app/main.py --", description=__doc__)
 parser.add_argument("--tour", metavar="FILE", help="a talk, as the page Tours saves it; that page lists it first")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.app.conftest import SCRIPT
-from tests.programs import printed
+from tests.programs import printed, python
 from tests.zoos import copied, rows, state
 
 ROUTING = """
@@ -83,3 +83,11 @@ def test_where_nobody_names_it_a_zoo_with_a_model_of_it_says_how(monkeypatch: py
     said = visit("dynamic")
     [wrong] = said["wrong"]
     assert "No routing is called 'other'; choose one of dr, em, attention, l2, l1, or name what defines it in" in wrong
+
+
+def test_one_that_cannot_be_imported_is_all_that_the_server_says(tmp_path: Path):
+    (tmp_path / "others.py").write_text("import absent")
+    started = python("app/main.py")
+    assert started.returncode == 1
+    [said] = started.stderr.splitlines()
+    assert said.startswith("CAPSVIZ_ROUTINGS names others:Other as a routing algorithm, which cannot be imported (")
