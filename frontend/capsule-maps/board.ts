@@ -165,7 +165,7 @@ export class CapsuleMaps extends Board<Message> {
     const values = data.fields.maps.map(({ symbol }, number) => `${symbol} = ${shown(now[number][capsule], 4)}`);
     const where = `capsule ${capsule}: row ${row} column ${column} type ${kind},  `;
     const said = [where, element("b", { textContent: values.join(",  ") })];
-    if (this.pointed === null && this.chosen === null) said.push(`, the strongest. ${data.fields.hint}`);
+    if (this.pointed === null && this.chosen === null) said.push(`, ${data.superlative}. ${data.fields.hint}`);
     this.readout.replaceChildren(...said);
   }
 

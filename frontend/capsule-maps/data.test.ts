@@ -55,6 +55,10 @@ test("a line's number is the map's of some frames ago, or the one sent for the r
 
 test("the strongest capsule is the one whose last number is farthest from zero", () => {
   assert.equal(maps.strongest(), 1);
+  assert.equal(maps.superlative, "the strongest b in the end"); // at the first frame both are 0
+  const [first] = maps.fields.maps;
+  const alone = new MapsData({ ...maps.fields, maps: [{ ...first, frames: 1 }] });
+  assert.equal(alone.superlative, "the strongest");
 });
 
 test("beside a capsule is the next one over the gap, and at the border none", () => {

@@ -126,6 +126,12 @@ export class MapsData {
     return indices(this.lower).reduce((best, i) => (Math.abs(last[i]) > Math.abs(last[best]) ? i : best), 0);
   }
 
+  /** What that capsule is said to be: of two maps it is the first one's, and of several frames the last one's. */
+  get superlative(): string {
+    const [{ symbol, frames }, ...others] = this.fields.maps;
+    return `the strongest${others.length ? ` ${symbol}` : ""}${frames > 1 ? " in the end" : ""}`;
+  }
+
   /**
    * Number n of a line in a round of the algorithm: the first map's, so many frames ago, or one that was sent for it. Not
    * a number where none is known.
