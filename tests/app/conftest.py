@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
+from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from app import scene
 from app.shared import resources
 from app.tours import tour
 from app.tours.tour import TourStep
 from capsviz import zoo
+from tests.known import known
 
 SCRIPT = Path(__file__).resolve().parents[2] / "app" / "script.py"
 Visit = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def brief_runs() -> Iterator[None]:
+    """Leave out what `AppTest` does beside running the script, which took longer than that.
+
+    It looks for components in all that is installed before each first run, and asks a thousand times a second whether
+    the script has ended.
+    """
+    asked = local_script_runner.require_widgets_deltas
+
+    def ended(runner: local_script_runner.LocalScriptRunner, timeout: float) -> None:
+        script = known(runner._script_thread)
+        script.join(timeout)
+        asked(runner, 0 if script.is_alive() else timeout)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            manifest_scanner, "scan_component_manifests", functools.cache(manifest_scanner.scan_component_manifests)
+        )
+        patch.setattr(local_script_runner, "require_widgets_deltas", ended)
+        yield
 
 
 @pytest.fixture(scope="session")
