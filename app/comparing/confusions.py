@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from operator import attrgetter
 
 import streamlit as st
@@ -77,29 +78,37 @@ def choose(method: str, label: int, named: int) -> None:
 
 
 def _one(current: Scene, record: Predictions) -> None:
-    """One matrix, its commonest errors, and the images of the chosen cell, else of the commonest."""
+    """One matrix, its commonest errors, and the images of the chosen cell, else of the commonest error."""
     classes = current.entry.classes
-    common = record.largest_confusions(len(classes), COMMONEST)
-    commonest = common[0][:2] if common else None
-    cell = current.choices.cell or commonest
+    counts = record.confusion(len(classes))
+    common = [(label, named) for label, named, _ in record.largest_confusions(len(classes), COMMONEST)]
+    cell = current.choices.cell or (common[0] if common else (0, 0))
     left, right = st.columns([11, 9])
     with left:
-        only = _only([record], classes, cell or ())
-        counts, wrong = record.confusion(len(classes)), record.wrong if record.objects > 1 else None
+        only = _only([record], classes, cell)
+        wrong = record.wrong if record.objects > 1 else None
         figure = confusion_matrix(counts, classes, cell=cell, only=only, wrong=wrong, dark=current.dark)
-        framed = "-".join(map(str, cell or ()))
+        framed = "-".join(map(str, cell))
         layout.show(figure, f"matrix-{record.name}-{framed}", choose=lambda at: choose(record.name, at[0], at[1]))
     with right:
-        cells = {
-            (label, named): f"{plain(classes[label])} → {plain(classes[named])} · {count:,}"
-            for label, named, count in common
-        }
+        drawn = range(len(classes)) if only is None else only
+        every = [at for at in product(drawn, repeat=2) if counts[at] or at == cell]
+        titles = {at: f"{classes[at[0]]} → {classes[at[1]]} · {counts[at]:,}" for at in every}
         chosen(
-            st.pills, "Commonest errors: shown → named · images", "cell", cell if cell in cells else None, list(cells),
-            format_func=cells.get, read=lambda cell, choices: {"cell": cell or choices.cell},
+            st.pills, "Commonest errors: shown → named · images", "cell", cell if cell in common else None, common,
+            format_func=lambda at: plain(titles[at]), read=lambda cell, choices: {"cell": cell or choices.cell},
         )  # fmt: skip
-        if cell:
-            _images(current, record, cell)
+        _images(current, record, cell)
+        # Read and chosen without a pointer.
+        chosen(
+            st.selectbox,
+            "Every cell: shown → named · images",
+            "cell",
+            cell,
+            every,
+            key="every-cell",
+            format_func=titles.get,
+        )
 
 
 def _images(current: Scene, record: Predictions, cell: tuple[int, int]) -> None:

@@ -245,6 +245,24 @@ def test_a_cell_shows_its_images(visit: Visit):
     assert "cell" in figures(app) and "matrix" in figures(app)
 
 
+def test_every_cell_is_read_and_chosen_without_a_pointer(visit: Visit):
+    counts = recorded(zoo.entry("digits-em")).confusion(10)
+    app = visit("compare", model="digits-dr", view="confusions", method="digits-em")
+    cells = app.selectbox(key="every-cell")
+    assert cells.options == [f"{row} → {column} · {counts[row, column]}" for row, column in counts.nonzero().tolist()]
+    cells.select((7, 7)).run()
+    assert app.query_params["cell"] == "7-7"
+    assert f"{images.counted(int(counts[7, 7]))} of 7 named rightly" in spoken(app)
+
+
+def test_a_method_without_errors_shows_what_it_names_rightly(visit: Visit, monkeypatch: pytest.MonkeyPatch):
+    record = recorded(zoo.entry("digits-em"))
+    faultless = replace(record, predicted=record.labels)
+    monkeypatch.setattr(resources, "predictions", lambda *_: faultless)
+    app = visit("compare", model="digits-dr", view="confusions", method="digits-em")
+    assert not app.error and f"{images.counted(int((record.labels == 0).sum()))} of 0 named rightly" in spoken(app)
+
+
 def test_a_network_without_capsules_has_a_matrix_of_its_own(visit: Visit):
     app = visit("compare", model="mnist-dr-paper", view="confusions")
     app.button_group(key="method").set_value("mnist-cnn").run()
