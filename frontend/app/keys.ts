@@ -10,6 +10,7 @@ import { beginning, type Component, found } from "./component";
 import { leaving, left } from "./leaving";
 import { present } from "./presenting";
 import { settled } from "./script-state";
+import { byKeys } from "./sideways";
 import { passOver } from "./touch";
 
 const CHANGING = 50; // milliseconds after which a page that changes is looked at again
@@ -156,6 +157,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
   for (const hand of HANDS) document.addEventListener(hand, acted, { signal, capture: true });
   passOver(signal);
+  byKeys(signal);
   document.addEventListener("click", followed, { signal, capture: true });
   window.addEventListener("popstate", returned, { signal });
   window.addEventListener("capsviz:command", (event) => send((event as CustomEvent<string>).detail), { signal });
