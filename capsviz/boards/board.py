@@ -104,7 +104,7 @@ def trace_board(
         image += len(trace.images)
     check(trace, image=image)
     chosen = whole(trace.predicted[image] if upper is None else upper, _NO_CLASS.format(upper), FigureError)
-    title, last = f"The routing of {trace.name}", trace.at(-1)
+    title, last = f"The routing of {trace.name or 'a network'}", trace.at(-1)
     if "board" not in trace.config.algorithm.pictures:
         return maps_board(coefficient_maps(last, upper=chosen, image=image), title, dark=dark)
 
@@ -160,5 +160,5 @@ def decoder_board(
         dark=dark,
     )
     numbers = {"capsules": trace.poses[0].float().numpy(), "offsets": np.array(left.offsets)}
-    title = f"A class capsule of {trace.name}, moved"
+    title = f"A class capsule of {trace.name or 'a network'}, moved"
     return Board("live-decoder", title, lambda _: message, first=(weights,), table=lambda: numbers)

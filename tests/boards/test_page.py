@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -79,6 +80,10 @@ def test_the_page_loads_nothing_from_elsewhere(dr):
     page = board_page(trace_board(dr))
     assert not re.findall(r'(?:src|href)\s*=\s*"', page)
     assert "<title>The routing of" in page and page.count("<script") == 2 == page.count("</script")
+
+
+def test_a_trace_that_does_not_say_whose_it_is_is_of_a_network(dr, l2):
+    assert [trace_board(replace(each, name="")).title for each in (dr, l2)] == ["The routing of a network"] * 2
 
 
 def test_where_nothing_iterates_the_coefficients_are_shown(l2):
