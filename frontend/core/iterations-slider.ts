@@ -6,11 +6,12 @@ import "./iterations-slider.css";
 
 const REST = 250; // milliseconds without another T after which the place counts as chosen
 
-/** Another T for all boards: by so many, or, of a group, the same. */
+/** Another T for all boards: by so many, or, of a group, the same, and whether it is left there. */
 interface Turned {
   readonly by?: number;
   readonly group?: string;
   readonly value?: number;
+  readonly rest?: boolean;
   readonly from?: IterationsSlider;
 }
 
@@ -28,8 +29,8 @@ export class IterationsSlider {
   private group = "";
   private resting: number | undefined;
 
-  /** turned: hears another T, and whether the visitor leaves it there. */
-  constructor(private readonly turned: (rounds: number, rest: boolean) => void) {
+  /** turned: hears another T, whether the visitor leaves it there, and whether it is this board that tells so. */
+  constructor(private readonly turned: (rounds: number, rest: boolean, tells: boolean) => void) {
     this.slider.addEventListener("input", () => this.move(this.slider.valueAsNumber));
     window.addEventListener("capsviz:rounds", (event) => this.follow(event as CustomEvent<Turned>), {
       signal: this.listening.signal,
@@ -65,24 +66,30 @@ export class IterationsSlider {
 
   private move(rounds: number): void {
     this.value = rounds;
-    this.turned(rounds, false);
+    this.turn(false);
     window.clearTimeout(this.resting);
     this.resting = window.setTimeout(() => {
       this.resting = undefined;
-      this.turned(this.value, true);
+      this.turn(true);
     }, REST);
-    if (!this.group) return;
-    const detail: Turned = { group: this.group, value: rounds, from: this };
+  }
+
+  /** Here, and on the other boards of the group. */
+  private turn(rest: boolean): void {
+    const { group, value } = this;
+    this.turned(value, rest, true);
+    if (!group) return;
+    const detail: Turned = { group, value, rest, from: this };
     window.dispatchEvent(new CustomEvent("capsviz:rounds", { detail }));
   }
 
   /** A key of the page: the first board takes it, and those of its group follow. */
   private follow(event: CustomEvent<Turned>): void {
-    const { by, group, value, from } = event.detail;
+    const { by, group, value, rest = false, from } = event.detail;
     if (this.root.hidden || !this.root.isConnected) return;
     if (value !== undefined && from !== this && group === this.group) {
       this.value = value;
-      this.turned(value, false);
+      this.turned(value, rest, false);
     } else if (by !== undefined && !event.defaultPrevented) {
       event.preventDefault();
       this.move(Math.max(1, Math.min(Number(this.slider.max), this.value + by)));

@@ -101,7 +101,7 @@ export class RoutingBoard extends Board<Message> {
   constructor(host: Host) {
     super(host, "routing", 15);
     this.root.setAttribute("role", "group");
-    this.rounds = new IterationsSlider((rounds, rest) => this.turn(rounds, rest));
+    this.rounds = new IterationsSlider((...turned) => this.turn(...turned));
     const select = (i: number, more: boolean): void => this.select(i, more);
     const pick = (capsules: number[], more: boolean): void => this.pick(capsules, more);
     const choose = (j: number): void => this.tell("upper", j);
@@ -194,8 +194,8 @@ export class RoutingBoard extends Board<Message> {
     this.root.setAttribute("aria-label", iterations === (rounds ?? all) ? alt : said);
   }
 
-  /** Another T, as far as it is here at once; rest: where the visitor leaves it, which the host hears. */
-  private turn(rounds: number, rest: boolean): void {
+  /** Another T, as far as it is here at once; rest: where the visitor leaves it, which the host hears, of the one that tells. */
+  private turn(rounds: number, rest: boolean, tells: boolean): void {
     const { run, message, controls } = this;
     if (!run || !message || !controls) return;
     const within = message.shorter ? Math.min(rounds, message.iterations) : message.iterations;
@@ -209,10 +209,11 @@ export class RoutingBoard extends Board<Message> {
       this.tool();
       controls.end(run.count); // what comes out now is seen
     }
-    if (rest && this.sharedRounds.sends(rounds)) {
-      this.tell("rounds", rounds);
-      if (message.shorter) controls.ended();
-    }
+    if (!rest) return;
+    const news = tells ? this.sharedRounds.sends(rounds) : !this.sharedRounds.isKnown(rounds);
+    if (news && message.shorter) controls.ended();
+    if (tells && news) this.tell("rounds", rounds);
+    else if (tells) controls.leave(); // there and back: at the end of what the host has
   }
 
   /** How the board is looked at, as the link has it. */

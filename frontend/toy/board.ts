@@ -68,8 +68,14 @@ export class Toy extends Board<Message> implements Holder {
   private notes: HTMLElement[] = [];
   private readonly rounds = new IterationsSlider((rounds, rest) => {
     this.iterations = rounds;
-    if (!rest) this.route();
-    else if (this.sharedIterations.sends(rounds)) this.tell("iterations", rounds);
+    if (!rest) {
+      this.route();
+    } else if (this.sharedIterations.sends(rounds)) {
+      this.controls?.ended();
+      this.tell("iterations", rounds);
+    } else {
+      this.controls?.leave(); // there and back: at the end of what the host has
+    }
   });
   private readonly hand = new Hand(this);
   private readonly below = element("div", { className: "below" });

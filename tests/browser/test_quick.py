@@ -139,18 +139,54 @@ def test_a_player_that_is_paused_on_its_way_stands_on_the_frame_that_its_link_ha
     assert at(moving, "board.controls.position") == frame
 
 
-def test_a_line_gone_to_again_right_behind_another_t_is_the_one_of_that(visitor: Visitor):
+@pytest.mark.parametrize("more", ["", "&lab=toy"])
+def test_a_line_gone_to_again_right_behind_another_t_is_the_one_of_that(visitor: Visitor, more: str):
     line = Connection(visitor.window)
-    visitor.open("?model=digits-dr&image=0&frame=0")
+    visitor.open(f"?model=digits-dr&image=0&frame=0{more}")
     with line.slow():
         visitor.press("-")
         visitor.window.wait_for_timeout(HELD)
         visitor.press("Home")
         visitor.window.wait_for_timeout(HELD)
     visitor.eventually(lambda: "T=2" in link(visitor), "the other T in the link")
-    visitor.eventually(lambda: link(visitor) == "model=digits-dr&image=0&frame=0&T=2", "the line in the link")
+    visitor.eventually(lambda: link(visitor) == f"model=digits-dr&image=0&frame=0{more}&T=2", "the line in the link")
     visitor.settle()
-    assert at(visitor, "[board.run.iterations, board.controls.position]") == [2, 0]
+    assert at(visitor, "[board.rounds.value, board.controls.position]") == [2, 0]
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_a_line_of_either_board_of_a_pair_right_behind_another_t_is_the_one_of_that(visitor: Visitor, player: int):
+    line = Connection(visitor.window)
+    visitor.open("?model=digits-dr&image=0&frame=0&second=same:em")
+    boards = visitor.window.locator('[data-stale="false"] section.routing')
+    sync_api.expect(boards).to_have_count(2)
+    boards.nth(player).locator("output.frame").click()  # keys go to the player that was touched last
+    visitor.press("-")
+    with line.slow():
+        visitor.window.wait_for_timeout(HELD)
+        visitor.press("Home")
+        visitor.eventually(line.answered, "the other T on its way")
+        answer = len(line.waiting)
+        visitor.window.wait_for_timeout(HELD)
+        line.arrive(answer)
+        visitor.eventually(lambda: "T=2" in link(visitor), "the other T in the link")
+        visitor.fresh()
+        assert [each.get_attribute("data-frame") for each in boards.all()] == ["0", "0"]
+    wanted = "model=digits-dr&image=0&frame=0&second=same:em&T=2"
+    visitor.eventually(lambda: link(visitor) == wanted, "the line in the link")
+    visitor.settle()
+    assert [each.get_attribute("data-frame") for each in boards.all()] == ["0", "0"]
+
+
+@pytest.mark.parametrize("more", ["", "&lab=toy"])
+def test_another_t_and_back_at_once_leaves_the_player_where_its_link_has_it(visitor: Visitor, more: str):
+    visitor.open(f"?model=digits-dr&image=0&frame=1{more}")
+    press = "for (const key of '+-') document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));"
+    visitor.window.evaluate(f"() => {{ {press} }}")
+    assert at(visitor, "board.controls.left") is None
+    visitor.eventually(lambda: link(visitor) == f"model=digits-dr&image=0{more}", "the end in the link")
+    visitor.settle()
+    assert at(visitor, "[board.rounds.value, board.controls.left]") == [3, None]
 
 
 def test_a_board_whose_other_t_is_not_at_hand_goes_to_its_end_with_it(visitor: Visitor):
