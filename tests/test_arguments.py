@@ -17,7 +17,10 @@ from capsviz.analysis import comparison, perturbation
 from capsviz.boards import board_page, decoder_board, pack_weights, trace_board
 from capsviz.data import to_float
 from capsviz.figures import error_map
+from capsviz.files import read_tensors
 from capsviz.tracing.adopting import same_votes
+from capsviz.training.config import TrainingConfig
+from capsviz.training.loop import train
 from tests.programs import python
 
 
@@ -91,6 +94,14 @@ def test_doubles_by_default_change_neither_models_nor_traces(images: Tensor, tra
     recorded = capsviz.record(None, torch.randn(2, 6, 3, 4))
     recorded.save(tmp_path / "trace.safetensors")
     assert torch.equal(Trace.open(tmp_path / "trace.safetensors").poses, recorded.poses)
+
+
+@pytest.mark.usefixtures("double")
+def test_doubles_by_default_leave_a_training_in_floats(tmp_path: Path):
+    train(TrainingConfig("digits", "l2", "tiny", steps=1), tmp_path, device="cpu", quiet=True)
+    assert torch.get_default_dtype() == torch.float64
+    tensors, _ = read_tensors(tmp_path / "model.safetensors")
+    assert {each.dtype for each in tensors.values()} == {torch.float32}
 
 
 def test_a_capsule_muted_under_em_is_muted_where_the_same_votes_are_routed_by_another(images: Tensor):

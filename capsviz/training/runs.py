@@ -87,14 +87,21 @@ def alone(
 ) -> Callable[Concatenate[TrainingConfig, str | Path, P], T]:
     """A training that holds its folder while it runs: a second one in it raises Busy at once, and changes nothing.
 
+    It is in float32, whatever PyTorch's default type is.
+
     Of several processes that torchrun started, the first holds it for all.
     """
 
     @wraps(train)
     def guarded(config: TrainingConfig, folder: str | Path, /, *args: P.args, **options: P.kwargs) -> T:
         folder, first = Path(folder), first_process()
+        default = torch.get_default_dtype()
         with locked(folder, "trains", wait=False) if first else nullcontext():
-            return train(config, folder, *args, **options)
+            torch.set_default_dtype(torch.float32)
+            try:
+                return train(config, folder, *args, **options)
+            finally:
+                torch.set_default_dtype(default)
 
     return guarded
 
