@@ -8,20 +8,21 @@ from tests.programs import printed
 
 pytestmark = pytest.mark.long
 
-ABSENT = ("streamlit", "plotly", "torchmetrics", "lightning_fabric", "tensorboard", "beartype")
-BLOCK = f"""
+EXTRAS = ("streamlit", "plotly", "lightning_fabric", "tensorboard", "beartype")
+"""What `pip install .` does not bring."""
+BLOCK = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {ABSENT!r}:
+        if name.split(".")[0] in {}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Absent())
 """
 
 
-def run(code: str) -> str:
+def run(code: str, absent: tuple[str, ...] = (*EXTRAS, "torchmetrics")) -> str:
     """What a Python without the absent packages prints."""
-    return printed(BLOCK + code)
+    return printed(BLOCK.format(absent) + code)
 
 
 def test_a_digit_is_routed_and_recorded(tmp_path):
@@ -33,6 +34,16 @@ trace.save({str(tmp_path / "trace.safetensors")!r})
 print(capsviz.Trace.open({str(tmp_path / "trace.safetensors")!r}).layer.iterations)
 """
     assert run(code).strip() == "3"
+
+
+def test_models_compare_after_a_bare_install():
+    code = """
+import torch, capsviz
+from capsviz.analysis import comparison
+images, _ = capsviz.data.load("digits", "test").batch(torch.arange(2))
+print(list(comparison.compare(["digits-em", "digits-l2"], capsviz.data.to_float(images)).answers))
+"""
+    assert run(code, EXTRAS).strip() == "['digits-em', 'digits-l2']"
 
 
 def test_the_command_line_answers():

@@ -17,7 +17,7 @@ import typer
 from capsviz import places
 from capsviz.errors import CapsvizError
 
-PACKAGES = ("streamlit", "plotly", "torchmetrics", "PIL")
+PACKAGES = ("streamlit", "plotly", "PIL")
 """What the extra `app` brings, as it is imported."""
 
 
