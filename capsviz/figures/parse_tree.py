@@ -101,7 +101,8 @@ def in_words(trace: Trace, *, image: int = 0, each: int = 3) -> str:
         gives = f"capsules {which} give" if len(strongest.indices) > 1 else f"capsule {which} gives"
         parts = f"{gives} {100 * float(strongest.values.sum()) / total:.1f} % of the net ‖s‖" if total else "‖s‖ = 0"
         said.append(f"{trace.called(upper)} ({_length(trace, image, upper)}): {parts}")
-    return f"The strongest parts of {len(given):,} primary capsules; " + "; ".join(said) + "."
+    each_part = f"The strongest parts of {len(given):,} primary capsules, each with its number and what it adds to ‖s‖"
+    return "; ".join([each_part, *said]) + "."
 
 
 def _view(trace: Trace, capsule: int) -> tuple[int, int, int, int]:

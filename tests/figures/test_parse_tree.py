@@ -101,6 +101,7 @@ def test_its_words_say_how_much_the_strongest_give(trace: capsviz.Trace):
         share = 100 * float(given[best, upper] / given[:, upper].sum())
         assert f"{trace.called(upper)} (‖v‖ = {float(trace.activations[2, upper]):.2f}): " in said
         assert f"capsule {best} gives {share:.1f} % of the net ‖s‖" in said
+    assert "288 primary capsules, each with its number and what it adds to ‖s‖; " in said
     assert describe(parse_tree(trace, image=2, each=1)) == said
 
 
