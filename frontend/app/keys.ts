@@ -71,6 +71,8 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   };
   const sheet = found(parentElement, "dialog", HTMLDialogElement);
   const bar = found(parentElement, ".bar", HTMLElement);
+  const ordered = found(sheet, '[data-moves="pages"] dd', HTMLElement);
+  const order = ordered.textContent;
   const characters = found(sheet, ".characters", HTMLInputElement);
   characters.checked = recalled(CHARACTERS) !== false;
   characters.addEventListener("change", () => keep(CHARACTERS, characters.checked), { signal });
@@ -97,6 +99,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       row.hidden = !(row.dataset.moves ?? "")
         .split(" ")
         .every((what) => moves(what.replace("!", "")) !== what.startsWith("!"));
+    const titles = [..."0123456789"].map((digit) => linkOf(digit, data.moved.pages)?.querySelector("p")?.textContent);
+    const named = titles.filter(Boolean).map((title) => title?.replace(" ", "\u00a0")); // a digit stays with its page
+    ordered.textContent = presented ? named.join(", ") : order; // presented, no links say which digit is whose
     if (sheet.open) sheet.close();
     else sheet.showModal();
   };

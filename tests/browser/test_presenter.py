@@ -144,6 +144,18 @@ def test_the_sheet_of_keys_opens_and_closes_without_the_server(visitor: Visitor)
     assert visitor.messages_sent == sent
 
 
+def test_in_presenter_mode_where_no_links_say_so_the_sheet_says_which_digit_opens_which_page(visitor: Visitor):
+    """And at 1280 x 720 all of it is in sight, with the keys of a tour as well."""
+    visitor.window.set_viewport_size({"width": 1280, "height": 720})
+    visitor.open("dynamic?model=digits-dr&present=1&tour=routing-by-agreement")
+    hearing(visitor)
+    sheet = visitor.window.get_by_role("dialog", name="Keys")
+    visitor.window.keyboard.press("?")
+    sync_api.expect(sheet.locator("dl div").first).to_contain_text("0 Start, 1 Dynamic routing, 2 EM, 3 L2 / L1, 4")
+    hidden = "dialog => dialog.scrollHeight - dialog.clientHeight"
+    assert sheet.evaluate(hidden) <= 0
+
+
 def test_keys_of_one_character_can_be_turned_off_and_stay_off_until_they_are_turned_on(visitor: Visitor):
     visitor.open("?model=digits-dr")
     hearing(visitor)
