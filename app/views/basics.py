@@ -13,8 +13,8 @@ TITLES = {"squash": "Squash", "loss": "Margin loss", "parts": "Part and whole"}
 SENTENCES = {
     "squash": "<b>Squash</b> turns a length into a probability: short vectors vanish, long ones end just below 1, "
     "and the direction stays.",
-    "loss": "The <b>margin loss</b> wants the class that is there longer than m⁺ and all others shorter than m⁻; "
-    "beyond that it lets go.",
+    "loss": "The <b>margin loss</b> wants the class that is there longer than m⁺ and, times λ, all others shorter than "
+    "m⁻; then it lets go.",
     "parts": "A <b>whole</b> is made of the <b>parts</b> whose votes agree with it. A line is as wide as what a vote "
     "adds to the length of the class capsule; a dotted one takes away.",
 }

@@ -97,7 +97,7 @@ export class MarginChart extends Panel<MarginState> {
       pen.fillText(text, x(at) + (there ? 12 : -12) * scale, y(marginLoss(at, there, margins)) - 6 * scale);
     };
     word("in the image", 0.12, true);
-    word("not in the image", 0.94, false);
+    word("not in the image", 0.88, false); // left of the usual m⁺
     pen.textAlign = "left";
     classes.forEach((_, j) => this.push(pen, scene, j));
     pen.font = look.type(15, "bold");

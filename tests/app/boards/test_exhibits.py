@@ -46,6 +46,7 @@ def test_the_margin_loss_is_that_of_the_label(visit: Visit):
     assert message.fields["margins"] == [0.8, 0.1, 1.0]
     assert message.fields["moved"] == [[0, 0.25], [3, 0.4]]
     assert "as it is labelled" in spoken(app) and "m rises from 0.2 to 0.9" in spoken(app)
+    assert "times λ, all others" in spoken(app), "which of the three sliders does what"
 
 
 @pytest.mark.parametrize("exhibit", ["squash", "loss"])
