@@ -145,9 +145,9 @@ def test_the_sheet_of_keys_opens_and_closes_without_the_server(visitor: Visitor)
 
 
 def test_in_presenter_mode_where_no_links_say_so_the_sheet_says_which_digit_opens_which_page(visitor: Visitor):
-    """And at 1280 x 720 all of it is in sight, with the keys of a tour as well."""
+    """And at 1280 x 720 all of it is in sight."""
     visitor.window.set_viewport_size({"width": 1280, "height": 720})
-    visitor.open("dynamic?model=digits-dr&present=1&tour=routing-by-agreement")
+    visitor.open("dynamic?model=digits-dr&present=1")
     hearing(visitor)
     sheet = visitor.window.get_by_role("dialog", name="Keys")
     visitor.window.keyboard.press("?")
