@@ -29,3 +29,14 @@ test("with another zoom the same pixels stand for another size", () => {
   surface(canvas as unknown as HTMLCanvasElement, 200, 100);
   assert.deepEqual(canvas.style, { width: "200px", height: "100px" });
 });
+
+test("what is cleared stands on white in a PDF: only a canvas of the same size, which another one is already", () => {
+  let cleared = 0;
+  const pen = { setTransform: () => undefined, clearRect: () => ++cleared };
+  const canvas = { width: 300, height: 150, style: {}, getContext: () => pen };
+  Object.assign(globalThis, { window: { devicePixelRatio: 1 } });
+  surface(canvas as unknown as HTMLCanvasElement, 100, 50);
+  assert.equal(cleared, 0);
+  surface(canvas as unknown as HTMLCanvasElement, 100, 50);
+  assert.equal(cleared, 1);
+});

@@ -22,7 +22,8 @@ export function surface(canvas: HTMLCanvasElement, width: number, height: number
   const ratio = (window.devicePixelRatio || 1) * (zoom || 1);
   const across = Math.round(width * ratio);
   const down = Math.round(height * ratio);
-  if (canvas.width !== across || canvas.height !== down) {
+  const other = canvas.width !== across || canvas.height !== down;
+  if (other) {
     canvas.width = across;
     canvas.height = down;
   }
@@ -30,7 +31,7 @@ export function surface(canvas: HTMLCanvasElement, width: number, height: number
   canvas.style.height = `${height}px`;
   const pen = penOf(canvas);
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.clearRect(0, 0, width, height);
+  if (!other) pen.clearRect(0, 0, width, height); // a new one is clear, and where one is cleared a PDF is white
   return pen;
 }
 

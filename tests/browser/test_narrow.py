@@ -100,6 +100,29 @@ def test_the_words_of_wide_figures_stand_apart(reader: Visitor, page: str, figur
     assert words.evaluate_all(ends) <= reader.window.locator(f".st-key-{figure}").evaluate(reach)
 
 
+def test_what_scrolls_sideways_is_moved_by_keys(caller: Visitor):
+    caller.open("dynamic?model=digits-dr")
+    strip = caller.window.get_by_role("group", name="Figure, wider than the page: ← and → move it")
+    frame = caller.window.locator("output.frame")
+    caller.press("Home")
+    sync_api.expect(frame).to_have_text("iteration 1 of 3 · line 1 of 4")
+    strip.focus()
+    caller.window.keyboard.press("ArrowRight")
+    caller.eventually(lambda: strip.evaluate("at => at.scrollLeft") > 0, "the strip moved")
+    sync_api.expect(frame).to_have_text("iteration 1 of 3 · line 1 of 4")
+    caller.window.set_viewport_size({"width": 1280, "height": 844})
+    sync_api.expect(strip).to_have_count(0)
+
+
+def test_a_finger_meets_the_row_of_a_capsule(caller: Visitor):
+    caller.open("perturb?model=mnist-dr-paper&hand=cells")
+    rows = caller.window.locator(".live-decoder .row:not(.head)")
+    sync_api.expect(rows).to_have_count(10)
+    assert min(caller.box(each)["height"] for each in rows.all()) >= 28
+    caller.window.set_viewport_size({"width": 1280, "height": 844})
+    assert min(caller.box(each)["height"] for each in rows.all()) >= 24
+
+
 def test_the_sliders_of_a_decoder_are_as_wide_as_the_pictures(reader: Visitor):
     reader.open("perturb?model=mnist-dr-paper")
     slider = reader.box(reader.window.locator('.live-decoder input[type="range"]').first)

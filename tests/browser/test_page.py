@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,9 @@ from tests.serving import WAIT
 
 
 @pytest.mark.parametrize("model", ["digits-em", "digits-l2"])
-def test_a_board_from_the_command_line_plays_from_disk(chromium: sync_api.Browser, tmp_path: Path, model: str):
+def test_a_board_from_the_command_line_plays_from_disk_and_prints(
+    chromium: sync_api.Browser, tmp_path: Path, model: str
+):
     Image.fromarray(load("digits", "test").images[3, 0].numpy()).save(tmp_path / "four.png")
     command("trace", tmp_path / "four.png", "-o", tmp_path / "board.html", "--model", model)
     context = chromium.new_context(offline=True, viewport={"width": 1200, "height": 800})
@@ -39,6 +42,11 @@ def test_a_board_from_the_command_line_plays_from_disk(chromium: sync_api.Browse
         sync_api.expect(frame).to_have_text("iteration 1 of 3 · line 1 of 3")
         window.keyboard.press(" ")
         sync_api.expect(frame).to_have_text("iteration 3 of 3 · line 3 of 3", timeout=60_000)
+    # On paper nothing is cut, though not every picture is drawn anew for its width.
+    window.emulate_media(media="print")
+    ends = """(body) => { body.style.width = "794px";
+        return [...document.querySelectorAll("canvas")].map((each) => each.getBoundingClientRect().right); }"""
+    assert max(window.locator("body").evaluate(ends)) <= 794
     assert complaints == []
     context.close()
 
@@ -61,4 +69,5 @@ def test_a_hand_can_drag_the_sliders_of_a_decoder_in_a_narrow_cell_of_a_notebook
     assert len(boxes) == 16 and min(box["width"] for box in boxes) >= 80
     edge = window.locator("body").bounding_box()
     assert edge and max(box["x"] + box["width"] for box in boxes) <= edge["x"] + edge["width"]
+    assert len(re.findall(rb"/Type /Page\b", window.pdf(format="A4"))) == 1, "no empty sheet follows"
     context.close()
