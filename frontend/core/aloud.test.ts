@@ -26,7 +26,7 @@ class Place {
 }
 
 test("what plays as a page opens is read out at its end, once, and not what stood there first", () => {
-  mock.timers.enable({ apis: ["setTimeout"] });
+  mock.timers.enable();
   const body = new Place();
   const player = { timer: 1 };
   let changed = (): void => undefined;
