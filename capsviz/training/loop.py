@@ -11,7 +11,7 @@ that was cut off.
 
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from capsviz.data import ImageSet
+from capsviz.data import ImageSet, MultiDigits
 from capsviz.errors import CapsvizError
 from capsviz.files import read_header, read_tensors, write_tensors
 from capsviz.network import METHODS, Network, assemble, configure
@@ -41,7 +41,6 @@ from capsviz.training.runs import (
     CHECKPOINT,
     alone,
     check_same_images,
-    check_same_run,
     finish,
     finished_summary,
     read_position,
@@ -109,6 +108,8 @@ def train(
     """
     finished = finished_summary(folder, config, resume)
     if finished:
+        if finished.get("images"):
+            check_same_images(checksums(training_sets(config)), finished)
         return Outcome(folder, finished["steps"], "", finished)
     if threads:
         torch.set_num_threads(threads)
@@ -121,8 +122,7 @@ def train(
         forecast.check_images(config)
     with under_way("reading the images", quiet=quiet):
         parts = training_sets(config)
-    # Of the user's own images, which may change between two calls.
-    images = [each.checksum() for each in parts if isinstance(each, ImageSet)] if config.is_folder else []
+    images = checksums(parts) if config.is_folder else []
     train_set, held_out = (each.to(fabric.device) for each in parts)
     feed = Feed(train_set, config, fabric.global_rank, fabric.world_size)
     total = config.steps or config.epochs * feed.steps_per_epoch
@@ -137,7 +137,6 @@ def train(
     if begun:
         state = begun
         tensors, _ = read_tensors(folder / CHECKPOINT)
-        check_same_run(config, state)
         check_same_images(images, state)
         restore_checkpoint(tensors, model, optimizer)
         if state.get("scaler"):
@@ -229,13 +228,18 @@ def train(
     if journal:
         seconds = seconds_before + time.monotonic() - began
         measured = {"validation_error": validation_error, "seconds": round(seconds, 1), "steps": total}
-        measured |= {"precision": precision}
+        measured |= {"precision": precision, "images": images}
         snapshots.write(folder)
         with under_way("looking at the test images", quiet=quiet) as told:
             summary = finish(config, average.model, measured, folder, told)
     fabric.barrier()
     part()
     return Outcome(folder, total, "", summary)
+
+
+def checksums(parts: Iterable[ImageSet | MultiDigits]) -> list[str]:
+    """Of the user's own images, which may change between two calls."""
+    return [each.checksum() for each in parts if isinstance(each, ImageSet)]
 
 
 def build(config: TrainingConfig, image: tuple[int, int, int], classes: int) -> Network:

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
+from shlex import quote
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 
 import torch
@@ -61,7 +62,7 @@ class Position(RunHeader):
 
 @dataclass(frozen=True, kw_only=True)
 class Summary(RunHeader):
-    """What a finished run says of itself; errors in percent."""
+    """What a finished run says of itself; errors in percent, images as of `Position`."""
 
     command: Text
     test_error: Percent
@@ -71,6 +72,7 @@ class Summary(RunHeader):
     steps: Number
     note: Text = ""
     precision: Precision | None = None
+    images: Names = ()
     machine: Text = ""
 
 
@@ -158,28 +160,27 @@ def finished_summary(folder: Path, config: TrainingConfig, resume: bool) -> dict
 
     Raises OtherSettings where that is another run, which nobody can go on with.
     """
+    if not holds_run(folder):
+        return None
     is_finished = (folder / SUMMARY).exists()
-    if is_finished or (holds_run(folder) and not resume):
-        found = read_summary(folder) if is_finished else read_position(folder / CHECKPOINT)
-        check_same_run(config, found)
-        if not resume:
-            raise SettingsError(f"{folder} already holds a run; add --resume to go on with it, or --name for another.")
-        return found
-    return None
+    found = read_summary(folder) if is_finished else read_position(folder / CHECKPOINT)
+    started = TrainingConfig.from_dict(found["training"]).command()
+    place = f"--out {quote(str(folder.parent))} --name {quote(folder.name)}"
+    check_same_run(config, found, folder, f"--name, or repeat its command: {started} {place} --resume")
+    if not resume:
+        raise SettingsError(f"{folder} already holds a run; add --resume to go on with it, or --name for another.")
+    return found if is_finished else None
 
 
-def check_same_run(config: TrainingConfig, saved: dict[str, Any], folder: Path | None = None) -> None:
+def check_same_run(config: TrainingConfig, saved: dict[str, Any], folder: Path, other: str = "--out") -> None:
     """Raise OtherSettings, naming the setting, when a run on disk was started with another one.
 
-    folder: of a run that is one of several, and of which the name is given.
+    other: the option that chooses another place, and what else can be done.
     """
-    started = TrainingConfig.from_dict(saved["training"])
-    before, now = started.to_dict(), config.to_dict()
+    before, now = TrainingConfig.from_dict(saved["training"]).to_dict(), config.to_dict()
     for name in now:
         if before[name] != now[name]:
-            run = folder or "The run"
-            other = "--out" if folder else f"--name, or repeat its command: {started.command()}"
-            what = f"{run} was started with {name} {before[name]} and not {now[name]}"
+            what = f"{folder} was started with {name} {before[name]} and not {now[name]}"
             raise OtherSettings(f"{what}; give another {other}.")
 
 

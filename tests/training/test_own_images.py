@@ -173,14 +173,19 @@ def test_a_run_does_not_go_on_with_other_images(tmp_path):
     assert training(time_limit=1e-6).stopped == "time limit"
     assert training(time_limit=1e-6).step > 1, "the same ones are taken"
     theirs = replace(config, data=f"folder:{drawn(tmp_path / 'theirs' / 'some', 28, 'L')}@1x28x28")
+    place = f"--out {tmp_path} --name run --resume"
     with pytest.raises(
-        OtherSettings, match=r"started with data .* and not folder:.*theirs/some.*; give another --name"
+        OtherSettings,
+        match=rf"started with data .* and not folder:.*theirs/some.*; give another --name, or .* {place}\.",
     ):
         train(theirs, tmp_path / "run", device="cpu", quiet=True)
-    picture = tmp_path / "some" / "bar" / "001.png"
-    picture.rename(tmp_path / "some" / "<b>cross<∕b>" / "another.png")
-    with pytest.raises(CheckpointError, match="The images in the folder are not those that the run was started with"):
-        training()
+    picture, elsewhere = tmp_path / "some" / "bar" / "001.png", tmp_path / "some" / "<b>cross<∕b>" / "another.png"
+    for _ in ("cut off", "finished"):
+        picture.rename(elsewhere)
+        with pytest.raises(CheckpointError, match="The images in the folder are not those that the run was started"):
+            training()
+        elsewhere.rename(picture)
+        assert training().summary == training().summary
 
 
 def test_of_a_small_folder_with_a_broken_file_an_epoch_shows_every_image(tmp_path):
