@@ -99,9 +99,11 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
       row.hidden = !(row.dataset.moves ?? "")
         .split(" ")
         .every((what) => moves(what.replace("!", "")) !== what.startsWith("!"));
-    const titles = [..."0123456789"].map((digit) => linkOf(digit, data.moved.pages)?.querySelector("p")?.textContent);
-    const named = titles.filter(Boolean).map((title) => title?.replace(" ", "\u00a0")); // a digit stays with its page
-    ordered.textContent = presented ? named.join(", ") : order; // presented, no links say which digit is whose
+    // Presented, no links say which digit is whose; a digit stays with its page.
+    const titles = Array.from({ length: 10 }, (_, digit) =>
+      linkOf(String(digit), data.moved.pages)?.querySelector("p")?.textContent.replace(" ", "\u00a0"),
+    );
+    ordered.textContent = presented ? titles.filter(Boolean).join(", ") : order;
     if (sheet.open) sheet.close();
     else sheet.showModal();
   };

@@ -16,7 +16,7 @@ class Place {
   remove(): void {
     if (this.within) this.within.held = this.within.held.filter((each) => each !== this);
   }
-  setAttribute(): void {}
+  readonly setAttribute = (): void => undefined;
   checkVisibility(): boolean {
     return true;
   }
@@ -34,7 +34,7 @@ test("what plays as a page opens is read out at its end, once, and not what stoo
     constructor(heard: () => void) {
       changed = heard;
     }
-    observe(): void {}
+    readonly observe = (): void => undefined;
   }
   Object.assign(globalThis, {
     window: globalThis,
