@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import jaxtyping
@@ -85,6 +86,16 @@ def mnist(mnist_root: Path):
     from capsviz.data import load
 
     return load("mnist", "test", root=mnist_root)
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the app answers, on a machine that holds no data set but the embedded digits."""
+    from tests.serving import served
+
+    folder = tmp_path_factory.mktemp("server")
+    with served("app/main.py", folder, CAPSVIZ_DATA=str(folder)) as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

@@ -39,14 +39,6 @@ def open_window(chromium: sync_api.Browser) -> Callable[..., sync_api.Page]:
     return open_window
 
 
-@pytest.fixture(scope="session")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where the app answers, on a machine that holds no data set but the embedded digits."""
-    folder = tmp_path_factory.mktemp("server")
-    with served("app/main.py", folder, CAPSVIZ_DATA=str(folder)) as address:
-        yield address
-
-
 @pytest.fixture(scope="module")
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a page of these tests answers, the script that a file of them calls PAGE."""

@@ -38,8 +38,8 @@ def test_visitors_who_act_at_random_meet_no_exception_and_lose_nothing(tmp_path)
     assert len(seen.answers) == 30 and all(seen.times[how] for how in HOWS)
 
 
-def test_a_button_that_leads_to_another_page_is_followed_there(tmp_path):
-    async def visit(address: str) -> str:
+def test_a_button_that_leads_to_another_page_is_followed_there(address: str):
+    async def visit() -> str:
         visitor = await measure.arrive(address, ("tours", "model=digits-dr"))
         [first, *_] = [node for node in visitor.page.all("button") if key_of(node.proto.id).startswith("begin-")]
         since = time.perf_counter()
@@ -48,8 +48,7 @@ def test_a_button_that_leads_to_another_page_is_followed_there(tmp_path):
         await visitor.leave()
         return visitor.page.choices.get("tour", "")
 
-    with serving("app/main.py", tmp_path, CAPSVIZ_DATA=str(tmp_path)) as server:
-        assert asyncio.run(visit(server.address))
+    assert asyncio.run(visit())
 
 
 def element(place: list[int], **of: object) -> ForwardMsg:

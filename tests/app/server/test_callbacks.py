@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +20,6 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from app.benchmarks.load.actions import presenting
 from app.benchmarks.load.boards import BOARDS, board
 from app.benchmarks.load.visitor import Visitor
-from app.benchmarks.serving import serving
 from app.page.navigation import PAGES
 from app.server import callbacks
 from capsviz.routing.dynamic import DYNAMIC
@@ -131,13 +130,6 @@ def test_a_page_whose_run_was_ended_on_the_way_is_drawn_whole(waiting, ended, go
     state.on_script_will_rerun = lambda *_, **__: requests.request_rerun_batch([again])
     callbacks._whole(state.safe, None)
     assert requests.on_scriptrunner_yield().rerun_data.query_string == goes_on
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where the app answers."""
-    with serving("app/main.py", tmp_path_factory.mktemp("server")) as server:
-        yield server.address
 
 
 @pytest.mark.timeout(400)
