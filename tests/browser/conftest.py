@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def open_window(chromium: sync_api.Browser) -> Callable[..., sync_api.Page]:
-    """Opens windows, with Playwright's options. Those with the same options share a profile, and what it has loaded.
+    """Opens windows, with Playwright's options. Those of one kind of device share a profile, and what it has loaded.
 
     Nothing plays by itself in them, unless `reduced_motion="no-preference"` says so: what a test sees stands still.
 
@@ -25,16 +25,21 @@ def open_window(chromium: sync_api.Browser) -> Callable[..., sync_api.Page]:
     """
     openers: dict[str, sync_api.Page] = {}
 
-    def open_window(**options: Any) -> sync_api.Page:
-        options = {"viewport": SCREEN, "reduced_motion": "reduce", **options}
-        key = repr(sorted(options.items()))
-        if key not in openers:
+    def open_window(
+        *, viewport: sync_api.ViewportSize = SCREEN, reduced_motion: Any = "reduce", **options: Any
+    ) -> sync_api.Page:
+        media = {name: options.pop(name) for name in ("color_scheme", "forced_colors") if name in options}
+        device = repr(sorted(options.items()))
+        if device not in openers:
             context = chromium.new_context(**options)
             context.set_default_timeout(WAIT)
-            openers[key] = context.new_page()
-        with openers[key].expect_popup() as opened:
-            openers[key].evaluate("() => void window.open('about:blank')")
-        return opened.value
+            openers[device] = context.new_page()
+        with openers[device].expect_popup() as opened:
+            openers[device].evaluate("() => void window.open('about:blank')")
+        window = opened.value
+        window.set_viewport_size(viewport)
+        window.emulate_media(reduced_motion=reduced_motion, **media)
+        return window
 
     return open_window
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -102,9 +103,10 @@ def test_the_questions_find_what_is_wrong(chromium: sync_api.Browser):
     ("scheme", "mode", "pages"), [("light", "", LIGHT), ("dark", "&present=1", DARK)], ids=["light", "dark, presented"]
 )
 def test_pages_can_be_read_are_described_and_say_where_they_are(
-    chromium: sync_api.Browser, address: str, scheme: Literal["dark", "light"], mode: str, pages: dict[str, str]
+    open_window: Callable[..., sync_api.Page], address: str, scheme: str, mode: str, pages: dict[str, str]
 ):
-    window = chromium.new_page(viewport={"width": 1280, "height": 1400}, color_scheme=scheme)
+    tall = {"width": 1280, "height": 1400}
+    window = open_window(viewport=tall, color_scheme=scheme, reduced_motion="no-preference")
     window.add_init_script(f"{QUESTIONS}.listen()")
     visitor, wrong = Visitor(window, address), {}
     links = [f"{path}{'&' if '?' in path else '?'}model=digits-dr{mode}" for path in pages]
@@ -138,6 +140,5 @@ def test_pages_can_be_read_are_described_and_say_where_they_are(
         visitor.eventually(written, f"the texts of {path}")
         wrong[path] = visitor.remaining(lambda: wrong_with(window))
         assert written(), path
-    window.close()
+    visitor.leave()
     assert {path: found for path, found in wrong.items() if found} == {}
-    assert visitor.problems == []
