@@ -164,7 +164,11 @@ def test_a_line_gone_to_again_right_behind_another_t_is_the_one_of_that(visitor:
 def test_a_line_of_either_board_of_a_pair_right_behind_another_t_is_the_one_of_that(visitor: Visitor, player: int):
     line = Connection(visitor.window)
     visitor.open("?model=digits-dr&image=0&frame=0&second=same:em")
-    boards = visitor.window.locator('[data-stale="false"] section.routing')
+    boards = visitor.window.locator("section.routing")
+
+    def frames() -> list[str | None]:
+        return [each.get_attribute("data-frame") for each in boards.all()]
+
     sync_api.expect(boards).to_have_count(2)
     boards.nth(player).locator("output.frame").click()  # keys go to the player that was touched last
     visitor.press("-")
@@ -176,12 +180,11 @@ def test_a_line_of_either_board_of_a_pair_right_behind_another_t_is_the_one_of_t
         visitor.window.wait_for_timeout(HELD)
         line.arrive(answer)
         visitor.eventually(lambda: "T=2" in link(visitor), "the other T in the link")
-        visitor.fresh()
-        assert [each.get_attribute("data-frame") for each in boards.all()] == ["0", "0"]
+        visitor.eventually(lambda: frames() == ["0", "0"], "both at their beginning")
     wanted = "model=digits-dr&image=0&frame=0&second=same:em&T=2"
     visitor.eventually(lambda: link(visitor) == wanted, "the line in the link")
     visitor.settle()
-    assert [each.get_attribute("data-frame") for each in boards.all()] == ["0", "0"]
+    assert frames() == ["0", "0"]
 
 
 @pytest.mark.parametrize("more", ["", "&lab=toy"])
