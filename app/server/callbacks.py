@@ -56,14 +56,11 @@ def _whole(state: SafeSessionState, *args: Any, **options: Any) -> None:
 def _joined(old: WidgetStates | None, new: WidgetStates | None) -> WidgetStates | None:
     """What two messages say as one: of a component that told something in both, what the newer one does not tell anew.
 
-    Streamlit lets the newer one stand for all that was told, and calls back for what it says before the older one's.
+    Streamlit lets the newer one stand for all that was told.
     """
     joined = _coalesce(old, new)
-    before = {each.id: said for each in old.widgets if (said := _told(each))} if old else {}
-    if joined is None or not before:
-        return joined
-    joined = WidgetStates(widgets=sorted(joined.widgets, key=lambda each: each.id not in before))
-    for each in joined.widgets:
+    before = {each.id: _told(each) for each in old.widgets} if old else {}
+    for each in joined.widgets if joined else ():
         events = {one.get("event") for one in _told(each)}
         if events and (earlier := [one for one in before.get(each.id, []) if one.get("event") not in events]):
             each.json_trigger_value = json.dumps([*earlier, *_told(each)])
