@@ -301,6 +301,7 @@ def test_notes_follow_the_hall_and_lead_it(listener: Callable[..., Listener], li
     notes.window.get_by_role("button", name="Stop").click()
     stood = clock.inner_text()
     notes.window.reload()
+    sync_api.expect(clock).to_have_text(stood)
     notes.settle()
     notes.window.wait_for_timeout(1200)
     assert clock.inner_text() == stood
