@@ -22,6 +22,8 @@ def open_window(chromium: sync_api.Browser) -> Callable[..., sync_api.Page]:
 
     Each is opened by an empty one, as a page opens another. Such a window is as new as any, but lives in the process of
     the one that opened it: there Streamlit's scripts and Plotly's are compiled already, half of what a page takes.
+
+    It is a popup, as a tab behind another is drawn once a second, and each of the mouse's moves waits for that.
     """
     openers: dict[str, sync_api.Page] = {}
 
@@ -35,7 +37,7 @@ def open_window(chromium: sync_api.Browser) -> Callable[..., sync_api.Page]:
             context.set_default_timeout(WAIT)
             openers[device] = context.new_page()
         with openers[device].expect_popup() as opened:
-            openers[device].evaluate("() => void window.open('about:blank')")
+            openers[device].evaluate("() => void window.open('about:blank', '', 'popup')")
         window = opened.value
         window.set_viewport_size(viewport)
         window.emulate_media(reduced_motion=reduced_motion, **media)
