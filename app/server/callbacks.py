@@ -100,12 +100,18 @@ def end() -> None:
 
 
 def overtaken() -> bool:
-    """Whether another page has been asked for since the message that is taken in: what it changes is left behind."""
+    """Whether another page, or Back, has been asked for since what is taken in: what that changes is left behind.
+
+    Back may have come behind it as one message.
+    """
     context = get_script_run_ctx()
     requests = context.script_requests if context else None
+    if context is not None and takes_in() and getattr(context, "is_history_navigation", False):
+        return True
     if context is None or requests is None or getattr(requests, "_state", None) is not ScriptRequestType.RERUN:
         return False
-    return requests._rerun_data.page_script_hash not in ("", context.page_script_hash)
+    asked = requests._rerun_data
+    return asked.is_history_navigation or asked.page_script_hash not in ("", context.page_script_hash)
 
 
 def install() -> None:

@@ -87,7 +87,7 @@ def mark(query: Mapping[str, str]) -> None:
 
 
 def write(query: Mapping[str, str]) -> None:
-    """Put a query of the page that is open into the URL, unless the URL is that of another one by now."""
+    """Put a query of the page that is open into the URL, unless the URL is that of another one, or Back's, by now."""
     if callbacks.overtaken():
         return
     st.query_params.from_dict({**st.session_state.get(_MARK, {}), **query})
@@ -112,8 +112,8 @@ def here() -> dict[str, str]:
     """
     sent, left = st.query_params.to_dict(), st.session_state.get(_TRAIL, [{}])
     if left[-1] != sent:  # else it is what was written last, perhaps in this very run
-        left = st.session_state[_TRAIL] = followed(left, sent)
-        if left[-1] != sent and not callbacks.overtaken():
+        left = st.session_state[_TRAIL] = [sent] if callbacks.overtaken() else followed(left, sent)
+        if left[-1] != sent:
             st.query_params.from_dict(left[-1])
     return left[-1]
 

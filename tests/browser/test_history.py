@@ -60,6 +60,19 @@ def test_an_address_that_the_app_wrote_ahead_of_its_page_is_not_asked_for(visito
     assert known(element).evaluate("board => board.isConnected"), "the board was put up anew"
 
 
+def test_an_address_that_the_app_tells_behind_back_becomes_that_of_the_page(visitor: Visitor):
+    line = Connection(visitor.window)
+    visitor.open("?model=digits-dr&image=7&embed_options=dark_theme")
+    pick(visitor, 2)
+    with line.slow():
+        visitor.window.locator('[class*="st-key-image_thumbs"] button').nth(3).click()
+        visitor.eventually(line.answered, "the answer on its way")
+        visitor.window.go_back()
+        visitor.window.wait_for_timeout(700)  # the server has drawn the page by then
+    shows(visitor, 7)
+    assert visitor.query() == "model=digits-dr&image=7&embed_options=dark_theme"
+
+
 def test_a_class_picked_on_the_page_of_before_is_picked(visitor: Visitor):
     line = Connection(visitor.window)
     visitor.open("?model=digits-dr&image=7")

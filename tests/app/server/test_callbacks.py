@@ -169,6 +169,34 @@ async def _gone_back(address: str) -> list[str]:
 
 
 @pytest.mark.timeout(400)
+def test_back_behind_what_a_board_tells_while_a_page_is_drawn_takes_that_back(address: str):
+    assert asyncio.run(_taken_back(address)) == []
+
+
+async def _taken_back(address: str) -> list[str]:
+    """Where a visitor is, and is not back, who chooses a capsule while another image is drawn, and goes back."""
+    visitor, lost = Visitor(address), []
+    await visitor.open(DYNAMIC.page, MODEL)
+    assert await visitor.until(lambda: board(visitor.page, "routing-board") is not None, time.perf_counter())
+    for wait in (0, 0.005, 0.02, 0.05):
+        node, _ = known(board(visitor.page, "routing-board"))
+        await visitor.follow(visitor.page.script, f"{MODEL}&image=2")
+        await asyncio.sleep(0.1)  # it is being drawn
+        await visitor.tell(node, "capsule", [3])
+        await asyncio.sleep(wait)
+        since = time.perf_counter()
+        await visitor.back()
+
+        def shown() -> bool:
+            return visitor.page.data("address") == visitor.page.choices == {"model": "digits-dr"}
+
+        if await visitor.until(shown, since) is None:
+            lost.append(f"{wait} s behind: {visitor.page.data('address')}, {visitor.page.choices}")
+    await visitor.leave()
+    return lost
+
+
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("page", ["", "start"])
 def test_what_a_board_tells_first_reaches_every_link(address: str, page: str):
     assert asyncio.run(_told_first(address, page))
