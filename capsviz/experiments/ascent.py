@@ -100,8 +100,10 @@ def sentences(result: dict[str, Any]) -> list[str]:
         f"Test error by γ on the digits ({seed_count(error)}): "
         + ", ".join(f"{step:g} → {each.written()} %" for step, each in error.items())
         + f"; the default is {STEP:g}.",
-        "By the start of b: " + ", ".join(f"{start:g} → {each.written()} %" for start, each in starts.items()) + ".",
     ]
+    if starts:
+        by_start_of_b = ", ".join(f"{start:g} → {each.written()} %" for start, each in starts.items())
+        said.append(f"By the start of b: {by_start_of_b}.")
     found = drift()
     if len(found) == 2:
         last = {name: points[-1][1] for name, points in found.items()}

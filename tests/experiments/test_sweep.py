@@ -70,6 +70,7 @@ def test_averages_join_what_differs_in_its_seed_alone():
     found = ascent.by_step({"rows": rows}, "error")
     assert found == {0.005: SeedMean(2.0, 1.0, 3.0, 2), 0.05: SeedMean(7.0, 7.0, 7.0, 1)}
     assert found[0.005].written() == "2.00 (1.00\u00a0to\u00a03.00)" and seed_count(found) == "1 to 2 seeds"
+    assert not any("By the start" in said for said in ascent.sentences({"rows": rows[2:]})), "none of them is done"
     text = ascent.markdown({"rows": rows}).replace("\u00a0", " ")
     assert "| 0.005 | 0.1 | 0.2000 (0.1000 to 0.3000) | 2.00 (1.00 to 3.00) |" in text
     assert seed_means([], lambda row: 0, lambda row: 0.0) == {}
