@@ -28,13 +28,10 @@ Limit = Annotated[float | None, stop_after(" of one training")]
 @contextmanager
 def apart(models: Iterable[str], data: str = "") -> Iterator[None]:
     """Keep what is measured of a folder of images, or of models that do not ship, apart from what ships; say where."""
-    from capsviz import zoo
-    from capsviz.data.datasets import in_class_order
-    from capsviz.experiments import results
-    from capsviz.training.recipes import own
+    from capsviz.experiments import moving, results
 
     shipped = results.folder()
-    with results.apart(in_class_order(data) or own(map(zoo.entry, models))):
+    with results.apart(moving.own_of(models, data)):
         yield
         if (mine := results.folder().resolve()) != shipped.resolve():
             say(
@@ -167,10 +164,9 @@ def multi_mnist(
     runs: Annotated[Path | None, typer.Option(help="Finished runs there draw the first test images, too.")] = None,
 ) -> None:
     """Error of the MultiMNIST models, both digits asked for, and what they draw of each digit."""
-    from capsviz import zoo
     from capsviz.experiments import multi, pairs
 
-    with apart(name for name, entry in zoo.models().items() if entry.data == multi.NAME):
+    with apart(multi.shipped()):
         multi.run(say=say)
         pairs.run(runs, say=say)
         tell(multi.NAME)

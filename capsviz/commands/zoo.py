@@ -119,20 +119,23 @@ def zoo_add(
     """
     from capsviz import zoo
     from capsviz.analysis import exchange
-    from capsviz.experiments import seeds
+    from capsviz.experiments import results, seeds
     from capsviz.training.publish import publish
+    from capsviz.training.recipes import own
 
-    left = None if replaces is None else seeds.record_of(zoo.entry(replaces))
-    if run.suffix == exchange.SUFFIX:
-        if eight_bits:
-            raise CapsvizError("A model in a file keeps its weights as they are; leave out --8-bits.")
-        entry = exchange.add(run, name, replaces=replaces)
-    else:
-        with under_way(f"reading and measuring {run.name}") as told:
-            entry = publish(run, name, bits=8 if eight_bits else 16, replaces=replaces, progress=told)
-    if left is not None:
-        seeds.keep_record(*left)
-        zoo.replace(left[0].name, entry.name)
+    with results.apart(replaces is not None and own([zoo.entry(replaces)])):
+        left = None if replaces is None else seeds.record_of(zoo.entry(replaces))
+        if run.suffix == exchange.SUFFIX:
+            if eight_bits:
+                raise CapsvizError("A model in a file keeps its weights as they are; leave out --8-bits.")
+            entry = exchange.add(run, name, replaces=replaces)
+        else:
+            with under_way(f"reading and measuring {run.name}") as told:
+                entry = publish(run, name, bits=8 if eight_bits else 16, replaces=replaces, progress=told)
+        if left is not None:
+            seeds.keep_record(*left)
+            say(f"The error and the curves of {replaces} are kept in {results.folder()}.")
+            zoo.replace(left[0].name, entry.name)
     _tell(entry)
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from capsviz import device, zoo
 from capsviz.data import DATASETS, ImageSet, MultiDigits, available, describe, load
 from capsviz.experiments import results
+from capsviz.experiments.moving import own_of
 from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import digits
 from capsviz.network import CapsNet
@@ -52,28 +53,29 @@ def ask_shipped(
 
     count: only the first so many test images. Models whose rows stand, with the weights they have now, are skipped.
     """
-    shipping = zoo.models()
-    results.drop(SHIPPED, lambda row: row["model"] in shipping)
-    done = {(row["model"], row["sha256"], row["count"]) for row in results.begun(SHIPPED)["rows"]}
-    tests: dict[str, ImageSet | MultiDigits] = {}
-    for entry in map(zoo.entry, models):
-        name, there = entry.name, describe(entry.data).count("test")
-        wanted = min(count or there, there)
-        if (name, entry.sha256, wanted) in done:
-            continue
-        if entry.data not in tests:
-            tests = {entry.data: load(entry.data, "test")}  # of one data set at a time
-        test = tests[entry.data]
-        assert isinstance(test, ImageSet)
-        rows, network = [], zoo.load(name)
-        measured = by_iterations(network, test, wanted)
-        for iterations, (error, loss) in enumerate(measured, start=1):
-            row = {"model": name, "sha256": entry.sha256, "count": wanted, "trained_with": entry.config.iterations}
-            rows.append({**row, "iterations": iterations, "error": error, "loss": loss})
-            say(f"{name}, T = {iterations}: {error:.2f} %, loss {loss:.4f}")
-        with results.changing(SHIPPED) as result:
-            results.put(result, rows, "model", place=device.of(network))
-    return results.begun(SHIPPED)
+    with results.apart(own_of(models)):
+        shipping = zoo.models()
+        results.drop(SHIPPED, lambda row: row["model"] in shipping)
+        done = {(row["model"], row["sha256"], row["count"]) for row in results.begun(SHIPPED)["rows"]}
+        tests: dict[str, ImageSet | MultiDigits] = {}
+        for entry in map(zoo.entry, models):
+            name, there = entry.name, describe(entry.data).count("test")
+            wanted = min(count or there, there)
+            if (name, entry.sha256, wanted) in done:
+                continue
+            if entry.data not in tests:
+                tests = {entry.data: load(entry.data, "test")}  # of one data set at a time
+            test = tests[entry.data]
+            assert isinstance(test, ImageSet)
+            rows, network = [], zoo.load(name)
+            measured = by_iterations(network, test, wanted)
+            for iterations, (error, loss) in enumerate(measured, start=1):
+                row = {"model": name, "sha256": entry.sha256, "count": wanted, "trained_with": entry.config.iterations}
+                rows.append({**row, "iterations": iterations, "error": error, "loss": loss})
+                say(f"{name}, T = {iterations}: {error:.2f} %, loss {loss:.4f}")
+            with results.changing(SHIPPED) as result:
+                results.put(result, rows, "model", place=device.of(network))
+        return results.begun(SHIPPED)
 
 
 @device.or_cpu

@@ -5,7 +5,7 @@ Only rows of one data set and of as many images compare: a part of the result. c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,15 @@ from capsviz.data.folder import full_name, parted
 from capsviz.errors import CapsvizError
 from capsviz.experiments import results
 from capsviz.network import METHODS
+from capsviz.training.recipes import own
+
+
+def own_of(models: Iterable[str], data: str = "") -> bool:
+    """Whether what is measured is of a folder of images, or of models that do not ship; raises ZooError.
+
+    Results of such stand `apart`.
+    """
+    return in_class_order(data) or own(map(zoo.entry, models))
 
 
 def sampled(data: str, split: str, count: int, models: Sequence[str] | None) -> ImageSet:

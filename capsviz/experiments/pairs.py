@@ -18,7 +18,8 @@ from torch import Tensor
 from capsviz import device, zoo
 from capsviz.data import load, to_bytes, to_float
 from capsviz.experiments import results, seeds
-from capsviz.experiments.multi import NAME
+from capsviz.experiments.moving import own_of
+from capsviz.experiments.multi import NAME, shipped
 from capsviz.experiments.seeds import steps_of
 from capsviz.files import CheckpointError, read_tensors, write_tensors
 from capsviz.network import METHODS, CapsNet, strongest
@@ -95,21 +96,22 @@ def run(runs: Path | None = None, *, say: Callable[[str], None] = lambda _: None
     A run counts where its error is among the results (`capsviz zoo seeds`). Models drawn before stay. Raises
     CheckpointError for a damaged run, DatasetMissing.
     """
-    networks = list(_networks(runs))
-    if not networks:
-        return
-    pixels, labels = load(NAME, "test").batch(torch.arange(COUNT))
-    drawn = {}
-    for by, network in networks:
-        drawn[by.name] = Drawn(by, *draw(network, to_float(pixels), labels))
-        say(f"{by.name}: {COUNT} images drawn")
-    tensors = {"images": pixels, "labels": labels}
-    with results.held():
-        before = read()
-        kept = ({one.by.name: one for one in before.drawn} if before else {}) | drawn
-        for name, one in kept.items():
-            tensors |= {f"{name}.classes": one.classes, f"{name}.drawings": one.drawings}
-        write_tensors(path(), tensors, {"models": [asdict(one.by) for one in kept.values()]})
+    with results.apart(own_of(shipped())):
+        networks = list(_networks(runs))
+        if not networks:
+            return
+        pixels, labels = load(NAME, "test").batch(torch.arange(COUNT))
+        drawn = {}
+        for by, network in networks:
+            drawn[by.name] = Drawn(by, *draw(network, to_float(pixels), labels))
+            say(f"{by.name}: {COUNT} images drawn")
+        tensors = {"images": pixels, "labels": labels}
+        with results.held():
+            before = read()
+            kept = ({one.by.name: one for one in before.drawn} if before else {}) | drawn
+            for name, one in kept.items():
+                tensors |= {f"{name}.classes": one.classes, f"{name}.drawings": one.drawings}
+            write_tensors(path(), tensors, {"models": [asdict(one.by) for one in kept.values()]})
 
 
 @device.or_cpu

@@ -34,7 +34,8 @@ _own = ContextVar("own", default=False)
 def folder() -> Path:
     """`benchmarks/results/`, which come with capsviz, or what the environment variable CAPSVIZ_RESULTS names.
 
-    Within `apart`, unless that is set, `results` in the current folder.
+    Within `apart`, as all functions are that measure images or models of one's own, `results` in the current folder
+    unless that is set.
     """
     return places.chosen("CAPSVIZ_RESULTS", "results" if _own.get() else places.root() / "benchmarks" / "results")
 

@@ -22,7 +22,7 @@ from capsviz.data import ImageSet
 from capsviz.data.viewpoint import affine, shift
 from capsviz.errors import listed
 from capsviz.experiments import chance, moving, results
-from capsviz.experiments.moving import compared, measured, sampled, tables, which
+from capsviz.experiments.moving import candidates, compared, measured, own_of, sampled, tables, which
 from capsviz.network import METHODS
 from capsviz.training.evaluate import evaluate
 
@@ -51,31 +51,32 @@ def run(
     count: so many test images. A row is added as soon as it is measured, and what stands is skipped; a model
     whose weights changed is measured again. Raises CapsvizError as `sampled` and `compared`.
     """
-    images = sampled(data, "test", count, models)
-    for entry in compared(NAME, images, models):
-        done = measured(results.begun(NAME), entry.name, images.name, "kind", "amount", *COUNTS)
-        wanted = [setting for setting in settings if (*setting, len(images)) not in done]
-        network = zoo.load_network(entry.name) if wanted else None
-        for kind, amount in wanted:
-            assert network is not None
-            moved = moved_images(images, kind, amount)
-            found = evaluate(network, moved)
-            row = {
-                "model": entry.name,
-                "data": images.name,
-                "routing": entry.routing,
-                "sha256": entry.sha256,
-                **{f"seen_{name}": seen(entry.command, option) for name, option in SEEN.items()},
-                "kind": kind,
-                "amount": amount,
-                "count": found.count,
-                "error": found.error,
-                "ink": ink_left(images, moved),
-            }
-            with results.changing(NAME) as result:
-                results.put(result, [row], "model", "data", "kind", "amount", *COUNTS, place=device.of(network))
-            say(f"{entry.name}, {kind} {amount}: {found.error:.2f} % of {found.count}")
-    return results.begun(NAME)
+    with results.apart(own_of(models or candidates(data), data)):
+        images = sampled(data, "test", count, models)
+        for entry in compared(NAME, images, models):
+            done = measured(results.begun(NAME), entry.name, images.name, "kind", "amount", *COUNTS)
+            wanted = [setting for setting in settings if (*setting, len(images)) not in done]
+            network = zoo.load_network(entry.name) if wanted else None
+            for kind, amount in wanted:
+                assert network is not None
+                moved = moved_images(images, kind, amount)
+                found = evaluate(network, moved)
+                row = {
+                    "model": entry.name,
+                    "data": images.name,
+                    "routing": entry.routing,
+                    "sha256": entry.sha256,
+                    **{f"seen_{name}": seen(entry.command, option) for name, option in SEEN.items()},
+                    "kind": kind,
+                    "amount": amount,
+                    "count": found.count,
+                    "error": found.error,
+                    "ink": ink_left(images, moved),
+                }
+                with results.changing(NAME) as result:
+                    results.put(result, [row], "model", "data", "kind", "amount", *COUNTS, place=device.of(network))
+                say(f"{entry.name}, {kind} {amount}: {found.error:.2f} % of {found.count}")
+        return results.begun(NAME)
 
 
 def moved_images(images: ImageSet, kind: str, amount: int) -> ImageSet:

@@ -14,6 +14,7 @@ from capsviz import zoo
 from capsviz.data import title_of
 from capsviz.experiments import results
 from capsviz.experiments.convergence import settings
+from capsviz.experiments.moving import own_of
 from capsviz.experiments.seed_means import SeedMean, seed_count, seed_means
 from capsviz.experiments.sweep import digits
 from capsviz.network import METHODS
@@ -44,14 +45,15 @@ def shipped() -> list[str]:
 
 def measure_shipped() -> dict[str, Any]:
     """Which shares of b are zero, by `Sparsity`, in the models with a decoder that ship; written as a result file."""
-    rows = []
-    for entry in map(zoo.entry, shipped()):
-        found = sparsity(zoo.load(entry.name).get_buffer("coefficients"))
-        row = {"model": entry.name, "data": entry.data, "routing": entry.routing, "sha256": entry.sha256}
-        rows.append(row | asdict(found))
-    result = {"experiment": SHIPPED, "rows": rows} | results.machine()
-    results.write(SHIPPED, result)
-    return result
+    with results.apart(own_of(shipped())):
+        rows = []
+        for entry in map(zoo.entry, shipped()):
+            found = sparsity(zoo.load(entry.name).get_buffer("coefficients"))
+            row = {"model": entry.name, "data": entry.data, "routing": entry.routing, "sha256": entry.sha256}
+            rows.append(row | asdict(found))
+        result = {"experiment": SHIPPED, "rows": rows} | results.machine()
+        results.write(SHIPPED, result)
+        return result
 
 
 def of_shipped(result: dict[str, Any] | None) -> list[str]:

@@ -21,7 +21,7 @@ from capsviz.data import ImageSet, to_float
 from capsviz.data.viewpoint import CHANGES, Change, transformed
 from capsviz.errors import CapsvizError
 from capsviz.experiments import chance, moving, results
-from capsviz.experiments.moving import compared, measured, sampled, tables, which
+from capsviz.experiments.moving import candidates, compared, measured, own_of, sampled, tables, which
 from capsviz.network import METHODS, Network
 
 NAME = "viewpoint"
@@ -46,46 +46,48 @@ def run(
     measured. A row is added as soon as it is measured, and what stands is skipped; a model whose weights changed is
     measured again. Raises CapsvizError where a class has too few images to fit on, and as `sampled` and `compared`.
     """
-    both = [
-        (sampled(data, split, count, models), seed) for split, count, seed in (("train", fitted, 0), ("test", held, 1))
-    ]
-    data = both[0][0].name
-    entries = compared(NAME, both[0][0], models)
-    least = 2 if all(entry.has_capsules for entry in entries) else COMPONENTS
-    for label, name in enumerate(both[0][0].classes):
-        if (few := int((both[0][0].labels == label).sum())) < least:
-            raise CapsvizError(
-                f"Of class {name} there are {few} among the {which(data, f'{fitted:,}')} training images of {data} and "
-                f"{least} are needed to fit on; give more with --fitted."
-            )
-    for entry in entries:
-        done = measured(results.begun(NAME), entry.name, data, "change", *COUNTS)
-        sizes = tuple(len(images) for images, _ in both)
-        for change in (CHANGES[change] for change in changes if (change, *sizes) not in done):
-            network = zoo.load_network(entry.name)
-            fit, test = (seen(network, images, change, seed) for images, seed in both)
-            count = fit.numbers.shape[1]
-            rows = []
-            for components in (None, COMPONENTS) if not entry.has_capsules else (None,):
-                told = recovered(fit, test, components)
-                row = {
-                    "model": entry.name,
-                    "data": data,
-                    "routing": entry.routing,
-                    "sha256": entry.sha256,
-                    "change": change.name,
-                    "fitted": sizes[0],
-                    "held": sizes[1],
-                    "numbers": components or count,
-                    "of": count,
-                    "r2": told.r2,
-                    "r2_error": told.error,
-                }
-                rows.append(row)
-                say(f"{called(row)}, {change.title.lower()}: R² {row['r2']:.3f}")
-            with results.changing(NAME) as result:
-                results.put(result, rows, "model", "data", "change", *COUNTS, place=device.of(network))
-    return results.begun(NAME)
+    with results.apart(own_of(models or candidates(data), data)):
+        both = [
+            (sampled(data, split, count, models), seed)
+            for split, count, seed in (("train", fitted, 0), ("test", held, 1))
+        ]
+        data = both[0][0].name
+        entries = compared(NAME, both[0][0], models)
+        least = 2 if all(entry.has_capsules for entry in entries) else COMPONENTS
+        for label, name in enumerate(both[0][0].classes):
+            if (few := int((both[0][0].labels == label).sum())) < least:
+                raise CapsvizError(
+                    f"Of class {name} there are {few} among the {which(data, f'{fitted:,}')} training images of {data} "
+                    f"and {least} are needed to fit on; give more with --fitted."
+                )
+        for entry in entries:
+            done = measured(results.begun(NAME), entry.name, data, "change", *COUNTS)
+            sizes = tuple(len(images) for images, _ in both)
+            for change in (CHANGES[change] for change in changes if (change, *sizes) not in done):
+                network = zoo.load_network(entry.name)
+                fit, test = (seen(network, images, change, seed) for images, seed in both)
+                count = fit.numbers.shape[1]
+                rows = []
+                for components in (None, COMPONENTS) if not entry.has_capsules else (None,):
+                    told = recovered(fit, test, components)
+                    row = {
+                        "model": entry.name,
+                        "data": data,
+                        "routing": entry.routing,
+                        "sha256": entry.sha256,
+                        "change": change.name,
+                        "fitted": sizes[0],
+                        "held": sizes[1],
+                        "numbers": components or count,
+                        "of": count,
+                        "r2": told.r2,
+                        "r2_error": told.error,
+                    }
+                    rows.append(row)
+                    say(f"{called(row)}, {change.title.lower()}: R² {row['r2']:.3f}")
+                with results.changing(NAME) as result:
+                    results.put(result, rows, "model", "data", "change", *COUNTS, place=device.of(network))
+        return results.begun(NAME)
 
 
 def seen(network: Network, images: ImageSet, change: Change, seed: int) -> Seen:

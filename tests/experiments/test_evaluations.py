@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
@@ -30,6 +33,7 @@ from capsviz.experiments import (
     results,
     robustness,
     seeds,
+    sparsity,
     table2,
     viewpoint,
 )
@@ -252,6 +256,32 @@ def test_what_is_measured_of_ones_own_images_is_kept_apart_from_what_ships_and_t
     assert results.folder() == tmp_path / "shipped" / "benchmarks" / "results"
     monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
     assert {row["model"] for row in known(results.read("robustness"))["rows"]} == {name}
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        lambda name: robustness.run("digits", [name], 10, settings=[("shift", 0)]),
+        lambda name: viewpoint.run("digits", [name], 100, 20, changes=["right"]),
+        lambda name: iterations.ask_shipped([name], count=5),
+        lambda name: multi.run(),
+        lambda name: sparsity.measure_shipped(),
+    ],
+    ids=["robustness", "viewpoint", "iterations", "multi", "sparsity"],
+)
+def test_functions_leave_the_results_that_ship_as_they_are_where_models_are_ones_own(measure, tmp_path, monkeypatch):
+    ships = tmp_path / "shipped" / "benchmarks" / "results"
+    shutil.copytree(places.root() / "benchmarks" / "results", ships)
+    zoos.copied(tmp_path / "zoo", "digits-dr")
+    monkeypatch.setattr(places, "root", lambda: tmp_path / "shipped")
+    monkeypatch.delenv("CAPSVIZ_RESULTS")
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+    monkeypatch.chdir(tmp_path)
+    before = {path: path.read_bytes() for path in ships.rglob("*.*")}
+    measured = measure("digits-dr")
+    assert {path: path.read_bytes() for path in ships.rglob("*.*")} == before
+    written = {path.name: json.loads(path.read_text()) for path in Path("results").glob("*.json")}
+    assert list(written.values()) == ([measured] if measured["rows"] or "machine" in measured else [])
 
 
 def test_what_a_turn_adds_in_rounding_leaves_a_result_that_can_be_read(folder, mnist_root, monkeypatch):

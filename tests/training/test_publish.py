@@ -10,7 +10,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from capsviz import data, zoo
+from capsviz import data, places, zoo
 from capsviz.analysis import exchange
 from capsviz.commands.main import app
 from capsviz.experiments import seeds
@@ -75,11 +75,14 @@ def test_in_eight_bits_a_model_takes_half_the_room_and_is_measured_as_everybody_
 
 
 def test_a_published_model_takes_the_place_of_another(run, empty_zoo, tmp_path, monkeypatch):
-    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setattr(places, "root", lambda: tmp_path / "shipped")
+    monkeypatch.chdir(tmp_path)
     old = publish(run)
     curves = (empty_zoo / old.curves).read_text()
     command("zoo", "add", run, "--name", "new", "--replaces", "digits-l1-fc")
     assert list(zoo.models()) == ["new"] and zoo.successors() == {"digits-l1-fc": "new"}
+    assert not (tmp_path / "shipped").exists(), "a model of one's own leaves the results that ship as they are"
+    monkeypatch.setenv("CAPSVIZ_RESULTS", str(tmp_path / "results"))
     kept = seeds.recorded()["digits-l1-fc"]
     steps = json.loads((run / SUMMARY).read_text())["steps"]
     assert (kept.errors, kept.steps, kept.command) == ((old.test_error,), steps, old.command)
