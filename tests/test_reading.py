@@ -291,6 +291,7 @@ def test_images_are_converted_or_refused_in_one_sentence():
         (images[0], "these are 1 × 28 × 28"),
         (images.expand(2, 3, 28, 28), "2 × 3 × 28 × 28"),
         (images[:0], "no image in the batch"),
+        (images.float().to("meta"), r"The images are no real numbers .*\(torch.float32 on meta\)"),
         ("digit", "The images are no real numbers in rows of one length"),
         ([1, 2], "these are 2; resize or stack"),
     ):

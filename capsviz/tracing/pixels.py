@@ -40,13 +40,13 @@ def tensor_of(given: object, name: str, error: type[CapsvizError]) -> Tensor:
             found = torch.from_numpy(array.astype(array.dtype.newbyteorder("="), copy=False))
     except (TypeError, ValueError, RuntimeError) as inner:
         raise _no_numbers(given, name, error) from inner
-    if found.is_complex():
+    if found.is_complex() or found.is_meta:
         raise _no_numbers(given, name, error)
     return found
 
 
 def _no_numbers(given: object, name: str, error: type[CapsvizError]) -> CapsvizError:
-    kind = type(given).__name__
+    kind = f"{given.dtype} on {given.device}" if isinstance(given, Tensor) else type(given).__name__
     return error(f"The {name} are no real numbers in rows of one length ({kind}); give a tensor or an array of them.")
 
 

@@ -403,8 +403,11 @@ def test_numbers_are_taken_in_whatever_holds_them(kind, unchecked_types):
 
 @pytest.mark.parametrize(
     "given",
-    [None, "votes", [[1.0, 2.0], [3.0]], [torch.zeros(2), torch.zeros(3)], NUMBERS + 1j, NUMBERS.numpy() + 1j],
-    ids=["none", "text", "ragged lists", "ragged tensors", "complex tensor", "complex array"],
+    [
+        *(None, "votes", [[1.0, 2.0], [3.0]], [torch.zeros(2), torch.zeros(3)], NUMBERS + 1j, NUMBERS.numpy() + 1j),
+        NUMBERS.to("meta"),
+    ],
+    ids=["none", "text", "ragged lists", "ragged tensors", "complex tensor", "complex array", "meta"],
 )
 def test_what_holds_no_numbers_is_answered_in_one_sentence(given, unchecked_types):
     with pytest.raises(
