@@ -46,6 +46,18 @@ print(list(comparison.compare(["digits-em", "digits-l2"], capsviz.data.to_float(
     assert run(code, EXTRAS).strip() == "['digits-em', 'digits-l2']"
 
 
+def test_a_training_says_what_to_install():
+    code = """
+from capsviz.training.processes import launch
+try:
+    launch("cpu", "auto")
+except capsviz.CapsvizError as error:
+    print(error)
+"""
+    said = run("import capsviz" + code)
+    assert said == 'Training needs lightning_fabric; run `pip install "capsviz[training]"`.\n'
+
+
 def test_the_command_line_answers():
     code = """
 from capsviz.commands.main import main

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from capsviz.device import chosen
+from capsviz.errors import needed
 from capsviz.training.config import SettingsError
 
 # A later reason outranks an earlier one when processes disagree.
@@ -23,12 +24,10 @@ def launch(device: str | None, precision: str) -> Any:
     """A Fabric on the chosen device, joined to the other processes where torchrun started several.
 
     device: as `capsviz.device.chosen` takes it. precision: Fabric's name for it, or "auto". Raises DeviceError where
-    there is no such device, SettingsError where Fabric is not installed.
+    there is no such device, CapsvizError where Fabric is not installed.
     """
-    try:
+    with needed("training", "Training"):
         from lightning_fabric import Fabric
-    except ImportError as error:
-        raise SettingsError("Training needs lightning-fabric; run `pip install lightning-fabric`.") from error
 
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)
     place = chosen(device)
