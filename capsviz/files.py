@@ -66,10 +66,10 @@ def write_together(contents: Mapping[Path, Content]) -> None:
     unfinished: dict[Path, Path] = {}
     try:
         for path, content in contents.items():
-            with _sentences(path):
+            with sentences(path):
                 unfinished[path] = _written_beside(path, content)
         for path in contents:
-            with _sentences(path):
+            with sentences(path):
                 _once_let_go(partial(os.replace, unfinished[path], path))
         for folder in {path.parent for path in contents}:
             _sync_folder(folder)
@@ -80,7 +80,7 @@ def write_together(contents: Mapping[Path, Content]) -> None:
 
 def remove(path: Path) -> None:
     """Remove a file, if it is there; raises WriteError where that cannot be."""
-    with _sentences(path):
+    with sentences(path):
         _once_let_go(partial(path.unlink, missing_ok=True))
 
 
@@ -131,7 +131,7 @@ def _sync_folder(folder: Path) -> None:
 
 def make_folder(path: Path) -> None:
     """Make a folder and those above it; raises WriteError where that cannot be."""
-    with _sentences(path):
+    with sentences(path):
         path.mkdir(parents=True, exist_ok=True)
 
 
@@ -146,7 +146,7 @@ def locked(folder: Path, doing: str, *, wait: bool) -> Iterator[None]:
     made = [each for each in (folder, *folder.parents) if not each.exists()]
     make_folder(folder)
     lock = FileLock(folder / LOCK, blocking=wait, is_singleton=False)
-    with _sentences(folder):
+    with sentences(folder):
         try:
             lock.acquire()
         except Timeout as error:
@@ -169,7 +169,8 @@ def locked(folder: Path, doing: str, *, wait: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _sentences(path: Path) -> Iterator[None]:
+def sentences(path: Path) -> Iterator[None]:
+    """Raise WriteError for what the system refuses meanwhile, of a file or folder that is written."""
     try:
         yield
     except OSError as error:

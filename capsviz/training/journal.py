@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from capsviz.files import CheckpointError, write
+from capsviz.files import CheckpointError, sentences, write
 from capsviz.reading import Number, parsed, refused, understood
 
 METRICS = "metrics.jsonl"
@@ -132,11 +132,12 @@ class Journal:
     def write(self, kind: str, line: dict[str, Any]) -> None:
         """Append one line of metrics; `kind` is "train" (a stretch of steps) or "epoch" (with validation)."""
         line = {"kind": kind, **line}
-        self.file.write(json.dumps(line) + "\n")
-        if self.board:
-            for name, value in line.items():
-                if isinstance(value, (int, float)) and name != "step":
-                    self.board.add_scalar(f"{kind}/{name}", value, line["step"])
+        with sentences(self.folder):
+            self.file.write(json.dumps(line) + "\n")
+            if self.board:
+                for name, value in line.items():
+                    if isinstance(value, (int, float)) and name != "step":
+                        self.board.add_scalar(f"{kind}/{name}", value, line["step"])
         if self.watch:
             self.watch(line)
 
@@ -162,6 +163,7 @@ class Journal:
         """Flush and close; the journal says nothing afterwards."""
         if self.bar:
             self.bar.stop()
-        if self.board:
-            self.board.close()
-        self.file.close()
+        with sentences(self.folder):
+            if self.board:
+                self.board.close()
+            self.file.close()

@@ -22,7 +22,7 @@ from capsviz.files import CheckpointError, WriteError, read_tensors, write_tenso
 from capsviz.training import loop, processes, step
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
-from capsviz.training.journal import read_metrics
+from capsviz.training.journal import Journal, read_metrics
 from capsviz.training.running_means import RunningMeans
 from capsviz.training.runs import open_run
 from tests.known import known
@@ -211,6 +211,17 @@ def test_a_write_that_fails_midway_leaves_the_checkpoint_of_before(tmp_path, mon
     assert list(tmp_path.iterdir()) == [path]
     tensors, header = read_tensors(path)
     assert header["step"] == 1 and tensors["model/x"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here that is always full")
+def test_metrics_that_find_no_room_are_told_in_one_sentence(tmp_path):
+    journal = Journal(tmp_path, start=0, total=2, quiet=True)
+    journal.file.close()
+    journal.file = Path("/dev/full").open("a", encoding="utf-8", buffering=1)  # noqa: SIM115
+    for tried in (lambda: journal.write("train", {"step": 1}), journal.close):
+        with pytest.raises(WriteError, match=rf"^{tmp_path} could not be written \(No space .*; make room and try ag"):
+            tried()
+    assert journal.file.closed
 
 
 @pytest.mark.parametrize("content", [b"", b"no tensors at all", b"\xff" * 64])
