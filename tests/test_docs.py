@@ -70,6 +70,13 @@ def test_the_lines_of_python_on_a_page_run(page: str, tmp_path: Path, monkeypatc
     assert (tmp_path / "digits.safetensors").is_file() and len(own) > 1
 
 
+def test_pages_and_notebooks_install_from_the_clone_alone():
+    pages = [*PAGES, *(ROOT / "docs" / "notebooks").glob("*.ipynb")]
+    texts = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    wanted = re.findall(r'pip install \\?"(.*?)\\?"', texts)
+    assert len(wanted) > 5 and [each for each in wanted if not re.fullmatch(r"\.\[[a-z,]+\]", each)] == []
+
+
 def test_sources_are_cited_by_authors_and_year_or_by_title():
     files = [path for name in ("app", "capsviz", "docs", "tests") for path in (ROOT / name).rglob("*.py")]
     number = re.compile(r"\bseed 00\d", re.IGNORECASE)
