@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -91,13 +91,15 @@ class TraceSet:
         return f"<TraceSet of {len(self)} images in {self.folder}>"
 
     @classmethod
-    def open(cls, folder: str | Path) -> TraceSet:
-        """The set in a folder, or the traces in one file as a set; raises TraceError, in one sentence, where it is
-        missing, unfinished or damaged.
+    def open(cls, folder: str | Path | Sequence[str | Path]) -> TraceSet:
+        """The set in a folder, or the traces in one file, or in several in this order, as a set; raises TraceError, in
+        one sentence, where it is missing, unfinished or damaged, and for files that are not parts of one recording.
         """
+        if not isinstance(folder, str | Path):
+            return cls._of_files([Path(each) for each in folder])
         folder = Path(folder)
         if folder.is_file():
-            return cls._of_file(folder)
+            return cls._of_files([folder])
         index = folder / INDEX
         if not index.is_file():
             begun = len(list(folder.glob(SHARDS))) if folder.is_dir() else 0
@@ -124,19 +126,31 @@ class TraceSet:
         return cls(folder, asdict(content.recorded), content.shards)
 
     @classmethod
-    def _of_file(cls, path: Path) -> TraceSet:
-        """One trace file as a set of one shard; nobody says with which weights it was recorded, nor of what data."""
-        with tensor_file(path, "copy or record it again", TraceError, name=path.name) as file:
-            header = read_header(file.metadata, path)
-            count = check_layout(file, header)
-            last = f"layer{header.capsules.depth - 1}"
-            votes = f"{last}.votes" in file.names
-            # As many as were recorded, whatever the network takes by itself.
-            iterates = header.capsules.algorithm.iterates
-            iterations = file.shape(f"{last}.activations")[0] if iterates else None
+    def _of_files(cls, paths: list[Path]) -> TraceSet:
+        """Trace files as a set, a shard each; nobody says with which weights they were recorded, nor of what data."""
+        if not paths:
+            raise TraceError("There is no file of traces to open; give at least one.")
+        shards: list[Shard] = []
+        kinds = []
+        for path in paths:
+            with tensor_file(path, "copy or record it again", TraceError, name=path.name) as file:
+                header = read_header(file.metadata, path)
+                first = shards[-1].first + shards[-1].count if shards else 0
+                shards.append(Shard(str(path.absolute()), first, check_layout(file, header), path.stat().st_size))
+                kinds.append((header, _alike(file, header.capsules.algorithm.step)))
+                last = f"layer{header.capsules.depth - 1}"
+                votes = f"{last}.votes" in file.names
+                # As many as were recorded, whatever the network takes by itself.
+                iterates = header.capsules.algorithm.iterates
+                iterations = file.shape(f"{last}.activations")[0] if iterates else None
+            if kinds[-1] != kinds[0]:
+                raise TraceError(
+                    line(f"{path} and {paths[0]} are of different networks or routings; give parts of one recording.")
+                )
+        count = shards[-1].first + shards[-1].count
         recorded = {"model": header.name, "weights": "", "data": "", "split": "", "count": count}
         recorded |= {"iterations": iterations, "votes": votes, "float16": False, "images": ""}
-        return cls(path.parent, recorded, (Shard(path.name, 0, count, path.stat().st_size),))
+        return cls(paths[0].parent, recorded, tuple(shards))
 
     def __len__(self) -> int:
         return self.shards[-1].first + self.shards[-1].count if self.shards else 0
@@ -262,6 +276,15 @@ def image_axis(name: str, step: Any) -> int | None:
     if axes is None:
         return None if name == "gains" else 0
     return 1 + axes.index("batch") if "batch" in axes else None
+
+
+def _alike(file: TensorFile, step: Any) -> dict[str, Any]:
+    """What parts of one recording have in common: the numbers that all images share, and what one image has of each."""
+    found: dict[str, Any] = {}
+    for name in file.names:
+        axis, shape = image_axis(name, step), file.shape(name)
+        found[name] = file.finite(name).tolist() if axis is None else (*shape[:axis], *shape[axis + 1 :])
+    return found
 
 
 def _cut(name: str, places: slice, step: Any) -> tuple[slice, ...]:

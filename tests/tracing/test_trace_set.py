@@ -202,6 +202,39 @@ def test_a_missing_or_damaged_part_is_said_in_one_sentence(tmp_path):
         TraceSet.open(tmp_path / "nowhere")
 
 
+@pytest.mark.parametrize("routing", ["dr", "l2"])
+def test_own_votes_that_were_recorded_in_parts_open_as_one(routing, tmp_path):
+    votes, learned = torch.randn(5, 6, 3, 4, generator=torch.Generator().manual_seed(0)), torch.rand(6, 3)
+
+    def part(votes: Tensor, folder: str, **more) -> Path:
+        weights = {"coefficients": learned} if routing == "l2" else None
+        trace = capsviz.record(None, votes, routing, **({"weights": weights, "name": "mine"} | more))
+        trace.save(path := tmp_path / folder / "part.safetensors")
+        return path
+
+    parts = part(votes[:2], "a"), part(votes[2:], "b")
+    traces, whole = TraceSet.open(parts), Trace.open(part(votes, "whole"))
+    assert len(traces) == 5 and (tmp_path / "a") == traces.folder
+    for name, numbers in whole.tensors().items():
+        torch.testing.assert_close(traces[:].tensors()[name], numbers)
+        torch.testing.assert_close(traces.tensor(name), numbers)
+    with pytest.raises(TraceError, match="There is no file of traces to open"):
+        TraceSet.open([])
+    others = [part(votes[:, 1:], "fewer", **({"weights": {"coefficients": learned[1:]}} if routing == "l2" else {}))]
+    others += [part(votes, "named", name="other")]
+    others += [
+        part(votes, "again", weights={"coefficients": learned / 2})
+        if routing == "l2"
+        else part(votes, "T", iterations=2)
+    ]
+    for other in others:
+        with pytest.raises(TraceError) as caught:
+            TraceSet.open([parts[0], other])
+        assert str(caught.value) == (
+            f"{other} and {parts[0]} are of different networks or routings; give parts of one recording."
+        )
+
+
 @pytest.mark.long
 @pytest.mark.timeout(400)
 def test_two_processes_write_the_shards_that_one_writes(tmp_path):
