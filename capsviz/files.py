@@ -31,6 +31,8 @@ HEADER = "capsviz"
 LOCK = ".capsviz-lock"
 """What lies in a folder that was locked; the system knows who holds it, so that a killed process holds nothing."""
 UNFINISHED = ".tmp"
+OTHER = "give another path"
+"""What helps where one may not write, unless somebody knows better."""
 LET_GO = 2.0
 """Seconds after which who reads a file has let go of it."""
 _OURS = re.compile(rf"\.[a-z0-9_]{{8}}{re.escape(UNFINISHED)}$")
@@ -129,24 +131,24 @@ def _sync_folder(folder: Path) -> None:
             os.close(number)
 
 
-def make_folder(path: Path) -> None:
-    """Make a folder and those above it; raises WriteError where that cannot be."""
-    with sentences(path):
+def make_folder(path: Path, other: str = OTHER) -> None:
+    """Make a folder and those above it; raises WriteError, with `other` as the remedy, where that cannot be."""
+    with sentences(path, other):
         path.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
-def locked(folder: Path, doing: str, *, wait: bool) -> Iterator[None]:
+def locked(folder: Path, doing: str, *, wait: bool, other: str = OTHER) -> Iterator[None]:
     """Hold a folder against every other process and thread that locks it; what killed writers left in it is removed.
 
     doing: what the others do, "trains", for the sentence of Busy, which is raised at once unless one is to wait.
-    Folders that were made for it and stayed empty go again.
+    Folders that were made for it and stayed empty go again. other: how another folder is chosen.
     Raises WriteError where the folder cannot be made or written to.
     """
     made = [each for each in (folder, *folder.parents) if not each.exists()]
-    make_folder(folder)
+    make_folder(folder, other)
     lock = FileLock(folder / LOCK, blocking=wait, is_singleton=False)
-    with sentences(folder):
+    with sentences(folder, other):
         try:
             lock.acquire()
         except Timeout as error:
@@ -169,12 +171,13 @@ def locked(folder: Path, doing: str, *, wait: bool) -> Iterator[None]:
 
 
 @contextmanager
-def sentences(path: Path) -> Iterator[None]:
+def sentences(path: Path, other: str = OTHER) -> Iterator[None]:
     """Raise WriteError for what the system refuses meanwhile, of a file or folder that is written."""
     try:
         yield
     except OSError as error:
-        raise WriteError(unwritable(path, error)) from error
+        remedy = _REMEDIES.get(error.errno or 0, f"{other}, or see who may write there")
+        raise WriteError(line(f"{path} could not be written ({error.strerror or error}); {remedy}.")) from error
 
 
 _REMEDIES = {
@@ -185,12 +188,6 @@ _REMEDIES = {
     errno.ENOTDIR: "a part of the path is no folder; give another path",
     errno.EISDIR: "something else than a file is there; give another path",
 }
-
-
-def unwritable(path: Path, error: OSError) -> str:
-    """What is said of a file that cannot be written."""
-    remedy = _REMEDIES.get(error.errno or 0, "give another path, or see who may write there")
-    return line(f"{path} could not be written ({error.strerror or error}); {remedy}.")
 
 
 def write_json(path: Path, values: Mapping[str, Any], indent: int = 2) -> None:

@@ -268,6 +268,20 @@ def test_a_read_only_disk_is_one_sentence(tmp_path, monkeypatch):
         results.write("speed", {})
 
 
+def test_where_one_may_not_write_models_and_results_name_the_variable_that_chooses_another_folder(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Path, "mkdir", Mock(side_effect=PermissionError(errno.EACCES, "Permission denied")))
+    for variable, begun in (("CAPSVIZ_ZOO", zoo.manifest.changing), ("CAPSVIZ_RESULTS", results.held)):
+        monkeypatch.setenv(variable, str(tmp_path / "there"))
+        with pytest.raises(WriteError) as caught, begun():
+            pass
+        assert str(caught.value) == (
+            f"{tmp_path / 'there'} could not be written (Permission denied); set {variable} to another folder, or see "
+            "who may write there."
+        )
+
+
 def test_what_the_system_refuses_is_one_sentence_on_the_command_line(monkeypatch, capsys):
     refusal = PermissionError(errno.EACCES, "Permission denied", "a\nb")
     monkeypatch.setattr(main, "app", Mock(side_effect=refusal))

@@ -85,7 +85,7 @@ def begun(name: str) -> dict[str, Any]:
 
 def held() -> AbstractContextManager[None]:
     """Hold the folder against others who write results, who are waited for; raises WriteError."""
-    return locked(folder(), "writes results", wait=True)
+    return locked(folder(), "writes results", wait=True, other="set CAPSVIZ_RESULTS to another folder")
 
 
 def write(name: str, result: Mapping[str, Any]) -> Path:

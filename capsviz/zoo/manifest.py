@@ -264,7 +264,7 @@ def changing(files: Mapping[str, bytes] = MappingProxyType({})) -> Iterator[tupl
     leaves every model as it was. Files that no model has any longer are removed after it: it never names one that is
     not there. Another process that changes the manifest is waited for. Raises ZooError as `models` does, WriteError.
     """
-    with locked(folder(), "changes models", wait=True):
+    with locked(folder(), "changes models", wait=True, other="set CAPSVIZ_ZOO to another folder"):
         entries, moved = models(), successors()
         before = _files(entries)
         yield entries, moved
