@@ -175,7 +175,8 @@ export class Cells implements HandPanel {
   refresh(): void {
     const { state } = this.board;
     const [low, high] = this.scale.children;
-    [low.textContent, high.textContent] = this.scored ? [`≤ −${DEVIATIONS} σ`, `≥ ${DEVIATIONS} σ`] : ["≤ −1", "≥ +1"];
+    const ends = this.scored ? [`≤ −${DEVIATIONS} σ`, `≥ ${DEVIATIONS} σ`] : ["≤ −1", "≥ +1"];
+    [low.textContent, high.textContent] = this.board.decoder(this.lead) ? ends : ["", ""];
     this.rows.forEach(({ root, pick, cells }, label) => {
       const chosen = label === state.upper;
       root.classList.toggle("chosen", chosen);
@@ -200,7 +201,8 @@ export class Cells implements HandPanel {
     const { board } = this;
     const cell = this.rows[label].cells[d];
     const value = this.value(label, d);
-    if (this.written.get(cell) === value) return;
+    if (!board.decoder(this.lead)) cell.style.background = cell.textContent = ""; // whether it is told in σ, that says
+    if (!board.decoder(this.lead) || this.written.get(cell) === value) return;
     this.written.set(cell, value);
     const score = this.score(label, d, value);
     const end = this.scored ? DEVIATIONS : 1;

@@ -133,10 +133,19 @@ def test_a_slider_of_perturb_sends_no_weights_again(open_window: Callable[..., s
 
 
 def test_where_weights_cannot_be_fetched_messages_bring_them(open_window: Callable[..., sync_api.Page], address: str):
-    window = open_window()
+    window, asked = open_window(), list[sync_api.Route]()
+    window.route("**/_capsviz/packs/*", lambda route: asked.append(route))
+    visitor = Visitor(window, address)
+    window.goto(f"{address}/perturb?model=digits-dr&hand=cells")
+    cells = window.locator(".chosen .cell")
+    sync_api.expect(cells).to_have_count(16)
+    visitor.eventually(lambda: bool(asked), "a browser that asks for the weights")
+    # Which tell in what the numbers are told.
+    assert {*cells.all_inner_texts(), *window.locator(".cells-key span").all_inner_texts()} == {""}
     window.route("**/_capsviz/packs/*", lambda route: route.fulfill(status=404))
-    visitor = Visitor(window, address).open("perturb?model=digits-dr")
+    asked[0].fulfill(status=404)
     window.locator('.live-decoder[data-ready="true"]').wait_for()
+    assert "" not in cells.all_inner_texts()
     visitor.eventually(lambda: any("404" in problem for problem in visitor.problems), "what is not found")
     visitor.problems.clear()
     visitor.settle()
