@@ -36,6 +36,22 @@ DARK = {
 HARD = 0.25
 """Share of the pixels behind a text on which it may be hard to read: lines and points cross some words."""
 
+SPACED = """* { line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important; }
+p { margin-bottom: 2em !important; }"""
+"""How far apart a reader may set letters, words, lines and paragraphs (WCAG 2.2, 1.4.12)."""
+ADOPTED = """css => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(css);
+    document.adoptedStyleSheets.push(sheet);
+}"""
+WIDGETS = '[data-testid="stMain"] :is([role="radio"], [data-testid="stMetric"])'
+CUT = """widgets => widgets.flatMap((widget) => [...widget.querySelectorAll("p")].filter((words) => {
+    const range = new Range(), box = widget.getBoundingClientRect();
+    range.selectNodeContents(words);
+    const own = range.getBoundingClientRect();
+    return own.top < box.top - 1 || own.bottom > box.bottom + 1 || own.right > box.right + 1;
+}).map((words) => words.textContent))"""
+
 
 def asked(window: sync_api.Page, question: str) -> Any:
     """The page's answer to one of the questions in audit.js."""
@@ -142,3 +158,12 @@ def test_pages_can_be_read_are_described_and_say_where_they_are(
         assert written(), path
     visitor.leave()
     assert {path: found for path, found in wrong.items() if found} == {}
+
+
+def test_no_word_of_a_widget_is_cut_where_a_reader_sets_letters_apart(visitor: Visitor):
+    visitor.open("dynamic?model=digits-dr")
+    visitor.window.evaluate(ADOPTED, SPACED)
+    visitor.still()
+    widgets = visitor.window.locator(WIDGETS)
+    assert widgets.count() == 16
+    assert widgets.evaluate_all(CUT) == []
