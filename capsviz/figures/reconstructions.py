@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,12 +17,13 @@ from capsviz.figures.choosing import targets
 from capsviz.figures.describe import remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import image_axes, mosaic, numbers, on, pixels, png, reduced
+from capsviz.figures.text import unmarked
 from capsviz.figures.theme import TICK, caption, diverging_colours, ink, style
 
 GAP = 3
 """Between pictures side by side, in pixels of the pictures."""
-CELL, WORDS, FIGURE = 76, 21, 54
-"""Usual width of a picture, what is left below it for its figure, and the width of that, in pixels on screen."""
+CELL, WORDS, FIGURE, LETTER = 76, 21, 54, 8.5
+"""Width of a picture, what is left below it for its figure, the widths of that and of a bold letter, in pixels."""
 
 Images = Float[Tensor, "count *image"] | Float[ndarray, "count *image"]
 
@@ -57,7 +59,8 @@ def method_grid(
     scale = cell / width  # of a pixel of the pictures on screen
     if height is not None:
         scale = min(scale, ((height - margin["t"] - 8) / len(shots) - WORDS) / tall)
-    gap = max(GAP, round(FIGURE / scale) - width)
+    letters = max(len(unmarked(re.sub("<[^>]*>", "", line))) for head in heads for line in head.split("<br>"))
+    gap = max(GAP, round(max(FIGURE, min(LETTER * letters, cell)) / scale) - width)
     down, across = tall + round(WORDS / scale), width + gap
     whole = (len(shots) * down, count * across - gap)
     middles = [column * across + (width - 1) / 2 for column in range(count)]

@@ -102,6 +102,18 @@ def test_the_image_on_stage_is_framed_and_a_click_stands_for_an_image(images):
     assert not grid(images, on_stage=17).layout.shapes
 
 
+@pytest.mark.parametrize(("name", "apart"), [("cat", 54), ("automob…", 68), ("&lt;b&gt;&lt;b&gt;", 54), ("x" * 30, 76)])
+def test_where_the_grid_is_low_its_columns_leave_the_words_above_them_their_room(name: str, apart: int):
+    images = torch.rand(2, 3, 32, 32)
+    rows = {"Input": images, "DR": images, "EM": images}
+    heads = [f"1<br><b>{name}</b>", "2<br><b>cat</b>"]
+    figure = method_grid(rows, heads=heads, chosen=[1, 2], texts={row: ["", ""] for row in rows}, height=250)
+    first, second = figure.layout.xaxis.tickvals
+    bottom, top = figure.layout.yaxis.range
+    on_screen = (figure.layout.height - figure.layout.margin.t - 8) / abs(bottom - top)
+    assert (second - first) * on_screen == pytest.approx(apart, abs=3)
+
+
 def test_colours_keep_their_channels_in_the_grid():
     images = torch.rand(1, 3, 8, 8)
     figure = method_grid({"Input": images}, heads=["0"], chosen=[0], texts={"Input": [""]})
