@@ -25,8 +25,8 @@ Part = Literal["image", "primary", "routing", "class", "reconstruction"]
 _SPANS: dict[str, Span] = {
     "image": (0.0, 0.13),
     "primary": (0.215, 0.485),
-    "routing": (0.505, 0.595),
-    "class": (0.605, 0.765),
+    "routing": (0.495, 0.585),
+    "class": (0.612, 0.772),
     "reconstruction": (0.865, 0.995),
 }
 _LOW, _HIGH = 0.0, 0.84
@@ -105,7 +105,8 @@ def _words(trace: Trace, image: int, highlight: Part | None, dark: bool) -> list
         arrows.append(("class", "reconstruction", "decoder"))
     words = [_title(text, _SPANS[stage], stage == highlight, dark) for stage, text in titles.items()]
     for start, end, text in arrows:
-        words += _arrow(_SPANS[start][1], _SPANS[end][0], text, highlight == "routing" and end == "class", dark)
+        between = _SPANS["routing"] if end == "class" else (_SPANS[start][1], _SPANS[end][0])
+        words += _arrow(between, text, highlight == "routing" and end == "class", dark)
     return words
 
 
@@ -230,10 +231,10 @@ def _frame(span: Span, dark: bool) -> dict[str, Any]:
     }
 
 
-def _arrow(start: float, end: float, text: str, lit: bool, dark: bool) -> list[dict[str, Any]]:
+def _arrow(between: Span, text: str, lit: bool, dark: bool) -> list[dict[str, Any]]:
     pen = ink(dark)
     colour = pen.accent if lit else pen.muted
-    middle, y = (start + end) / 2, (_LOW + _HIGH) / 2
+    middle, y = sum(between) / 2, (_LOW + _HIGH) / 2
     label = caption(
         f"<b>{text}</b>" if lit else text,
         middle,

@@ -190,6 +190,15 @@ def test_an_unknown_stage_is_refused(dr):
         network_strip(dr, highlight="nowhere")  # type: ignore[arg-type]  # what is refused here
 
 
+def test_the_frame_of_a_strip_as_narrow_as_it_gets_crosses_no_title(dr):
+    """Of 690 pixels, less its margins, in which “10 classes at the end” is 128 wide and the bold “Dynamic” 54."""
+    figure = network_strip(dr, highlight="routing")
+    (frame,) = figure.layout.shapes
+    at = {note.text: note.x for note in figure.layout.annotations}
+    assert (at["10 classes at the end"] - frame.x1) * 674 > 128 / 2 + frame.line.width / 2
+    assert at["<b>Dynamic<br>routing</b>"] == pytest.approx((frame.x0 + frame.x1) / 2)
+
+
 def test_a_strip_is_of_a_whole_network_and_not_of_a_layer_of_it():
     trace = capsviz.trace("digits-matrix", torch.rand(1, 1, 28, 28))
     with pytest.raises(FigureError, match="this is one layer of it; give the trace of the whole"):
