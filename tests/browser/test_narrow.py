@@ -114,11 +114,13 @@ def test_what_scrolls_sideways_is_moved_by_keys(caller: Visitor):
     sync_api.expect(strip).to_have_count(0)
 
 
-def test_a_finger_meets_the_row_of_a_capsule(caller: Visitor):
+def test_a_finger_meets_the_row_of_a_capsule_and_the_numbers_of_the_chosen_one(caller: Visitor):
     caller.open("perturb?model=mnist-dr-paper&hand=cells")
     rows = caller.window.locator(".live-decoder .row:not(.head)")
     sync_api.expect(rows).to_have_count(10)
     assert min(caller.box(each)["height"] for each in rows.all()) >= 28
+    widths = "cells => cells.map((cell) => cell.getBoundingClientRect().width)"
+    assert min(caller.window.locator(".chosen .cell").evaluate_all(widths)) >= 30
     caller.window.set_viewport_size({"width": 1280, "height": 844})
     assert min(caller.box(each)["height"] for each in rows.all()) >= 24
 
