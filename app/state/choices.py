@@ -266,9 +266,9 @@ class Choices:
         "the votes at their usual size",
     )
     """Steps by which the routing boards zoom into the votes, below 0 out of them."""
-    bare: bool = choice(flag("off", "value of heat"), False, "the couplings on the image", key="heat")
+    bare: bool = choice(flag("off", "heat"), False, "the couplings on the image", key="heat")
     """The boards show the image without the couplings laid over it."""
-    absolute: bool = choice(flag("off", "value of difference"), False, "what has changed", key="difference")
+    absolute: bool = choice(flag("off", "difference"), False, "what has changed", key="difference")
     """Under an intervention the boards show what is, not what has changed."""
     listed: str = choice(one_of(LISTED, "order of the list"), "share", "the capsules that give most", key="list")
     """Number by which the boards sort their list of capsules, one of `LISTED`."""
@@ -331,25 +331,25 @@ class Choices:
     """Mixtures: `full` covariances, or `diag`onal ones."""
     turn: int = choice(whole(0, TURNS - 1, f"There is no start “{{text}}” (0 to {TURNS - 1})"), 0, "the first start")
     """Mixtures: how often the circle of the first means is turned."""
-    voting: bool = choice(flag("votes", "reading of the points"), False, "a mixture of Gaussians", key="as")
+    voting: bool = choice(flag("votes", "as"), False, "a mixture of Gaussians", key="as")
     """Mixtures: the points are votes under EM routing, with `temperature` as λ."""
     beta_u: float = choice(_beta("βᵤ"), 0.0, "βᵤ = 0")
     """Mixtures, of routing: the cost of each vote received."""
     beta_a: float = choice(_beta("βₐ"), BETA_A, f"βₐ = {BETA_A:g}".replace("-", "−"))
     """Mixtures, of routing: up to which cost a parent is active."""
-    even: bool = choice(flag("even", "start of R"), False, "an R that the first E-step gives", key="R")
+    even: bool = choice(flag("even", "R"), False, "an R that the first E-step gives", key="R")
     """Mixtures, of routing: R begins as 1 / J."""
     point: int | None = choice(
         whole(0, MOST_POINTS - 1, f"There is no point “{{text}}” (0 to {MOST_POINTS - 1})"), None, "no point"
     )
     """Mixtures: the point that is looked at."""
-    held: bool = choice(flag("1", "value of check"), False, "the mixture alone", key="check")
+    held: bool = choice(flag("1", "check"), False, "the mixture alone", key="check")
     """Mixtures: our numbers are held against scikit-learn's."""
     offsets: tuple[float, ...] = choice(
         _OFFSETS, (), "the capsule as it is", kept=lambda choices: choices.hand != "cells"
     )
     """What Perturb adds to each dimension of the capsule; empty: nothing."""
-    wide: bool = choice(flag("wide", "slider range"), False, "the paper's range", key="range")
+    wide: bool = choice(flag("wide", "range"), False, "the paper's range", key="range")
     """The wider range of the Perturb sliders."""
     view: str = choice(one_of(VIEWS, "view"), "image", "one image")
     """What Compare shows, one of VIEWS."""
@@ -366,7 +366,7 @@ class Choices:
     """The two models whose difference counts; None: the first two of the data set."""
     measure: str = choice(one_of(MEASURES, "measure"), "mse")
     """By what models differ, and what is distributed: `mse`, `ssim`, or `drawings` (the drawings themselves)."""
-    errors: bool = choice(flag("errors", "picture"), False, "reconstructions", key="show")
+    errors: bool = choice(flag("errors", "show"), False, "reconstructions", key="show")
     """Error maps instead of reconstructions."""
     chart: str = choice(one_of(("violin", "ecdf"), "chart"), "violin")
     """Form of the distributions: `violin` or `ecdf`."""
@@ -382,7 +382,7 @@ class Choices:
     """What Results shows, by the name that the command line gives it."""
     hand: str = choice(one_of(HANDS, "way to move a capsule"), "sliders")
     """What Perturb moves the capsule by: `sliders`, `cells` (all capsules as a grid) or `walk` (to another capsule)."""
-    beside: bool = choice(flag("1", "value of beside"), False, "one model")
+    beside: bool = choice(flag("1", "beside"), False, "one model")
     """Perturb: all models of the data set that have a decoder, side by side."""
     to: tuple[int, int] | None = choice(TARGET, None, "a walk to the class that is second likely")
     """Where a walk ends: a class, and the number of an exemplar or `OWN`; None: at the class that is second likely."""
@@ -393,7 +393,7 @@ class Choices:
         key="walk",
     )
     """How far the walk is, 0 to 1."""
-    sphere: bool = choice(flag("sphere", "value of path"), False, "the straight walk", key="path")
+    sphere: bool = choice(flag("sphere", "path"), False, "the straight walk", key="path")
     """The walk goes along the sphere, not straight on."""
     exhibit: str = choice(one_of(EXHIBITS, "exhibit"), "squash", resets=("frame",))
     """What Basics shows: `squash`, the margin `loss`, or the `parts` of which class capsules are made."""
@@ -426,15 +426,15 @@ class Choices:
         "{parts} parts of each",
     )
     """Primary capsules that Basics shows of each class capsule."""
-    details: bool = choice(flag("1", "value of details"), False, "the page without its details")
+    details: bool = choice(flag("1", "details"), False, "the page without its details")
     """The panel at the end of a page is open."""
-    present: bool = choice(flag("1", "value of present"), False, "the page with its sidebar")
+    present: bool = choice(flag("1", "present"), False, "the page with its sidebar")
     """Presenter mode: no sidebar, large type, keys."""
     tour: str = choice(TOUR, "", "no tour", resets=("step",))
     """Name of the tour that is under way, as `app.tours.store` knows it; empty: none."""
     step: int = choice(whole(1, MOST_STEPS, f"A tour has no step “{{text}}” (1 to {MOST_STEPS})"), 1, "step {step}")
     """Step of that tour, counted from 1; beyond the last one it is the last."""
-    notes: bool = choice(flag_of("tour", "1", "value of notes"), False, "the page")
+    notes: bool = choice(flag_of("tour", "1", "notes"), False, "the page")
     """The speaker's notes on the tour in the place of the page; without a tour an ordinary page."""
     talk: str = choice(DRAFT, "", "no views of your own")
     """Name of the tour into which views are collected; empty: none yet."""

@@ -90,15 +90,21 @@ def one_of(values: Sequence[str], what: str) -> Codec:
     return Codec(read, lambda random, *_: random.choice(values))
 
 
-def flag(word: str, what: str) -> Codec:
-    """A switch: in the link its word when it is on, and nothing else."""
-    read = one_of((word,), what).read
-    return Codec(lambda *given: read(*given) == word, lambda *_: True, lambda _: word)
+def flag(word: str, key: str) -> Codec:
+    """A switch: in the link its word when on, else nothing; for a 1 also what people write for on and off is read."""
+    meanings = {word: True} | ({"true": True, "false": False, "0": False} if word == "1" else {})
+
+    def read(text: str, *_: Any) -> bool:
+        if text not in meanings:
+            raise ValueError(f"A link says {key}={word} or leaves it out, not “{text}”")
+        return meanings[text]
+
+    return Codec(read, lambda *_: True, lambda _: word)
 
 
-def flag_of(name: str, word: str, what: str) -> Codec:
+def flag_of(name: str, word: str, key: str) -> Codec:
     """As `flag`, of another choice: off whatever the link says where that one has been left empty."""
-    alone = flag(word, what)
+    alone = flag(word, key)
     return Codec(
         lambda text, chosen, catalogue: alone.read(text, chosen, catalogue) and bool(getattr(chosen, name)),
         lambda _, chosen, __: bool(getattr(chosen, name)),

@@ -172,7 +172,7 @@ def test_a_link_to_a_pair_of_which_one_left_opens_its_successor_beside_the_other
             {"hand": "foot"},
             "There is no way to move a capsule “foot” (sliders, cells, walk); showing “sliders” instead.",
         ),
-        ({"beside": "no"}, "There is no value of beside “no” (1); showing one model instead."),
+        ({"beside": "no"}, "A link says beside=1 or leaves it out, not “no”; showing one model instead."),
         (
             {"to": "12.1"},
             "mnist-dr has no class “12” (0 to 9); showing a walk to the class that is second likely instead.",
@@ -183,8 +183,12 @@ def test_a_link_to_a_pair_of_which_one_left_opens_its_successor_beside_the_other
         ),
         ({"walk": "2"}, "A walk goes from 0 to 1; showing the start of the walk instead."),
         ({"walk": "far"}, "“far” is no share of a walk; showing the start of the walk instead."),
-        ({"path": "arc"}, "There is no value of path “arc” (sphere); showing the straight walk instead."),
-        ({"present": "yes"}, "There is no value of present “yes” (1); showing the page with its sidebar instead."),
+        ({"path": "arc"}, "A link says path=sphere or leaves it out, not “arc”; showing the straight walk instead."),
+        (
+            {"present": "yes"},
+            "A link says present=1 or leaves it out, not “yes”; showing the page with its sidebar instead.",
+        ),
+        ({"heat": "1"}, "A link says heat=off or leaves it out, not “1”; showing the couplings on the image instead."),
         (
             {"viewpoint": "tilt_3"},
             "There is no change of viewpoint “tilt” (rotation, right, down, scale, shear, brightness); "
@@ -196,13 +200,21 @@ def test_a_link_to_a_pair_of_which_one_left_opens_its_successor_beside_the_other
             {"viewpoint": "rotation"},
             "The rotation in the link, “”, is no number; showing the image as it is instead.",
         ),
-        ({"range": "huge"}, "There is no slider range “huge” (wide); showing the paper's range instead."),
+        ({"range": "huge"}, "A link says range=wide or leaves it out, not “huge”; showing the paper's range instead."),
     ],
 )
 def test_what_means_nothing_is_said_in_one_sentence_and_the_default_shown(query: dict[str, str], sentence: str):
     parsed, notices = parse(query, CATALOGUE)
     assert notices == (sentence,)
     assert parsed == Choices(query["model"] if query.get("model") in CATALOGUE.classes else "mnist-dr")
+
+
+def test_a_switch_in_a_link_reads_what_people_write_for_on_and_off():
+    for text, on in {"1": True, "true": True, "0": False, "false": False}.items():
+        assert parse({"present": text, "details": text}, CATALOGUE) == (
+            Choices("mnist-dr", present=on, details=on),
+            (),
+        ), text
 
 
 def test_a_link_names_any_type_of_a_convolutional_layer_also_beyond_the_classes():
