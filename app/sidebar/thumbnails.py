@@ -63,7 +63,7 @@ def show(scene: Scene) -> None:
         key="image_thumbs",
         format_func=shown.__getitem__,
         label_visibility="collapsed",
-        read=lambda picked, choices: {"image": choices.image if picked is None else picked},
+        read=lambda picked, now: {"image": picked} if picked is not None and _offered(now) == _offered(choices) else {},
     )
     st.pagination(pages, default=page + 1, max_visible_pages=3, key=widgets.key_of("thumbs_page"))
 
@@ -71,13 +71,18 @@ def show(scene: Scene) -> None:
 def _page(default: int, pages: int, choices: Choices) -> int:
     """The page of thumbnails: the one that holds the image, until the visitor leafs on."""
     # What is browsed is no choice that a link must carry, so it lives in the session alone.
-    source = (choices.source, choices.data, choices.split, choices.recording)
-    browsed = (choices.model, *source, choices.only, choices.image)
+    browsed = (choices.model, *_offered(choices), choices.only, choices.image)
     if st.session_state.get("browsed") != browsed or not 1 <= (widgets.shown("thumbs_page") or 0) <= pages:
         st.session_state["browsed"] = browsed
         widgets.place("thumbs_page", default + 1)
         return default
     return widgets.shown("thumbs_page") - 1
+
+
+def _offered(choices: Choices) -> tuple[str, ...]:
+    """What the images to choose from are of: with another, a place among them is that of another image."""
+    model = resources.entries()[choices.model]
+    return (model.data, choices.source, choices.data, choices.split, choices.recording)
 
 
 def _class_changes(label: int | None, choices: Choices, entry: Entry) -> dict[str, object]:

@@ -424,6 +424,21 @@ def test_browsing_a_class_shows_only_its_images(visit: Visit):
     assert "class 4" in spoken(app)
 
 
+def test_a_thumbnail_picked_before_those_of_another_data_set_are_drawn_picks_none_of_theirs(visit: Visit):
+    for choice in ("data", "model_data"):
+        app = visit(model="digits-dr", image=0)
+        app.selectbox(key=choice).set_value("mnist")
+        thumbnails(app).set_value(7)
+        app.run()
+        assert "image" not in app.query_params, choice
+        assert "MNIST test image" in spoken(app) and "test image 7" not in spoken(app), choice
+    app = visit("perturb", model="digits-dr", image=0)
+    app.radio(key="model").set_value("digits-l2")
+    thumbnails(app).set_value(7)
+    app.run()
+    assert (app.query_params["model"], app.query_params["image"]) == ("digits-l2", "7"), "the images are the same"
+
+
 def test_leafing_through_the_thumbnails_changes_no_image(visit: Visit):
     app = visit(model="digits-dr", image=20)
     leaf = app.get("pagination")[0]
