@@ -137,7 +137,12 @@ def _table(votes: PlaneVotes, iterations: int) -> dict[str, ndarray]:
 def by_itself() -> None:
     """The toy of the start page, without numbers: it plays by itself until a vote is dragged, or the link has some."""
     told = story()
-    _play(told["votes"], {}, "routing-toy-start", lambda votes: scene.keep("toy", WAYS, toy=votes), told)
+
+    def taken(votes: tuple[float, ...]) -> None:
+        before = scene.choices()  # out of the story, its frame is left with it: the toy then stands at the end
+        scene.keep("toy", WAYS, toy=votes, frame=before.frame if before.toy else None)
+
+    _play(told["votes"], {}, "routing-toy-start", taken, told)
 
 
 @st.fragment(key="toy")

@@ -185,7 +185,9 @@ export class Toy extends Board<Message> implements Holder {
   }
 
   private leave(): void {
-    if (this.sharedVotes.sends(this.votes)) this.tell("votes", this.votes);
+    if (!this.sharedVotes.sends(this.votes)) return;
+    if (this.message?.story) this.controls?.ended(); // what was the story's is at the end of what the host has
+    this.tell("votes", this.votes);
   }
 
   /** Route anew, and draw at the same place among the iterations. */

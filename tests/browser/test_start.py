@@ -107,6 +107,23 @@ def test_a_hand_takes_the_votes_and_one_back_gives_the_story_again(visitor: Visi
     visitor.eventually(lambda: toy(visitor, "toy.votes") == moved, "the votes of the hand after a reload")
 
 
+def test_votes_that_are_taken_where_the_story_stood_are_in_the_link_as_they_are_seen(visitor: Visitor):
+    def drags(parent: int, across: int) -> None:
+        at = toy(visitor, f"toy.parents[{parent}].plane.place(toy.votes[0][{parent}])")
+        box, before = visitor.box(visitor.window.locator(".toy canvas").nth(parent)), visitor.query()
+        visitor.drag(box["x"] + at["x"], box["y"] + at["y"], across, -60)
+        visitor.eventually(lambda: visitor.query() != before and "toy=" in visitor.query(), "the votes in the link")
+        visitor.settle()
+
+    visitor.open("start?model=digits-dr&frame=1")
+    drags(1, -60)
+    assert toy(visitor, "toy.controls.position") == 2 and "frame=" not in visitor.query(), "the end of what was routed"
+    visitor.press("ArrowLeft")
+    visitor.eventually(lambda: "frame=1" in visitor.query(), "where the own votes are looked at")
+    drags(0, -60)
+    assert toy(visitor, "toy.controls.position") == 1 and "frame=1" in visitor.query(), "it stays there"
+
+
 @pytest.mark.parametrize("link", ["?model=digits-dr&image=12", "?image=12&model=digits-dr", "?T=4"])
 def test_an_old_link_is_one_entry_and_back_leads_past_it(visitor: Visitor, link: str):
     visitor.open()
