@@ -45,9 +45,10 @@ def _describe_trace(trace: Trace, image: int) -> str:
     runner = f", ahead of {trace.classes[order[1]]} with {lengths[order[1]]:.2f}" if len(order) > 1 else ""
     pace = f" in {iterations(trace.layer.iterations)}" if algorithm.iterates else " in one pass"
     between = len(trace.layers) - 1
+    seen = f"image {image}" if len(trace.activations) > 1 else "the image"
     through = f" through {between} convolutional layers of capsules" if between else ""
     return (
         f"{algorithm.title} joins {rows * columns * types:,} {below} capsules ({rows} × {columns} positions, "
         f"{types} types) to {len(trace.classes)} {'classes' if trace.kind == 'class' else 'types'}{through}{pace}; "
-        f"image {image} is read as {trace.classes[best]} with {algorithm.strength.word} {lengths[best]:.2f}{runner}."
+        f"{seen} is read as {trace.classes[best]} with {algorithm.strength.word} {lengths[best]:.2f}{runner}."
     )

@@ -9,10 +9,11 @@ import plotly.graph_objects as go
 import pytest
 import torch
 
+import capsviz
 from capsviz import figures
 from capsviz.figures import FigureError, describe
 from capsviz.figures.theme import contrast
-from tests.figures.conftest import record
+from tests.figures.conftest import digits, record
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +69,7 @@ def test_a_trace_is_described_in_a_sentence(dr, em, l2):
         "Dynamic routing joins 288 primary capsules (6 × 6 positions, 8 types) to 10 classes"
     )
     assert f"in 4 iterations; image 0 is read as {best} with length {dr.activations[0].max():.2f}" in describe(dr)
+    assert "; the image is read as " in describe(capsviz.trace("digits-dr", digits()[1:2]))
     assert "with activation" in describe(em, image=2)
     assert "in one pass" in describe(l2)
 
