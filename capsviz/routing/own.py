@@ -15,6 +15,7 @@ GROUP = "capsviz.routing"
 """Of entry points, by which an installed package names its algorithms."""
 VARIABLE = "CAPSVIZ_ROUTINGS"
 """Of the environment, which names others as "module:name", with commas between them; the name of what is raised."""
+MEND = f"mend it, and let its file import of capsviz only {GROUP}"
 WANTED = ("name", "title", "short", "colour", "step", "page", "explanation")
 WITHOUT_CAPSULES = "cnn"
 """What stands beside the algorithms in every list."""
@@ -38,7 +39,9 @@ def add_own() -> None:
             fault = _fault(found, {*ALGORITHMS, *own, WITHOUT_CAPSULES})
         except Exception as error:
             found, why = None, f"{type(error).__name__}: {error}".splitlines()[0]
-            fault = f"cannot be imported ({why}); mend it, and let its file import of capsviz only {GROUP}"
+            lost = isinstance(error, ModuleNotFoundError) and f"{point.module}.".startswith(f"{error.name}.")
+            remedy = "write module:name, and name the folder of the module in PYTHONPATH" if lost else MEND
+            fault = f"cannot be imported ({why}); {remedy}"
         if USER in sys.modules and not before:
             fault = fault or f"imports {USER}; let its file import of capsviz only {GROUP}"
         if fault:

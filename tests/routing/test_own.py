@@ -50,12 +50,17 @@ class Bare(Algorithm):
 """
 
 
+ABSENT = "ModuleNotFoundError: No module named"
+ELSEWHERE = "write module:name, and name the folder of the module in PYTHONPATH."
+
+
 @pytest.fixture
 def own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[..., list[str]]]:
     """Writes modules, has the environment name algorithms of theirs, and gives the names that came in."""
     before = list(ALGORITHMS)
     monkeypatch.syspath_prepend(tmp_path)
     modules = {"paired": PAIRED, "ascent": ASCENT, "bare": BARE, "broken": "1 / 0"}
+    modules |= {"wanting": "import want", "round": "from round import circle"}
     for name, source in modules.items():
         (tmp_path / f"{name}.py").write_text(source)
 
@@ -93,7 +98,11 @@ def test_an_installed_package_names_its_own(own, tmp_path: Path):
 @pytest.mark.parametrize(
     ("value", "fault"),
     [
-        ("absent:Twice", "cannot be imported (ModuleNotFoundError: No module named 'absent'); mend it, and let"),
+        ("absent:Twice", f"cannot be imported ({ABSENT} 'absent'); {ELSEWHERE}"),
+        ("absent.inner:Twice", f"cannot be imported ({ABSENT} 'absent'); {ELSEWHERE}"),
+        ("paired.py:Twice", f"cannot be imported ({ABSENT} 'paired.py'; 'paired' is not a package); {ELSEWHERE}"),
+        ("wanting:Twice", f"cannot be imported ({ABSENT} 'want'); mend it, and let its file import of capsviz only"),
+        ("round:Twice", "cannot be imported (ImportError: cannot import name 'circle' from "),
         ("broken:Twice", "cannot be imported (ZeroDivisionError: division by zero); mend it, and let its file import"),
         ("paired:Small", "cannot be imported (TypeError: "),
         ("paired", "is none; derive it from capsviz.routing.Algorithm"),
@@ -112,6 +121,7 @@ def test_what_is_no_algorithm_is_refused_in_a_sentence(own, value: str, fault: s
     said = str(raised.value)
     refused = value.split(",")[-1]
     assert said.startswith(f"CAPSVIZ_ROUTINGS names {refused} as a routing algorithm, which {fault}")
+    assert ("PYTHONPATH" in said) is (ELSEWHERE in fault)
     assert said.endswith(".") and raised.value.name == "CAPSVIZ_ROUTINGS"
     assert len(ALGORITHMS) == 5, "none is taken in where one is refused"
 
