@@ -7,6 +7,7 @@ import { button, element } from "./dom";
 import { unpack } from "./message";
 import "./standalone-host.css";
 import { pngOf, svgOf } from "./picture";
+import { save } from "./save";
 
 const FIELD: Readonly<Record<string, string>> = { look: "looked", left: "state", lengths: "moved", rounds: "asked" }; // what is kept under another name
 
@@ -88,10 +89,4 @@ export class StandaloneHost {
 function isDark(colour: string): boolean {
   const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
   return red + green + blue < 384;
-}
-
-function save(file: Blob, name: string): void {
-  const href = URL.createObjectURL(file);
-  element("a", { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 40_000);
 }

@@ -83,6 +83,30 @@ def test_each_file_opens_again(opened: Visitor, chromium: sync_api.Browser, tmp_
     assert trace.classes == expected.classes
 
 
+def test_the_words_of_an_svg_stay_whole_where_its_typeface_is_missing(
+    opened: Visitor, chromium: sync_api.Browser, tmp_path: Path
+):
+    choose(opened, "Entropy")
+    opened.window.locator(".st-key-taken_preview .legendtext").first.wait_for()
+    svg = taken(opened, tmp_path, "SVG")
+    elsewhere = tmp_path / "elsewhere.svg"  # with letters far wider than those of the page
+    elsewhere.write_text(re.sub(r"font-family: [^;]*;", "font-family: monospace;", svg.read_text("utf-8")), "utf-8")
+    page = chromium.new_page()
+    page.goto(elsewhere.as_uri())
+    beyond = page.evaluate(
+        """() => {
+            const legend = document.querySelector(".legend .bg").getBoundingClientRect().right;
+            const right = (words) => words.getBoundingClientRect().right;
+            const edge = (words) => (words.matches(".legendtext") ? legend : document.documentElement.clientWidth);
+            return [...document.querySelectorAll("text")].filter((words) => right(words) > edge(words) + 1)
+                .map((words) => words.textContent);
+        }"""
+    )
+    page.close()
+    assert beyond == []
+    assert "middle 80 % of capsules" in "".join(ElementTree.parse(svg).getroot().itertext())
+
+
 @pytest.fixture
 def board(opened: Visitor, chromium: sync_api.Browser, tmp_path: Path) -> Iterator[sync_api.Page]:
     """The board that was taken away, opened from disk by a browser without a network."""
