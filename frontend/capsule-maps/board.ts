@@ -64,7 +64,8 @@ export class CapsuleMaps extends Board<Message> {
     // As high as the tiles may be, so that the numbers below them are on the screen; else one has to scroll.
     for (const map of this.maps) {
       const room = roomBelow(this.maps[0].tiles.canvas) - BELOW * this.look.scale;
-      map.tallest = room < 20 ? 260 : Math.max(144, Math.min(room, 0.44 * window.innerHeight));
+      const { beyond } = this.look;
+      map.tallest = room < 20 ? 260 * beyond : Math.max(144 * beyond, Math.min(room, 0.44 * window.innerHeight));
     }
     const charts = this.parts.filter((part) => part instanceof LineChart);
     if (charts.length) {

@@ -42,10 +42,10 @@ export class LineChart extends ScrubbedPanel<DrawState> implements Part {
    * As high as leaves the words their place in so many pixels; where that is too little one has to scroll. Whether it
    * is enough.
    */
-  within(pixels: number, { scale }: Look): boolean {
+  within(pixels: number, { scale, beyond }: Look): boolean {
     const tall = Math.floor(pixels - this.words.offsetHeight);
     const enough = tall >= LOWEST * scale;
-    this.tall = enough ? Math.min(tall, CHART * scale) : CHART;
+    this.tall = enough ? Math.min(tall, CHART * scale) : CHART * beyond;
     return enough;
   }
 
@@ -161,14 +161,14 @@ export class Histogram extends Panel<DrawState> implements Part {
   }
 
   override draw(state: DrawState): void {
-    this.resize(this.root.clientWidth, SPREAD);
+    this.resize(this.root.clientWidth, SPREAD * state.look.beyond);
     super.draw(state);
   }
 
   protected paint(pen: Pen, { look, now }: DrawState): void {
     const { theme } = look;
     const { width } = this;
-    const floor = SPREAD - 18 * look.scale;
+    const floor = this.height - 18 * look.scale;
     const counts = binned(now[0], this.far);
     const most = Math.max(...counts);
     const middle = (BINS - 1) / 2;
@@ -188,7 +188,7 @@ export class Histogram extends Panel<DrawState> implements Part {
     ] as const;
     for (const [align, share, text] of words) {
       pen.textAlign = align;
-      pen.fillText(text, share * width, SPREAD - 3);
+      pen.fillText(text, share * width, this.height - 3);
     }
     pen.textAlign = "left";
   }

@@ -176,7 +176,7 @@ export class Sight extends Panel<DrawState> implements Part {
   }
 
   override draw(state: DrawState): void {
-    this.width = Math.min(this.root.clientWidth, 190);
+    this.width = Math.min(this.root.clientWidth, 190 * state.look.beyond);
     const { image } = state.data.fields;
     if (image) this.height = (this.width * image[1]) / image[2];
     super.draw(state);

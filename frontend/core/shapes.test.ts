@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { Pen } from "./canvas";
 import type { Look } from "./look";
-import { bubble, fitted, within } from "./shapes";
+import { bubble, fitted, scaleBar, within } from "./shapes";
 
 test("a line that stays inside the box keeps its end", () => {
   assert.deepEqual(within([50, 50], [80, 20], 0, 0, 100, 100), [[80, 20], false]);
@@ -51,4 +51,28 @@ test("of several texts the first that fits is written, and only where none does 
   const family = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}";
   assert.equal(fitted(pen, `a${family}bcdef`, 100), `a${family}…`, "what is one sign is not cut");
   assert.equal(fitted(pen, `a${family}bcdef`, 99), "a…");
+});
+
+test("the numbers beside a row of colours stand at its middle, and in type of any size not far above it", () => {
+  for (const [scale, beyond] of [
+    [1, 1],
+    [1.725, 1],
+    [3.45, 2],
+  ]) {
+    const baselines: number[] = [];
+    let high = 0;
+    const pen = {
+      measureText: (text: string) => ({ width: 8 * scale * text.length }),
+      fillText: (_: string, __: number, y: number) => baselines.push(y),
+      fillRect: (...[, , , down]: number[]) => (high = down),
+    } as unknown as Pen;
+    const look = { scale, beyond, type: () => "", theme: { muted: "" } } as unknown as Look;
+    scaleBar(pen, 300, 20, ["red", "blue"], ["0", "1"], look);
+    const letters = 0.68 * 13 * scale; // how high a digit is
+    assert.equal(baselines.length, 2);
+    for (const baseline of baselines) {
+      assert.ok(Math.abs(baseline - letters / 2 - (20 + high / 2)) < 0.5);
+      assert.ok(baseline - letters > 18);
+    }
+  }
 });

@@ -163,6 +163,11 @@ export function fitted(pen: Pen, text: string | readonly string[], width: number
   return `${short()}…`;
 }
 
+/** How high a row of colours is, and how far below its upper edge the words beside it stand. */
+export function barOf({ beyond, scale }: Pick<Look, "beyond" | "scale">): { high: number; baseline: number } {
+  return { high: 13 * beyond, baseline: 6.5 * beyond + 4.5 * scale };
+}
+
 /** A row of colours that ends at x, with its ends in numbers. */
 export function scaleBar(
   pen: Pen,
@@ -173,16 +178,17 @@ export function scaleBar(
   look: Look,
   wide = Math.round(110 * look.beyond),
 ): void {
+  const bar = barOf(look);
   pen.font = look.type(13);
   pen.fillStyle = look.theme.muted;
   pen.textAlign = "right";
-  pen.fillText(high, x, y + 11);
+  pen.fillText(high, x, y + bar.baseline);
   const right = x - pen.measureText(high).width - 6;
   for (let k = 0; k < wide; k++) {
     pen.fillStyle = colours[Math.round(((colours.length - 1) * k) / (wide - 1))];
-    pen.fillRect(right - wide + k, y, 1.5, 13);
+    pen.fillRect(right - wide + k, y, 1.5, bar.high);
   }
   pen.fillStyle = look.theme.muted;
-  pen.fillText(low, right - wide - 6, y + 11);
+  pen.fillText(low, right - wide - 6, y + bar.baseline);
   pen.textAlign = "left";
 }

@@ -370,10 +370,10 @@ export class RoutingBoard extends Board<Message> {
     this.map.fit(whole, Math.round(wide ? Math.max(180, 0.14 * whole) : over + names + foot), over, foot);
     const tiles = wide ? Math.round(0.58 * whole) : whole;
     this.tiles.fit(tiles, under);
-    this.vote.resize(wide ? whole - tiles - GAP : whole, 190);
+    this.vote.resize(wide ? whole - tiles - GAP : whole, 190 * look.beyond);
     const curves = wide && thresholds(run) ? Math.round(0.62 * whole) : whole;
-    this.curves.resize(curves, 400);
-    this.logistic.resize(wide ? whole - curves - GAP : whole, 300);
+    this.curves.resize(curves, 400 * look.beyond);
+    this.logistic.resize(wide ? whole - curves - GAP : whole, 300 * look.beyond);
     this.draw();
   }
 

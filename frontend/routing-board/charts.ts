@@ -66,7 +66,7 @@ export class Bars extends BoardPanel {
       pen.font = look.type(14, chosen ? "bold" : "");
       pen.textAlign = "right";
       pen.fillStyle = chosen ? theme.accent : theme.text;
-      pen.fillText(fitted(pen, classes[j], left - 6), left - 6, y + row / 2 + 5);
+      pen.fillText(fitted(pen, classes[j], left - 6), left - 6, y + row / 2 + 5 * look.scale);
       pen.textAlign = "left";
       if (!view.lengths) return;
       const value = view.lengths[j];
@@ -80,7 +80,7 @@ export class Bars extends BoardPanel {
         pen.setLineDash([]);
       }
       pen.fillStyle = theme.text;
-      pen.fillText(said(j), x(Math.max(value, base ?? 0)) + 5, y + row / 2 + 5);
+      pen.fillText(said(j), x(Math.max(value, base ?? 0)) + 5, y + row / 2 + 5 * look.scale);
     });
     const others = run.upperCount - listed.length;
     if (!others) return;
@@ -91,7 +91,7 @@ export class Bars extends BoardPanel {
       others === 1 ? "1 other class is less active" : `${others} other classes are less active`,
       this.width,
     );
-    pen.fillText(words, 0, this.under + (listed.length + 0.5) * row + 5);
+    pen.fillText(words, 0, this.under + (listed.length + 0.5) * row + 5 * look.scale);
   }
 }
 
@@ -105,7 +105,7 @@ export class ShareLines extends BoardPanel {
     const rows = classes.map((_, j) => indices(iterations).map((t) => run.share(t, capsule, j)));
     const [least = 0, most = 1] = extent([run.even, ...rows.flat()]);
     const margin = Math.max(0.004, 0.08 * (most - least));
-    const top = 12 + 1.2 * headings(look).heading;
+    const top = 12 * look.beyond + 1.2 * headings(look).heading;
     const [right, bottom] = [this.width - Math.max(34, named + 9), this.height - 24 * look.scale];
     const y = scaleLinear([Math.max(0, least - margin), Math.min(1, most + margin)], [bottom, top]);
     const written = y.tickFormat(3);
@@ -123,7 +123,7 @@ export class ShareLines extends BoardPanel {
     pen.textAlign = "right";
     for (const tick of ticks) {
       line(pen, left, y(tick), right, y(tick));
-      pen.fillText(written(tick), left - 6, y(tick) + 4);
+      pen.fillText(written(tick), left - 6, y(tick) + 4 * look.scale);
     }
     pen.textAlign = "center";
     for (let t = 0; t < iterations; t++) pen.fillText(String(t + 1), x(t), this.height - 6);
@@ -134,19 +134,19 @@ export class ShareLines extends BoardPanel {
     const draw = path<number>((_, t) => x(t), y).context(pen);
     for (const j of order) {
       pen.strokeStyle = pen.fillStyle = theme.classes[j];
-      pen.lineWidth = j === run.upper ? 4.5 : 2;
+      pen.lineWidth = (j === run.upper ? 4.5 : 2) * look.beyond;
       pen.beginPath();
       draw(rows[j]);
       pen.stroke();
       rows[j].forEach((value, t) => {
-        disc(pen, [x(t), y(value)], t === now ? 5 : 2.5, pen.fillStyle);
+        disc(pen, [x(t), y(value)], (t === now ? 5 : 2.5) * look.beyond, pen.fillStyle);
       });
     }
     // The classes that end at the top and the chosen one are named, where they do not overlap.
     const taken: number[] = [];
     pen.textAlign = "left";
     for (const j of [run.upper, ...order.reverse()]) {
-      const at = y(rows[j][iterations - 1]) + 5;
+      const at = y(rows[j][iterations - 1]) + 5 * look.scale;
       if (taken.some((other) => Math.abs(other - at) < 17 * look.scale)) continue;
       taken.push(at);
       pen.font = look.type(14, j === run.upper ? "bold" : "");
@@ -194,7 +194,7 @@ export class VoteBars extends BoardPanel {
     pen.textAlign = "right";
     for (const tick of ticks) {
       line(pen, left, y(tick), this.width, y(tick));
-      pen.fillText(written(tick), left - 5, y(tick) + 4);
+      pen.fillText(written(tick), left - 5, y(tick) + 4 * look.scale);
     }
     pen.textAlign = "center";
     const bar = (x: number, value: number): void => {

@@ -8,7 +8,19 @@ import { Panel, type Pen } from "../core/canvas";
 import { heldByFinger, pointed, takenArrow, worked } from "../core/dom";
 import type { Look } from "../core/look";
 import { counted, indices, shown } from "../core/numbers";
-import { arrowhead, bubble, fitted, haloed, line, type Place, ring, scaleBar, strokeIn, within } from "../core/shapes";
+import {
+  arrowhead,
+  barOf,
+  bubble,
+  fitted,
+  haloed,
+  line,
+  type Place,
+  ring,
+  scaleBar,
+  strokeIn,
+  within,
+} from "../core/shapes";
 import { Camera, type Frame, type Point } from "./camera";
 import type { Run } from "./run";
 import { headings, type Pick, type DrawState, type Select } from "./panel";
@@ -191,7 +203,7 @@ export class Cloud extends Panel<DrawState> {
     for (let k = Math.ceil(y0 / step); k * step <= y1; k++) {
       const [, y] = camera.screen([0, k * step, 0]);
       line(pen, left, y, right, y);
-      pen.fillText(written(k * step), left - 5, y + 4);
+      pen.fillText(written(k * step), left - 5, y + 4 * look.scale);
     }
     pen.textAlign = "left";
     const whole = `PC 1 → (${explained(run, 0)} of variance)`;
@@ -230,14 +242,14 @@ export class Cloud extends Panel<DrawState> {
       const depth = order.map((i) => this.camera.seen(run.spot(i))[2]);
       order.sort((a, b) => depth[b] - depth[a]);
     }
-    strokeIn(pen, look.theme.muted, 0.7);
+    strokeIn(pen, look.theme.muted, 0.7 * look.beyond);
     for (const i of order) {
       const there = first && !first.few.has(i) ? first.others : 1;
       if (there === 0) continue;
       const [x, y] = this.spots[i];
       const at = i * run.upperCount + run.upper;
       const share = view.shares[at];
-      const radius = Math.max(1.1, cloud.point * Math.sqrt(share));
+      const radius = Math.max(1.1, cloud.point * Math.sqrt(share)) * look.beyond;
       pen.globalAlpha = there;
       pen.beginPath();
       if (this.outside.has(i)) arrowhead(pen, [x, y], radius, Math.atan2(y - fromY, x - fromX));
@@ -256,14 +268,15 @@ export class Cloud extends Panel<DrawState> {
   }
 
   private marks(pen: Pen, { run, capsule, picked, look }: DrawState): void {
-    strokeIn(pen, look.theme.text, 1.6);
-    for (const i of picked) ring(pen, this.spots[i], 7);
-    strokeIn(pen, look.theme.accent, 2);
-    pen.setLineDash([5, 4]);
+    const { beyond } = look;
+    strokeIn(pen, look.theme.text, 1.6 * beyond);
+    for (const i of picked) ring(pen, this.spots[i], 7 * beyond);
+    strokeIn(pen, look.theme.accent, 2 * beyond);
+    pen.setLineDash([5 * beyond, 4 * beyond]);
     line(pen, ...this.camera.screen(run.data.origin), ...this.spots[capsule]);
     pen.setLineDash([]);
-    pen.lineWidth = 3;
-    ring(pen, this.spots[capsule], 9);
+    pen.lineWidth = 3 * beyond;
+    ring(pen, this.spots[capsule], 9 * beyond);
   }
 
   /** One and two σ of the class's Gaussian, seen from here: a linear image of a Gaussian is a Gaussian. */
@@ -279,7 +292,7 @@ export class Cloud extends Panel<DrawState> {
       pen.fill();
       pen.globalAlpha = 1;
       for (const [stroke, wider] of [[look.theme.ground, 3] as const, [colour, 0] as const]) {
-        strokeIn(pen, stroke, (sigmas === 1 ? 4 : 2) + wider);
+        strokeIn(pen, stroke, ((sigmas === 1 ? 4 : 2) + wider) * look.beyond);
         pen.stroke();
       }
     }
@@ -301,12 +314,12 @@ export class Cloud extends Panel<DrawState> {
       to[0] + reach * Math.cos(angle + turn),
       to[1] + reach * Math.sin(angle + turn),
     ];
-    const head = Math.min(18, Math.hypot(to[0] - from[0], to[1] - from[1]));
+    const head = Math.min(18 * look.beyond, Math.hypot(to[0] - from[0], to[1] - from[1]));
     for (const [colour, wide] of [[look.theme.ground, 8] as const, [look.theme.classes[run.upper], 5] as const]) {
       pen.strokeStyle = pen.fillStyle = colour;
-      pen.lineWidth = wide;
+      pen.lineWidth = wide * look.beyond;
       line(pen, ...from, ...along(-0.7 * head));
-      const wider = (wide - 5) / 2;
+      const wider = ((wide - 5) / 2) * look.beyond;
       pen.beginPath();
       pen.moveTo(...along(0));
       pen.lineTo(...along(head + wider, 2.6));
@@ -349,7 +362,7 @@ export class Cloud extends Panel<DrawState> {
     pen.font = small;
     pen.fillStyle = look.theme.muted;
     pen.fillText(fitted(pen, note, room - wide), this.frame.left + wide, baseline);
-    const [x, y] = [this.frame.right, this.height - 17];
+    const [x, y] = [this.frame.right, this.height - 6 - barOf(look).baseline];
     const key = Math.round(64 * look.beyond);
     if (reach === undefined) {
       scaleBar(pen, x, y, look.sequential.css, ["0", "1"], look, key);

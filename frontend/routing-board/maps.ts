@@ -4,7 +4,7 @@ import { paintImage, type Pen, raster } from "../core/canvas";
 import { element, pointed } from "../core/dom";
 import { type Field, own, seen } from "../core/receptive-field";
 import { counted, ends, indices, shown } from "../core/numbers";
-import { cross, fitted, line, roomFor, scaleBar, strokeIn } from "../core/shapes";
+import { barOf, cross, fitted, line, roomFor, scaleBar, strokeIn } from "../core/shapes";
 import type { Run } from "./run";
 import { headings, type Pick, type DrawState, BoardPanel, type Select } from "./panel";
 
@@ -269,7 +269,8 @@ export class Retina extends BoardPanel {
     const written = ends(least, most);
     pen.font = look.type(13);
     const words = written.reduce((sum, word) => sum + pen.measureText(word).width, 0);
-    scaleBar(pen, this.width, this.height - 13, colours, written, look, Math.round(this.width - words - 14));
+    const y = this.height - 2 - barOf(look).baseline;
+    scaleBar(pen, this.width, y, colours, written, look, Math.round(this.width - words - 14));
   }
 }
 
