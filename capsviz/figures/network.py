@@ -24,7 +24,7 @@ Part = Literal["image", "primary", "routing", "class", "reconstruction"]
 
 _SPANS: dict[str, Span] = {
     "image": (0.0, 0.13),
-    "primary": (0.215, 0.485),
+    "primary": (0.215, 0.479),
     "routing": (0.495, 0.585),
     "class": (0.612, 0.772),
     "reconstruction": (0.865, 0.995),

@@ -195,6 +195,7 @@ def test_the_frame_of_a_strip_as_narrow_as_it_gets_crosses_no_title(dr):
     figure = network_strip(dr, highlight="routing")
     (frame,) = figure.layout.shapes
     at = {note.text: note.x for note in figure.layout.annotations}
+    assert frame.x0 - figure.layout.xaxis2.domain[1] > 0.009, "nor touches the tiles beside it"
     assert (at["10 classes at the end"] - frame.x1) * 674 > 128 / 2 + frame.line.width / 2
     assert at["<b>Dynamic<br>routing</b>"] == pytest.approx((frame.x0 + frame.x1) / 2)
 
