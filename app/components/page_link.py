@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from app.components.hosting import built
+from app.server import callbacks
 from app.state import leaving
 
 COMPONENT = "page-link"
@@ -21,7 +22,12 @@ ONWARDS = "Onwards"
 
 
 def follow(page: str, query: Mapping[str, str]) -> None:
-    """Go to another page, by its name in the address, with choices; to be called last in a callback, which it ends."""
+    """Go to another page, by its name in the address, with choices; to be called last in a callback, which it ends.
+
+    Where another page, or Back, has been asked for by now, nothing is done.
+    """
+    if callbacks.overtaken():
+        return
     leaving.begin(page, query)
     st.rerun([WHERE])
 

@@ -99,6 +99,11 @@ def end() -> None:
     st.session_state[_DRAWN] = True
 
 
+def goes_back() -> bool:
+    """Whether Back or Forward has led to this run."""
+    return bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
+
+
 def overtaken() -> bool:
     """Whether another page, or Back, has been asked for since what is taken in: what that changes is left behind.
 
@@ -106,7 +111,7 @@ def overtaken() -> bool:
     """
     context = get_script_run_ctx()
     requests = context.script_requests if context else None
-    if context is not None and takes_in() and getattr(context, "is_history_navigation", False):
+    if takes_in() and goes_back():
         return True
     if context is None or requests is None or getattr(requests, "_state", None) is not ScriptRequestType.RERUN:
         return False

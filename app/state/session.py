@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,10 +18,12 @@ from app.state.codecs import Replaced
 START = {"page": "start"}
 """What a query holds beside the choices where they were made on the start page at the address without a name."""
 _MARK = "mark-of-the-page"
-_TRAIL = "trail"
+_TRAIL, _WRITTEN = "trail", "written-at"
 _PAGE, _SAID = "page-here", "said-here"
 LONGEST_TRAIL = 50
 """Addresses of which a browser may not have heard yet."""
+AHEAD = 4.0
+"""Seconds for which it may not have heard of one."""
 
 
 def parse(query: Mapping[str, str], catalogue: Catalogue) -> tuple[Choices, tuple[str, ...]]:
@@ -92,20 +95,24 @@ def write(query: Mapping[str, str]) -> None:
         return
     st.query_params.from_dict({**st.session_state.get(_MARK, {}), **query})
     st.session_state[_TRAIL] = [*st.session_state.get(_TRAIL, []), st.query_params.to_dict()][-LONGEST_TRAIL:]
+    st.session_state[_WRITTEN] = time.monotonic()
 
 
 def arrive() -> None:
     """Take the address of this run for what the visitor wants; to be called first in the script, after all callbacks.
 
-    A link or Back has led there, or what callbacks have written.
+    A link or Back has led there, or what callbacks have written. Whoever goes back right behind an action may be told
+    of the address of that only then; it is made that of the page again.
     """
     here = st.query_params.to_dict()
     if st.session_state.get(_TRAIL, [None])[-1] != here:
         st.session_state[_TRAIL] = [here]
+        if callbacks.goes_back() and time.monotonic() - st.session_state.get(_WRITTEN, -AHEAD) < AHEAD:
+            st.query_params.from_dict(here)
 
 
 def here() -> dict[str, str]:
-    """The address from which a callback goes on, which is put into the URL, unless that is another page's by now.
+    """The address from which a callback goes on, which is put into the URL, unless that is another's by now.
 
     Every message of the browser brings the address that it knew when it sent it; what was picked just before may have
     led to another one.

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { choices, query, sorted } from "./address";
+import { choices, sorted } from "./address";
 
 test("what Streamlit keeps in an address for itself is no choice of the visitor's", () => {
   assert.deepEqual(choices("?model=digits-dr&embed=true&EMBED_OPTIONS=dark&class=3"), {
@@ -13,10 +13,4 @@ test("what Streamlit keeps in an address for itself is no choice of the visitor'
 test("two queries with the same choices in another order are equal, with another choice they are not", () => {
   assert.equal(sorted(choices("?b=2&a=1")), sorted({ a: "1", b: "2" }));
   assert.notEqual(sorted(choices("?b=2&a=1")), sorted({ a: "1", b: "3" }));
-});
-
-test("other choices are put into an address beside what is Streamlit's, so that they are read from it again", () => {
-  const address = query("?model=digits-dr&embed=true", { class: "3", touch: "mute:1,2", talk: "ü & +" });
-  assert.match(address, /^class=3&.*&embed=true$/);
-  assert.deepEqual(choices(address), { class: "3", touch: "mute:1,2", talk: "ü & +" });
 });

@@ -1,15 +1,12 @@
-// Whether page and address say the same. Where they do not for a while, the address counts if Back or Forward led to it:
-// Streamlit is told, once, as these tell it: a message of our own would name the page that Streamlit last drew, beside the
-// newer address, and undo a Back that leads to another page. Any other address the app wrote, ahead of its page only until
-// that has come: asked for, it would put all of the page up anew and undo what the hand has done since. If it was for a
-// page that Back has left meanwhile, none comes, and the address is made the page's. What Streamlit keeps in an address
-// for itself (?embed=true) is no part of that.
+// Whether the page shows the address that Back or Forward led to; if it does not for a while, Streamlit is told, once, as
+// these tell it: a message of our own would name the page that Streamlit last drew, beside the newer address, and undo a
+// Back that leads to another page. An address that the app wrote is ahead of its page only until that has come: asked for,
+// it would put all of the page up anew and undo what the hand has done since. What Streamlit keeps in an address for
+// itself (?embed=true) is no part of that.
 
 import type { Component } from "./component";
-import { left } from "./leaving";
 import { settled } from "./script-state";
 
-const STREAMLITS = /^embed(_options)?$/i;
 const PATIENCE = 800; // milliseconds in which a run that is under way may bring page and address together
 // Back and Forward, and a hand: what it does brings the address along, and to be told of that right behind it undoes it.
 const MOVES = ["popstate", "pointerdown", "keydown"] as const;
@@ -26,18 +23,14 @@ export default function ({ data }: Component<Record<string, string>>): () => voi
   }
   const differing = (): string => {
     const address = sorted(choices(window.location.search));
-    return address === sorted(data) ? "" : address;
+    return window.location.href !== led || address === sorted(data) ? "" : address;
   };
   const compare = (): void => {
-    if (!settled() || left()) {
+    if (!settled()) {
       later(); // what is told now would undo a link that has just been followed
       return;
     }
     const address = differing();
-    if (address && window.location.href !== led) {
-      window.history.replaceState(window.history.state, "", `?${query(window.location.search, data)}`);
-      return;
-    }
     const told = said;
     said = address;
     if (address && told !== address) window.dispatchEvent(new PopStateEvent("popstate"));
@@ -61,13 +54,8 @@ export default function ({ data }: Component<Record<string, string>>): () => voi
 
 /** The visitor's choices in the query of an address. */
 export function choices(query: string): Record<string, string> {
-  return Object.fromEntries([...new URLSearchParams(query)].filter(([name]) => !STREAMLITS.test(name)));
-}
-
-/** The query of an address with other choices in it. */
-export function query(before: string, choices: Record<string, string>): string {
-  const kept = [...new URLSearchParams(before)].filter(([name]) => STREAMLITS.test(name));
-  return new URLSearchParams([...Object.entries(choices), ...kept]).toString();
+  const all = [...new URLSearchParams(query)];
+  return Object.fromEntries(all.filter(([name]) => !/^embed(_options)?$/i.test(name)));
 }
 
 /** A query as text that two equal ones have in common, whatever their order. */

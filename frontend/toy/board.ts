@@ -60,6 +60,7 @@ export class Toy extends Board<Message> implements Holder {
   private iterations = 1;
   private steps: Step[] = [];
   private story: Story | null = null;
+  private ended = false; // whether its votes were taken out of the story, which the host has not heard yet
   private readonly sharedVotes = new SharedValue();
   private readonly sharedIterations = new SharedValue();
   private buttons: HTMLButtonElement[] = [];
@@ -186,7 +187,8 @@ export class Toy extends Board<Message> implements Holder {
 
   private leave(): void {
     if (!this.sharedVotes.sends(this.votes)) return;
-    if (this.message?.story) this.controls?.ended(); // what was the story's is at the end of what the host has
+    if (this.ended) this.controls?.ended(); // what was the story's is at the end of what the host has
+    this.ended = false;
     this.tell("votes", this.votes);
   }
 
@@ -228,7 +230,7 @@ export class Toy extends Board<Message> implements Holder {
   taken(): void {
     if (!this.story || !this.controls) return;
     this.votes = this.seen.map((capsule) => capsule.map(([x, y]) => [Number(x.toFixed(2)), Number(y.toFixed(2))]));
-    this.story = null;
+    [this.story, this.ended] = [null, true];
     this.steps = routeByAgreement(this.votes, this.iterations);
     this.controls.end(this.frames);
   }

@@ -143,7 +143,8 @@ def test_where_weights_cannot_be_fetched_messages_bring_them(open_window: Callab
     # Which tell in what the numbers are told.
     assert {*cells.all_inner_texts(), *window.locator(".cells-key span").all_inner_texts()} == {""}
     window.route("**/_capsviz/packs/*", lambda route: route.fulfill(status=404))
-    asked[0].fulfill(status=404)
+    for route in asked:
+        route.fulfill(status=404)
     window.locator('.live-decoder[data-ready="true"]').wait_for()
     assert "" not in cells.all_inner_texts()
     visitor.eventually(lambda: any("404" in problem for problem in visitor.problems), "what is not found")

@@ -70,7 +70,9 @@ def test_an_address_that_the_app_tells_behind_back_becomes_that_of_the_page(visi
         visitor.window.go_back()
         visitor.window.wait_for_timeout(700)  # the server has drawn the page by then
     shows(visitor, 7)
-    assert visitor.query() == "model=digits-dr&image=7&embed_options=dark_theme"
+    visitor.window.locator('[class*="st-key-upper"]').get_by_role("radio", name="3", exact=True).click()
+    wanted = "embed_options=dark_theme&model=digits-dr&image=7&class=3"
+    visitor.eventually(lambda: visitor.query() == wanted, "the class in the link, of this image")
 
 
 def test_a_class_picked_on_the_page_of_before_is_picked(visitor: Visitor):

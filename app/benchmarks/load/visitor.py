@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -56,7 +56,6 @@ class Visitor:
         self.page, self.waiting, self.closed = Page(), [], False
         self._news = asyncio.Condition()
         self._told: dict[str, str] = {}
-        self._led = ""  # the query that Back led to
         self._sent = self._last = 0
         self._sent_at = 0.0
         self._leaving = ("", 0.0)  # the page that a link leads to, and when it was followed
@@ -158,8 +157,8 @@ class Visitor:
     async def back(self) -> None:
         """Go to the entry of the history before this one."""
         self.history.pop()
-        self._name, self._led = self.history[-1]
-        await self.follow(self._script(), self._led, back=True)
+        self._name, query = self.history[-1]
+        await self.follow(self._script(), query, back=True)
 
     def _script(self) -> str:
         """That of the page that the address names."""
@@ -285,15 +284,12 @@ class Visitor:
         await self._flush()
 
     async def _mend(self) -> None:
-        """Ask once more for the page that Back led to and that is not shown; any other address becomes the page's."""
+        """Ask once more, as Back does, for the page of an address that is not shown."""
         await asyncio.sleep(DIFFERING)
         while self.page.running:
             await asyncio.sleep(DIFFERING)
-        node, here, shown = self.page.component("address"), self.page.choices, self.page.data("address")
-        if node is not None and shown != here and self.page.query != self._led:
-            self.page.query = urlencode(shown)
-            self.history[-1] = (self._name, self.page.query)
-            return
-        told, self._told = self._told, {} if node is None or shown == here else here
+        node = self.page.component("address")
+        here = self.page.choices
+        told, self._told = self._told, {} if node is None or self.page.data("address") == here else here
         if self._told not in ({}, told):
             await self.run(script=self._script(), query=self.page.query, back=True)

@@ -158,4 +158,6 @@ def test_a_pick_leaves_the_address_alone_that_is_another_pages_by_now(visit: Vis
     app.query_params["model"], app.query_params["image"] = "digits-dr", "7"  # what the browser still knows
     monkeypatch.setattr(callbacks, "overtaken", lambda: True)
     app.button_group(key="upper").set_value(4).run()
+    app.radio(key="model").set_value("digits-em").run()
     assert app.query_params == {"model": "digits-dr", "image": "7"} and not app.exception
+    assert leaving._WAY not in app.session_state, "nor does EM lead to its page"

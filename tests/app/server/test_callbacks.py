@@ -181,7 +181,8 @@ async def _taken_back(address: str) -> list[str]:
     for wait in (0, 0.005, 0.02, 0.05):
         node, _ = known(board(visitor.page, "routing-board"))
         await visitor.follow(visitor.page.script, f"{MODEL}&image=2")
-        await asyncio.sleep(0.1)  # it is being drawn
+        while visitor.page.data("address").get("image") != "2":  # then what is below it is being drawn
+            await asyncio.sleep(0.01)
         await visitor.tell(node, "capsule", [3])
         await asyncio.sleep(wait)
         since = time.perf_counter()
