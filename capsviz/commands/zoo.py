@@ -123,7 +123,7 @@ def zoo_add(
     from capsviz.training.publish import publish
     from capsviz.training.recipes import own
 
-    with results.apart(replaces is not None and own([zoo.entry(replaces)])):
+    with results.apart(replaces is not None and own([])):
         left = None if replaces is None else seeds.record_of(zoo.entry(replaces))
         if run.suffix == exchange.SUFFIX:
             if eight_bits:

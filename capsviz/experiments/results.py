@@ -19,6 +19,7 @@ from capsviz.files import UNFINISHED, locked, write_json
 from capsviz.reading import read_json, understood
 
 REMEDY = "restore it with git, or delete it and run the experiment again"
+ELSEWHERE = "set CAPSVIZ_RESULTS to another folder"
 
 Version = tuple[str, tuple[tuple[str, int, int], ...]]
 """A folder, and the name, time and size of files in it."""
@@ -85,7 +86,7 @@ def begun(name: str) -> dict[str, Any]:
 
 def held() -> AbstractContextManager[None]:
     """Hold the folder against others who write results, who are waited for; raises WriteError."""
-    return locked(folder(), "writes results", wait=True, other="set CAPSVIZ_RESULTS to another folder")
+    return locked(folder(), "writes results", wait=True, other=ELSEWHERE)
 
 
 def write(name: str, result: Mapping[str, Any]) -> Path:

@@ -144,7 +144,7 @@ def keep_curves(spreads: Sequence[Spread], out: Path) -> list[Path]:
         metrics = out / (spread.name + f"-seed{spread.seeds[0]}" * (spread.seeds[0] > 0)) / METRICS
         if metrics.is_file():
             path = curves_of(spread.name)
-            make_folder(path.parent)
+            make_folder(path.parent, results.ELSEWHERE)
             write(path, metrics.read_bytes())
             kept.append(path)
     return kept
@@ -189,7 +189,7 @@ def keep_record(left: Spread, drawn: bytes) -> None:
     """
     if drawn:
         path = curves_of(left.name)
-        make_folder(path.parent)
+        make_folder(path.parent, results.ELSEWHERE)
         write(path, drawn)
     record([left])
 

@@ -103,8 +103,8 @@ def train(
     before the first one.
     device: as `capsviz.device.chosen` takes it. threads: PyTorch's on the CPU, in this process from here on.
     Raises SettingsError, DeviceError, CheckpointError, Busy where another process trains in the folder, WriteError, an
-    error of capsviz.data, or Diverged at the first loss that is not finite (on a GPU within METRICS_EVERY steps of it),
-    each in one sentence.
+    error of capsviz.data, CapsvizError where Fabric is not installed, or Diverged at the first loss that is not finite
+    (on a GPU within METRICS_EVERY steps of it), each in one sentence.
     """
     finished = finished_summary(folder, config, resume)
     if finished:
