@@ -109,10 +109,10 @@ def overtaken() -> bool:
 
     Back may have come behind it as one message.
     """
-    context = get_script_run_ctx()
-    requests = context.script_requests if context else None
     if takes_in() and goes_back():
         return True
+    context = get_script_run_ctx()
+    requests = context.script_requests if context else None
     if context is None or requests is None or getattr(requests, "_state", None) is not ScriptRequestType.RERUN:
         return False
     asked = requests._rerun_data

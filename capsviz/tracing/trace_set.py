@@ -131,23 +131,23 @@ class TraceSet:
         if not paths:
             raise TraceError("There is no file of traces to open; give at least one.")
         shards: list[Shard] = []
-        kinds = []
+        count, alike = 0, None
         for path in paths:
             with tensor_file(path, "copy or record it again", TraceError, name=path.name) as file:
                 header = read_header(file.metadata, path)
-                first = shards[-1].first + shards[-1].count if shards else 0
-                shards.append(Shard(str(path.absolute()), first, check_layout(file, header), path.stat().st_size))
-                kinds.append((header, _alike(file, header.capsules.algorithm.step)))
+                shards.append(Shard(str(path.absolute()), count, check_layout(file, header), path.stat().st_size))
+                count += shards[-1].count
+                found = (header, _alike(file, header.capsules.algorithm.step))
                 last = f"layer{header.capsules.depth - 1}"
                 votes = f"{last}.votes" in file.names
                 # As many as were recorded, whatever the network takes by itself.
                 iterates = header.capsules.algorithm.iterates
                 iterations = file.shape(f"{last}.activations")[0] if iterates else None
-            if kinds[-1] != kinds[0]:
+            alike = alike or found
+            if found != alike:
                 raise TraceError(
                     line(f"{path} and {paths[0]} are of different networks or routings; give parts of one recording.")
                 )
-        count = shards[-1].first + shards[-1].count
         recorded = {"model": header.name, "weights": "", "data": "", "split": "", "count": count}
         recorded |= {"iterations": iterations, "votes": votes, "float16": False, "images": ""}
         return cls(paths[0].parent, recorded, tuple(shards))

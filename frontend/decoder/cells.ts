@@ -201,8 +201,11 @@ export class Cells implements HandPanel {
     const { board } = this;
     const cell = this.rows[label].cells[d];
     const value = this.value(label, d);
-    if (!board.decoder(this.lead)) cell.style.background = cell.textContent = ""; // whether it is told in σ, that says
-    if (!board.decoder(this.lead) || this.written.get(cell) === value) return;
+    if (!board.decoder(this.lead)) {
+      cell.style.background = cell.textContent = ""; // whether it is told in σ, that says
+      return;
+    }
+    if (this.written.get(cell) === value) return;
     this.written.set(cell, value);
     const score = this.score(label, d, value);
     const end = this.scored ? DEVIATIONS : 1;
