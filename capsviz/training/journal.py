@@ -111,7 +111,7 @@ class Journal:
         except ImportError:
             self.say("TensorBoard is not installed; the metrics are in metrics.jsonl alone.")
             return None
-        return SummaryWriter(str(self.folder / "tensorboard"), purge_step=start + 1 if start else None)
+        return SummaryWriter(str(self.folder / "tensorboard"), purge_step=start + 1)
 
     def _open_bar(self, start: int) -> None:
         from rich.console import Console

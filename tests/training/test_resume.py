@@ -15,6 +15,7 @@ from unittest.mock import Mock
 
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from capsviz.data import load
 from capsviz.device import processor
@@ -214,6 +215,19 @@ def test_a_write_that_fails_midway_leaves_the_checkpoint_of_before(tmp_path, mon
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here that is always full")
+@pytest.mark.parametrize("start", [0, 50])
+def test_tensorboard_draws_no_step_that_is_done_again(tmp_path, start):
+    losses = dict.fromkeys((50, 100), 2.0), dict.fromkeys((start + 50,), 1.0)
+    for begun, kept in zip((0, start), losses, strict=True):
+        journal = Journal(tmp_path, start=begun, total=100, quiet=True)
+        for reached, loss in kept.items():
+            journal.write("train", {"step": reached, "loss": loss})
+        journal.close()
+    events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
+    drawn = [(event.step, event.value) for event in events.Scalars("train/loss")]
+    assert drawn == [(line["step"], line["loss"]) for line in read_metrics(tmp_path)]
+
+
 def test_metrics_that_find_no_room_are_told_in_one_sentence(tmp_path):
     journal = Journal(tmp_path, start=0, total=2, quiet=True)
     journal.file.close()
