@@ -38,7 +38,7 @@ coverage: .venv/dev
 	$(BIN)/python -m tests.covered
 
 # Small changes to the routing algorithms, one at a time, and which of them the tests notice: an hour on a quiet core.
-# With --again only those that the last run missed, in minutes; --tests are then those that were added since.
+# `python -m tests.mutation --again` tries those that were missed or have changed, in minutes; --tests names added ones.
 mutation: .venv/dev
 	$(BIN)/python -m tests.mutation
 
