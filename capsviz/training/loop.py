@@ -169,6 +169,7 @@ def train(
         def finite(loss: Tensor | float, done: int, what: str = "loss") -> None:
             """Raise Diverged, in all processes, where a loss is no number in one of them."""
             if agreed(fabric, "" if math.isfinite(loss) else DIVERGED):
+                part(fabric)
                 raise Diverged(f"The {what} is not finite after step {done}; {kept_of(folder)}")
 
         for step in range(start, total):
@@ -222,6 +223,7 @@ def train(
                 save_checkpoint(folder / CHECKPOINT, model, optimizer, state, more)
                 saved = time.monotonic()
             if stopped and done < total:
+                part(fabric)
                 return Outcome(folder, done, stopped, None)
 
     summary = None
@@ -232,8 +234,7 @@ def train(
         snapshots.write(folder)
         with under_way("looking at the test images", quiet=quiet) as told:
             summary = finish(config, average.model, measured, folder, told)
-    fabric.barrier()
-    part()
+    part(fabric)
     return Outcome(folder, total, "", summary)
 
 

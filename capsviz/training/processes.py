@@ -81,8 +81,9 @@ def step_products(device: str, precision: str) -> Iterator[None]:
         torch.backends.cudnn.allow_tf32 = convolutions
 
 
-def part() -> None:
-    """Leave the other processes, where there are any: one that ends while it is joined to them may be aborted."""
+def part(fabric: Any) -> None:
+    """Wait for the other processes and leave them: one that ends while it is joined to them may be aborted."""
+    fabric.barrier()
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
 

@@ -1,9 +1,12 @@
 """Training in two processes that talk through gloo."""
 
+from contextlib import nullcontext
+from unittest.mock import Mock
+
 import pytest
 import torch
 
-from capsviz.training import loop
+from capsviz.training import loop, step
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.processes import launch, step_products
 from capsviz.training.runs import open_run
@@ -42,6 +45,24 @@ def test_two_processes_with_half_a_batch_each_train_like_one(tmp_path, settings)
         else:  # Adam follows the sign of gradients that rounding decides where they are next to nothing
             same = (two[name] - one[name]).double().abs() < 0.05 * moved.abs().max()
             assert same.double().mean() > 0.9, name
+
+
+@pytest.mark.parametrize("ends", ["stopped", "diverged", "finished"])
+def test_however_a_training_ends_its_processes_wait_for_one_another_and_part(tmp_path, monkeypatch, ends):
+    def step_of(*arguments):
+        loss, *others = take_step(*arguments)
+        return (loss * torch.nan if ends == "diverged" else loss, *others)
+
+    take_step, parted = step.take_step, Mock()
+    monkeypatch.setattr(loop, "take_step", step_of)
+    monkeypatch.setattr(loop, "part", parted)
+    config = TrainingConfig("digits", "l2", "tiny", steps=3)
+    with pytest.raises(loop.Diverged) if ends == "diverged" else nullcontext():
+        outcome = loop.train(
+            config, tmp_path, device="cpu", quiet=True, time_limit=0.001 if ends == "stopped" else None
+        )
+        assert bool(outcome.stopped) == (ends == "stopped")
+    parted.assert_called_once()
 
 
 @pytest.mark.parametrize(
