@@ -156,7 +156,7 @@ def ascent(
 ) -> Iterator[AscentStep]:
     """Climb with b, the weights fixed, and yield the start and every step (Yang et al. 2021, Algorithm 1 with n_b = 0).
 
-    step γ, regularisation λ, penalty (an algorithm's name) and proximal: as `routing.discriminative.ascend`; g is
+    step γ, regularisation λ, penalty (an algorithm's name) and proximal: as `routing.Ascending.ascend`; g is
     averaged over the batch, as in training, so that γ and λ mean there what they mean here. Raises AscentError for a
     choice that no ascent can be run with, and where b leaves what float32 can hold: for a fixed batch the objective has
     no upper bound.

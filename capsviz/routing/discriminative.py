@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float
@@ -19,8 +19,6 @@ from .algorithm import Ascending, LayerSizes, Settings
 from .program import Explanation
 from .squash import lengths, squash, unsquash
 from .votes import Votes
-
-Penalty = Literal["l2", "l1"]
 
 
 @dataclass(frozen=True)
@@ -92,57 +90,6 @@ def ascent_gradient(
     return (weight.transpose(0, 1) * correlation.view(d, -1, upper, dim)).sum(dim=(0, 3))
 
 
-def objective(
-    sums: Float[Tensor, "batch upper dim"],
-    signs: Float[Tensor, "batch upper"],
-    coefficients: Float[Tensor, "lower upper"],
-    regularisation: float,
-    penalty: Penalty,
-) -> Float[Tensor, "upper"]:
-    """O_j = Σ_k δ_jk ‖s_jk‖² − λ ‖b_j‖² (L2, Yang, Li & Yu 2021, eq. 10) or − λ ‖b_j‖₁ (L1, eq. 14).
-
-    Shapes: s "batch upper dim", δ "batch upper", b "lower upper"; returns "upper". Raises ValueError for another
-    penalty.
-    """
-    _check(penalty)
-    size = coefficients.square().sum(0) if penalty == "l2" else coefficients.abs().sum(0)
-    return (signs * sums.square().sum(-1)).sum(0) - regularisation * size
-
-
-def _check(penalty: str) -> None:
-    """Raise ValueError for a penalty that is none."""
-    if penalty not in get_args(Penalty):
-        raise ValueError(f"the penalty is l2 or l1; got {penalty!r}")
-
-
-def ascend(
-    coefficients: Float[Tensor, "lower upper"],
-    gradient: Float[Tensor, "lower upper"],
-    *,
-    step: float,
-    regularisation: float,
-    penalty: Penalty,
-    proximal: bool = False,
-) -> Float[Tensor, "lower upper"]:
-    """One ascent step of b (Yang, Li & Yu 2021, eq. 13 and 15, Algorithm 1 line 8), as it is printed.
-
-    Of `objective` it climbs the data term with γ, and the penalty with λ/2 for λ under L2, with 2λ under L1.
-
-    coefficients b and gradient g "lower upper"; step γ; regularisation λ. L2: b + 2γ (g − λ/2 b).
-    L1: b + 2γ (g − λ sign b) with sign(0) = 0, the paper's subgradient, which never lands on zero; with proximal the
-    data term is climbed first and the penalty applied as a soft threshold of 2γλ, which does. Raises ValueError for
-    another penalty, and for a proximal step of L2, which has none.
-    """
-    _check(penalty)
-    if proximal and penalty == "l2":
-        raise ValueError("the proximal step belongs to the l1 penalty; leave it out for l2")
-    if penalty == "l2":
-        return coefficients + 2 * step * (gradient - regularisation / 2 * coefficients)
-    if not proximal:
-        return coefficients + 2 * step * (gradient - regularisation * coefficients.sign())
-    return torch.nn.functional.softshrink(coefficients + 2 * step * gradient, 2 * step * regularisation)
-
-
 @dataclass(frozen=True)
 class Sparsity:
     """Shares, 0..1, of the coefficients that are exactly zero and that are below a thousandth of the largest."""
@@ -162,12 +109,13 @@ def sparsity(coefficients: Tensor) -> Sparsity:
 class Discriminative(Ascending):
     """Discriminative routing: W, and the buffer of coefficients b "lower upper", which climbs its own objective."""
 
-    name: Penalty
+    name: str
     title: str
     short: str
     plain: str
     colour: str
     proximal: bool
+    """Whether the penalty is |b|, which has a proximal step beside the subgradient; else b²."""
     step = DiscriminativeStep
     squashed = "sums"
     pairs = ("agreement", "coefficients", "activations")
@@ -248,8 +196,12 @@ class Discriminative(Ascending):
         coefficients: Float[Tensor, "lower upper"],
         regularisation: float,
     ) -> Float[Tensor, "upper"]:
-        """The module's `objective` under this penalty."""
-        return objective(sums, signs, coefficients, regularisation, self.name)
+        """O_j = Σ_k δ_jk ‖s_jk‖² − λ ‖b_j‖² (L2, Yang, Li & Yu 2021, eq. 10) or − λ ‖b_j‖₁ (L1, eq. 14).
+
+        Shapes: s "batch upper dim", δ "batch upper", b "lower upper"; returns "upper".
+        """
+        size = coefficients.abs().sum(0) if self.proximal else coefficients.square().sum(0)
+        return (signs * sums.square().sum(-1)).sum(0) - regularisation * size
 
     def ascend(
         self,
@@ -260,10 +212,22 @@ class Discriminative(Ascending):
         regularisation: float,
         proximal: bool = False,
     ) -> Float[Tensor, "lower upper"]:
-        """The module's `ascend` under this penalty."""
-        return ascend(
-            coefficients, gradient, step=step, regularisation=regularisation, penalty=self.name, proximal=proximal
-        )
+        """One ascent step of b (Yang, Li & Yu 2021, eq. 13 and 15, Algorithm 1 line 8), as it is printed.
+
+        Of `objective` it climbs the data term with γ, and the penalty with λ/2 for λ under L2, with 2λ under L1.
+
+        coefficients b and gradient g "lower upper"; step γ; regularisation λ. L2: b + 2γ (g − λ/2 b).
+        L1: b + 2γ (g − λ sign b) with sign(0) = 0, the paper's subgradient, which never lands on zero; with proximal
+        the data term is climbed first and the penalty applied as a soft threshold of 2γλ, which does. Raises ValueError
+        for a proximal step of L2, which has none.
+        """
+        if proximal and not self.proximal:
+            raise ValueError("the proximal step belongs to the l1 penalty; leave it out for l2")
+        if not self.proximal:
+            return coefficients + 2 * step * (gradient - regularisation / 2 * coefficients)
+        if not proximal:
+            return coefficients + 2 * step * (gradient - regularisation * coefficients.sign())
+        return torch.nn.functional.softshrink(coefficients + 2 * step * gradient, 2 * step * regularisation)
 
 
 L2 = Discriminative(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from capsviz.routing import ALGORITHMS, ASCENDING, Ascending
 from capsviz.routing.own import add_own
@@ -85,6 +86,9 @@ def test_those_that_the_environment_names_stand_behind_the_others_by_their_names
 def test_one_that_ascends_stands_among_those(own):
     assert own("ascent:THIRD") == ["l3"]
     assert isinstance(ASCENDING["l3"], Ascending) and ASCENDING["l3"] is ALGORITHMS["l3"]
+    b = torch.tensor([[0.0, 0.5, -0.5]])
+    by_l3, by_l1 = (ASCENDING[name].ascend(b, b, step=0.1, regularisation=0.2) for name in ("l3", "l1"))
+    assert torch.equal(by_l3, by_l1) and not torch.equal(by_l3, b)
 
 
 def test_an_installed_package_names_its_own(own, tmp_path: Path):

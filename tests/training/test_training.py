@@ -11,7 +11,7 @@ from capsviz.data import load
 from capsviz.device import DeviceError
 from capsviz.files import CheckpointError
 from capsviz.network import CapsNet
-from capsviz.routing import discriminative
+from capsviz.routing.discriminative import L2
 from capsviz.training import loop, step
 from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
@@ -159,9 +159,9 @@ def test_an_ascent_lengthens_the_capsule_of_the_label_and_shortens_the_others():
     moved = model.coefficients.clone()
     model.load_state_dict(before)
     with torch.no_grad():
-        earlier = discriminative.objective(model(images).step.sums, signs, model.coefficients, 0.0, "l2").sum()
+        earlier = L2.objective(model(images).step.sums, signs, model.coefficients, 0.0).sum()
         model.coefficients.copy_(moved)
-        later = discriminative.objective(model(images).step.sums, signs, model.coefficients, 0.0, "l2").sum()
+        later = L2.objective(model(images).step.sums, signs, model.coefficients, 0.0).sum()
     assert later > earlier
 
 
