@@ -148,10 +148,11 @@ def received(value: object) -> Laid | None:
     numbers = {name: value.get(name) for name in ("temperature", "beta_u", "beta_a")}
     points = _points(value.get("points"))
     fits = (
-        value.get("preset") in PRESETS
+        value.get("preset") in list(PRESETS)  # what is told may be a list, which no mapping can be asked for
         and points is not None
         and is_index(value.get("seed"), SEEDS)
-        and value.get("gaussians") in GAUSSIANS
+        and is_index(value.get("gaussians"), max(GAUSSIANS) + 1)
+        and value["gaussians"] in GAUSSIANS
         and value.get("covariance") in COVARIANCES
         and is_index(value.get("turn"), TURNS)
         and all(is_number(number, -BETA, BETA) for name, number in numbers.items() if name != "temperature")

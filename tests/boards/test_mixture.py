@@ -37,6 +37,8 @@ def test_what_comes_back_unchanged_is_what_was_laid():
     "changes",
     [
         {"preset": "cloud"},
+        {"preset": []},
+        {"gaussians": 2.0},
         {"seed": -1},
         {"gaussians": 5},
         {"covariance": "tied"},
