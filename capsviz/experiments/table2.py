@@ -323,5 +323,5 @@ def _sentence(table: list[TableRow]) -> str:
         return f"nothing to compare{absent}."
     widest = max(trained, key=lambda line: line.difference or 0)
     off = widest.difference or 0
-    gap = f"the largest gap is +{off:.2f} points" if off > 0 else f"the smallest lead is {-off:.2f} points"
+    gap = f"the largest gap is +{off:.2f} points" if off >= 0 else f"the smallest lead is {-off:.2f} points"
     return f"{gap} ({widest.method} on {DATASETS[widest.data].title}){absent}."
