@@ -60,7 +60,7 @@ def test_an_installed_capsviz_finds_its_models_results_and_app(installed: Path, 
     code = """
 import capsviz
 from capsviz import places, zoo
-from capsviz.data.exemplars import FOLDER
+from capsviz.data.order import FOLDER
 from capsviz.experiments import results
 bundled = places.root()
 assert bundled.name == "bundled", bundled

@@ -14,7 +14,8 @@ from capsviz import trace, zoo
 from capsviz.analysis import disagreement
 from capsviz.analysis.predictions import path_of, recorded
 from capsviz.data import DATASETS, ImageSet, MultiDigits, load, order, to_float
-from capsviz.data.exemplars import FOLDER, chosen, write
+from capsviz.data.exemplars import chosen, write
+from capsviz.data.order import FOLDER
 from capsviz.data.torchvision_sets import FASHION_MNIST
 from capsviz.network import CapsNet
 from capsviz.routing.dynamic import DYNAMIC

@@ -84,12 +84,12 @@ def agreement(upper: int) -> None:
 
 def coefficients(upper: int) -> None:
     b = trace.layer["coefficients"][0]
-    share, signs = sparsity(b[:, upper]), metrics.sign_counts(b[:, upper])
+    share, below = sparsity(b[:, upper]), int((b[:, upper] < 0).sum())
     played(coefficient_maps(trace, upper=upper), "maps-coefficients")
     layout.numbers(
         {
             "Predicted, from one pass": in_words(trace),
-            f"b below zero, class {trace.classes[upper]}": f"{signs.negative:,} of {signs.total:,}",
+            f"b below zero, class {trace.classes[upper]}": f"{below:,} of {len(b):,}",
             "Exact zeros": f"{100 * share.exact:.1f} %",
             "Near zeros, |b| < 0.001 max |b|": f"{100 * share.near:.1f} %",
         }
@@ -119,7 +119,7 @@ def history(upper: int) -> None:
     if kept is None:
         st.info(f"How b of {plain(entry.name)} came to be was not kept when it was trained.", icon=":material/history:")
         return
-    below = "some of it below zero" if metrics.sign_counts(kept.coefficients).negative else "here all of it above zero"
+    below = "some of it below zero" if bool((kept.coefficients < 0).any()) else "here all of it above zero"
     layout.say(f"<b>b begins nearly equal for every class</b>, and the labels pull it apart: {below}.")
     grid = Geometry(*entry.config.grid)
     played(

@@ -47,26 +47,6 @@ def label_signs(
     return signs(torch.nn.functional.one_hot(each.reshape(len(each), -1), classes).amax(1).bool())
 
 
-@dataclass(frozen=True)
-class SignCounts:
-    """How many coefficients are negative, positive and zero."""
-
-    negative: int
-    positive: int
-    zero: int
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.negative + self.positive + self.zero
-
-
-def sign_counts(coefficients: Float[Tensor, "*shape"]) -> SignCounts:
-    """Count the signs of b (Yang, Li & Yu 2021, Assumption 1: couplings of dynamic routing are never negative)."""
-    negative, positive = int((coefficients < 0).sum()), int((coefficients > 0).sum())
-    return SignCounts(negative, positive, coefficients.numel() - negative - positive)
-
-
 def coupling_entropy(couplings: Float[Tensor, "*batch upper"]) -> Float[Tensor, "*batch"]:
     """Entropy of how a lower capsule shares itself out over the upper ones, as a share of ln J.
 
@@ -126,8 +106,6 @@ class ImageMoments:
     Rows count downwards and columns to the right, both from the first pixel's centre.
     """
 
-    ink: Float[Tensor, " batch"]
-    """Sum of the intensities."""
     row: Float[Tensor, " batch"]
     column: Float[Tensor, " batch"]
     height: Float[Tensor, " batch"]
@@ -167,7 +145,6 @@ def image_moments(images: Float[Tensor, "batch channel height width"]) -> ImageM
     step_down, step_right = framed.diff(dim=1)[:, :, 1:], framed.diff(dim=2)[:, 1:, :]
     variation = torch.sqrt(step_down.square() + step_right.square()).sum(dim=(1, 2))
     fields = (
-        mass,
         row,
         column,
         variance_down.sqrt(),

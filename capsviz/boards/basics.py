@@ -11,9 +11,10 @@ from numpy import ndarray
 
 from capsviz.boards.message import Message
 from capsviz.boards.theme import theme
+from capsviz.errors import listed
 from capsviz.figures.errors import FigureError
 from capsviz.figures.reading import check, steps
-from capsviz.routing import ALGORITHMS, shorts
+from capsviz.routing import ALGORITHMS
 from capsviz.routing.losses import ABSENT_MARGIN, ABSENT_WEIGHT, PRESENT_MARGIN, margin_losses
 from capsviz.tracing.trace import Trace
 
@@ -76,7 +77,7 @@ def _sizes(trace: Trace, image: int = 0) -> dict[str, ndarray]:
     check(trace, image=image)
     squashed = trace.config.algorithm.squashed
     if not squashed:
-        able = shorts(each for each in ALGORITHMS.values() if each.squashed)
+        able = listed([each.short for each in ALGORITHMS.values() if each.squashed])
         raise FigureError(f"{trace.config.algorithm.title} squashes nothing; trace a model of {able}.")
     sums = np.linalg.norm(steps(trace, squashed, image)[-1], axis=-1)
     return {"sums": sums, "lengths": steps(trace, "activations", image)[-1]}

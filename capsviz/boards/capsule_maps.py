@@ -6,7 +6,7 @@ Maps over the geometry, what is known of one capsule, and curves over the frames
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -80,8 +80,6 @@ class CapsuleMaps:
     lines: tuple[NumberedLine, ...] = ()
     image: Float[ndarray, "channel height width"] | None = None
     view: dict[str, list[int]] | None = None
-    reaches: tuple[float, ...] = field(default=())
-    """What the strongest colour of each map stands for; by default 99 % of its numbers, of all frames, are nearer."""
 
     def __post_init__(self) -> None:
         for each in self.maps:
@@ -92,10 +90,6 @@ class CapsuleMaps:
                 )
             if len(each.values) not in (1, len(self.frames)):
                 raise FigureError(f"{each.title} has {len(each.values)} frames and the maps {len(self.frames)}.")
-
-    def reach(self, number: int) -> float:
-        """What the strongest colour of a map stands for."""
-        return self.reaches[number] if self.reaches else typical_reach(self.maps[number].values)
 
     def message(self, *, dark: bool = False, hint: str = "Click a capsule to read its numbers.") -> Message:
         """What goes to the browser; hint: what is written where no capsule is chosen."""
@@ -113,11 +107,11 @@ class CapsuleMaps:
                     "symbol": each.symbol,
                     "counted": each.counted,
                     "frames": len(each.values),
-                    "reach": self.reach(number),
+                    "reach": typical_reach(each.values),
                     "low": float(each.values.min()),
                     "high": float(each.values.max()),
                 }
-                for number, each in enumerate(self.maps)
+                for each in self.maps
             ],
             "frames": list(self.frames),
             "curves": [

@@ -4,6 +4,8 @@ from typing import Any
 
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
+from capsviz.errors import listed
+
 
 class NamingCommand(TyperCommand):
     """A command whose help may say {routings}, {data_sets} and the like: any key of `names`."""
@@ -22,14 +24,14 @@ def names() -> dict[str, str]:
     from capsviz.data import DATASETS
     from capsviz.network import METHODS, PRESETS
     from capsviz.network.layouts import LAYOUTS
-    from capsviz.routing import ALGORITHMS, shorts
+    from capsviz.routing import ALGORITHMS
 
     algorithms = ALGORITHMS.values()
     return {
         "routings": f"{', '.join(ALGORITHMS)}; without capsules: {', '.join(METHODS.keys() - ALGORITHMS.keys())}",
         "presets": ", ".join(PRESETS),
         "layouts": ", ".join(f"{each.name} ({each.repository})" for each in LAYOUTS.values()),
-        "by_matrices": shorts(each for each in algorithms if each.matrix),
+        "by_matrices": listed([each.short for each in algorithms if each.matrix]),
         "data_sets": ", ".join(DATASETS),
         "fetched": " or ".join(name for name, each in DATASETS.items() if not each.embedded),
     }

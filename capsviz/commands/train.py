@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from capsviz.commands.naming import NamingCommand
-from capsviz.errors import CapsvizError, line
+from capsviz.errors import CapsvizError, line, listed
 from capsviz.terminal import Device, Out, Threads, error_of, say, stop_after
 from capsviz.waiting import under_way
 
@@ -39,7 +39,6 @@ def options() -> list[Any]:
 
     They are made when a command line of `train` is read: their module waits for torch.
     """
-    from capsviz.routing import shorts
     from capsviz.training.config import OPTIONS, TrainingConfig
 
     def every(**_: Any) -> None: ...
@@ -51,7 +50,7 @@ def options() -> list[Any]:
         negated = each.default is True  # such a flag says what is left out
         about = typer.Option(
             OPTIONS[each.name],
-            help=f"{shorts(kind.methods)}: {text}" if kind else text,
+            help=f"{listed([each.short for each in kind.methods])}: {text}" if kind else text,
             callback=(lambda given: not given) if negated else None,
         )
         default, annotation = False if negated else each.default, Annotated[each.type, about]

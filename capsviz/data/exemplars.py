@@ -20,15 +20,14 @@ from msgspec import Meta
 from PIL import Image
 from torch import Tensor
 
-from capsviz import places
 from capsviz.data.datasets import describe
 from capsviz.data.errors import DatasetMissing
 from capsviz.data.images import ImageSet
 from capsviz.data.multi import MultiDigits, overlaid
+from capsviz.data.order import FOLDER
 from capsviz.files import make_folder, write_together
 from capsviz.reading import Inside, Number, Text, read_json, understood
 
-FOLDER = places.root() / "pretrained" / "exemplars"
 PER_CLASS = 20
 ACROSS = 20
 """Images in a row of a PNG."""

@@ -20,14 +20,19 @@ def error_of_share(percent: float, count: int) -> float:
     return 100 * math.sqrt(share * (1 - share) / count)
 
 
+def standard_error(row: dict[str, Any]) -> float:
+    """That of a row's `error` in percent of `count` images, in percentage points."""
+    return error_of_share(row["error"], row["count"])
+
+
 def least(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Of rows with an `error` in percent of `count` images those that are above the least by chance alone, it first."""
     first, *others = sorted(rows, key=lambda row: row["error"])
 
-    def error(row: dict[str, Any]) -> float:
-        return error_of_share(row["error"], row["count"])
+    def beyond(row: dict[str, Any]) -> int:
+        return verdict(row["error"] - first["error"], standard_error(row), standard_error(first))
 
-    return [first, *(row for row in others if not verdict(row["error"] - first["error"], error(row), error(first)))]
+    return [first, *(row for row in others if not beyond(row))]
 
 
 def told(alike: Sequence[dict[str, Any]], names: Sequence[str]) -> tuple[str, str, str]:

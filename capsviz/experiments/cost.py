@@ -100,7 +100,7 @@ def sentences(found: list[Cost]) -> list[str]:
             f"The routing alone costs {_less(times, '{:.1f}', 'times ')} ({cost.preset}, {cost.device}): DR itself "
             f"stores no votes here{_as_stored(cost)}."
         )
-    if found and not any(not cost.device.startswith("CPU") for cost in found):
+    if found and all(cost.device.startswith("CPU") for cost in found):
         said.append("No GPU was at hand: nothing was measured on one.")
     return said
 

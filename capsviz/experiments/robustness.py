@@ -107,11 +107,6 @@ def seen(command: str, option: str) -> float | None:
     return float(words[words.index(option) + 1]) if option in words else 0.0
 
 
-def standard_error(row: dict[str, Any]) -> float:
-    """Binomial standard error of a row's error, in percentage points."""
-    return chance.error_of_share(row["error"], row["count"])
-
-
 def series(part: dict[str, Any], kind: str) -> dict[str, list[dict[str, Any]]]:
     """The rows of one kind, of one part, by model in the order of the methods, in rising amount.
 

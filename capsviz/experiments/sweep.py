@@ -9,12 +9,11 @@ from typing import Any
 
 from capsviz.data import load
 from capsviz.experiments import results
-from capsviz.routing.discriminative import sparsity
 from capsviz.training.config import TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.feed import training_sets
 from capsviz.training.journal import read_metrics
-from capsviz.training.loop import train
+from capsviz.training.loop import sparsity_of, train
 from capsviz.training.runs import open_run
 
 RUNS = Path("runs") / "experiments"
@@ -92,12 +91,9 @@ def row_of(config: TrainingConfig, folder: Path, summary: dict[str, Any]) -> dic
             if line["kind"] == "epoch"
         ],
     }
-    if config.method.ascends:
+    if zeros := sparsity_of(model):
         b = model.get_buffer("coefficients")
-        share = sparsity(b)
-        row["coefficients"] = {
-            "exact_zero_share": share.exact,
-            "near_zero_share": share.near,
+        row["coefficients"] = zeros | {
             "negative_share": float((b < 0).float().mean()),
             "mean": float(b.mean()),
             "deviation": float(b.std()),

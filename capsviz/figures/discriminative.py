@@ -59,7 +59,7 @@ def coefficient_map(
             zmin=-reach,
             zmax=reach,
             colorscale=diverging(dark),
-            colorbar=colourbar_below(what, dark=dark, ypad=26, **end_ticks(0, reach, b)),
+            colorbar=colourbar_below(what, dark=dark, ypad=26, **end_ticks(reach, b)),
             hoverongaps=False,
             hovertemplate="%{text}<br>b = %{z:.4f}<extra></extra>",
             **on(1),

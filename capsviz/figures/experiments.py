@@ -13,6 +13,7 @@ from plotly.graph_objects import Figure
 
 from capsviz.data import title_of
 from capsviz.experiments import ascent as ascents
+from capsviz.experiments import chance
 from capsviz.experiments import iterations as counts
 from capsviz.experiments import multi as doubles
 from capsviz.experiments import robustness as viewpoints
@@ -135,7 +136,7 @@ def robustness(result: dict[str, Any], *, dark: bool = False) -> Figure:
                 go.Scatter(
                     x=[row["amount"] for row in rows],
                     y=[row["error"] for row in rows],
-                    error_y={"array": [viewpoints.standard_error(row) for row in rows], "color": colour},
+                    error_y={"array": [chance.standard_error(row) for row in rows], "color": colour},
                     customdata=[[row["model"], 100 * row["ink"]] for row in rows],
                     name=METHODS[routing].short if models[routing] == 1 else model,
                     mode="lines+markers",

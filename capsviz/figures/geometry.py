@@ -69,8 +69,8 @@ class Geometry:
         canvas = np.full((self.down * (self.rows + 1) - 1, self.across * (self.columns + 1) - 1), -1)
         for capsule in range(self.lower):
             row, column, kind = self.place(capsule)
-            tile_row, tile_column = divmod(kind, self.across)
-            canvas[tile_row * (self.rows + 1) + row, tile_column * (self.columns + 1) + column] = capsule
+            top, left = self.tile_corner(kind)
+            canvas[top + row, left + column] = capsule
         return canvas
 
     def tiles(self, values: Float[ndarray, " lower"]) -> Float[ndarray, "height width"]:

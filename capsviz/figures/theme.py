@@ -239,18 +239,18 @@ def typical_reaches(values: Float[ndarray, "... count"], *, share: float = 0.99)
     return np.where(reach > 0, reach, far.max(axis=-1))
 
 
-def end_ticks(middle: Number, reach: Number, values: Float[ndarray, "..."]) -> dict[str, Any]:
-    """Ticks of a colour bar at its middle and near its ends; an end beyond which there are values says ≤ or ≥.
+def end_ticks(reach: Number, values: Float[ndarray, "..."]) -> dict[str, Any]:
+    """Ticks of a colour bar at zero and near its ends; an end beyond which there are values says ≤ or ≥.
 
-    The lower end is left out where the values do not go to that side of the middle.
+    The lower end is left out where no value is below zero.
     """
-    ticks: dict[Number, str] = {middle: f"{middle:.2g}" if middle == 0 else f"{middle:.2f}"}
-    for sign, beyond in ((-1, values.min() < middle - reach), (1, values.max() > middle + reach)):
-        end = middle + sign * reach
-        if sign < 0 and end < 0 <= values.min():
+    ticks: dict[Number, str] = {0: "0"}
+    for sign, beyond in ((-1, values.min() < -reach), (1, values.max() > reach)):
+        if sign < 0 <= values.min():
             continue
+        end = sign * reach
         text = f"{end:.2f}" if reach >= 0.01 else f"{end:.1e}"
-        ticks[middle + sign * 0.95 * reach] = ("≤ " if sign < 0 else "≥ ") * bool(beyond) + text.replace("-", "−")
+        ticks[0.95 * end] = ("≤ " if sign < 0 else "≥ ") * bool(beyond) + text.replace("-", "−")
     return {"tickmode": "array", "tickvals": list(ticks), "ticktext": list(ticks.values())}
 
 

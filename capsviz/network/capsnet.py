@@ -106,8 +106,9 @@ class CapsNet(nn.Module):
 
     def votes(self, lower: PrimaryCapsules, layer: int = 0) -> Votes:
         """What every capsule below a routed layer predicts for the capsules in it, in float32."""
-        if layer < len(self.capsules):
-            return self._convolutional(layer).votes(lower)
+        found = self.owner(layer)
+        if isinstance(found, ConvolutionalCapsules):
+            return found.votes(lower)
         return self.config.algorithm.votes(self, lower.poses)
 
     def route(
@@ -150,11 +151,6 @@ class CapsNet(nn.Module):
     def owner(self, layer: int = 0) -> nn.Module:
         """The module that has the weights of a routed layer: a convolutional one's own, else the network."""
         return self.capsules[layer] if layer < len(self.capsules) else self
-
-    def _convolutional(self, layer: int) -> ConvolutionalCapsules:
-        found = self.capsules[layer]
-        assert isinstance(found, ConvolutionalCapsules)
-        return found
 
     def decode(
         self, poses: Float[Tensor, "batch upper dim"], classes: Int[Tensor, "batch"]

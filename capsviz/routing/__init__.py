@@ -1,6 +1,6 @@
 """Routing algorithms, one a file: a generator that yields a frozen step per iteration, and all that is asked of it."""
 
-from .algorithm import Algorithm, Ascending, LayerSizes, Method, Step, shorts
+from .algorithm import Algorithm, Ascending, LayerSizes, Method, Step
 from .algorithms import ALGORITHMS, ASCENDING
 from .connections import Connections, Everyone, Windows
 from .discriminative import DiscriminativeStep, discriminative_routing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -105,12 +105,6 @@ class Method:
     def called(self, *, decoder: bool) -> str:
         """The title in tables of a model with or without a decoder."""
         return self.plain if self.plain and not decoder else self.short
-
-
-def shorts(methods: Iterable[Method]) -> str:
-    """Their short titles, enumerated: "DR", "DR and EM", "DR, EM and L2"."""
-    *first, last = (method.short for method in methods)
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 class Algorithm(Method, ABC):

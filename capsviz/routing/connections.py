@@ -153,14 +153,13 @@ class Windows:
         First the types at one position, then, for each lower capsule, the positions that see it: both sums as
         log-sum-exp, so that the largest logit of a capsule never overflows and never vanishes.
         """
-        slots = self.children.numel()
         here = logits.unflatten(1, (-1, self.upper_types)).logsumexp(2)
         each = here.unflatten(2, (-1, self.lower_types)).flatten(1, 2)
         # What is no position counts for nothing, and is finite so that its gradient is.
         nobody = each.new_full((), torch.finfo(each.dtype).min).expand(len(each), 1, self.lower_types)
         found = torch.cat([each, nobody], 1).index_select(1, self.parents.flatten())
         total = found.unflatten(1, self.parents.shape).logsumexp(2)
-        back = total.index_select(1, self.children.flatten()).view(len(each), slots // self.children.shape[1], 1, -1)
+        back = total.index_select(1, self.children.flatten()).view(len(each), len(self.children), 1, -1)
         return (logits.unflatten(1, (-1, self.upper_types)) - back).exp().flatten(1, 2)
 
     def given(self, shares: Float[Tensor, "batch window upper"]) -> Float[Tensor, "batch seen"]:

@@ -6,7 +6,7 @@ Everything is held against the file's own header before a number is read; the al
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
@@ -207,18 +207,11 @@ def check_numbers(config: CapsNetConfig, tensors: Mapping[str, Tensor], path: Pa
                 _refuse(path, name, "has numbers below 0")
             if high > 1 + COARSE and field not in ("primary_activations", "variances"):
                 _refuse(path, name, "has numbers above 1")
-    for number, name, given in _given(config, tensors):
-        if not bool(((given - 1).abs() <= UNEVEN).all()):
-            _refuse(path, f"layer{number}.{name}", "does not add up to 1 over the upper capsules")
-
-
-def _given(config: CapsNetConfig, tensors: Mapping[str, Tensor]) -> Iterator[tuple[int, str, Tensor]]:
-    share = config.algorithm.share
     for number in range(config.depth if share else 0):
-        assert share is not None
-        who = connections(config, number)
-        for step in tensors[f"layer{number}.{share.field}"]:
-            yield number, share.field, who.given(step.to(torch.float32))
+        who, name = connections(config, number), f"layer{number}.{share}"
+        for step in tensors[name]:
+            if not bool(((who.given(step.to(torch.float32)) - 1).abs() <= UNEVEN).all()):
+                _refuse(path, name, "does not add up to 1 over the upper capsules")
 
 
 def _refuse(path: Path, field: str, what: str) -> NoReturn:

@@ -32,7 +32,7 @@ from capsviz.tensors import tensor_file
 from capsviz.tracing.layout import FORMAT as TRACE_FORMAT
 from capsviz.tracing.layout import LABELS, TraceError
 from capsviz.tracing.recorder import check_asked, trace
-from capsviz.tracing.trace_set import FORMAT, INDEX, Recording, Shard, TraceSet
+from capsviz.tracing.trace_set import FORMAT, INDEX, SHARDS, Recording, Shard, TraceSet
 
 LARGE = ("primary_poses", "primary_activations")
 """What float16 applies to, beside all iterations and votes; images, class capsules and reconstructions stay exact."""
@@ -143,7 +143,7 @@ def continued(plan: Recording, folder: Path) -> Recording:
 
     Raises TraceError, naming the difference, where they belong to another recording.
     """
-    for path in sorted(folder.glob("shard-*.safetensors"))[:1]:
+    for path in sorted(folder.glob(SHARDS))[:1]:
         with tensor_file(path, "delete it, or choose another folder", TraceError) as file:
             said = parsed(file.metadata.get("recording", ""), path, "choose another folder", TraceError)
             recording: Recording = understood(Recording, said, path, "choose another folder", TraceError)

@@ -10,11 +10,11 @@ import numpy as np
 
 from capsviz.data.dataset import FOLDER_PREFIX
 from capsviz.data.folder import parted
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, listed
 from capsviz.letters import with_letters
 from capsviz.network import METHODS, MOST_ITERATIONS
 from capsviz.reading import check, understood
-from capsviz.routing import Method, Through, shorts
+from capsviz.routing import Method, Through
 from capsviz.training.schedules import SCHEDULES
 
 NO_DECODER = "This network has no decoder; leave out its learning rate."
@@ -73,12 +73,6 @@ def setting(default: Any, text: str, *limits: Limit, option: str = "", kind: Kin
     return field(default=default, metadata={"help": text, "limits": limits, "option": option, "kind": kind})
 
 
-def either(choices: Collection[str]) -> str:
-    """Enumerated: "last or all"."""
-    *first, last = choices
-    return f"{', '.join(first)} or {last}"
-
-
 @dataclass(frozen=True)
 class TrainingConfig:
     """One training run: the images, the network (capsviz.network.configure) and how its weights are found.
@@ -100,13 +94,13 @@ class TrainingConfig:
     steps: int | None = setting(None, "Steps, instead of epochs.", at_least(1))
     batch: int = setting(128, "", at_least(1))
     learning_rate: float = setting(1e-3, "Adam's peak learning rate.", RATE, option="--lr")
-    schedule: str = setting("paper-fashion", f"{either(SCHEDULES)}.", one_of(SCHEDULES))
+    schedule: str = setting("paper-fashion", f"{listed(SCHEDULES, 'or')}.", one_of(SCHEDULES))
     shift: int = setting(0, "Augment by random shifts of up to this many pixels.", at_least(0))
     mirror: bool = setting(False, "Augment by mirroring half of the images.")
     seed: int = setting(
         0, "Everything random follows from it.", at_least(0), Limit(lambda seed: seed < 2**63, "give less than 2**63")
     )
-    precision: str = setting("auto", f"{either(PRECISIONS)}.", one_of(PRECISIONS))
+    precision: str = setting("auto", f"{listed(PRECISIONS, 'or')}.", one_of(PRECISIONS))
     ascent_step: float = setting(0.005, "the step of the coefficients' ascent.", RATE, option="--gamma", kind=LEARNING)
     regularisation: float = setting(1e-3, "lambda of the coefficients' objective.", at_least(0), kind=LEARNING)
     proximal: bool = setting(False, "soft threshold instead of the subgradient.", kind=PROXIMAL)
@@ -127,7 +121,7 @@ class TrainingConfig:
     )
     through: str | None = setting(
         None,
-        f"iterations that gradients flow through, {either(get_args(Through))}.",
+        f"iterations that gradients flow through, {listed(get_args(Through), 'or')}.",
         one_of(get_args(Through)),
         kind=ITERATING,
     )
@@ -228,7 +222,10 @@ def check_kind(name: str, routing: str) -> None:
     """Raise SettingsError for a setting that is for other methods than that of a routing."""
     kind = TrainingConfig.__dataclass_fields__[name].metadata.get("kind")
     if kind and METHODS[routing] not in kind.methods:
-        able, names = shorts(kind.methods), " or ".join(method.name for method in kind.methods)
+        able, names = (
+            listed([method.short for method in kind.methods]),
+            " or ".join(method.name for method in kind.methods),
+        )
         raise SettingsError(kind.refusal.format(able=able, names=names, routing=routing, option=OPTIONS[name]))
 
 

@@ -62,7 +62,6 @@ def test_moments_of_an_upright_bar():
     image = torch.zeros(1, 1, 28, 28)
     image[0, 0, 4:24, 10:13] = 1
     moments = metrics.image_moments(image)
-    assert moments.ink.item() == 60
     assert (moments.row.item(), moments.column.item()) == pytest.approx((13.5, 11))
     assert moments.height.item() == pytest.approx(math.sqrt((20**2 - 1) / 12), rel=1e-5)
     assert moments.width.item() == pytest.approx(math.sqrt((3**2 - 1) / 12), rel=1e-5)
@@ -138,8 +137,7 @@ def test_ink_in_one_or_two_rows_has_all_its_moments(rows: list[int]):
 
 def test_an_empty_image_has_no_position():
     moments = metrics.image_moments(torch.zeros(1, 1, 28, 28))
-    assert moments.ink.item() == 0
-    assert all(math.isnan(value.item()) for name, value in vars(moments).items() if name != "ink")
+    assert all(math.isnan(value.item()) for value in vars(moments).values())
 
 
 @pytest.mark.parametrize("routing", ["dr", "l2", "l1", "attention"])
@@ -201,8 +199,3 @@ def test_the_width_of_a_gaussian_is_the_geometric_mean_of_its_deviations():
     variances = recorded.layer["variances"][1, 0, 4].double()
     assert summary.deviation[1] == pytest.approx(float(variances.prod() ** (1 / 32)), rel=1e-4)
     assert summary.cost[2] == pytest.approx(float(recorded.layer["cost"][2, 0, 4].sum()), rel=1e-5)
-
-
-def test_signs_of_coefficients_are_counted():
-    counts = metrics.sign_counts(torch.tensor([[-1.0, 0.0], [2.0, 3.0]]))
-    assert (counts.negative, counts.positive, counts.zero, counts.total) == (1, 2, 1, 4)

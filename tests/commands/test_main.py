@@ -20,9 +20,9 @@ from capsviz import Trace, data
 from capsviz.commands import main, models
 from capsviz.commands.main import app
 from capsviz.data import DatasetMissing, load
-from capsviz.errors import CapsvizError
+from capsviz.errors import CapsvizError, listed
 from capsviz.network import METHODS
-from capsviz.routing import ALGORITHMS, shorts
+from capsviz.routing import ALGORITHMS
 from capsviz.terminal import duration
 from capsviz.training import loop
 from capsviz.training.config import OPTIONS, SettingsError, TrainingConfig
@@ -157,7 +157,7 @@ def test_help_names_every_command():
 def test_the_help_of_training_names_every_method_and_for_whom_its_options_are():
     text = " ".join(command("train", "--help").output.replace("│", " ").split())
     assert f"{', '.join(ALGORITHMS)}; without capsules: cnn." in text
-    iterating = shorts(each for each in ALGORITHMS.values() if each.iterates)
+    iterating = listed([each.short for each in ALGORITHMS.values() if each.iterates])
     assert f"{iterating}: routing iterations" in text and "L1: soft threshold" in text
 
 

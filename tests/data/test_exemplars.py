@@ -7,7 +7,8 @@ import torch
 
 from capsviz import data, zoo
 from capsviz.data import DATASETS, DatasetMissing, exemplars
-from capsviz.data.exemplars import FOLDER, PER_CLASS, write
+from capsviz.data.exemplars import PER_CLASS, write
+from capsviz.data.order import FOLDER
 from tools import exemplars as tools
 
 SETS = ("mnist", "fashion-mnist", "cifar10", "multi-mnist")

@@ -309,7 +309,7 @@ def test_every_image_goes_its_own_way_and_no_further_than_asked():
 
 
 def test_the_standard_error_is_that_of_a_binomial():
-    assert robustness.standard_error({"error": 20.0, "count": 400}) == pytest.approx(2.0)
+    assert chance.standard_error({"error": 20.0, "count": 400}) == pytest.approx(2.0)
 
 
 @pytest.mark.long
@@ -439,6 +439,8 @@ def test_our_encoder_is_counted_by_itself_and_re_encoded_images_are_not():
     assert "of 2 figures 1 are lower by more than chance, 1 equal within it, 0 higher with our encoder" in counts
     assert first == "The papers' network: the largest gap is +0.84 points (DR on Fashion-MNIST)."
     assert second == "Our encoder: the smallest lead is 0.03 points (DR on MNIST)."
+    as_good = table2.TableRow("mnist", "DR", 0.34, SeedMean.of([0.34]), 10_000, "residual")
+    assert table2.sentences([as_good])[-1] == "Our encoder: the largest gap is +0.00 points (DR on MNIST)."
     assert apart.startswith("The images of CIFAR-10 are re-encoded as JPEG here") and ours[-1].difference is None
 
 

@@ -81,10 +81,10 @@ def test_ends_of_a_colour_bar_say_when_there_is_more_beyond():
     many = np.concatenate([np.linspace(-0.1, 0.1, 999), [5.0]])
     reach = theme.typical_reach(many)
     assert 0.09 < reach < 0.11
-    assert theme.end_ticks(0, reach, many)["ticktext"] == ["0", f"≤ −{reach:.2f}", f"≥ {reach:.2f}"]
-    assert theme.end_ticks(0, 0.2, many[:-1])["ticktext"] == ["0", "−0.20", "0.20"]
+    assert theme.end_ticks(reach, many)["ticktext"] == ["0", f"≤ −{reach:.2f}", f"≥ {reach:.2f}"]
+    assert theme.end_ticks(0.2, many[:-1])["ticktext"] == ["0", "−0.20", "0.20"]
     # Shares do not go below zero, so that a scale does not either.
-    assert theme.end_ticks(0.1, 0.9, np.array([0.0, 1.0]))["ticktext"] == ["0.10", "1.00"]
+    assert theme.end_ticks(1.0, np.array([0.0, 1.0]))["ticktext"] == ["0", "1.00"]
     assert theme.typical_reach(np.zeros(4)) == 1
 
 

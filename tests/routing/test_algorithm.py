@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from capsviz.routing import ALGORITHMS, LayerSizes, parts, shorts
+from capsviz.routing import ALGORITHMS, LayerSizes, parts
 from capsviz.routing.em import InverseTemperature
 
 SETTINGS: Any = SimpleNamespace(through="last", inverse_temperature=InverseTemperature(), coefficient_start=0.3)
@@ -31,13 +31,6 @@ def test_a_method_has_another_name_without_a_decoder_where_the_papers_have_one()
     called = {name: [each.called(decoder=has) for has in (True, False)] for name, each in ALGORITHMS.items()}
     assert called["l2"] == ["L2", "L2/FC"] and called["l1"] == ["L1", "L1/FC"]
     assert called["dr"] == ["DR", "DR"]
-
-
-@pytest.mark.parametrize(
-    ("names", "said"), [(["dr"], "DR"), (["dr", "em"], "DR and EM"), (["dr", "em", "l2"], "DR, EM and L2")]
-)
-def test_short_titles_are_enumerated(names, said):
-    assert shorts(ALGORITHMS[name] for name in names) == said
 
 
 @pytest.mark.parametrize("name", LINEAR)
