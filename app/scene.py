@@ -286,7 +286,7 @@ def model_changes(name: str, choices: Choices, stage: Entry | None = None) -> di
     changes: dict[str, object] = {"model": name, "picture": uploads.again(choices.picture, entries[name])}
     if name == choices.model:
         changes["penalty"] = ""  # which had put another one on stage
-    if choices.source == "recorded" and recorded_network(choices):  # it would stand in for the model all the same
+    if trace_sets.absent(choices.source, choices.recording):  # it would stand in for the model all the same
         return changes | {"source": "data", "recording": ""}
     if entries[name].data != stage.data:
         return changes
@@ -334,24 +334,24 @@ def catalogue() -> Catalogue:
 
 
 def choices() -> Choices:
-    """The choices of the link, whether or not they can be met. Raises ZooError, SceneError."""
-    return session.parse(session.here(), catalogue())[0]
+    """The choices of the link, without a recording that cannot be read. Raises ZooError, SceneError."""
+    return _met()[0]
 
 
-def recorded_network(choices: Choices) -> Entry | None:
-    """What is known of the network of the chosen recording, where that is not here. Raises TraceError."""
-    return trace_sets.absent(choices.source, choices.recording)
+def _met() -> tuple[Choices, tuple[str, ...], Entry | None]:
+    """The choices, a sentence on each that means nothing, and the chosen recording's network where that is not here."""
+    wanted, notices = session.parse(session.here(), catalogue())
+    try:
+        return wanted, notices, trace_sets.absent(wanted.source, wanted.recording)
+    except TraceError as error:  # damage that opening it did not show
+        return replace(wanted, source="data", recording=""), (*notices, str(error)), None
 
 
 def current() -> Scene:
     """The scene that the URL stands for. Raises ZooError, DatasetMissing, SceneError."""
     caching.begin_page()
-    wanted, notices = session.parse(session.here(), catalogue())
-    try:
-        entry = recorded_network(wanted)
-    except TraceError as error:  # damage that opening it did not show
-        wanted, notices, entry = replace(wanted, source="data", recording=""), (*notices, str(error)), None
-    entry = entry or resources.entries()[wanted.model]
+    wanted, notices, recorded = _met()
+    entry = recorded or resources.entries()[wanted.model]
     picture, more = images.resolve(wanted, entry)
     notices = (*notices, *more, *_left_out(wanted, entry))
     return Scene(wanted, entry, picture, notices, st.context.theme.type == "dark", session.page() in AS_TRAINED)

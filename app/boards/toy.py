@@ -13,9 +13,12 @@ from numpy import ndarray
 from app import scene
 from app.components.routing_toy import PlaneVotes, nested, routing_toy, toy_message
 from app.page import layout, takeaway
+from app.scene import Scene
+from app.shared import resources
 from capsviz.boards import Board
 from capsviz.routing.dynamic import DYNAMIC, dynamic_routing
 from capsviz.routing.votes import DenseVotes
+from capsviz.zoo import Entry
 
 TITLE = "Two parents, by hand"
 WAYS = "ways"
@@ -88,9 +91,17 @@ def story() -> dict[str, Any]:
     }
 
 
+def _routed(current: Scene) -> Entry:
+    """The model whose T the toy has: the chosen one where none here takes the image on stage."""
+    try:
+        return current.on_page(DYNAMIC.page)[0]
+    except scene.SceneError:
+        return resources.entries()[current.choices.model]
+
+
 def _turned(iterations: int) -> None:
     """Keep another T, which the strip shows as well."""
-    scene.keep(iterations=scene.own_or(iterations, scene.current().on_page(DYNAMIC.page)[0]))
+    scene.keep(iterations=scene.own_or(iterations, _routed(scene.current())))
 
 
 def _play(
@@ -102,7 +113,7 @@ def _play(
 ) -> None:
     """The toy with the votes of the link, else the `first`; told: the story that these tell, without numbers."""
     current = scene.current()
-    entry, _ = current.on_page(DYNAMIC.page)
+    entry = _routed(current)
     own = current.choices.toy
     votes, rounds = nested(own) if own else first, current.rounds(entry)
     message = toy_message(

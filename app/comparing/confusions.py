@@ -82,7 +82,9 @@ def _one(current: Scene, record: Predictions) -> None:
     classes = current.entry.classes
     counts = record.confusion(len(classes))
     common = [(label, named) for label, named, _ in record.largest_confusions(len(classes), COMMONEST)]
-    cell = current.choices.cell or (common[0] if common else (0, 0))
+    cell = current.choices.cell
+    if cell is None or max(cell) >= len(classes):  # another model of such images has that many
+        cell = common[0] if common else (0, 0)
     left, right = st.columns([11, 9])
     with left:
         only = _only([record], classes, cell)

@@ -29,19 +29,16 @@ _HTML = """
 """
 
 
-def drawing_pad(*, key: str, on_change: Callable[[], None] = lambda: None) -> bytes | None:
-    """Show the pad and return the drawing as PNG, 280 × 280 pixels, None where nothing is drawn.
+def drawing_pad(*, key: str, on_change: Callable[[], None]) -> None:
+    """Show the pad, of 280 × 280 pixels; `drawn` has what is drawn on it.
 
     The strokes live in the browser, under `key`: they outlast re-runs, other pages and a reload of the tab.
     on_change: called before the script runs again, where `drawn(key)` already answers with the new drawing.
-    Raises ImageError where the drawing did not arrive whole.
     """
     # The browser sends again what it holds if that is another version than the one known here.
     known = st.session_state.get(key) or {}
     version = (known.get("drawing") or {}).get("version")
-    mount = built("drawing-pad", html=_HTML)
-    mount(key=key, data={"pad": key, "version": version}, on_drawing_change=on_change)
-    return drawn(key)
+    built("drawing-pad", html=_HTML)(key=key, data={"pad": key, "version": version}, on_drawing_change=on_change)
 
 
 def drawn(key: str) -> bytes | None:

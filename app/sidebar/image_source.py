@@ -9,7 +9,8 @@ import streamlit as st
 from app.components.drawing_pad import brought_back, drawing_pad, drawn
 from app.page.text import plain, sentence
 from app.page.widgets import chosen, segments
-from app.scene import Scene, catalogue
+from app.scene import Scene
+from app.scene import choices as choices_now
 from app.shared import resources
 from app.sidebar import overlaying, thumbnails
 from app.sources import browsing, images, linked_picture, trace_sets, uploads
@@ -69,7 +70,7 @@ def show(scene: Scene) -> None:
 
 def _source_changes(source: str, choices: Choices) -> dict[str, object]:
     if source == "recorded":
-        return trace_sets.choices_with(images.recorded_of(choices))
+        return trace_sets.choices_with(trace_sets.chosen(choices.recording))
     entry = resources.entries()[choices.model]  # what is on stage may be the network of a recording
     picture = uploads.link(uploads.kept(source), entry) if source in uploads.GIVEN else ""
     missing = source == "data" and not browsing.here(_wanted(choices, entry))
@@ -79,7 +80,7 @@ def _source_changes(source: str, choices: Choices) -> dict[str, object]:
 
 def _recording(scene: Scene) -> None:
     """Which recording, and how it was made."""
-    name = images.recorded_of(scene.choices)
+    name = trace_sets.chosen(scene.choices.recording)
     chosen(
         st.selectbox,
         "Recording",
@@ -146,7 +147,7 @@ def _keep(source: str, upload: uploads.Upload | None, *, hesitant: bool = False)
     hesitant: a picture that is in the link already stays there.
     """
     uploads.keep(source, upload)
-    choices, _ = session.parse(session.here(), catalogue())
+    choices = choices_now()
     picture = uploads.link(upload, resources.entries()[choices.model])
     if choices.source == source and not (hesitant and choices.picture):
         session.update(choices, picture=picture)

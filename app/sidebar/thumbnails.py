@@ -16,7 +16,7 @@ from app.page.text import plain
 from app.scene import Scene, keep
 from app.shared import resources
 from app.shared.caching import of_zoo
-from app.sources import browsing, images
+from app.sources import browsing, images, trace_sets
 from app.sources.linked_picture import as_image
 from app.state.choices import Choices
 from capsviz.zoo import Entry
@@ -98,7 +98,8 @@ def _thumbnails(scene: Scene, places: Sequence[int]) -> dict[int, str]:
     if source == "generated":
         return {place: as_markdown(*_generated(entry.name, place)) for place in places}
     if source == "recorded":
-        pictures = {place: images.recorded(images.recorded_of(choices), place, entry) for place in places}
+        name = trace_sets.chosen(choices.recording)
+        pictures = {place: images.recorded(name, place, entry) for place in places}
         return {place: as_markdown(picture.title, _png(picture.pixels)) for place, picture in pictures.items()}
     name, split = images.data_of(choices, entry), images.split_of(choices, entry)
     return dict(zip(places, data_images(name, split, tuple(places), browsing.known_by(name)), strict=True))

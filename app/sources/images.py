@@ -86,16 +86,11 @@ def source_of(choices: Choices, entry: zoo.Entry) -> str:
         return "generated"
     if choices.source == "generated" and not entry.has_decoder:
         return "data"
-    if choices.source == "recorded" and not recorded_of(choices):
+    if choices.source == "recorded" and not trace_sets.chosen(choices.recording):
         return "data"
     if choices.source == "overlaid" and parts_of(entry) is None:
         return "data"
     return choices.source
-
-
-def recorded_of(choices: Choices) -> str:
-    """The recording to take images from: the chosen one, else the first; "" where there is none."""
-    return trace_sets.chosen(choices.recording)
 
 
 def count(choices: Choices, entry: zoo.Entry) -> int:
@@ -105,7 +100,7 @@ def count(choices: Choices, entry: zoo.Entry) -> int:
         classes, each = resources.exemplar_capsules(entry.name).shape[:2]
         return classes * each
     if source == "recorded":
-        return len(trace_sets.opened(recorded_of(choices)))
+        return len(trace_sets.opened(trace_sets.chosen(choices.recording)))
     return 1
 
 
@@ -113,7 +108,7 @@ def classes_of(choices: Choices, entry: zoo.Entry) -> tuple[str, ...]:
     """The classes by which the images of the source are browsed."""
     source = source_of(choices, entry)
     if source == "recorded":
-        return trace_sets.image(recorded_of(choices), 0)[1]
+        return trace_sets.image(trace_sets.chosen(choices.recording), 0)[1]
     return browsing.classes(data_of(choices, entry)) if source in _OF_DATA else entry.classes
 
 
@@ -130,7 +125,7 @@ def listing(choices: Choices, entry: zoo.Entry) -> range | tuple[int, ...]:
             return browsing.indices(data_of(choices, entry), split_of(choices, entry))
         return range(count(choices, entry))
     if source == "recorded":
-        return trace_sets.indices_of(recorded_of(choices), only)
+        return trace_sets.indices_of(trace_sets.chosen(choices.recording), only)
     if source == "generated":
         each = resources.exemplar_capsules(entry.name).shape[1]
         return range(only * each, (only + 1) * each)
@@ -173,7 +168,7 @@ def _as_it_is(choices: Choices, entry: zoo.Entry) -> tuple[Picture, tuple[str, .
         last = len(classes_of(choices, entry)) - 1
         notices = (f"These images have no class {choices.only} (0 to {last}); showing all classes.", *notices)
     if source == "recorded":
-        return recorded(recorded_of(choices), index, entry), notices
+        return recorded(trace_sets.chosen(choices.recording), index, entry), notices
     if choices.source == "recorded":
         none = f"There is no recording in {trace_sets.folder()}; make one with `{trace_sets.COMMAND}`."
         notices = (*(trace_sets.damaged().values() or [none]), *notices)

@@ -11,7 +11,7 @@ from app.page import layout, navigation
 from app.state import session
 
 current = scene.current()
-NUMERALS = ("", "", "two ", "three ", "four ", "five ", "six ")
+NUMERALS = {2: "two ", 3: "three ", 4: "four ", 5: "five ", 6: "six "}
 try:
     METHODS, CONTESTED = len(this_image.methods(current)), this_image.contested(current)
 except scene.SceneError:  # no model here takes the image on stage, as Compare says
@@ -22,7 +22,7 @@ WAYS: tuple[tuple[str, str, str, dict[str, str | int]], ...] = (
     ("perturb", "Move a number", "of a capsule, and see what it draws", {}),
     (
         "compare",
-        f"Compare {NUMERALS[METHODS]}algorithms",
+        f"Compare {NUMERALS.get(METHODS, '')}algorithms",
         "on the same image" if CONTESTED is None else "on an image about which they disagree",
         {"view": "image"} if CONTESTED is None else {"view": "image", "image": CONTESTED},
     ),

@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from app import scene
 from app.comparing import many_images
 from app.shared import resources
 from app.sources import browsing, images
@@ -236,6 +237,14 @@ def test_methods_may_stand_in_the_order_of_their_medians(visit: Visit, by: str):
     titles = {f"digits-{name}": algorithm.title for name, algorithm in ALGORITHMS.items()}
     titles["digits-matrix"] = "EM, matrix capsules"
     assert shown == [titles[name] for name in sorted(medians, key=medians.__getitem__, reverse=by == "ssim")]
+
+
+def test_a_cell_that_only_another_model_of_such_images_has_leaves_the_matrix(visit: Visit, monkeypatch):
+    known = scene.catalogue()
+    monkeypatch.setattr(scene, "catalogue", lambda: replace(known, most={**known.most, "digits-dr": 20}))
+    shown = figures(visit("compare", model="digits-dr", view="confusions", method="digits-dr", cell="15-3"))
+    first = figures(visit("compare", model="digits-dr", view="confusions", method="digits-dr"))
+    assert shown.keys() == first.keys() and "matrix" in shown
 
 
 def test_a_cell_shows_its_images(visit: Visit):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+from unittest.mock import Mock
 
 import pytest
 from PIL import Image, ImageDraw
 from streamlit.testing.v1 import AppTest
 
+from app.components import drawing_pad
 from app.components.drawing_pad import received
 from capsviz.data import ImageError, prepare, read_image
 from tests.app.pictures import encoded
@@ -51,8 +53,26 @@ def test_a_page_with_the_pad_starts_with_nothing_drawn():
 
         from app.components.drawing_pad import drawing_pad, drawn
 
-        st.text(f"{drawing_pad(key='pad')!r} {drawn('elsewhere')!r}")
+        drawing_pad(key="pad", on_change=lambda: None)
+        st.text(f"{drawn('pad')!r} {drawn('elsewhere')!r}")
 
     test = AppTest.from_function(page).run(timeout=60)
     assert not test.exception
     assert test.text[0].value == "None None"
+
+
+def test_a_drawing_that_came_damaged_does_not_take_the_page_along(monkeypatch: pytest.MonkeyPatch):
+    def page():
+        import streamlit as st
+
+        from app.components.drawing_pad import drawing_pad
+
+        st.session_state["pad"] = {"drawing": {"png": "no base64!", "version": 4}}
+        drawing_pad(key="pad", on_change=lambda: None)
+        st.text("below")
+
+    mounted = Mock()
+    monkeypatch.setattr(drawing_pad, "built", lambda name, **_: mounted)
+    test = AppTest.from_function(page).run(timeout=60)
+    assert not test.exception and test.text[0].value == "below"
+    assert mounted.call_args.kwargs["data"] == {"pad": "pad", "version": 4}

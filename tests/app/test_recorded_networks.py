@@ -216,8 +216,13 @@ def test_a_recording_of_an_image_of_another_size_names_what_is_missing(place: Pa
     assert not visit("dynamic", source="recorded", recording="odd.safetensors").error
     app = visit("perturb", source="recorded", recording="odd.safetensors")
     assert any(ABSENT in error.value for error in app.error) and not app.exception
-    app = visit("start", source="recorded", recording="odd.safetensors")
-    assert not app.error and any("Compare algorithms" in link.proto.label for link in app.get("page_link"))
+    betas = {name: torch.zeros(7) for name in ("beta_u", "beta_a")}
+    again = capsviz.record(torch.rand(1, 3, 40, 50), torch.randn(1, 12, 7, 4), "em", grid=(2, 3, 2), field=(10, 8), weights=betas)
+    again.save(place / "again.safetensors")
+    for recording in ("odd.safetensors", "again.safetensors"):
+        app = visit("start", source="recorded", recording=recording)
+        assert not app.error and any("Compare algorithms" in link.proto.label for link in app.get("page_link"))
+        assert any("presets" in message.fields for message in messages(app)), "the toy"
 
 
 def test_an_exhibit_that_needs_the_network_says_so(place: Path, visit: Visit):

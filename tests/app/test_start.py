@@ -10,6 +10,8 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app.boards.toy import story
+from app.comparing import this_image
+from app.shared import resources
 from capsviz.boards.message import Message, unpack
 from capsviz.routing import DenseVotes, DynamicStep, dynamic_routing
 from tests.app.conftest import SCRIPT, Visit
@@ -116,6 +118,12 @@ def test_until_an_image_is_chosen_compare_opens_on_one_about_which_the_methods_d
 )
 def test_as_many_algorithms_are_promised_as_are_compared(visit: Visit, model: str, count: str):
     assert f"Compare {count}algorithms" in "".join(ways(visit("start", model=model)).values())
+
+
+def test_more_algorithms_than_have_a_word_are_compared_all_the_same(visit: Visit, monkeypatch):
+    entry = resources.entries()["digits-dr"]
+    monkeypatch.setattr(this_image, "methods", lambda _: dict.fromkeys("abcdefg", entry))
+    assert "Compare algorithms" in "".join(ways(visit("start", model="digits-dr")).values())
 
 
 def test_votes_of_the_link_are_shown_instead_of_the_story(visit: Visit):

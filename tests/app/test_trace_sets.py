@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -130,6 +131,14 @@ def test_damage_that_opening_does_not_show_leaves_the_page_with_other_images(pla
     app = visit(model="digits-dr", source="recorded")
     assert not app.error and "repeat" in app.warning[0].value and charts(app)
     assert app.sidebar.selectbox
+    [thumbs] = [group for group in app.get("button_group") if group.key == "image_thumbs"]
+    place_of = re.search(r"image (\d+)", thumbs.options[3])
+    assert place_of
+    thumbs.set_value(int(place_of[1])).run()
+    assert not app.exception and app.query_params["image"] == place_of[1] and not app.warning
+    app = visit("perturb", model="digits-dr", source="recorded")
+    app.radio(key="model").set_value("digits-l2").run()
+    assert not app.exception and app.query_params["model"] == "digits-l2"
 
 
 def test_where_nothing_was_recorded_a_link_says_how_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visit: Visit):

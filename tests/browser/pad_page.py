@@ -8,13 +8,15 @@ from pathlib import Path
 
 import streamlit as st
 
-from app.components.drawing_pad import drawing_pad
+from app.components.drawing_pad import drawing_pad, drawn
 
 folder = Path(os.environ["CAPSVIZ_RECEIVED"])
 st.session_state["runs"] = st.session_state.get("runs", 0) + 1
 with st.sidebar:
     st.button("Run again")
-    drawing = drawing_pad(key="pad") if st.toggle("Show the pad", value=True) else None
+    if st.toggle("Show the pad", value=True):
+        drawing_pad(key="pad", on_change=lambda: None)
+drawing = drawn("pad")
 if drawing is None:
     name = "nothing"
 else:

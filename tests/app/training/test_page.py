@@ -12,7 +12,6 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from app import scene
 from app.page.text import plain
 from app.scene import Scene
 from app.sources import images, linked_picture, trace_sets
@@ -157,12 +156,12 @@ def test_from_an_absent_recording_the_model_is_opened_and_not_the_recording(bare
     monkeypatch.setenv(trace_sets.PLACE, str(tmp_path))
     record(torch.rand(1, 1, 28, 28), torch.randn(1, 8, 10, 4), "dr", grid=(2, 2, 2)).save(tmp_path / "x.safetensors")
     choices = Choices("digits-l2", source="recorded", recording="x.safetensors")
-    entry = scene.recorded_network(choices)
+    entry = trace_sets.absent(choices.source, choices.recording)
     assert entry is not None
     on_stage, _ = images.resolve(choices, entry)
     opened = display.opened(Scene(choices, entry, on_stage, (), False), "digits-attention")
     again, _ = images.resolve(opened, zoo.entry("digits-attention"))
-    assert scene.recorded_network(opened) is None and opened.model == "digits-attention"
+    assert trace_sets.absent(opened.source, opened.recording) is None and opened.model == "digits-attention"
     assert torch.equal(again.pixels, on_stage.pixels)
 
 
