@@ -20,7 +20,7 @@ from app.state import session
 from app.state.choices import MOST_PARTS
 from capsviz.boards import Board, Message, margin_message, squash_message
 from capsviz.boards.basics import LONGEST, margin_table
-from capsviz.boards.checks import is_number
+from capsviz.boards.checks import is_index, is_number
 from capsviz.figures.describe import describe
 from capsviz.figures.parse_tree import parse_tree
 from capsviz.routing.em import EM, SPREAD_MARGIN_END, SPREAD_MARGIN_START
@@ -80,7 +80,7 @@ def moved_lengths(said: object, classes: int) -> None:
     found = {}
     for pair in said:
         match pair:
-            case [int(upper), length] if 0 <= upper < classes and is_number(length, 0, 1):
+            case [upper, length] if is_index(upper, classes) and is_number(length, 0, 1):
                 found[upper] = float(length)
             case _:
                 return

@@ -122,7 +122,8 @@ def keys(
 def received(sent: object, acknowledged: int) -> list[tuple[int, str]]:
     """The last `MOST` commands of the browser's that are newer than the last one acknowledged, oldest first."""
     pairs = [tuple(pair) for pair in sent if isinstance(pair, list)] if isinstance(sent, list) else []
-    return [pair for pair in pairs if len(pair) == 2 and isinstance(pair[0], int) and pair[0] > acknowledged][-MOST:]
+    whole = [pair for pair in pairs if len(pair) == 2 and type(pair[0]) is int and isinstance(pair[1], str)]
+    return [pair for pair in whole if pair[0] > acknowledged][-MOST:]
 
 
 def screen(key: str) -> tuple[int, int] | None:

@@ -99,6 +99,7 @@ moved_lengths = partial(exhibits.moved_lengths, classes=10)
         (moved_lengths, [[1, 1.5]], None),
         (moved_lengths, [[1]], None),
         (moved_lengths, [["1", 0.5]], None),
+        (moved_lengths, [[True, 0.5]], None),
         (moved_lengths, None, None),
     ],
 )

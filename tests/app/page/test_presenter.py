@@ -141,6 +141,7 @@ def test_a_command_that_arrives_twice_is_heard_once_and_what_is_none_never():
     assert received(sent, 5) == []
     assert received([[number, "T+1"] for number in range(100_000)], 0)[0] == (99_950, "T+1"), "no more than a hand can"
     assert received("image+1", 0) == received([["x", 3], [1]], 0) == received(None, 0) == []
+    assert received([[5, ["x"]], [True, "T+1"]], 0) == []
 
 
 def test_a_command_whose_callback_streamlit_ended_is_not_acknowledged_and_may_come_again(
