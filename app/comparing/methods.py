@@ -94,7 +94,7 @@ def test_images(current: Scene, records: Iterable[Predictions]) -> TestImages | 
     if as_measured(current, records):
         return browsing.whole_set(name, "test")
     called = plain(data.title_of(name))
-    if _is_here(name):
+    if browsing.whole(name):
         absent = (
             f"The test images of {called} here are not those that were measured, or in another order, so they are not "
             "shown"
@@ -111,15 +111,11 @@ def test_images(current: Scene, records: Iterable[Predictions]) -> TestImages | 
     return None
 
 
-def _is_here(name: str) -> bool:
-    return data.known(name) is not None and browsing.whole(name)
-
-
 def as_measured(current: Scene, records: Iterable[Predictions]) -> bool:
     """Whether the test images here are those of the records, as far as their number and classes say: a folder of images
     may have changed since.
     """
-    if not _is_here(current.entry.data):
+    if not browsing.whole(current.entry.data):
         return False
     same = browsing.whole_set(current.entry.data, "test").classes == current.entry.classes
     return same and all(torch.equal(browsing.labels(record.data, "test"), record.labels) for record in records)
@@ -152,14 +148,14 @@ def test_image(current: Scene, records: Iterable[Predictions]) -> int | None:
     choices, entry = current.choices, current.entry
     if not images.of_test_set(choices, entry, entry.data):
         return None
-    if _is_here(entry.data) and not as_measured(current, records):
+    if browsing.whole(entry.data) and not as_measured(current, records):
         return None
     return images.index_of(choices, entry)
 
 
 def chooser(current: Scene, records: Iterable[Predictions]) -> Callable[[int], None] | None:
     """What a click on a test image does; None where the images on this machine are not those of the records."""
-    able = as_measured(current, records) if _is_here(current.entry.data) else browsing.here(current.entry.data)
+    able = as_measured(current, records) if browsing.whole(current.entry.data) else browsing.here(current.entry.data)
     return put_on_stage if able else None
 
 

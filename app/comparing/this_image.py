@@ -89,8 +89,6 @@ def contested(current: Scene) -> int | None:
     entry, first = current.entry, resources.entries()[compared[0]]
     if choices.image is not None or not images.of_test_set(choices, entry, first.data):
         return None
-    if not browsing.here(first.data):
-        return None
     here = None if browsing.whole(first.data) else tuple(browsing.indices(first.data, "test"))
     found = resources.contested(compared, here)
     if found is None or here is not None:

@@ -39,7 +39,7 @@ def board(
     actions: Mapping[str, Callable[[Any], None]],
     of: Mapping[str, Callable[[], str]] = MappingProxyType({}),
     first: bool = False,
-) -> dict[str, Any]:
+) -> None:
     """A board: the bundle of this name, given a message.
 
     first: it is drawn before what a page sends after `app.server.drawing_order.wait`.
@@ -48,8 +48,8 @@ def board(
     comes too late, and nobody gets it.
 
     actions: by what a board may tell, a callback that gets it before the script runs again; what it got has to come
-    back in the message: what was acknowledged and is not said is undone. Returns what was told in the run that this
-    caused. The message says as `acknowledged` how often Python got each. Where Back follows closely on what the visitor
+    back in the message: what was acknowledged and is not said is undone. The message says as `acknowledged` how often
+    Python got each. Where Back follows closely on what the visitor
     did, it is else the very message that the browser was given last, and the board would not be told that what was
     done since then no longer counts. Arrays that are as they were in the last message are not sent again.
     """
@@ -76,9 +76,8 @@ def board(
     whole = Message({**message.fields, "version": digests}, {})  # says all of it in few bytes
     if first and (drawn := drawing_order.told_at(key, whole.packed(**more))):
         more["drawn"] = drawn
-    result = built(name)(key=key, data=new.packed(**more), **listening)
+    built(name)(key=key, data=new.packed(**more), **listening)
     held[key] = digests  # not before it is sent: a newer action may end the run on the way
-    return {what: value for what in actions for value in said_in(result, what)}
 
 
 def _new_of(message: Message, held: Mapping[str, str]) -> tuple[Message, dict[str, str]]:

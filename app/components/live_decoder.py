@@ -20,22 +20,19 @@ def live_decoder(
     decoders: Mapping[str, bytes],
     *,
     key: str,
-    on_change: Callable[[Left], None] = lambda _: None,
+    on_change: Callable[[Left], None],
     of: Callable[[], str] = str,
-) -> Left | None:
+) -> None:
     """A class capsule moved by hand, and what each decoder draws of it.
 
     message: of `decoder_message`, for these decoders. on_change gets what the visitor left, as a callback before the
-    script runs again. Returns that in the run that it caused, else None: it lives with the caller, not here. of: what
-    of the choices it belongs to, as `hosting.board` has it.
+    script runs again: it lives with the caller, not here. of: what of the choices it belongs to, as `hosting.board` has
+    it.
     """
     headers = [header(packed) for packed in decoders.values()]
 
-    def read(said: object) -> Left | None:
-        return received(said, headers[0], message.fields["reach"])
-
     def changed(said: object) -> None:
-        sent = read(said)
+        sent = received(said, headers[0], message.fields["reach"])
         if sent is not None:
             on_change(sent)
 
@@ -49,4 +46,4 @@ def live_decoder(
                 built("live-decoder")(data=packed, key=f"{key}-{digest}")
         message = replace(message, fields={**message.fields, "packs": {a: b for a, b in fetched.items() if b}})
         actions = {"left": changed, "lost": lambda _: st.session_state.__setitem__(key + _BROUGHT, True)}
-        return read(board("live-decoder", message, key=key, actions=actions, of={"left": of}).get("left"))
+        board("live-decoder", message, key=key, actions=actions, of={"left": of})

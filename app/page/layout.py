@@ -145,8 +145,8 @@ def layer_of(choices: Choices, trace: Trace) -> tuple[int, int]:
     layer = count - 1 if choices.layer is None or choices.layer >= count else choices.layer
     rows, columns, _ = trace.layers[layer].upper_grid
     middle = rows // 2 * columns + columns // 2
-    inside = choices.position is not None and choices.position < rows * columns
-    return layer, choices.position if inside and choices.position is not None else middle
+    position = choices.position
+    return layer, middle if position is None or position >= rows * columns else position
 
 
 def layer_picker(current: Scene, trace: Trace) -> Trace:

@@ -34,13 +34,13 @@ def classes(name: str) -> tuple[str, ...]:
 
 @once_a_run
 def whole(name: str) -> bool:
-    """Whether all images of a data set are on this machine."""
-    return data.available(name)
+    """Whether all images of a data set are on this machine; not where nothing is known of it."""
+    return data.known(name) is not None and data.available(name)
 
 
 def here(name: str) -> bool:
     """Whether images of a data set can be shown: all of them, or those that come with capsviz."""
-    return data.known(name) is not None and (whole(name) or name in exemplars.names())
+    return whole(name) or name in exemplars.names()
 
 
 @once_a_run

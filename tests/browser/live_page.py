@@ -51,7 +51,6 @@ if st.session_state.get("picked", upper) != upper:
 st.session_state["picked"] = upper
 if st.sidebar.button("From Python"):
     kept = st.session_state["kept"] = replace(kept, offsets=(0.0,) * 15 + (0.2,))
-heard = None
 if st.sidebar.toggle("Shown", value=True):
     decoders = {title: decoder(name, "unmeasured" not in st.query_params) for title, name in names.items()}
     message = decoder_message(
@@ -63,7 +62,8 @@ if st.sidebar.toggle("Shown", value=True):
         labels=[["", "slant"] + [""] * 14 for _ in range(10)] if "worded" in st.query_params else [],
         dark=st.context.theme.type == "dark",
     )
-    heard = live_decoder(message, decoders, key="live", on_change=lambda left: st.session_state.update(kept=left))
+    live_decoder(message, decoders, key="live", on_change=lambda left: st.session_state.update(kept=left, heard=left))
+heard = st.session_state.pop("heard", None)
 kept = st.session_state.get("kept")
 st.text(f"heard {heard and heard.offsets} kept {kept and kept.offsets} in run {st.session_state['runs']}")
 if kept:
