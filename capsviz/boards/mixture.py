@@ -95,7 +95,6 @@ def mixture_message(laid: Laid, *, frame: int | None = None, draws: bool = False
             for name, preset in PRESETS.items()
         ],
         "starts": [{count: _start(count, turn) for count in GAUSSIANS} for turn in range(TURNS)],
-        "rounds": ROUNDS,
         "floor": FLOOR,
         "ramp": [InverseTemperature().at(iteration) for iteration in range(1, ROUNDS + 1)],
         "fewest": FEWEST_POINTS,

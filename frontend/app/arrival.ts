@@ -26,7 +26,6 @@ let led: number | undefined;
 let linked = false; // by a step's own link, which leads to it as the tour does
 let way = new AbortController(); // until the step stands, or a hand moves it
 let until = 0;
-let width = window.innerWidth;
 
 const follow = ({ target }: Event): void => {
   if (target instanceof Element && target.closest(STEPS)) [last, linked] = ["", true];
@@ -62,6 +61,7 @@ export function arrive({ tour, step, arrival, panel, ...how }: Arrival, signal: 
 
 /** Bring the panel up again wherever the window gets another width: a phone changes its height while it scrolls. */
 export function keepUp(panel: string, signal: AbortSignal): void {
+  let width = window.innerWidth;
   const resized = (): void => {
     if (!panel || window.innerWidth === width) return;
     width = window.innerWidth;

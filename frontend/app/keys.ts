@@ -72,7 +72,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const sheet = found(parentElement, "dialog", HTMLDialogElement);
   const bar = found(parentElement, ".bar", HTMLElement);
   const ordered = found(sheet, '[data-moves="pages"] dd', HTMLElement);
-  const order = ordered.textContent;
+  const order = (ordered.dataset.order ??= ordered.textContent); // a sheet that was presented has titles there
   const characters = found(sheet, ".characters", HTMLInputElement);
   characters.checked = recalled(CHARACTERS) !== false;
   characters.addEventListener("change", () => keep(CHARACTERS, characters.checked), { signal });

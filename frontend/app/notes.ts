@@ -44,21 +44,16 @@ function clock(place: ParentNode, signal: AbortSignal): void {
     if (face.textContent !== time) face.textContent = time;
     toggle.textContent = kept.running ? "Stop" : "Start";
   };
-  const act = (change: () => void) => (): void => {
-    change();
-    keep(KEPT, kept.kept);
-    show();
+  const act = (made: HTMLElement, change: () => void): void => {
+    const clicked = (): void => {
+      change();
+      keep(KEPT, kept.kept);
+      show();
+    };
+    made.addEventListener("click", clicked, { signal });
   };
-  toggle.addEventListener(
-    "click",
-    act(() => kept.toggle(Date.now())),
-    { signal },
-  );
-  found(place, ".reset", HTMLElement).addEventListener(
-    "click",
-    act(() => kept.reset()),
-    { signal },
-  );
+  act(toggle, () => kept.toggle(Date.now()));
+  act(found(place, ".reset", HTMLElement), () => kept.reset());
   const ticking = window.setInterval(show, 200);
   signal.addEventListener("abort", () => window.clearInterval(ticking));
   show();

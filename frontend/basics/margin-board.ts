@@ -3,7 +3,7 @@
 import { aloud } from "../core/aloud";
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
-import { button, element, enable, pointed, quietOutput, roomBelow } from "../core/dom";
+import { button, element, enable, pointed, quietOutput, roomBelow, tabled } from "../core/dom";
 import { shown } from "../core/numbers";
 import { SharedValue } from "../core/shared-value";
 import "./basics.css";
@@ -119,14 +119,7 @@ export class MarginBoard extends Board<Message> {
       return { root, slider, loss, push };
     });
     const heads = ["class", "length ‖v‖", "loss", "training"];
-    this.table.replaceChildren(
-      element(
-        "thead",
-        {},
-        element("tr", {}, ...heads.map((textContent) => element("th", { textContent, scope: "col" }))),
-      ),
-      element("tbody", {}, ...this.rows.map(({ root }) => root)),
-    );
+    this.table.replaceChildren(...tabled(heads, ...this.rows.map(({ root }) => root)));
   }
 
   /** The lengths as they now are. */

@@ -128,7 +128,8 @@ export class CapsuleMap implements Part {
     const { title, note, reach, low, high } = data.fields.maps[this.number];
     this.title.textContent = title;
     this.note.textContent = note;
-    this.tiles.canvas.setAttribute("aria-label", `${title}. ${data.fields.alt} Arrow keys choose a capsule.`);
+    const keys = this.number ? "" : " Arrow keys choose a capsule.";
+    this.tiles.canvas.setAttribute("aria-label", `${title}. ${data.fields.alt}${keys}`);
     const decimals = reach >= 0.01 ? 2 : 4;
     this.low.textContent = (low < -reach ? "≤ " : "") + shown(-reach, decimals);
     this.high.textContent = (high > reach ? "≥ " : "") + shown(reach, decimals);
@@ -229,10 +230,9 @@ export class ClassBars extends Panel<DrawState> implements Part {
     super.draw(state);
   }
 
-  /** Empty where no capsule is looked at. */
   private values({ data, capsule }: DrawState): number[] {
-    const { classes, per_class: all } = data.fields;
-    return all ? classes.map((_, j) => all[capsule * classes.length + j]) : [];
+    const { classes, per_class: all = [] } = data.fields;
+    return classes.map((_, j) => all[capsule * classes.length + j]);
   }
 
   protected paint(pen: Pen, state: DrawState): void {
@@ -253,7 +253,6 @@ export class ClassBars extends Panel<DrawState> implements Part {
       pen.font = look.type(14, j === upper ? "bold" : "");
       pen.textAlign = "left";
       pen.fillText(fitted(pen, name, room), 0, y);
-      if (!values.length) return;
       const value = values[j];
       pen.fillStyle = value < 0 ? theme.negative : theme.positive;
       pen.fillRect(Math.min(x(0), x(value)), y - this.line * 0.36, Math.abs(x(value) - x(0)), this.line * 0.72);

@@ -15,6 +15,18 @@ export function penOf(canvas: HTMLCanvasElement, options?: CanvasRenderingContex
   return pen;
 }
 
+let probe: Pen | undefined;
+
+/** Red, green, blue and opacity of a colour of CSS, 0 to 255, however it is written. */
+export function painted(colour: string): Uint8ClampedArray {
+  probe ??= penOf(element("canvas", { width: 1, height: 1 }), { willReadFrequently: true });
+  probe.clearRect(0, 0, 1, 1);
+  probe.fillStyle = "#0000"; // of what is on no page yet nothing is painted
+  probe.fillStyle = colour;
+  probe.fillRect(0, 0, 1, 1);
+  return probe.getImageData(0, 0, 1, 1).data;
+}
+
 /** The drawing context of a canvas of so many CSS pixels, cleared; one unit is one CSS pixel. */
 export function surface(canvas: HTMLCanvasElement, width: number, height: number): Pen {
   // Presenter mode enlarges components.

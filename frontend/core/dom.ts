@@ -69,8 +69,16 @@ export function onResolution(act: () => void, signal: AbortSignal): void {
   now.addEventListener("change", changed, { once: true, signal });
 }
 
+/** Head and body of a table, by what its columns are called. */
+export function tabled(heads: readonly (Node | string)[], ...rows: Node[]): [HTMLElement, HTMLElement] {
+  const named = heads.map((each) =>
+    typeof each === "string" ? element("th", { textContent: each, scope: "col" }) : each,
+  );
+  return [element("thead", {}, element("tr", {}, ...named)), element("tbody", {}, ...rows)];
+}
+
 /** An element's parent, where it is the root of a shadow the element that this belongs to. */
-function above(at: Element): Element | null {
+export function above(at: Element): Element | null {
   if (at.parentElement) return at.parentElement;
   const root = at.getRootNode();
   return root instanceof ShadowRoot ? root.host : null;

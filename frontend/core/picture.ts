@@ -3,11 +3,11 @@
 
 import { Context } from "svgcanvas";
 
-import { panelOf, type Pen, penOf } from "./canvas";
+import { painted, panelOf, type Pen, penOf } from "./canvas";
 import { element } from "./dom";
 import { lines } from "./letters";
 
-const LEFT_OUT = ".player-controls button, .player-controls input, .tools, select, .board-files";
+const LEFT_OUT = ".player-controls button, .player-controls input, .tools, select";
 const SHARPER = 2; // pixels of a PNG for each of the board
 
 /** What is on the screen of a board, painted on another surface. */
@@ -75,20 +75,14 @@ function ground(pen: Pen, box: DOMRect, style: CSSStyleDeclaration): void {
   }
 }
 
-const probe = element("canvas", { width: 1, height: 1 });
-
 /** A colour as every program that reads SVG knows it: browsers also compute `color(srgb …)`. */
 function plain(colour: string): string {
-  const pen = penOf(probe, { willReadFrequently: true });
-  pen.clearRect(0, 0, 1, 1);
-  pen.fillStyle = colour;
-  pen.fillRect(0, 0, 1, 1);
-  const [red, green, blue, opacity] = pen.getImageData(0, 0, 1, 1).data;
+  const [red, green, blue, opacity] = painted(colour);
   return `rgba(${red}, ${green}, ${blue}, ${(opacity / 255).toFixed(3)})`;
 }
 
 function seen(colour: string): boolean {
-  return !plain(colour).endsWith(" 0.000)");
+  return painted(colour)[3] > 0;
 }
 
 /** The words of a text, each where it stands: a line may break between any two, and within one. */

@@ -2,7 +2,7 @@
 // cell. What the visitor did is kept here, and comes back with the next message.
 
 import type { Host, Mount } from "./board";
-import type { Theme } from "./colours";
+import { inkOn, type Theme } from "./colours";
 import { button, element } from "./dom";
 import { unpack } from "./message";
 import "./standalone-host.css";
@@ -30,11 +30,13 @@ export class StandaloneHost {
     private readonly shared: Readonly<Record<string, unknown>> = {},
   ) {
     this.host = { parent: this.place };
+    const svg = (): void => save(new Blob([svgOf(this.place, this.ground)], { type: "image/svg+xml" }), `${name}.svg`);
+    const png = (): void => void pngOf(this.place, this.ground).then((picture) => save(picture, `${name}.png`));
     const files = element(
       "div",
       { className: "board-files" },
-      button("SVG", "Save what the board shows as SVG", () => save(this.svg(), `${name}.svg`)),
-      button("PNG", "Save what the board shows as PNG", () => void this.png().then((png) => save(png, `${name}.png`))),
+      button("SVG", "Save what the board shows as SVG", svg),
+      button("PNG", "Save what the board shows as PNG", png),
     );
     root.classList.add("board-host");
     root.replaceChildren(this.place, files);
@@ -69,24 +71,10 @@ export class StandaloneHost {
   private dress({ text, ground, accent }: Theme): void {
     const colours = { text, ground, accent };
     for (const [name, colour] of Object.entries(colours)) this.root.style.setProperty(`--${name}`, colour);
-    this.root.style.colorScheme = isDark(ground) ? "dark" : "light"; // for what the browser draws itself
+    this.root.style.colorScheme = inkOn(ground) === "#ffffff" ? "dark" : "light"; // for what the browser draws itself
   }
 
   private get ground(): string {
     return this.root.style.getPropertyValue("--ground");
   }
-
-  private svg(): Blob {
-    return new Blob([svgOf(this.place, this.ground)], { type: "image/svg+xml" });
-  }
-
-  private png(): Promise<Blob> {
-    return pngOf(this.place, this.ground);
-  }
-}
-
-/** Whether a colour "#rrggbb" is nearer to black than to white. */
-function isDark(colour: string): boolean {
-  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
-  return red + green + blue < 384;
 }

@@ -1,7 +1,7 @@
 // A bar for each Gaussian: its weight or its activation.
 
 import { element } from "../core/dom";
-import { indices, shown } from "../core/numbers";
+import { shown } from "../core/numbers";
 
 /** A bar for each Gaussian, with a mark where it is in the mixture. */
 export class Bars {
@@ -10,25 +10,17 @@ export class Bars {
     [];
 
   build(colours: readonly string[]): void {
-    this.rows = indices(colours.length).map(() => ({
+    this.rows = colours.map((colour) => ({
       name: element("span", { className: "name" }),
-      fill: element("i", { className: "fill" }),
+      fill: element("i", { className: "fill", style: `background:${colour}` }),
       mark: element("i", { className: "mark" }),
       value: element("b"),
       more: element("span", { className: "more" }),
     }));
     this.root.replaceChildren(
-      ...this.rows.map(({ name, fill, mark, value, more }, k) => {
-        fill.style.background = colours[k];
-        return element(
-          "div",
-          { className: "row" },
-          name,
-          element("span", { className: "track" }, fill, mark),
-          value,
-          more,
-        );
-      }),
+      ...this.rows.map(({ name, fill, mark, value, more }) =>
+        element("div", { className: "row" }, name, element("span", { className: "track" }, fill, mark), value, more),
+      ),
     );
   }
 

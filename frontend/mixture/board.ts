@@ -44,7 +44,6 @@ interface Message extends Offer {
     readonly points: readonly Point[];
   }[];
   readonly starts: readonly Readonly<Record<string, Start>>[];
-  readonly rounds: number;
   readonly floor: number;
   readonly ramp: readonly number[];
   readonly fewest: number;
@@ -143,7 +142,7 @@ export class MixtureBoard extends Board<Message> implements Holder {
       (value, rest) => this.activate(value, rest),
       () => this.state,
     );
-    const { rounds } = data;
+    const rounds = data.ramp.length;
     this.controls = new PlayerControls({
       count: 2 * rounds + 1,
       show: () => this.layout(),
@@ -230,8 +229,7 @@ export class MixtureBoard extends Board<Message> implements Holder {
 
   /** What stands in words: note, caption, and the plane's own description. */
   private say(shown: Frame, moved: readonly number[]): void {
-    const { state, points } = this;
-    const { preset } = this;
+    const { state, points, preset } = this;
     const ofPreset = preset?.gaussians === state.gaussians ? preset.note : SAID.other;
     const note = state.votes ? SAID.votes : state.points ? SAID.own : ofPreset;
     this.note.textContent = this.refused ? SAID[this.refused] : note;

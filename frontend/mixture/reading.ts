@@ -1,7 +1,7 @@
 // What the lines of the algorithm and the bars say at a frame.
 
-import { indices, shown } from "../core/numbers";
-import type { Frame, Run } from "./run";
+import { shown } from "../core/numbers";
+import type { Run } from "./run";
 
 interface Reading {
   /** Lines of the algorithm that are executed; −1: none. */
@@ -16,20 +16,8 @@ interface Reading {
 const list = (values: readonly number[] | null | undefined): string =>
   values?.map((value) => shown(value, 2)).join("  ") ?? "…";
 
-/** How much each Gaussian owns. */
-function amounts({ owned }: Frame, gaussians: number): string[] {
-  return indices(gaussians).map((k) =>
-    owned
-      ? `n = ${shown(
-          owned.reduce((n, row) => n + row[k], 0),
-          1,
-        )}`
-      : "",
-  );
-}
-
 /** Of a mixture at half step `index`, of point `i`. */
-export function readMixture({ mixture, frames }: Run, index: number, i: number): Reading {
+export function readMixture({ mixture }: Run, index: number, i: number): Reading {
   const { gaussians, owned } = mixture[index];
   const means = gaussians.map(({ mean: [x, y] }) => `(${shown(x, 2)}, ${shown(y, 2)})`).join("  ");
   return {
@@ -37,7 +25,10 @@ export function readMixture({ mixture, frames }: Run, index: number, i: number):
     texts: [`r = ${list(owned?.[i])}`, `μ = ${index > 1 ? means : "…"}`],
     label: "Weights π of the Gaussians",
     symbol: "π",
-    more: amounts(frames[index], gaussians.length),
+    more: gaussians.map((_, k) => {
+      const n = owned?.reduce((all, row) => all + row[k], 0); // how much the Gaussian owns
+      return n === undefined ? "" : `n = ${shown(n, 1)}`;
+    }),
   };
 }
 

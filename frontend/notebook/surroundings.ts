@@ -1,8 +1,11 @@
 // Whether the page around a board is light or dark, as its reader sees it.
 
+import { painted } from "../core/canvas";
+import { above } from "../core/dom";
+
 /** Whether the page is dark behind an element: by the first ground above it that is painted. */
 export function isDarkBehind(node: Element): boolean {
-  for (let at: Element | null = node; at; at = at.parentElement ?? hostOf(at)) {
+  for (let at: Element | null = node; at; at = above(at)) {
     const [red, green, blue, seen] = painted(getComputedStyle(at).backgroundColor);
     if (seen > 127) return red + green + blue < 384;
   }
@@ -41,23 +44,3 @@ export function onTurn(node: Element, turned: (dark: boolean) => void, signal: A
 }
 
 const SHEET = 500; // milliseconds
-
-function hostOf(node: Element): Element | null {
-  const root = node.getRootNode();
-  return root instanceof ShadowRoot ? root.host : null;
-}
-
-let pen: CanvasRenderingContext2D | null | undefined;
-
-/** Red, green, blue and opacity of a colour of CSS, 0 to 255, however it is written. */
-function painted(colour: string): Uint8ClampedArray {
-  pen ??= Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", {
-    willReadFrequently: true,
-  });
-  if (!pen) return new Uint8ClampedArray(4);
-  pen.clearRect(0, 0, 1, 1);
-  pen.fillStyle = "#0000"; // of what is on no page yet nothing is painted
-  pen.fillStyle = colour;
-  pen.fillRect(0, 0, 1, 1);
-  return pen.getImageData(0, 0, 1, 1).data;
-}

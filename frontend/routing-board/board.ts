@@ -23,7 +23,6 @@ import { headings, type Options, type DrawState } from "./panel";
 
 const GAP = 18; // pixels between columns
 const LOWEST = 260; // pixels that votes beside bars take at least
-const LISTED = 6; // capsules in the list
 const RECORDED = 2000; // drawings
 const FIRST = 5; // votes with which an introduction begins
 
@@ -109,7 +108,7 @@ export class RoutingBoard extends Board<Message> {
     this.map = new ShareMap(select, choose);
     this.tiles = new Tiles(select, pick);
     this.bars = new Bars(choose);
-    this.list = new List(select, () => this.tellLook(), LISTED);
+    this.list = new List(select, () => this.tellLook());
     const part = (className: string, ...parts: Node[]): HTMLElement => element("div", { className }, ...parts);
     this.side = part("side", this.algorithm.root, this.lines.canvas);
     const answer = part("answer", this.retina.canvas, this.bars.canvas);

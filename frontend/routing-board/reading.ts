@@ -2,7 +2,7 @@
 
 import { AlgorithmLines } from "../core/algorithm-lines";
 import { aloud } from "../core/aloud";
-import { button, element, replaceButtons } from "../core/dom";
+import { button, element, replaceButtons, tabled } from "../core/dom";
 import { indices, shown } from "../core/numbers";
 import { drawIn } from "../core/sight";
 import type { Run, View } from "./run";
@@ -39,6 +39,7 @@ interface Column {
   readonly value: (view: View, capsule: number) => number;
 }
 
+const LISTED = 6; // capsules in the list
 const FIRST = "share"; // the column by which the capsules are sorted at first
 
 /** The capsules that give the chosen class most, or come first by another column. */
@@ -51,7 +52,6 @@ export class List {
   constructor(
     private readonly onSelect: Select,
     private readonly onSorted: () => void,
-    private readonly count: number,
   ) {}
 
   /** Of another run; what shows the same numbers stays, one of its rows may be pressed just now. */
@@ -86,7 +86,7 @@ export class List {
       });
       return element("th", { scope: "col", "aria-sort": chosen ? "descending" : "none" }, sort);
     });
-    const rows = sorted.slice(0, this.count).map((i) => {
+    const rows = sorted.slice(0, LISTED).map((i) => {
       const [row, column, kind] = run.networkPlace(i);
       const open = element("button", { type: "button", textContent: String(run.number(i)), title: run.label(i) });
       const where = element("span", { textContent: ` ${row},${column} type ${kind}` });
@@ -103,14 +103,7 @@ export class List {
       made.addEventListener("click", (event) => this.onSelect(i, event.shiftKey));
       return made;
     });
-    const first = element("th", { textContent: "capsule", scope: "col" });
-    const table = element(
-      "table",
-      {},
-      element("thead", {}, element("tr", {}, first, ...head)),
-      element("tbody", {}, ...rows),
-    );
-    replaceButtons(this.root, table);
+    replaceButtons(this.root, element("table", {}, ...tabled(["capsule", ...head], ...rows)));
   }
 }
 

@@ -23,7 +23,7 @@ const BELOW = 78; // of the sentence on what the lines are, in ordinary type
 const WHOLE = 8000; // milliseconds from one end to the other
 
 interface Message extends SweepFields {
-  readonly acknowledged?: Acknowledged;
+  readonly acknowledged: Acknowledged;
 }
 
 interface Chart<Kind> {
@@ -74,7 +74,7 @@ export class SweepBoard extends Board<Message> {
         show: () => this.layout(),
         unit: "amount",
         name: (index) => this.message?.names[index] ?? "",
-        rest: () => this.left(),
+        rest: (frame) => this.tell("amount", this.message?.amounts.at(frame ?? -1)),
         linked: () => this.message?.frame ?? null,
         hold: 0.3 * pace,
         glide: 0.7 * pace,
@@ -88,12 +88,7 @@ export class SweepBoard extends Board<Message> {
       const number = minIndex(amounts, (amount) => Math.abs(amount - shown));
       if (this.controls.renumber(amounts.length, number) && !turned) return;
     }
-    this.controls.stand(message.frame, message.acknowledged?.amount);
-  }
-
-  private left(): void {
-    const { controls, message } = this;
-    if (controls && message) this.tell("amount", message.amounts[controls.index]);
+    this.controls.stand(message.frame, message.acknowledged.amount);
   }
 
   /** The pictures that are the same at every amount, for those who do not see them. */
@@ -123,13 +118,8 @@ export class SweepBoard extends Board<Message> {
     const tall = Math.max(LEAST, Math.min(MOST, room)) * look.scale;
     const chart = wide ? sharing(tall, this.activations, 2, look) : CHART * look.scale;
     const rows = wide ? sharing(tall, this.numbers, 1, look) : ROWS * look.scale;
-    const said = data.drawer ? [this.saidOfImage, this.saidOfDrawing] : [this.saidOfImage];
-    const side = sharing(
-      tall,
-      said.map((words) => ({ panel: null, words })),
-      1,
-      look,
-    );
+    const said = [this.saidOfImage, ...(data.drawer ? [this.saidOfDrawing] : [])].map((words) => ({ words }));
+    const side = sharing(tall, said, 1, look);
     const [, down, across] = data.shape;
     for (const picture of [this.image, this.drawing]) {
       picture.style.maxWidth = wide ? `${(side * across) / down}px` : "";
@@ -174,7 +164,12 @@ export class SweepBoard extends Board<Message> {
 }
 
 /** Height of each picture where all of them, in so many columns and each with its words, share so much of it. */
-function sharing(tall: number, charts: readonly Chart<unknown>[], columns: number, { scale }: Look): number {
+function sharing(
+  tall: number,
+  charts: readonly Pick<Chart<unknown>, "words">[],
+  columns: number,
+  { scale }: Look,
+): number {
   const rows = indices(Math.ceil(charts.length / columns));
   const words = rows.map((row) => {
     const own = charts.slice(row * columns, (row + 1) * columns);

@@ -5,7 +5,7 @@ import { interpolateNumberArray } from "d3-interpolate";
 
 import { Board, type Acknowledged, type Host } from "../core/board";
 import { inkOn, type Theme } from "../core/colours";
-import { element, roomBelow } from "../core/dom";
+import { element, roomBelow, tabled } from "../core/dom";
 import { calm } from "../core/motion";
 import { indices, shown } from "../core/numbers";
 import { IterationsSlider } from "../core/iterations-slider";
@@ -123,16 +123,7 @@ export class Toy extends Board<Message> implements Holder {
       ...(this.story ? { hold: HOLD, glide: GLIDE } : {}),
     });
     const heads = ["vote", "b₁", "û·v₁", "coupling c", "û·v₂", "b₂"];
-    const table = element(
-      "table",
-      {},
-      element(
-        "thead",
-        {},
-        element("tr", {}, ...heads.map((textContent) => element("th", { textContent, scope: "col" }))),
-      ),
-      element("tbody", {}, ...this.rows.map(({ root }) => root)),
-    );
+    const table = element("table", {}, ...tabled(heads, ...this.rows.map(({ root }) => root)));
     const [left, right] = this.parents;
     const note = element("div", { className: "note" }, ...this.notes);
     this.below.replaceChildren(...(data.plain ? [note] : []), this.controls.root, this.rounds.root);

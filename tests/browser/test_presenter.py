@@ -154,6 +154,12 @@ def test_in_presenter_mode_where_no_links_say_so_the_sheet_says_which_digit_open
     sync_api.expect(sheet.locator("dl div").first).to_contain_text("0 Start, 1 Dynamic routing, 2 EM, 3 L2 / L1, 4")
     hidden = "dialog => dialog.scrollHeight - dialog.clientHeight"
     assert sheet.evaluate(hidden) <= 0
+    visitor.window.keyboard.press("?")
+    visitor.press("p")
+    visitor.eventually(lambda: "present=1" not in visitor.query(), "the ordinary page")
+    visitor.settle()
+    visitor.window.keyboard.press("?")
+    sync_api.expect(sheet.locator("dl div").first).to_contain_text("the pages, in their order")
 
 
 def test_keys_of_one_character_can_be_turned_off_and_stay_off_until_they_are_turned_on(visitor: Visitor):
