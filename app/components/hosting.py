@@ -49,9 +49,9 @@ def board(
 
     actions: by what a board may tell, a callback that gets it before the script runs again; what it got has to come
     back in the message: what was acknowledged and is not said is undone. The message says as `acknowledged` how often
-    Python got each. Where Back follows closely on what the visitor
-    did, it is else the very message that the browser was given last, and the board would not be told that what was
-    done since then no longer counts. Arrays that are as they were in the last message are not sent again.
+    Python got each. Where Back follows closely on what the visitor did, it is else the very message that the browser
+    was given last, and the board would not be told that what was done since then no longer counts. Arrays that are as
+    they were in the last message are not sent again.
     """
     counts = f"{key}-acknowledged"
     assert "missed" not in actions

@@ -19,6 +19,7 @@ from app.state.choices import Choices
 from capsviz import data
 from capsviz.data import DIGITS, ImageError
 from capsviz.errors import CapsvizError
+from capsviz.tracing.layout import TraceError
 from capsviz.zoo import Entry
 
 _SOURCES = {
@@ -68,9 +69,16 @@ def show(scene: Scene) -> None:
     thumbnails.show(scene)
 
 
+def _recorded(name: str) -> dict[str, object]:
+    try:
+        return trace_sets.choices_with(name)
+    except TraceError:  # the page says what is wrong with it
+        return {"source": "recorded", "recording": name}
+
+
 def _source_changes(source: str, choices: Choices) -> dict[str, object]:
     if source == "recorded":
-        return trace_sets.choices_with(trace_sets.chosen(choices.recording))
+        return _recorded(trace_sets.chosen(choices.recording))
     entry = resources.entries()[choices.model]  # what is on stage may be the network of a recording
     picture = uploads.link(uploads.kept(source), entry) if source in uploads.GIVEN else ""
     missing = source == "data" and not browsing.here(_wanted(choices, entry))
@@ -87,7 +95,7 @@ def _recording(scene: Scene) -> None:
         "recording",
         name,
         trace_sets.names(),
-        read=lambda name, _: trace_sets.choices_with(name),
+        read=lambda name, _: _recorded(name),
     )
     for damage in trace_sets.damaged().values():
         st.caption(f"Left out: {sentence(damage)}")

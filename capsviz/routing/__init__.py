@@ -36,7 +36,6 @@ __all__ = [
     "dynamic_routing",
     "em_routing",
     "lengths",
-    "shorts",
     "squash",
 ]
 

@@ -222,10 +222,8 @@ def check_kind(name: str, routing: str) -> None:
     """Raise SettingsError for a setting that is for other methods than that of a routing."""
     kind = TrainingConfig.__dataclass_fields__[name].metadata.get("kind")
     if kind and METHODS[routing] not in kind.methods:
-        able, names = (
-            listed([method.short for method in kind.methods]),
-            " or ".join(method.name for method in kind.methods),
-        )
+        able = listed([method.short for method in kind.methods])
+        names = " or ".join(method.name for method in kind.methods)
         raise SettingsError(kind.refusal.format(able=able, names=names, routing=routing, option=OPTIONS[name]))
 
 

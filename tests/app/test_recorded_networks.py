@@ -217,7 +217,9 @@ def test_a_recording_of_an_image_of_another_size_names_what_is_missing(place: Pa
     app = visit("perturb", source="recorded", recording="odd.safetensors")
     assert any(ABSENT in error.value for error in app.error) and not app.exception
     betas = {name: torch.zeros(7) for name in ("beta_u", "beta_a")}
-    again = capsviz.record(torch.rand(1, 3, 40, 50), torch.randn(1, 12, 7, 4), "em", grid=(2, 3, 2), field=(10, 8), weights=betas)
+    again = capsviz.record(
+        torch.rand(1, 3, 40, 50), torch.randn(1, 12, 7, 4), "em", grid=(2, 3, 2), field=(10, 8), weights=betas
+    )
     again.save(place / "again.safetensors")
     for recording in ("odd.safetensors", "again.safetensors"):
         app = visit("start", source="recorded", recording=recording)

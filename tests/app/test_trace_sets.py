@@ -139,6 +139,10 @@ def test_damage_that_opening_does_not_show_leaves_the_page_with_other_images(pla
     app = visit("perturb", model="digits-dr", source="recorded")
     app.radio(key="model").set_value("digits-l2").run()
     assert not app.exception and app.query_params["model"] == "digits-l2"
+    record(capsviz.load("digits-dr"), load("digits", "test"), place / "other", name="digits-dr", count=2)
+    app = visit(source="recorded", recording="other")
+    app.selectbox(key="recording").set_value("ten").run()
+    assert not app.exception and "repeat" in app.warning[0].value
 
 
 def test_where_nothing_was_recorded_a_link_says_how_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, visit: Visit):

@@ -14,9 +14,9 @@ folder = Path(os.environ["CAPSVIZ_RECEIVED"])
 st.session_state["runs"] = st.session_state.get("runs", 0) + 1
 with st.sidebar:
     st.button("Run again")
-    if st.toggle("Show the pad", value=True):
+    if shown := st.toggle("Show the pad", value=True):
         drawing_pad(key="pad", on_change=lambda: None)
-drawing = drawn("pad")
+drawing = drawn("pad") if shown else None
 if drawing is None:
     name = "nothing"
 else:
