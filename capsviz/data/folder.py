@@ -26,7 +26,7 @@ from torch import Tensor
 from capsviz.data.dataset import FOLDER_PREFIX, SPLITS, Dataset, check_split
 from capsviz.data.errors import DatasetMissing, ImageError, UnknownDataset
 from capsviz.data.images import ImageSet, stratified_split
-from capsviz.data.visitor import Levels, levels_of, prepare, read_image
+from capsviz.data.visitor import Levels, VisitorImage, levels_of, prepare, read_image
 from capsviz.errors import line
 from capsviz.letters import one_form, with_letters
 from capsviz.reading import ONE_LINE
@@ -50,6 +50,8 @@ _RARER = frozenset((".avif", ".heic", ".heif", ".jp2", ".jxl", ".tga"))
 """Endings of pictures that not every installation reads; where it does not, they are told as left out."""
 _OF_SYSTEMS = {"__MACOSX", "__pycache__"}
 """Folders that systems make for themselves beside those of classes."""
+_PARTS = {"train", "training", "test", "testing", "val", "valid", "validation"}
+"""What folders of splits are called, where they are not called as ours."""
 _PICTURES = _DEEP | _RARER | {".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".bmp"}
 
 
@@ -322,9 +324,9 @@ def _listed(place: Path, *state: int) -> Listing:
         raise DatasetMissing(
             line(f"In {place} the name of a class, {strange[0]!r}, is no text on one line; rename it.")
         )
-    if not has_splits and "train" in classes and (held := {"val", "valid", "validation"} & set(classes)):
+    if not has_splits and len(parts := [name for name in classes if name.casefold() in _PARTS]) > 1:
         raise DatasetMissing(
-            line(f"{place} has folders train and {min(held)}, which are no classes; call the second one test.")
+            line(f"{place} has folders {_several(parts)}, which are no classes; call two of them train and test.")
         )
     if not CLASSES[0] <= len(classes) <= CLASSES[1]:
         raise DatasetMissing(
@@ -400,10 +402,18 @@ def _chosen_form(place: Path, stamp: int, *state: int) -> Form:
 @lru_cache(maxsize=8)
 def _looks(place: Path, stamp: int, *state: int) -> tuple[int, tuple[tuple[int, int], ...]]:
     """Of some of the images the channels that show all, and the height and width of each; raises `DatasetMissing`."""
-    pictures = [picture for path in _looked_at(listed(place)) if (picture := _opened(path)) is not None]
+    pictures: list[VisitorImage] = []
+    reasons: list[str] = []
+    for path in _looked_at(listed(place)):
+        try:
+            pictures.append(read_image(path))
+        except ImageError as error:
+            reasons.append(f"{path.name}: {error}".rstrip("."))
     if not pictures:
-        raise DatasetMissing(line(f"None of the files in {place} that were opened can be read; replace them."))
-    return 1 if all(map(_grey, pictures)) else 3, tuple((each.height, each.width) for each in pictures)
+        said = f"None of the files in {place} that were opened can be read; replace them ({reasons[0]})."
+        raise DatasetMissing(line(said))
+    colours = 1 if all(_grey(each.image) for each in pictures) else 3
+    return colours, tuple((height, width) for width, height in (each.full or each.image.size for each in pictures))
 
 
 @lru_cache(maxsize=8)
@@ -433,13 +443,6 @@ def _of_bytes(path: Path) -> bool:
     except OSError:
         return False
     return start.startswith(b"\x89PNG\r\n\x1a\n") and start[12:16] == b"IHDR" and start[24:] != b"\x10\x00"
-
-
-def _opened(path: Path) -> Image.Image | None:
-    try:
-        return read_image(path).image
-    except ImageError:
-        return None
 
 
 def _grey(picture: Image.Image) -> bool:

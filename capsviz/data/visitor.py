@@ -62,12 +62,14 @@ class Grey:
 class VisitorImage:
     """A picture as it should be seen, upright, opaque, 8-bit grey ("L") or colour ("RGB"), at most 1024 pixels a side.
 
-    `notes` are sentences on what had to be done to it. grey: of one that had more than 8 bits of grey.
+    `notes` are sentences on what had to be done to it. grey: of one that had more than 8 bits of grey. full: width and
+    height, upright, of one that was reduced.
     """
 
     image: Image.Image
     notes: tuple[str, ...] = ()
     grey: Grey | None = None
+    full: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -111,12 +113,13 @@ def read_image(source: bytes | bytearray | memoryview | str | Path) -> VisitorIm
         raise ImageError(f"The picture comes in more than {MAX_SCANS} passes: export it anew and upload it again.")
     with _open(io.BytesIO(data)) as picture:
         _check_size(picture)
+        full = picture.size
         try:
             # MPO is a JPEG that carries further views of the same photo
             several = picture.format != "MPO" and getattr(picture, "is_animated", False)
             picture.draft(picture.mode, (WORKING_SIDE, WORKING_SIDE))  # JPEG decodes at a fraction; others ignore it
             picture.load()
-            orientation = picture.getexif().get(_ORIENTATION)
+            orientation = _orientation(picture)
             seen = _opaque(picture)
         except ImageError:
             raise
@@ -130,7 +133,9 @@ def read_image(source: bytes | bytearray | memoryview | str | Path) -> VisitorIm
     if orientation in _TURNS:
         upright = upright.transpose(_TURNS[orientation])
         notes.append("The picture was turned as its camera recorded.")
-    return VisitorImage(upright, tuple(notes), seen.grey)
+    if (full[0] < full[1]) != (upright.width < upright.height):
+        full = full[::-1]
+    return VisitorImage(upright, tuple(notes), seen.grey, full if max(full) > max(upright.size) else None)
 
 
 def prepare(
@@ -221,6 +226,14 @@ def _check_size(picture: Image.Image) -> None:
     sides = [*picture.size, *(side if isinstance(side, int) else MAX_SIDE + 1 for side in tile)]
     if max(map(math.prod, (sides[:2], sides[2:]))) > MAX_PIXELS or max(sides) > MAX_SIDE:
         raise ImageError(_TOO_LARGE)
+
+
+def _orientation(picture: Image.Image) -> object:
+    """As which the camera was held, None where nobody says so: a picture is whole without that."""
+    try:
+        return picture.getexif().get(_ORIENTATION)
+    except Exception:  # of EXIF that is none, Pillow raises whatever it stumbles over
+        return None
 
 
 def _deep(picture: Image.Image) -> bool:

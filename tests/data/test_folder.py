@@ -254,13 +254,24 @@ def test_a_folder_without_classes_is_answered_with_the_layout_it_needs(tmp_path)
         download(name)
 
 
-def test_a_folder_whose_second_split_is_called_otherwise_is_refused(tmp_path):
-    fill(tmp_path / "train", ["oak", "elm"], 4)
-    fill(tmp_path / "val", ["oak", "elm"], 2)
-    with pytest.raises(
-        DatasetMissing, match="has folders train and val, which are no classes; call the second one test"
-    ):
+@pytest.mark.parametrize(("first", "second"), [("train", "val"), ("Training", "Testing"), ("TEST", "TRAIN")])
+def test_splits_that_are_called_otherwise_are_refused(tmp_path, first, second):
+    fill(tmp_path / first, ["oak", "elm"], 4)
+    fill(tmp_path / second, ["oak", "elm"], 2)
+    said = ", ".join(sorted([first, second]))
+    with pytest.raises(DatasetMissing, match=f"has folders {said}, which are no classes; call two of them train and t"):
         load(f"folder:{tmp_path}", "train")
+
+
+def test_why_no_picture_can_be_read_is_said(tmp_path):
+    fill(tmp_path, ["a", "b"], 2, size=(5000, 4000), mode="1")
+    with pytest.raises(DatasetMissing, match=r"can be read; replace them \(0\.png: .* 16 million pixels"):
+        named(f"folder:{tmp_path}", data_root())
+
+
+def test_the_form_suits_images_as_they_are_and_not_as_they_are_kept(tmp_path):
+    fill(tmp_path, ["a", "b"], 2, size=(2000, 40))
+    assert named(f"folder:{tmp_path}", data_root()) == f"folder:{tmp_path}@3x40x40"
 
 
 def test_what_a_program_hides_in_a_class_is_no_picture_of_it(tmp_path):

@@ -396,3 +396,18 @@ def test_what_may_have_no_end_is_no_picture(tmp_path: Path):
             read_image(tmp_path / name)
         with pytest.raises(ImageError, match="is no file"):
             levels_of(tmp_path / name)
+
+
+@pytest.mark.parametrize(("form", "options"), [("PNG", {"exif": b"nonsense"}), ("JPEG", {"exif": b"Exif\0\0nonsense"})])
+def test_a_sound_picture_whose_exif_is_none_is_read(form, options):
+    data = encoded(Image.new("RGB", (9, 7), "red"), form, dpi=(72, 72), **options)
+    assert read_image(data).image.size == (9, 7)
+
+
+@pytest.mark.parametrize("orientation", [1, 6])
+def test_of_a_picture_that_was_reduced_the_size_is_kept_as_it_is_seen(orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    seen = read_image(encoded(Image.new("RGB", (2400, 1800)), "JPEG", exif=exif))
+    assert max(seen.image.size) <= 1024 and seen.full == ((2400, 1800) if orientation == 1 else (1800, 2400))
+    assert read_image(encoded(Image.new("RGB", (240, 180)), "JPEG", exif=exif)).full is None
