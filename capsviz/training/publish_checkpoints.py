@@ -27,10 +27,14 @@ STEPS = (0, 20, 30, 40, 60, 100, 200)
 
 
 def recipe_of(name: str) -> Recipe:
-    """How a model of the zoo was trained. Raises SettingsError where it has no recipe, or no capsules."""
+    """How a model of the zoo was trained. Raises SettingsError where no recipe here did it, or it has no capsules."""
     found = next((recipe for recipe in recipes() if recipe.name == name), None)
     if found is None or not zoo.entry(name).has_capsules:
         raise SettingsError(f"{name} has no recipe here, or no capsules; see `capsviz zoo train --list`.")
+    if found.config.command() != zoo.entry(name).command:
+        raise SettingsError(
+            f"{name} was trained otherwise than its recipe says; train and add it by `capsviz zoo train {name}` first."
+        )
     return found
 
 
@@ -43,7 +47,11 @@ def publish_checkpoints(name: str, out: Path, *, threads: int | None = None, qui
     """
     config, entry = recipe_of(name).config, zoo.entry(name)
     folder = out / f"{name}-checkpoints"
-    total = train(config, folder, resume=True, threads=threads, quiet=quiet, keep=STEPS).step
+    outcome = train(config, folder, resume=True, threads=threads, quiet=quiet, keep=STEPS)
+    if outcome.stopped:
+        raise SettingsError(
+            f"The training of {name} stopped at step {outcome.step} ({outcome.stopped}); repeat the command to go on."
+        )
     images, labels = exemplar_images(config)
     test = load(config.data, "test")
     held: dict[int, dict[str, Tensor]] = {}
@@ -61,7 +69,7 @@ def publish_checkpoints(name: str, out: Path, *, threads: int | None = None, qui
         held[step] = part | zoo.packed_capsules(rounded, images, labels)
     content = checkpoints.packed(held)
     file = f"{checkpoints.FOLDER}/{name}.safetensors"
-    kept = zoo.Checkpoints(file, hashlib.sha256(content).hexdigest(), STEPS, tuple(errors), total)
+    kept = zoo.Checkpoints(file, hashlib.sha256(content).hexdigest(), STEPS, tuple(errors), outcome.step)
     with changing({file: content}) as (entries, _):
         check_seen(entries, name, entry)
         entries[name] = replace(entries[name], checkpoints=kept)

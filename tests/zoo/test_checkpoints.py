@@ -19,7 +19,7 @@ from capsviz.commands.main import app
 from capsviz.files import read_tensors
 from capsviz.network import CapsNet, assemble
 from capsviz.training import loop, publish_checkpoints
-from capsviz.training.config import TrainingConfig
+from capsviz.training.config import SettingsError, TrainingConfig
 from capsviz.training.evaluate import evaluate
 from capsviz.training.publish import publish
 from capsviz.training.recipes import Recipe
@@ -161,6 +161,21 @@ def test_a_model_is_trained_again_and_shown_as_it_was(place, tmp_path, monkeypat
         with torch.no_grad():
             sought, found = (network(data.to_float(test.images[:40])).activations for network in (trained, shown))
         assert float((sought - found).abs().max()) < 0.05
+
+
+def test_of_a_training_that_was_stopped_nothing_is_published(place, tmp_path, monkeypatch):
+    stopped = loop.Outcome(tmp_path, 700, "Ctrl-C", None)
+    monkeypatch.setattr(publish_checkpoints, "train", lambda *_, **__: stopped)
+    own = zoo.entry("digits-dr")
+    with pytest.raises(SettingsError, match=r"digits-dr stopped at step 700 \(Ctrl-C\); repeat the command"):
+        publish_checkpoints.publish_checkpoints("digits-dr", tmp_path / "runs", quiet=True)
+    assert zoo.entry("digits-dr") == own
+
+
+def test_a_model_of_another_training_has_no_checkpoints_of_the_recipe(place):
+    zoos.state(place, zoos.rows(place)["digits-dr"] | {"command": f"{zoo.entry('digits-dr').command} --seed 3"})
+    with pytest.raises(SettingsError, match="otherwise than its recipe says; train and add it by `capsviz zoo train"):
+        publish_checkpoints.recipe_of("digits-dr")
 
 
 def test_a_network_with_running_statistics_is_shown_as_it_was_with_these_in_its_weights(place, tmp_path, monkeypatch):
