@@ -282,13 +282,15 @@ def add(path: Path | str, name: str | None = None, *, replaces: str | None = Non
     check_runs(found)
     file = f"{name}.safetensors"
     entry = replace(found.entry, name=name, file=file)
-    with changing({file: save_tensors(dict(found.tensors))}) as (entries, moved):
+    files = {file: save_tensors(dict(found.tensors))}
+    if found.record is not None:
+        own = (name, entry.sha256) if found.record.reconstructs else ("", "")
+        record = replace(found.record, name=name, drawn_by=own[0], drawn_by_weights=own[1])
+        files[f"{zoo.RECORDS}/{file}"] = record.to_bytes()
+    with changing(files) as (entries, moved):
         check_seen(entries, name, None)
         moved.pop(name, None)
         entries[name] = entry
-    if found.record is not None:
-        own = (name, entry.sha256) if found.record.reconstructs else ("", "")
-        replace(found.record, name=name, drawn_by=own[0], drawn_by_weights=own[1]).save(path_of(entry))
     return entry
 
 

@@ -169,7 +169,11 @@ class Predictions:
     def save(self, path: str | Path) -> None:
         """Write the record as one safetensors file whose header is JSON; it opens again with `Predictions.open`."""
         make_folder(Path(path).parent)
-        write(path, safetensors_bytes(self.columns(), {"format": FORMAT, "measured": self.facts()}))
+        write(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """What `save` writes."""
+        return safetensors_bytes(self.columns(), {"format": FORMAT, "measured": self.facts()})
 
     def facts(self) -> str:
         """What a file says of the tensors, as JSON."""

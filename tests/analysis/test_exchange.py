@@ -15,6 +15,7 @@ from capsviz import zoo
 from capsviz.analysis import exchange, predictions
 from capsviz.commands.main import main
 from capsviz.data import load, to_float
+from capsviz.files import WriteError
 from capsviz.network import CapsNet, CapsuleLayer
 from capsviz.tensors import LENGTH
 from capsviz.zoo.storage import RUN, SCALES, WEIGHTS
@@ -60,6 +61,16 @@ def test_a_model_goes_to_another_zoo_bit_for_bit(name: str, elsewhere: Path, mon
     again = predictions.recorded(entry)
     assert torch.equal(again.predicted, record.predicted) and again.error == record.error
     assert again.reconstructs == record.reconstructs and (again.capsules is None) == (not record.reconstructs)
+
+
+def test_where_the_record_finds_no_room_the_model_is_not_there_either(elsewhere: Path, monkeypatch, tmp_path):
+    (tmp_path / "m.capsviz").write_bytes(exchange.export("digits-dr"))
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(elsewhere))
+    elsewhere.mkdir()
+    (elsewhere / zoo.RECORDS).write_text("no folder")
+    with pytest.raises(WriteError):
+        exchange.add(tmp_path / "m.capsviz")
+    assert "digits-dr" not in zoo.models() and not (elsewhere / "digits-dr.safetensors").exists()
 
 
 def test_a_model_of_two_digits_brings_its_record_along():
