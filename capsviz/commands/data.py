@@ -29,11 +29,14 @@ def data_download(name: Annotated[str, typer.Argument(help="{fetched}.")]) -> No
     from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
     from capsviz.data import DATASETS, available, data_root, download
+    from capsviz.data.dataset import FOLDER_PREFIX
 
     if not available(name):
         columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
         with Progress(*columns, console=Console(stderr=True)) as bar:
             task = bar.add_task(name)
             download(name, lambda done, total: bar.update(task, completed=done, total=total))
-    comes_along = name in DATASETS and DATASETS[name].embedded
-    print(f"{name} comes with capsviz." if comes_along else f"{name} is here, below {data_root()}.")
+    if name in DATASETS and DATASETS[name].embedded:
+        print(f"{name} comes with capsviz.")
+    else:
+        print(f"{name} is here." if name.startswith(FOLDER_PREFIX) else f"{name} is here, below {data_root()}.")

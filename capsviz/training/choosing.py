@@ -46,13 +46,14 @@ def choose(
     """What a training takes: what is given, else what suits the images of a folder, else the defaults.
 
     size: pixels a side that a folder's images are brought to. steps: those that take the place of epochs. Raises
-    SettingsError for the size of another data set, UnknownDataset, and DatasetMissing for a folder that is not there
-    or cannot be used.
+    SettingsError for the size of another data set and for what no training takes, UnknownDataset, and DatasetMissing
+    for a folder that is not there or cannot be used.
     """
     if not data.startswith(FOLDER_PREFIX):
         if size is not None:
             raise SettingsError(f"The images of {data} have a size of their own; leave out --size.")
         return Chosen(data, preset or PRESET, EPOCHS if epochs is None else epochs, BATCH if batch is None else batch)
+    TrainingConfig(data, routing, validation_share=validation_share)  # which says what is wrong with them
     place = data_root()
     whole = named(data, place, size)
     images = folder(whole, place)

@@ -115,7 +115,7 @@ class Pace:
 
     def told(self, done: int) -> str:
         """The sentence, once enough steps are done to say it; else nothing."""
-        if done not in (self.first, self.first + TIMED):
+        if done not in (self.first, self.first + TIMED) or done == self.total:
             return ""
         if torch.cuda.is_initialized():
             torch.cuda.synchronize()  # the steps of a GPU may still be under way

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -236,6 +237,9 @@ def test_what_is_asked_for_is_taken_and_resampling_is_said(tmp_path):
     assert choose("mnist", "dr").sentence == "" and choose("mnist", "dr").batch == 128
     with pytest.raises(SettingsError, match="size of their own; leave out --size"):
         choose("mnist", "dr", size=48)
+    for share in (math.nan, math.inf, 5.0):
+        with pytest.raises(SettingsError, match="give a share between 0 and 1"):
+            choose(f"folder:{tmp_path}/some", "dr", validation_share=share)
 
 
 def learn(config: TrainingConfig, model: Network) -> None:
@@ -356,6 +360,8 @@ def test_time_is_told_by_steps_after_those_that_are_slow(start, slow, first, mon
         said.append(pace.told(done))
     [sentence] = filter(None, said)
     assert sentence.startswith("A step takes 0.002 s, the ")
+    ended = forecast.Pace(start, start + slow + forecast.TIMED, slow)
+    assert not any(ended.told(done) for done in range(start + 1, ended.total + 1)), "nothing is left"
 
 
 def test_exemplars_are_taken_of_every_class(tmp_path):
