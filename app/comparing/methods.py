@@ -68,6 +68,13 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
         raise NothingMeasured(
             f"No {data.title_of(current.entry.data)} model{what} has been measured image by image yet; {remedy}."
         )
+    own = found.get(current.entry.name) or next(iter(found.values()))
+    for name in [name for name, record in found.items() if not torch.equal(record.labels, own.labels)]:
+        del found[name]
+        st.caption(
+            f":material/difference: {plain(name)} was measured on other images and is left out; "
+            f"`capsviz zoo measure {plain(name)}` measures it on those that are here."
+        )
     if current.picture.viewpoint:
         turned = current.picture.viewpoint
         st.caption(f":material/3d_rotation: The test images are shown and measured as they are, without {turned}.")

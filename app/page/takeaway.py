@@ -16,11 +16,13 @@ from streamlit.delta_generator import DeltaGenerator
 from app.components.picture_buttons import picture_buttons
 from app.page.text import plain, told_apart
 from app.scene import Scene
+from app.server import failures
 from app.shared import own_models, resources
 from app.sources import browsing, trace_sets
 from app.state import viewpoints
 from capsviz.boards import Board, board_csv, board_page
 from capsviz.data import exemplars
+from capsviz.errors import CapsvizError
 from capsviz.figures import standalone_html
 from capsviz.figures.csv_table import figure_csv
 from capsviz.figures.describe import describe
@@ -104,7 +106,10 @@ def take_away(current: Scene) -> None:
     if shown.gone:
         st.rerun()  # the window was away for a moment, and is back
     if shown.pictures:
-        _pictures(shown, current)
+        try:
+            _pictures(shown, current)
+        except (CapsvizError, OSError) as error:  # the trace can be taken all the same
+            failures.answer(error)
     if shown.trace is not None and shown.entry is not None:
         _trace(shown.trace, shown.entry, current)
 

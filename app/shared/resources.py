@@ -277,11 +277,13 @@ def predictions(name: str, drawer: str = "") -> Predictions:
 @of_zoo(most=16)
 def contested(names: tuple[str, ...], among: tuple[int, ...] | None) -> int | None:
     """The image of their test set about which models disagree most (`capsviz.analysis.disagreement.contested`); None
-    where one of them was not measured image by image.
+    where one of them was not measured image by image, or on other images than the first.
     """
     try:
         records = [predictions(name) for name in names]
     except PredictionsError:
+        return None
+    if not all(torch.equal(record.labels, records[0].labels) for record in records):
         return None
     return disagreement.contested(records, among)
 

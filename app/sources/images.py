@@ -24,7 +24,7 @@ OTHER_IMAGE = (
     "No model can run on it: choose another source of images for this page, or record again with `images=` for it."
 )
 OUT_OF_SIGHT = (
-    "At this viewpoint nothing of the picture is left on the canvas; bring it back by the sliders of *Viewpoint* in "
+    "At this viewpoint nothing of the picture is left on the canvas; bring it back by the sliders of Viewpoint in "
     "the sidebar."
 )
 COARSE = f"The link holds the picture with {linked_picture.LARGEST} pixels a side, coarser than the model takes it."

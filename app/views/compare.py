@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from app import scene
-from app.comparing import confusions, distributions, drawn_wrong, many_images, methods, this_image
+from app.comparing import confusions, distributions, drawn_wrong, many_images, this_image
 from app.page import layout
 from app.page.text import plain
 from app.page.widgets import segments
+from app.state import session
 from app.state.choices import VIEWS
 
 PAGES = dict(zip(VIEWS, (this_image, many_images, distributions, confusions, drawn_wrong), strict=True))
@@ -38,8 +39,7 @@ with layout.errors_as_sentences():
             else "An image about which they disagree",
             icon=":material/alt_route:",
             key="contested",
-            on_click=methods.put_on_stage,
-            args=(contested,),
+            on_click=lambda: session.update(scene.choices(), source="data", split="test", only=None, image=contested),
         )
 
 layout.explain(

@@ -102,6 +102,7 @@ def words(entry: Entry, measured: set[int]) -> list[tuple[str, ...]]:
 
 
 @st.fragment(key="sliders")
+@layout.errors_as_sentences()
 def sliders() -> None:
     """The capsule in the visitor's hand and the pictures that follow it, in the browser."""
     current = scene.current()
@@ -156,6 +157,7 @@ def sliders() -> None:
 
 
 @st.fragment(key="below")
+@layout.errors_as_sentences()
 def below() -> None:
     """What the numbers of the chosen class capsule mean, and what each draws."""
     current = scene.current()

@@ -329,3 +329,28 @@ def test_a_deep_picture_is_as_dark_as_it_is_among_the_images_of_the_model(own, v
     app.file_uploader(key="file").upload("mine.png", picture, "image/png").run()
     assert not app.exception and "White is the level 65,535, as in the images of the model." in spoken(app)
     assert linked_picture.read(app.query_params["picture"]).unique().tolist() == [12]
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("start", {}),
+        ("compare", {}),
+        ("compare", {"view": "many", "order": "worst"}),
+        ("compare", {"view": "distributions"}),
+        ("compare", {"view": "confusions"}),
+    ],
+)
+def test_models_measured_on_other_images_do_not_stand_together(tmp_path, monkeypatch, visit: Visit, page, link):
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+    folder = drawn(tmp_path / "shapes")
+    published(folder, "dr")
+    for number in range(100, 110):
+        shutil.copy(folder / "bar" / "000.png", folder / "bar" / f"{number}.png")
+    published(folder, "l2")
+    app = visit(page, model="shapes-l2", **link)
+    assert not app.error
+    if "view" in link:
+        assert any("shapes-dr was measured on other images" in caption.value for caption in app.caption)
+    if link.get("view") == "distributions":
+        assert len(app.dataframe[0].value) == zoo.entry("shapes-l2").test_count

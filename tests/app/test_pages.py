@@ -15,7 +15,7 @@ from streamlit.testing.v1.element_tree import ButtonGroup
 from app.boards import second_board
 from app.components.page_link import ONWARDS
 from app.shared import resources
-from app.sources import images
+from app.sources import images, linked_picture
 from capsviz import data, zoo
 from capsviz.analysis import metrics, perturbation
 from capsviz.analysis.perturbation import OFFSETS
@@ -554,3 +554,35 @@ def test_where_nothing_of_it_is_shown_no_model_and_no_image_can_be_chosen(visit:
     app = visit("results", model="digits-dr", image=7)
     assert not app.radio and not app.sidebar.selectbox and not app.sidebar.button_group
     assert {link.proto.query_string for link in app.get("page_link")} == {"model=digits-dr&image=7"}
+
+
+def test_a_type_of_a_layer_is_no_class_elsewhere(visit: Visit):
+    chosen = boards(visit("em", model="digits-em", image=7))[0].fields["upper"]
+    own = boards(visit("em", model="digits-matrix", image=7))[0].fields["upper"]
+    other = next(kind for kind in range(4) if kind not in (chosen, own))
+    link = {"model": "digits-matrix", "image": 7, "layer": 0, "class": other}
+    first, second = boards(visit("em", **link, second="digits-em"))
+    assert (first.fields["upper"], second.fields["upper"]) == (other, chosen)
+    assert live(visit("perturb", **link))["state"]["upper"] == own
+
+
+def test_a_damaged_model_beside_leaves_the_page(visit: Visit, monkeypatch):
+    decoder = resources.decoder
+
+    def damaged(name: str) -> bytes:
+        if name == "digits-em":
+            raise zoo.ZooError("digits-em.safetensors is missing; restore it with git.")
+        return decoder(name)
+
+    monkeypatch.setattr(resources, "decoder", damaged)
+    app = visit("perturb", model="digits-dr", beside=1)
+    assert [error.value for error in app.error] == ["digits-em.safetensors is missing; restore it with git."]
+    assert app.sidebar.selectbox(key="model_data") and any("What the numbers" in each.value for each in app.subheader)
+
+
+def test_a_picture_that_is_moved_out_of_sight_is_said_in_plain_words(visit: Visit):
+    picture = torch.zeros(1, 28, 28, dtype=torch.uint8)
+    picture[0, 14, 27] = 255
+    link = {"source": "upload", "picture": linked_picture.written(picture), "viewpoint": "right_8"}
+    [warning] = [each.value for each in visit("dynamic", model="digits-dr", **link).warning]
+    assert "nothing of the picture is left" in warning and "*" not in warning

@@ -12,11 +12,13 @@ from plotly.graph_objects import Figure
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.testing.v1 import AppTest, local_script_runner
 
+from app.page import takeaway
 from app.page.takeaway import Shown
 from app.shared import resources
 from app.sources import browsing, linked_picture
 from capsviz.boards import Board, board_csv
 from capsviz.boards.message import unpack
+from capsviz.errors import CapsvizError
 from capsviz.routing import DenseVotes
 from capsviz.routing.dynamic import dynamic_routing
 from capsviz.tracing.trace import Trace
@@ -177,14 +179,31 @@ def test_the_votes_in_ones_hand_are_taken_away_as_they_are_with_what_routing_mak
     assert "couplings" in board_csv(board) and "\nvotes" in board_csv(board)
 
 
-def test_a_window_that_was_away_for_a_moment_begins_its_page_anew(visit: Visit, monkeypatch: pytest.MonkeyPatch):
-    app = opened(visit("dynamic", model="digits-dr", image=3))
+def in_the_window(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """After what was done in the window, which runs alone."""
     storage = app._fragment_storage
     [dialog] = storage._fragments.keys() - set().union(*storage._ids_by_target_key.values())
-    app.session_state["shown"].forget()  # as Streamlit has it where the connection is lost
-    app.selectbox(key="taken_key").select_index(1)
     part = partial(RerunData, fragment_id=dialog, fragment_id_queue=[dialog])
     with monkeypatch.context() as patch:
         patch.setattr(local_script_runner, "RerunData", part)
-        app.run()
+        return app.run()
+
+
+def test_a_picture_that_cannot_be_made_leaves_the_trace(visit: Visit, monkeypatch: pytest.MonkeyPatch):
+    def made(*_: object) -> None:
+        raise CapsvizError("This trace holds no votes; record it with them.")
+
+    app = opened(visit("dynamic", model="digits-dr", image=3))
+    monkeypatch.setattr(takeaway, "_board", made)
+    app.selectbox(key="taken_key").select("board")
+    app = in_the_window(app, monkeypatch)
+    assert [error.value for error in app.error] == ["This trace holds no votes; record it with them."]
+    assert not app.exception and app.code and app.get("download_button")
+
+
+def test_a_window_that_was_away_for_a_moment_begins_its_page_anew(visit: Visit, monkeypatch: pytest.MonkeyPatch):
+    app = opened(visit("dynamic", model="digits-dr", image=3))
+    app.session_state["shown"].forget()  # as Streamlit has it where the connection is lost
+    app.selectbox(key="taken_key").select_index(1)
+    app = in_the_window(app, monkeypatch)
     assert app.session_state["shown"].pictures and not app.exception
