@@ -173,7 +173,7 @@ class Scene:
         """
         iterations = self._iterations(entry)
         if longest and picture.recording is None and iterations and contains_shorter(entry.config):
-            iterations = MAX_ITERATIONS
+            iterations = max(MAX_ITERATIONS, iterations)
         intervention = self.intervention(entry) if touched else UNTOUCHED
         if picture.recording and not intervention and self.replays(entry, picture):
             return trace_sets.trace(*picture.recording, iterations)
@@ -193,7 +193,7 @@ class Scene:
 
         Raises AdoptError where the trace of a network that is not here holds no votes.
         """
-        iterations = MAX_ITERATIONS if longest else self.rounds(entry)
+        iterations = max(MAX_ITERATIONS * longest, self.rounds(entry))
         if not resources.has_network(entry):
             return adopting.same_votes(self.trace(entry, touched=touched), routing, iterations=iterations)
         intervention = self.intervention(entry) if touched else UNTOUCHED
@@ -219,8 +219,8 @@ class Scene:
         contains no routing of fewer.
         """
         if not _bound(entry):
-            return MAX_ITERATIONS
-        return min(entry.config.iterations, MAX_ITERATIONS) if contains_shorter(entry.config) else 1
+            return max(MAX_ITERATIONS, entry.config.iterations)
+        return entry.config.iterations if contains_shorter(entry.config) else 1
 
     def _iterations(self, entry: Entry) -> int | None:
         return self.rounds(entry) if entry.method.iterates else None
@@ -305,8 +305,12 @@ def trained(entry: Entry) -> str:
 
 
 def own_or(iterations: int, *entries: Entry) -> int | None:
-    """T as a choice: None where it is what all models on stage were trained with, so that links stay short."""
-    return None if all(iterations == entry.config.iterations for entry in entries) else iterations
+    """T as a choice: None where it is what all models on stage were trained with, so that links stay short.
+
+    Also beyond what a link may say, which a model is not asked for unless it was trained with it.
+    """
+    own = all(iterations == entry.config.iterations for entry in entries)
+    return None if own or iterations > MAX_ITERATIONS else iterations
 
 
 @of_zoo(most=2)

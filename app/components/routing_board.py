@@ -9,9 +9,10 @@ from typing import Any
 
 from app.components.hosting import board
 from app.state import capsule_sets
-from app.state.choices import CLOSEST, FARTHEST_TURN, LISTED, LOOK, MAX_ITERATIONS
+from app.state.choices import CLOSEST, FARTHEST_TURN, LISTED, LOOK
 from capsviz.boards import Message
 from capsviz.boards.checks import is_index, is_one_of
+from capsviz.network import MOST_ITERATIONS
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 
 MOST_FRAMES = 1000
@@ -96,7 +97,7 @@ def changes(
         return {"upper": value}
     if name == "frame" and is_one_of(value, MOST_FRAMES):
         return {"frame": value}
-    if name == "rounds" and is_index(value, MAX_ITERATIONS + 1) and value:
+    if name == "rounds" and is_index(value, MOST_ITERATIONS + 1) and value:
         return {"iterations": value}
     if name == "look" and isinstance(value, dict):
         return _look(value)

@@ -133,7 +133,7 @@ def iterations_picker(current: Scene, entry: Entry, **options: Any) -> None:
         "iterations",
         current.rounds(entry),
         1,
-        MAX_ITERATIONS,
+        max(MAX_ITERATIONS, current.rounds(entry)),
         read=lambda value, _: {"iterations": scene.own_or(value, entry)},
         **options,
     )

@@ -20,10 +20,12 @@ from capsviz import data, zoo
 from capsviz.analysis import metrics, perturbation
 from capsviz.analysis.perturbation import OFFSETS
 from capsviz.data.exemplars import exemplars
+from capsviz.network import CapsNet, preset
 from capsviz.routing import ALGORITHMS
 from capsviz.routing.em import BETA_A
 from capsviz.tracing.adopting import record
 from capsviz.tracing.recorder import trace
+from tests import zoos
 from tests.app.conftest import Visit
 from tests.app.reading import board, boards, charts, live, spoken
 from tests.known import first_digit, known
@@ -586,3 +588,18 @@ def test_a_picture_that_is_moved_out_of_sight_is_said_in_plain_words(visit: Visi
     link = {"source": "upload", "picture": linked_picture.written(picture), "viewpoint": "right_8"}
     [warning] = [each.value for each in visit("dynamic", model="digits-dr", **link).warning]
     assert "nothing of the picture is left" in warning and "*" not in warning
+
+
+def test_a_model_of_more_iterations_than_may_be_chosen_plays_its_own(visit: Visit, monkeypatch, tmp_path):
+    for routing, iterations in (("dr", 15), ("l2", None)):
+        network = CapsNet(preset("tiny", "digits", routing))
+        if iterations:
+            network = CapsNet(replace(network.config, iterations=iterations))
+        monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path))
+        zoos.saved(network, f"digits-{routing}")
+    given = board(visit("dynamic", model="digits-dr")).fields
+    assert given["iterations"] >= given["rounds"] == 15 <= given["most"]
+    app = visit("discriminative", model="digits-l2", votes="own")
+    assert app.slider(key="iterations").value == 15
+    app.slider(key="iterations").set_value(8).run()
+    assert app.query_params["T"] == "8" and app.slider(key="iterations").value == 8
