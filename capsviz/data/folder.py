@@ -324,9 +324,9 @@ def _listed(place: Path, *state: int) -> Listing:
         raise DatasetMissing(
             line(f"In {place} the name of a class, {strange[0]!r}, is no text on one line; rename it.")
         )
-    if not has_splits and len(parts := [name for name in classes if name.casefold() in _PARTS]) > 1:
+    if not has_splits and len(splits := [name for name in classes if name.casefold() in _PARTS]) > 1:
         raise DatasetMissing(
-            line(f"{place} has folders {_several(parts)}, which are no classes; call two of them train and test.")
+            line(f"{place} has folders {_several(splits)}, which are no classes; call two of them train and test.")
         )
     if not CLASSES[0] <= len(classes) <= CLASSES[1]:
         raise DatasetMissing(
