@@ -44,7 +44,9 @@ else:
         {
             "Predicted": in_words(trace),
             f"{strength}, first → last": f"{lengths[0]:.2f} → {lengths[1]:.2f}",
-            "Runner-up": f"{trace.classes[summary.runner_up]} ({summary.runner_up_activation:.2f})",
+            "Runner-up": "–"
+            if summary.runner_up is None
+            else f"{trace.classes[summary.runner_up]} ({summary.runner_up_activation:.2f})",
             f"Largest coupling{' to any class' * several}, first → last": f"{shares[0]:.2f} → {shares[-1]:.2f}",
         }
     )

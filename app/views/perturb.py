@@ -86,7 +86,8 @@ def target(current: Scene) -> tuple[int, int]:
     chosen = current.choices.to
     if chosen is not None and chosen[0] < len(entry.classes):
         return chosen
-    return summarise(current.trace(entry)).runner_up, 0
+    summary = summarise(current.trace(entry))
+    return summary.predicted if summary.runner_up is None else summary.runner_up, 0
 
 
 def on_screen(choices: Choices, upper: int, classes: int) -> set[int]:

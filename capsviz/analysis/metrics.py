@@ -12,6 +12,7 @@ from torch import Tensor
 
 from capsviz.data.images import to_float
 from capsviz.routing.discriminative import signs
+from capsviz.routing.squash import NOTHING
 from capsviz.tensors import written
 from capsviz.tracing.pixels import PixelsError
 from capsviz.tracing.trace import NotRecorded, Trace
@@ -177,9 +178,9 @@ class RoutingSummary:
     """Length (EM: activation) of the predicted class capsule after the last iteration."""
     first_activation: float
     """The same after the first iteration."""
-    runner_up: int
-    """The most active capsule of those that are not named: as many are as an image shows objects."""
-    runner_up_activation: float
+    runner_up: int | None
+    """The most active capsule of those that are not named: as many are as an image shows objects; None: all are."""
+    runner_up_activation: float | None
     entropy: tuple[float, ...]
     """Mean coupling entropy over the lower capsules, as a share of ln J, per iteration; empty for L2 and L1."""
     largest_share: tuple[float, ...]
@@ -190,7 +191,7 @@ def summarise(trace: Trace, image: int = 0) -> RoutingSummary:
     """The numbers that stand beside a picture of one image's routing; entropy is that of c, or of R under EM."""
     activations = trace.layer["activations"][:, image]
     order = activations[-1].argsort(descending=True).tolist()
-    runner_up = order[min(trace.objects, len(order) - 1)]
+    runner_up = order[trace.objects] if trace.objects < len(order) else None
     share = trace.layer.algorithm.share
     iterations = trace.layer[share.field][:, image] if share else torch.empty(0, 1, trace.activations.shape[1])
     return RoutingSummary(
@@ -198,7 +199,7 @@ def summarise(trace: Trace, image: int = 0) -> RoutingSummary:
         activation=float(activations[-1, order[0]]),
         first_activation=float(activations[0, order[0]]),
         runner_up=runner_up,
-        runner_up_activation=float(activations[-1, runner_up]),
+        runner_up_activation=None if runner_up is None else float(activations[-1, runner_up]),
         entropy=tuple(coupling_entropy(iterations).mean(dim=-1).tolist()),
         largest_share=tuple(iterations.flatten(1).max(dim=1).values.tolist()),
     )
@@ -238,7 +239,7 @@ def held(trace: Trace, image: int = 0) -> Held | None:
         raise ValueError("nothing is shared out where capsules have no shares; give a trace of a routing that iterates")
     shares, activations = trace.layer[share.field][-1, image], trace.activations[image]
     amounts, predicted = shares.sum(dim=0), int(activations.argmax())
-    if not activations.any() or torch.allclose(amounts, amounts[predicted]):
+    if float(activations.max()) <= NOTHING or torch.allclose(amounts, amounts[predicted]):
         return None
     rank = 1 + int((amounts > amounts[predicted]).sum())
     return Held(predicted, float(amounts[predicted]), len(shares), rank, len(amounts))

@@ -148,8 +148,7 @@ def sentences(result: dict[str, Any], shipped: dict[str, Any] | None) -> list[st
         if not rows.keys() >= {1, ASKED}:
             continue
         own = rows[1]["trained_with"]
-        said.append(
-            f"{name}, trained with T = {own}, errs on {rows[own]['error']:.2f} % of {rows[1]['count']} test images, "
-            f"asked with T = 1 on {rows[1]['error']:.2f} %, with T = {ASKED} on {rows[ASKED]['error']:.2f} %."
-        )
+        asked, count = f"asked with T = 1 on {rows[1]['error']:.2f} %", f"of {rows[1]['count']} test images"
+        known = f"on {rows[own]['error']:.2f} % {count}, {asked}" if own in rows else f"{asked} {count}"
+        said.append(f"{name}, trained with T = {own}, errs {known}, with T = {ASKED} on {rows[ASKED]['error']:.2f} %.")
     return said

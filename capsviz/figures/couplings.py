@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from capsviz.figures.text import literal
 from capsviz.figures.theme import TICK, caption, class_colour, colourbar_below, ink, style
 from capsviz.tracing.trace import Trace
 
+NUMBERED = 20
+"""Iterations at most that each have their number on the axis."""
 LABELLED = 6
 """Numbers side by side that do not run into one another."""
 LINES = 12
@@ -53,7 +56,7 @@ def lengths_over_iterations(trace: Trace, image: int = 0, dark: bool = False) ->
             hovertemplate=f"class {name}<br>iteration %{{x}}<br>{strength.symbol} = %{{y:.3f}}<extra></extra>",
         )
     figure.update_layout(
-        xaxis={"title": {"text": "iteration"}, "tickvals": count},
+        xaxis=_axis(count),
         yaxis={"title": {"text": strength.symbol}, "range": [0, 1.02]},
         legend={"title": {"text": "class" if len(shown) == len(every) else f"{len(shown)} of {len(every)} classes"}},
         margin={"l": 64, "r": 16, "t": 24, "b": 56},
@@ -64,6 +67,12 @@ def lengths_over_iterations(trace: Trace, image: int = 0, dark: bool = False) ->
         f"{trace.classes[best]} goes from {lengths[0, best]:.2f} to {lengths[-1, best]:.2f}, the largest at the end."
     )
     return remember(style(figure, dark=dark, height=360), text)
+
+
+def _axis(count: Sequence[int]) -> dict[str, Any]:
+    """Of iterations: each of a few has its number."""
+    ticks = {"tickvals": list(count)} if len(count) <= NUMBERED else {"nticks": 10, "tickformat": "d"}
+    return {"title": {"text": "iteration"}, **ticks}
 
 
 def coupling_entropy_figure(trace: Trace, image: int = 0, dark: bool = False) -> Figure:
@@ -123,7 +132,7 @@ def coupling_entropy_figure(trace: Trace, image: int = 0, dark: bool = False) ->
         },
     )
     figure.update_layout(
-        xaxis={"title": {"text": "iteration"}, "tickvals": count},
+        xaxis=_axis(count),
         yaxis={"title": {"text": f"entropy of {symbol} / ln J", "standoff": 8}, "range": [0, 1.12], "dtick": 0.2},
         legend={"orientation": "h", "x": 0, "y": 0.04, "yanchor": "bottom"},
         margin={"l": 84, "r": 16, "t": 24, "b": 56},

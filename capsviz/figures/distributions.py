@@ -93,12 +93,12 @@ def distribution_steps(
         ordered = np.sort(numbers_)
         figure.add_trace(
             go.Scatter(
-                x=rounded(np.r_[ordered[:1], ordered] if few else np.quantile(numbers_, shares)),
+                x=rounded(np.r_[ordered[:1], ordered] if few else np.quantile(numbers_, shares), DIGITS),
                 y=rounded(100 * shares, 2),
                 name=called,
                 mode="lines",
                 line={"color": colour, "width": 3, "dash": dash, "shape": "hv" if few else "linear"},
-                hovertemplate=f"{called}<br>%{{y:.1f}} % of the images have {quantity} ≤ %{{x:.4f}}<extra></extra>",
+                hovertemplate=f"{called}<br>%{{y:.1f}} % of the images have {quantity} ≤ %{{x:.6f}}<extra></extra>",
             )
         )
     points = {
@@ -131,7 +131,7 @@ def _mark(figure: Figure, points: Mapping[str, tuple[Any, ...]], quantity: str, 
             mode="markers",
             marker={"symbol": "diamond", "size": 17, "color": pen.accent, "line": {"color": pen.ground, "width": 2}},
             text=literals(points),
-            hovertemplate=f"{literal(mark)}<br>%{{text}}: {quantity} = %{{x:.4f}}<extra></extra>",
+            hovertemplate=f"{literal(mark)}<br>%{{text}}: {quantity} = %{{x:.6f}}<extra></extra>",
             showlegend=True,
         )
     )

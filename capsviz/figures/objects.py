@@ -19,6 +19,7 @@ from capsviz.figures.picture import image_axes, in_colours, numbers, on, picture
 from capsviz.figures.reading import check, geometry, steps
 from capsviz.figures.text import literal
 from capsviz.figures.theme import TEXT, TICK, Span, caption, class_inks, colourbar, diverging, style
+from capsviz.routing.squash import NOTHING
 from capsviz.tracing.trace import Trace
 
 
@@ -35,7 +36,7 @@ def drawn_in_colours(trace: Trace, image: int = 0) -> Tensor | ndarray:
 
 
 def inked(
-    drawings: Float[Tensor, "object one height width"], named: Sequence[int], classes: int
+    drawings: Float[Tensor, "object channel height width"], named: Sequence[int], classes: int
 ) -> Float[ndarray, "height width 3"]:
     """Drawings of class capsules over one another, each in the colour of its class; named: the classes."""
     inks = class_inks(classes)
@@ -44,7 +45,7 @@ def inked(
 
 def in_words(trace: Trace, image: int = 0) -> str:
     """ "7", or “7 and 2”: the classes that the network names; where no class capsule is active, none."""
-    if not trace.activations[image].any():
+    if float(trace.activations[image].max()) <= NOTHING:
         return "none, all are 0"
     return " and ".join(trace.classes[upper] for upper in trace.named[image].tolist())
 

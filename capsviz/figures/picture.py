@@ -97,14 +97,15 @@ def picture(image: Tensor | ndarray, name: str = "", *, place: dict[str, Any] | 
 
 
 def in_colours(
-    drawings: Float[Tensor, "object one height width"], colours: Sequence[str]
+    drawings: Float[Tensor, "object channel height width"], colours: Sequence[str]
 ) -> Float[ndarray, "height width 3"]:
     """Drawings of several objects laid over one another on black, each in its own colour; where they meet colours add.
 
-    drawings: in [0, 1]; colours: one for each, as "#rrggbb". Source: Sabour, Frosst & Hinton 2017, Figure 5.
+    drawings: in [0, 1], of which the mean over the channels counts; colours: one for each, as "#rrggbb". Source:
+    Sabour, Frosst & Hinton 2017, Figure 5.
     """
     inks = np.array([channels(colour) for colour in colours]) / 255
-    return np.clip(np.einsum("ohw,oc->hwc", numbers(drawings)[:, 0], inks), 0, 1)
+    return np.clip(np.einsum("ohw,oc->hwc", numbers(drawings).mean(axis=1), inks), 0, 1)
 
 
 def mosaic(images: Tensor | ndarray, *, gap: int = GAP) -> tuple[UInt8[ndarray, "height width 4"], tuple[int, int]]:

@@ -6,6 +6,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+NOTHING = 1e-12
+"""Up to which a length is none: that of the zero vector is the root of the least number, for its gradient."""
+
 
 def lengths(vectors: Float[Tensor, "*batch dim"]) -> Float[Tensor, "*batch"]:
     """‖·‖ of each vector, with gradient 0 at the zero vector.

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from capsviz import trace
+from capsviz import record, trace
 from capsviz.analysis import metrics
 from capsviz.network import CapsNet, preset
 from tests.known import known
@@ -199,3 +199,10 @@ def test_the_width_of_a_gaussian_is_the_geometric_mean_of_its_deviations():
     variances = recorded.layer["variances"][1, 0, 4].double()
     assert summary.deviation[1] == pytest.approx(float(variances.prod() ** (1 / 32)), rel=1e-4)
     assert summary.cost[2] == pytest.approx(float(recorded.layer["cost"][2, 0, 4].sum()), rel=1e-5)
+
+
+@pytest.mark.parametrize(("upper", "second"), [(1, False), (2, True)])
+def test_second_is_a_class_that_is_not_named(upper, second):
+    summary = metrics.summarise(record(None, torch.randn(1, 6, upper, 4), "dr"))
+    assert (summary.runner_up is not None) == (summary.runner_up_activation is not None) == second
+    assert summary.runner_up != summary.predicted

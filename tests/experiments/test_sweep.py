@@ -130,6 +130,15 @@ def test_models_that_learned_b_are_told_beside_those_trained_alike(monkeypatch):
     assert said.endswith("of L2 and L1: Digits (l1) 0.0 % and 1.0 %, Digits (l1-seed1) 2.0 % and 3.0 %.")
 
 
+def test_a_model_of_more_iterations_than_are_asked_is_said_without_its_own():
+    asked = [
+        {"model": "m", "iterations": rounds, "error": 0.5 * rounds, "count": 10, "trained_with": 12}
+        for rounds in range(1, 11)
+    ]
+    [said] = iterations.sentences({"rows": []}, {"rows": asked})
+    assert said == "m, trained with T = 12, errs asked with T = 1 on 0.50 % of 10 test images, with T = 10 on 5.00 %."
+
+
 def test_the_sentence_on_iterations_names_the_t_with_the_lowest_loss():
     rows = [made({"iterations": T}, error) for T, error in ((1, 3.0), (2, 1.0), (3, 2.0))]
     shipped = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 import capsviz
 from capsviz.data import to_float
@@ -85,3 +86,10 @@ def test_what_cannot_be_drawn_is_said_in_a_sentence(dr):
         lengths_over_iterations(dr, 3)
     with pytest.raises(FigureError, match="no iteration 5; choose one from 1 to 4"):
         coupling_geometry(dr, 0, 0, 5)
+
+
+@pytest.mark.parametrize("draw", [lengths_over_iterations, coupling_entropy_figure])
+def test_of_many_iterations_some_are_numbered(draw):
+    votes = torch.randn(1, 6, 3, 4)
+    few, many = (draw(capsviz.record(None, votes, "dr", iterations=count)).layout.xaxis for count in (3, 100))
+    assert list(few.tickvals) == [1, 2, 3] and many.tickvals is None and many.nticks == 10

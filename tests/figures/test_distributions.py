@@ -147,3 +147,8 @@ def test_numbers_of_a_violin_have_six_digits():
     figure = distribution_violins({"DR": torch.tensor([0.0012345678, 0.7])}, "MSE", colours={}, marked={"DR": 1 / 3})
     assert [str(value) for value in figure.data[0].x] == ["0.001235", "0.7"]
     assert list(figure.data[-1].x) == [0.333333]
+
+
+def test_a_curve_of_small_numbers_is_as_fine_as_they_are():
+    [curve] = distribution_steps({"DR": torch.linspace(1e-5, 3e-4, 1000)}, "MSE", colours={}).data
+    assert len(set(curve.x)) > 280

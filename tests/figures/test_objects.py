@@ -9,10 +9,11 @@ import pytest
 import torch
 
 import capsviz
-from capsviz.analysis.metrics import contributions
+from capsviz.analysis.metrics import contributions, held
 from capsviz.figures.errors import FigureError
 from capsviz.figures.network import network_strip
 from capsviz.figures.objects import drawn_in_colours, in_words, inked, objects_apart
+from capsviz.figures.picture import in_colours
 from capsviz.figures.theme import channels, class_inks, contrast
 from capsviz.routing import ASCENDING
 from tests.figures.conftest import opened
@@ -126,3 +127,18 @@ def test_one_object_or_no_decoder_is_one_sentence(images: torch.Tensor):
         objects_apart(capsviz.trace(capsviz.load("digits-dr"), images))
     with pytest.raises(FigureError, match="decoder"):
         drawn_in_colours(replace(traced("digits-dr", images), reconstruction=None))
+
+
+@pytest.mark.parametrize("routing", ["dr", "l2"])
+def test_where_nothing_votes_no_class_is_named(routing):
+    weights = {"coefficients": torch.zeros(10, 3)} if routing == "l2" else None
+    votes = torch.randn(1, 10, 3, 4) if routing == "l2" else torch.zeros(1, 10, 3, 4)
+    recorded = capsviz.record(None, votes, routing, weights=weights)
+    assert in_words(recorded) == "none, all are 0"
+    assert routing == "l2" or held(recorded) is None
+
+
+def test_a_drawing_in_colour_is_as_bright_as_its_channels_together():
+    drawing = torch.zeros(1, 3, 1, 1)
+    drawing[0, 2] = 0.9
+    assert in_colours(drawing, ["#ffffff"])[0, 0] == pytest.approx([0.3] * 3)
