@@ -244,10 +244,9 @@ class Scene:
         return self.picture.labels if classes == self.entry.classes else ()
 
     def upper(self, trace: Trace) -> int:
-        """The class capsule to look at: the chosen one, else the predicted one, also where a layer's type is chosen."""
-        chosen, layer = self.choices.upper, self.choices.layer
-        of_type = layer is not None and layer < self.entry.config.depth - 1 and trace.kind == "class"
-        return int(trace.predicted[0]) if chosen is None or of_type or chosen >= len(trace.classes) else chosen
+        """The class capsule to look at: the chosen one, else the predicted one."""
+        chosen = self.choices.upper
+        return int(trace.predicted[0]) if chosen is None or chosen >= len(trace.classes) else chosen
 
 
 def trains_one(name: str, routing: str) -> str:

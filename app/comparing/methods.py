@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable
 
 import streamlit as st
@@ -69,11 +70,13 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
             f"No {data.title_of(current.entry.data)} model{what} has been measured image by image yet; {remedy}."
         )
     own = found.get(current.entry.name) or next(iter(found.values()))
-    for name in [name for name, record in found.items() if not torch.equal(record.labels, own.labels)]:
-        del found[name]
+    if others := [name for name, record in found.items() if not torch.equal(record.labels, own.labels)]:
+        for name in others:
+            del found[name]
+        both = [name for name in (own.name, *others) if name not in own_models.models()]
         st.caption(
-            f":material/difference: {plain(name)} was measured on other images and is left out; "
-            f"`capsviz zoo measure {plain(name)}` measures it on those that are here."
+            f":material/difference: Measured on other images than {plain(own.name)} and left out: "
+            f"{', '.join(map(plain, others))}; `capsviz zoo measure {shlex.join(both)}` takes those that are here."
         )
     if current.picture.viewpoint:
         turned = current.picture.viewpoint

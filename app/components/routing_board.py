@@ -9,10 +9,9 @@ from typing import Any
 
 from app.components.hosting import board
 from app.state import capsule_sets
-from app.state.choices import CLOSEST, FARTHEST_TURN, LISTED, LOOK
+from app.state.choices import CLOSEST, FARTHEST_TURN, LISTED, LOOK, MAX_ITERATIONS
 from capsviz.boards import Message
 from capsviz.boards.checks import is_index, is_one_of
-from capsviz.network import MOST_ITERATIONS
 from capsviz.tracing.intervention import UNTOUCHED, Intervention
 
 MOST_FRAMES = 1000
@@ -65,7 +64,7 @@ def routing_board(
     chosen |= {"touched": _summary(here), "looked": dict(look), "introducing": introducing}
 
     def acted(what: str, value: Any) -> None:
-        action = changes({what: value}, below, upper, touched, able=able)
+        action = changes({what: value}, below, upper, touched, able=able, most=most)
         if action:
             on_action(action)
 
@@ -80,11 +79,17 @@ def place_of(capsule: int | None, below: Sequence[int]) -> int | None:
 
 
 def changes(
-    action: object, below: Sequence[int], upper: int, touched: Intervention, *, able: bool = True
+    action: object,
+    below: Sequence[int],
+    upper: int,
+    touched: Intervention,
+    *,
+    able: bool = True,
+    most: int = MAX_ITERATIONS,
 ) -> dict[str, Any]:
     """What the browser asked for as changes to the choices; empty where it makes no sense here.
 
-    below, able: as in `routing_board`.
+    below, able, most: as in `routing_board`.
     """
     if not isinstance(action, dict) or len(action) != 1:
         return {}
@@ -97,7 +102,7 @@ def changes(
         return {"upper": value}
     if name == "frame" and is_one_of(value, MOST_FRAMES):
         return {"frame": value}
-    if name == "rounds" and is_index(value, MOST_ITERATIONS + 1) and value:
+    if name == "rounds" and is_index(value, most + 1) and value:
         return {"iterations": value}
     if name == "look" and isinstance(value, dict):
         return _look(value)

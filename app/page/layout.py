@@ -133,7 +133,7 @@ def iterations_picker(current: Scene, entry: Entry, **options: Any) -> None:
         "iterations",
         current.rounds(entry),
         1,
-        max(MAX_ITERATIONS, current.rounds(entry)),
+        max(MAX_ITERATIONS, entry.config.iterations, current.rounds(entry)),
         read=lambda value, _: {"iterations": scene.own_or(value, entry)},
         **options,
     )

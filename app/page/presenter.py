@@ -95,8 +95,10 @@ def run_command(command: str) -> Callable[[], None] | None:
             if widgets.shown("iterations") is not None:
                 current = scene.current()
                 entry = current.iterated(session.page())
-                within = max(1, min(MAX_ITERATIONS, current.rounds(entry) + int(command[-2:])))
-                session.update(choices, iterations=scene.own_or(within, entry))
+                now, step = current.rounds(entry), int(command[-2:])
+                if now <= MAX_ITERATIONS or step < 0:  # beyond what may be chosen a model has its own alone
+                    within = max(1, min(MAX_ITERATIONS, now + step))
+                    session.update(choices, iterations=scene.own_or(within, entry))
     return None
 
 

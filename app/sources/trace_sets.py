@@ -72,7 +72,8 @@ def choices_with(name: str) -> dict[str, object]:
     if network_of(name) is not None:
         changes |= {"iterations": None, "temperature": None}
     elif entry is not None:
-        changes |= {"model": entry.name, "iterations": made["iterations"]}
+        rounds = made["iterations"]
+        changes |= {"model": entry.name, "iterations": None if rounds and rounds > resources.MAX_ITERATIONS else rounds}
     return changes
 
 

@@ -33,7 +33,8 @@ def recipe_of(name: str) -> Recipe:
         raise SettingsError(f"{name} has no recipe here, or no capsules; see `capsviz zoo train --list`.")
     if found.config.command() != zoo.entry(name).command:
         raise SettingsError(
-            f"{name} was trained otherwise than its recipe says; train and add it by `capsviz zoo train {name}` first."
+            f"{name} was trained otherwise than its recipe says; train it by `capsviz zoo train {name}` and add it by "
+            f"`capsviz zoo add runs/{name}` first."
         )
     return found
 

@@ -40,10 +40,10 @@ from tests.folders import COUNTS, drawn, renamed
 CLASSES = tuple(sorted(name.replace("/", "∕") for name in COUNTS))
 
 
-def published(folder: Path, routing: str) -> zoo.Entry:
+def published(folder: Path, routing: str, *, decoder: bool = True) -> zoo.Entry:
     """An untrained network of the folder's images in the zoo, measured as any model is."""
     name = f"folder:{folder}@3x24x24"
-    config = TrainingConfig(name, routing, "tiny")
+    config = TrainingConfig(name, routing, "tiny", decoder=decoder)
     test, (images, labels) = data.load(name, "test"), exemplar_images(config)
     network = build(config, (3, 24, 24), len(test.classes)).eval()
     found = evaluate(zoo.shipped(network), test)
@@ -351,6 +351,19 @@ def test_models_measured_on_other_images_do_not_stand_together(tmp_path, monkeyp
     app = visit(page, model="shapes-l2", **link)
     assert not app.error
     if "view" in link:
-        assert any("shapes-dr was measured on other images" in caption.value for caption in app.caption)
+        said = "on other images than shapes-l2 and left out: shapes-dr; `capsviz zoo measure shapes-l2 shapes-dr`"
+        assert any(said in caption.value for caption in app.caption)
     if link.get("view") == "distributions":
         assert len(app.dataframe[0].value) == zoo.entry("shapes-l2").test_count
+
+
+def test_what_a_decoder_drew_of_other_images_does_not_stand_beside(tmp_path, monkeypatch, visit: Visit):
+    monkeypatch.setenv("CAPSVIZ_ZOO", str(tmp_path / "zoo"))
+    folder = drawn(tmp_path / "shapes")
+    published(folder, "dr")
+    for number in range(100, 110):
+        shutil.copy(folder / "bar" / "000.png", folder / "bar" / f"{number}.png")
+    published(folder, "l2", decoder=False)
+    app = visit("compare", model="shapes-l2-fc", view="wrong", method="shapes-l2-fc")
+    assert not app.error and not app.exception
+    assert "drawn by the decoder of" in spoken(app) and "own reconstructions" not in spoken(app)

@@ -558,16 +558,6 @@ def test_where_nothing_of_it_is_shown_no_model_and_no_image_can_be_chosen(visit:
     assert {link.proto.query_string for link in app.get("page_link")} == {"model=digits-dr&image=7"}
 
 
-def test_a_type_of_a_layer_is_no_class_elsewhere(visit: Visit):
-    chosen = boards(visit("em", model="digits-em", image=7))[0].fields["upper"]
-    own = boards(visit("em", model="digits-matrix", image=7))[0].fields["upper"]
-    other = next(kind for kind in range(4) if kind not in (chosen, own))
-    link = {"model": "digits-matrix", "image": 7, "layer": 0, "class": other}
-    first, second = boards(visit("em", **link, second="digits-em"))
-    assert (first.fields["upper"], second.fields["upper"]) == (other, chosen)
-    assert live(visit("perturb", **link))["state"]["upper"] == own
-
-
 def test_a_damaged_model_beside_leaves_the_page(visit: Visit, monkeypatch):
     decoder = resources.decoder
 
@@ -603,3 +593,5 @@ def test_a_model_of_more_iterations_than_may_be_chosen_plays_its_own(visit: Visi
     assert app.slider(key="iterations").value == 15
     app.slider(key="iterations").set_value(8).run()
     assert app.query_params["T"] == "8" and app.slider(key="iterations").value == 8
+    app.slider(key="iterations").set_value(15).run()
+    assert "T" not in app.query_params and app.slider(key="iterations").value == 15

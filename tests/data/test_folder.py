@@ -254,7 +254,7 @@ def test_a_folder_without_classes_is_answered_with_the_layout_it_needs(tmp_path)
         download(name)
 
 
-@pytest.mark.parametrize(("first", "second"), [("train", "val"), ("Training", "Testing"), ("TEST", "TRAIN")])
+@pytest.mark.parametrize(("first", "second"), [("train", "val"), ("Training", "Testing"), ("Validation", "TRAINING")])
 def test_splits_that_are_called_otherwise_are_refused(tmp_path, first, second):
     fill(tmp_path / first, ["oak", "elm"], 4)
     fill(tmp_path / second, ["oak", "elm"], 2)

@@ -174,7 +174,7 @@ def test_of_a_training_that_was_stopped_nothing_is_published(place, tmp_path, mo
 
 def test_a_model_of_another_training_has_no_checkpoints_of_the_recipe(place):
     zoos.state(place, zoos.rows(place)["digits-dr"] | {"command": f"{zoo.entry('digits-dr').command} --seed 3"})
-    with pytest.raises(SettingsError, match="otherwise than its recipe says; train and add it by `capsviz zoo train"):
+    with pytest.raises(SettingsError, match="otherwise than its recipe says; train it by `capsviz zoo train"):
         publish_checkpoints.recipe_of("digits-dr")
 
 
