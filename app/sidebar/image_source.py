@@ -171,8 +171,8 @@ def _received(source: str, scene: Scene) -> None:
         st.error(sentence(upload.problem), icon=":material/broken_image:")
     elif not scene.choices.picture:
         st.caption(
-            "Until a picture is here, the pages show an image of the data set. A picture stays on this "
-            f"machine; only {small}, it becomes part of the link."
+            "Until a picture is here, the pages show an image of the data set. A picture stays on the "
+            f"machine that runs the app; only {small}, it becomes part of the link."
         )
     elif not coarser:  # that is said of the picture itself
         st.caption(f"The link holds the picture {small}: whoever opens the link sees it too.")
