@@ -90,14 +90,9 @@ def _sentence(record: Predictions, called: str) -> str:
     return (
         opening + f"It was trained without a decoder; drawn by the decoder of <b>{drawer}</b>, which never met "
         f"its capsules, <b>{wrong:,}</b> of these read as another class (framed)"
-        + f"; of {drawer}'s own reconstructions, {int(own.drawn_wrong.sum()):,} do" * _of_same_images(own, record)
+        + f"; of {drawer}'s own reconstructions, {int(own.drawn_wrong.sum()):,} do" * own.same_images(record)
         + "."
     )
-
-
-def _of_same_images(one: Predictions, other: Predictions) -> bool:
-    """Whether two records are of the same test images: a folder may have had others."""
-    return torch.equal(one.labels, other.labels)
 
 
 def _control(record: Predictions) -> Control:
@@ -119,7 +114,7 @@ def _control(record: Predictions) -> Control:
     except PredictionsError as error:
         what = f"The control, {seeds[0].name} drawn by the decoder of {drawer.name}, is missing."
         return Control(missing=what, remedy=str(error))
-    if not _of_same_images(control, record):
+    if not control.same_images(record):
         what = f"The control, {control.name} drawn by the decoder of {drawer.name}, was measured on other images."
         return Control(missing=what, remedy=f"`capsviz zoo measure {control.name}` measures it anew.")
     wrong, right = int(control.drawn_wrong.sum()), int(control.right.sum())
@@ -153,7 +148,7 @@ def _figure(
         return
     pictures: dict[str, torch.Tensor] = {} if test is None else {"input": methods.pixels(test, which)}
     drawer = resources.kind(resources.all_entries()[record.drawn_by])
-    if not record.reconstructs and _of_same_images(resources.predictions(record.drawn_by), record):
+    if not record.reconstructs and resources.predictions(record.drawn_by).same_images(record):
         pictures[f"{drawer}, reconstructed"] = resources.drawn(record.drawn_by, which)
     if control is not None:
         other = resources.kind(resources.all_entries()[control.name])

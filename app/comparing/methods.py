@@ -70,7 +70,7 @@ def records(current: Scene, *, drawing: bool = False) -> dict[str, Predictions]:
             f"No {data.title_of(current.entry.data)} model{what} has been measured image by image yet; {remedy}."
         )
     own = found.get(current.entry.name) or next(iter(found.values()))
-    if others := [name for name, record in found.items() if not torch.equal(record.labels, own.labels)]:
+    if others := [name for name, record in found.items() if not record.same_images(own)]:
         for name in others:
             del found[name]
         both = [name for name in (own.name, *others) if name not in own_models.models()]

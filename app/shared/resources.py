@@ -283,7 +283,7 @@ def contested(names: tuple[str, ...], among: tuple[int, ...] | None) -> int | No
         records = [predictions(name) for name in names]
     except PredictionsError:
         return None
-    if not all(torch.equal(record.labels, records[0].labels) for record in records):
+    if not all(record.same_images(records[0]) for record in records):
         return None
     return disagreement.contested(records, among)
 
@@ -300,10 +300,10 @@ def _brought(name: str, drawer: str) -> Predictions:
     for other in zoo.models().values():
         if comparable(other, own.entry):
             try:
-                labels = predictions(other.name).labels
+                known = predictions(other.name)
             except PredictionsError:
                 continue
-            if not torch.equal(labels, found.labels):
+            if not known.same_images(found):
                 raise PredictionsError(f"{name} was measured on other images than {other.name}; measure it on these.")
             break
     return found

@@ -166,6 +166,10 @@ class Predictions:
         here = (shown == label)[:, :, None] & (named == predicted)[:, None, :]
         return (here & confusion.taken(shown, named)).any((1, 2)).nonzero().flatten()
 
+    def same_images(self, other: Predictions) -> bool:
+        """Whether another record is of the same test images, as far as labels say: a folder may have had others."""
+        return torch.equal(self.labels, other.labels)
+
     def save(self, path: str | Path) -> None:
         """Write the record as one safetensors file whose header is JSON; it opens again with `Predictions.open`."""
         make_folder(Path(path).parent)
