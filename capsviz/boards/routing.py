@@ -48,7 +48,8 @@ def routing_message(
     `of_all_classes` of the same, where several classes are asked for.
 
     Fields: lines, since, tips, symbol, share_names, bars and cloud say how the algorithm reads (`routing.program`).
-    Arrays: image "channel height width"; presence a_i "lower"; gains "lower"; for the chosen class votes "lower dim",
+    Arrays: image "channel height width"; presence a_i "lower"; gains "lower"; what each gives when it gives to all
+    alike, even "lower"; for the chosen class votes "lower dim",
     their lengths vote_lengths "lower", poses (v or μ) "T dim", and both as seen along three axes: places "lower 3",
     heads "T 3", origin "3", and each tip "T 3"; lengths (‖v‖, or a under EM) "T upper"; shares "T lower upper"; of each
     number of each line, "line0.1", "T" or "T lower". Where votes have an agreement with what they made, agreement
@@ -78,12 +79,14 @@ def of_all_classes(trace: Trace, *, image: int = 0, base: Trace | None = None, d
     trace, base = trace.at(-1), base and base.at(-1)
     check(trace, "board", image=image)
     gains, shares, held = trace.gains, _shares(trace, image), trace.layer
+    even = _even(trace, shares[0])
     arrays = {
         "image": numbers(trace.images[image]),
         "presence": numbers(trace.primary_activations[image]),
         "gains": np.ones(shares.shape[1]) if gains is None else numbers(gains),
         "lengths": steps(trace, "activations", image),
         "shares": shares,
+        "even": even,
     }
     if "agreement" in held:
         arrays["agreement"] = steps(trace, "agreement", image)
@@ -97,10 +100,11 @@ def of_all_classes(trace: Trace, *, image: int = 0, base: Trace | None = None, d
         check(base, "board", image=image)
         arrays |= {"base_shares": _shares(base, image), "base_lengths": steps(base, "activations", image)}
     # One scale for all iterations and all classes; both runs share it, so that they can be compared by eye.
-    reaches = {"reaches": [share_reach(each) for each in (shares if base is None else _shares(base, image))]}
+    compared = shares if base is None else _shares(base, image)
+    reaches = {"reaches": [share_reach(each, even) for each in compared]}
     if "agreement" in arrays:
-        compared = arrays["agreement"] if base is None else steps(base, "agreement", image)
-        far = typical_reaches(compared.swapaxes(1, 2)).max(axis=1)
+        agreed = arrays["agreement"] if base is None else steps(base, "agreement", image)
+        far = typical_reaches(agreed.swapaxes(1, 2)).max(axis=1)
         reaches["agreement_reaches"] = [float(most) or 1.0 for most in far]
     return Message(_fields(trace, dark, arrays) | reaches, arrays)
 
@@ -153,9 +157,17 @@ def _heading(trace: Trace, shares: Float[ndarray, "T lower upper"]) -> str:
     return f"{trace.config.algorithm.title} of {shares.shape[1]} capsules to {shares.shape[2]}"
 
 
-def share_reach(shares: Float[ndarray, "lower upper"]) -> float:
-    """How far shares get from the even share 1/J, single ones apart; at least a hundredth."""
-    return max(0.01, typical_reach(shares - 1 / shares.shape[-1], share=0.995, flat=0.01))
+def share_reach(shares: Float[ndarray, "lower upper"], even: Float[ndarray, " lower"]) -> float:
+    """How far shares get from the even ones, single ones apart; at least a hundredth."""
+    return max(0.01, typical_reach(shares - even[:, None], share=0.995, flat=0.01))
+
+
+def _even(trace: Trace, first: Float[ndarray, "lower upper"]) -> Float[ndarray, " lower"]:
+    """1/J; in a convolutional layer less, as a capsule shares with upper ones at other positions as well.
+
+    There it is the mean of what a capsule gives first, as no iteration has parted one position from another yet.
+    """
+    return first.mean(axis=-1) if trace.kind == "type" else np.full(len(first), 1 / first.shape[-1], first.dtype)
 
 
 def _poses(trace: Trace, image: int) -> ndarray:

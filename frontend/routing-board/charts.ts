@@ -103,7 +103,7 @@ export class ShareLines extends BoardPanel {
     const { theme } = look;
     const named = roomFor(pen, classes, 14, look, 0.3 * this.width);
     const rows = classes.map((_, j) => indices(iterations).map((t) => run.share(t, capsule, j)));
-    const [least = 0, most = 1] = extent([run.even, ...rows.flat()]);
+    const [least = 0, most = 1] = extent([run.data.even[capsule], ...rows.flat()]);
     const margin = Math.max(0.004, 0.08 * (most - least));
     const top = 12 * look.beyond + 1.2 * headings(look).heading;
     const [right, bottom] = [this.width - Math.max(34, named + 9), this.height - 24 * look.scale];

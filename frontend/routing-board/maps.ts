@@ -49,7 +49,7 @@ export class ShareMap extends BoardPanel {
     for (let x = 0; x < run.lower; x++) {
       for (let j = 0; j < J; j++) {
         const at = this.order[x] * J + j;
-        values[j * run.lower + x] = view.shares[at] - (base ? base[at] : run.even);
+        values[j * run.lower + x] = view.shares[at] - (base ? base[at] : run.data.even[this.order[x]]);
       }
     }
     this.left = Math.max(40, 10 + roomFor(pen, run.data.classes, 13, look, 0.2 * this.width));
@@ -91,15 +91,17 @@ export class ShareMap extends BoardPanel {
     const { share_names: names } = run.data;
     const base = compared(state);
     const name = names[view.shareStep];
+    const all = `${name} of all ${counted(run.lower)} capsules`;
     const whole = base
       ? [`${name}: difference to the untouched run`]
-      : [`${name} of all ${counted(run.lower)} capsules`];
+      : run.alike
+        ? [all]
+        : [`${all}, less an even share`, `${name} less an even share`];
     const { under } = headings(look);
     const own = this.top > under; // a line of its own for the scale
     this.heading(pen, look, [...whole, name], this.left, this.width - this.left - (own ? 0 : 270));
-    const middle = base ? 0 : run.even;
     // A share is never below 0: the bar begins there, at the colour that a share of 0 has.
-    const least = base ? -reach : Math.max(-reach, -middle);
+    const [middle, least] = base || !run.alike ? [0, -reach] : [run.data.even[0], Math.max(-reach, -run.data.even[0])];
     const colours = look.diverging.css.slice(look.diverging.at(least, -reach, reach));
     const [below, above] = [values.some((value) => value < least - 1e-6), values.some((value) => value > reach + 1e-6)];
     const low = (below ? "≤ " : "") + shown(middle + least, 3);
@@ -166,7 +168,7 @@ export class Tiles extends BoardPanel {
     for (let i = 0; i < run.lower; i++) {
       const [x, y] = this.spot(run, i);
       const at = i * run.upperCount + run.upper;
-      pen.fillStyle = look.diverging.of(view.shares[at] - (base ? base[at] : run.even), -reach, reach);
+      pen.fillStyle = look.diverging.of(view.shares[at] - (base ? base[at] : run.data.even[i]), -reach, reach);
       pen.fillRect(x, y, cell - gap, cell - gap);
       if (gains[i] === 0) cross(pen, x, y, cell - gap, look.theme.muted);
     }
@@ -219,7 +221,7 @@ export class Retina extends BoardPanel {
     this.farthest = indices(run.data.iterations).map((t) => {
       const shares = run.part(run.data.shares, t, run.pairs);
       for (let j = 0; j < run.upperCount; j++) {
-        for (const mean of means(run, shares, j)) farthest = Math.max(farthest, Math.abs(mean - run.even));
+        for (const mean of means(run, shares, j)) farthest = Math.max(farthest, Math.abs(mean - run.data.even[0]));
       }
       return farthest;
     });
@@ -257,15 +259,16 @@ export class Retina extends BoardPanel {
 
   private heat(pen: Pen, { run, view, look }: DrawState, field: Field, unit: number): void {
     const farthest = this.farthest[run.iterations - 1];
+    const even = run.data.even[0]; // the same for all where the capsules below are the primary ones
     const columns = run.data.grid[1];
     means(run, view.shares, run.upper).forEach((mean, p) => {
-      pen.fillStyle = warmth((mean - run.even) / farthest);
+      pen.fillStyle = warmth((mean - even) / farthest);
       const { top, left, bottom, right } = own(field, this.shape, Math.floor(p / columns), p % columns);
       pen.fillRect(left * unit, this.top + top * unit, (right - left) * unit - 1, (bottom - top) * unit - 1);
     });
-    const least = Math.max(0, run.even - farthest);
-    const most = run.even + farthest;
-    const colours = indices(64).map((k) => warmth((least + ((most - least) * k) / 63 - run.even) / farthest));
+    const least = Math.max(0, even - farthest);
+    const most = even + farthest;
+    const colours = indices(64).map((k) => warmth((least + ((most - least) * k) / 63 - even) / farthest));
     const written = ends(least, most);
     pen.font = look.type(13);
     const words = written.reduce((sum, word) => sum + pen.measureText(word).width, 0);

@@ -54,6 +54,8 @@ export interface Routing {
   readonly image: Float32Array;
   readonly presence: Float32Array;
   readonly gains: Float32Array;
+  /** What each capsule gives when it gives to all alike. */
+  readonly even: Float32Array;
   readonly votes: Float32Array;
   readonly vote_lengths: Float32Array;
   readonly poses: Float32Array;
@@ -144,9 +146,9 @@ export class Run {
     return this.data.upper;
   }
 
-  /** An even share. */
-  get even(): number {
-    return 1 / this.upperCount;
+  /** Whether an even share is the same for all: not in a convolutional layer. */
+  get alike(): boolean {
+    return this.data.even.every((share) => share === this.data.even[0]);
   }
 
   /** Row, column and type of a capsule on the board. */

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -118,8 +120,9 @@ def test_single_capsules_do_not_drown_the_others():
     shares = np.full((2, 1000, 10), 0.1)
     shares[1] += np.random.default_rng(0).normal(size=(1000, 10)) * 0.01
     shares[1, 0] = [0.91, *[0.01] * 9]
-    assert 0.02 < share_reach(shares[-1]) < 0.04
-    assert share_reach(shares[0]) == 0.01
+    even = np.full(1000, 0.1)
+    assert 0.02 < share_reach(shares[-1], even) < 0.04
+    assert share_reach(shares[0], even) == 0.01
 
 
 def test_a_class_of_1152_capsules_is_sent_in_few_bytes():
@@ -138,4 +141,11 @@ def test_each_em_layer_of_a_stack_can_be_staged_by_itself():
         assert staged.arrays["presence"].size == rows * columns * types
         assert staged.fields["iterations"] == layer.iterations
         assert staged.fields["field"] is None
+        positions = [whole.at(number, position) for position in range(math.prod(layer.upper_grid[:2]))]
+        votes = torch.cat([layer.observed(position * layer.upper_grid[2]) for position in range(len(positions))])
+        count = votes.bincount() * layer.upper_grid[2]  # upper capsules that each lower one gives to
+        for position, here in enumerate(positions):
+            expected = 1 / count[layer.observed(position * layer.upper_grid[2])].numpy()
+            np.testing.assert_allclose(stage(here, upper=1).arrays["even"], expected, rtol=1e-5)
+        assert (len(count.unique()) > 1) == bool(layer.window), "windows overlap"
         assert len(staged.fields["classes"]) == staged.arrays["lengths"].shape[1]

@@ -343,6 +343,20 @@ def test_the_bar_of_the_last_class_is_in_sight_as_a_page_opens(visitor: Visitor,
     assert box["y"] + box["height"] <= SCREEN["height"]
 
 
+def test_colours_of_a_convolutional_layer_begin_at_the_even_share_of_each_capsule(visitor: Visitor):
+    """Capsules that lie in several windows share themselves among more upper ones than those that lie in one."""
+    visitor.open("em?model=digits-matrix&image=3&layer=0&frame=1")
+    board = shown(visitor)
+    evens = np.array(told(board)["even"])
+    (first,) = marks(board, "board.map", "drawImage")
+    assert len({*evens.round(5)}) > 1 and len({*first.pixels}) == 1
+    assert any("less an even share" in each for each in words(board, "board.map"))
+    visitor.press("End")
+    visitor.eventually(lambda: len({*marks(board, "board.map", "drawImage")[0].pixels}) > 1, "the last shares")
+    visitor.open("em?model=digits-matrix&image=3&frame=1")
+    assert not any("even" in each for each in words(board, "board.map"))
+
+
 def test_a_class_is_chosen_by_its_bar(visitor: Visitor):
     visitor.open("?model=digits-dr&class=3")
     at(visitor, "board.bars.canvas.scrollIntoView()")
