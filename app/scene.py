@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import streamlit as st
 
@@ -244,9 +244,14 @@ class Scene:
         return self.picture.labels if classes == self.entry.classes else ()
 
     def upper(self, trace: Trace) -> int:
-        """The class capsule to look at: the chosen one, else the predicted one."""
-        chosen = self.choices.upper
+        """The upper capsule to look at, in a convolutional layer a type: the chosen one, else the most active one."""
+        chosen = getattr(self.choices, upper_field(trace))
         return int(trace.predicted[0]) if chosen is None or chosen >= len(trace.classes) else chosen
+
+
+def upper_field(trace: Trace) -> Literal["upper", "kind"]:
+    """The choice that says which upper capsule of a trace to look at."""
+    return "kind" if trace.kind == "type" else "upper"
 
 
 def trains_one(name: str, routing: str) -> str:

@@ -28,7 +28,7 @@ from capsviz.tracing.trace import Trace
 from capsviz.zoo import Entry
 
 _LEFT = "frame-left"
-CHOSEN_FIRST = {"tour", "upper", "capsule", "touched", "iterations", "frame", *LOOK}
+CHOSEN_FIRST = {"tour", "upper", "kind", "capsule", "touched", "iterations", "frame", *LOOK}
 """Choices, any of which says how a routing board is to stand: it does not play by itself then."""
 
 
@@ -85,6 +85,12 @@ def _board(
     more = shown.drawn_weights(layer, position, len(trace.classes))
     own, first = _last_frame(shown), _last_frame(like or shown)
     below = routed.observed(position * routed.upper_grid[2]).tolist()
+
+    def changed(changes: dict[str, Any]) -> None:
+        if "frame" in changes:
+            changes = changes | {"frame": _linked_frame(key, changes["frame"], own, first)}
+        on_action({scene.upper_field(trace) if name == "upper" else name: value for name, value in changes.items()})
+
     frame, look = _own_frame(key, current.choices.frame, first, own), session.look(current.choices)
     takeaway.offer(
         key,
@@ -111,9 +117,7 @@ def _board(
         below=below,
         columns=routed.lower_grid[1],
         able=layer == 0,
-        on_action=lambda changes: on_action(
-            changes | {"frame": _linked_frame(key, changes["frame"], own, first)} if "frame" in changes else changes
-        ),
+        on_action=changed,
     )
 
 

@@ -198,7 +198,7 @@ def class_picker(current: Scene, trace: Trace, what: str = "", *, then: Sequence
     chosen(
         st.selectbox if many else partial(st.segmented_control, required=True),
         what or ("Capsule type" if of_types else "Class capsule"),
-        "upper",
+        scene.upper_field(trace),
         upper,
         range(len(classes)),
         format_func=lambda index: marked.format(classes[index]) if index in named else classes[index],

@@ -114,10 +114,12 @@ def _leaf(choices: Choices, step: int) -> None:
 
 def _class(choices: Choices, step: int) -> None:
     """The next or previous capsule of the picker, of a convolutional layer a type, from the one that the page shows."""
-    count = len(widgets.offered("upper") or range(scene.catalogue().classes[choices.model]))
-    chosen = choices.upper is not None and choices.upper < count  # a second key comes before the page shows the first
-    shown = choices.upper if chosen else widgets.shown("upper")
+    field = "kind" if widgets.offered("kind") else "upper"
+    count = len(widgets.offered(field) or range(scene.catalogue().classes[choices.model]))
+    shown = getattr(choices, field)  # a second key comes before the page shows the first
+    if shown is None or shown >= count:
+        shown = widgets.shown(field)
     if shown is None:  # the page has not come so far yet, or has no picker
         current = scene.current()
         shown = current.upper(current.trace(current.entry))
-    session.update(choices, upper=(shown + step) % count)
+    session.update(choices, **{field: (shown + step) % count})

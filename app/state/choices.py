@@ -105,10 +105,10 @@ CLOSEST = 6
 
 
 _OF_A_MODEL = (
-    *("data", "only", "upper", "penalty", "layer", "position", "capsule", "touched"),
+    *("data", "only", "upper", "penalty", "layer", "position", "kind", "capsule", "touched"),
     *("pair", "method", "cell", "to", "image", "over", "frame", "offsets", "lengths"),
 )
-_OF_AN_IMAGE = ("upper", "offsets", "lengths")
+_OF_AN_IMAGE = ("upper", "kind", "offsets", "lengths")
 _APART = f"Two images lie at most {2 * REACH} pixels apart, not “{{text}}”"
 _TURNED = f"The votes are turned by two angles from −{FARTHEST_TURN:g} to {FARTHEST_TURN:g}, not by “{{text}}”"
 _TOY = numbers(
@@ -226,11 +226,15 @@ class Choices:
         whole(0, 9, "The layer cannot be “{text}” (0 to 9)"),
         None,
         "the layer of the class capsules",
-        resets=("position", "upper", "capsule", "frame"),
+        resets=("position", "kind", "capsule", "frame"),
     )
     """EM, of a network with several routed layers: which one, counted from 0; None: that of the class capsules."""
     position: int | None = choice(whole(0, 9999, "The position cannot be “{text}” (0 to 9999)"), None, "the middle")
     """Where in that layer's grid its capsules are looked at, row by row; None: the middle."""
+    kind: int | None = choice(
+        whole(0, CLASSES[1] - 1, "There is no type “{text}”"), None, "the most active type", key="type"
+    )
+    """Type to look at, of the capsules at that position of a convolutional layer; None: the most active one."""
     capsule: int | None = choice(
         whole(0, capsule_sets.MOST - 1, "There is no primary capsule “{text}”"), None, "no capsule"
     )

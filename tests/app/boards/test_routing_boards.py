@@ -136,6 +136,24 @@ def test_beside_a_network_of_one_layer_one_of_several_shows_its_classes(
     assert not app.error and [each.fields["kind"] for each in boards(app)] == ["class", "class"]
 
 
+def test_a_type_that_is_chosen_on_the_board_of_a_convolutional_layer_is_no_class(visit: Visit, acts):
+    actions, kept = acts
+    visit("em", model="digits-matrix", layer=0, type=3, **{"class": 7})
+    actions[-1]["upper"](2)
+    visit("em", model="digits-matrix", type=3, **{"class": 7})
+    actions[-1]["upper"](2)
+    assert kept == [{"kind": 2}, {"upper": 2}]
+
+
+def test_a_type_of_a_convolutional_layer_is_no_class(visit: Visit):
+    """The link keeps both: what is chosen in a layer is not the class of the next page, nor of a board beside it."""
+    app = visit("em", model="digits-matrix", layer=0, type=3, **{"class": 7})
+    assert board(app).fields["upper"] == 3 and app.button_group(key="kind").value == 3
+    assert board(visit("em", model="digits-matrix", type=3, **{"class": 7})).fields["upper"] == 7
+    first, second = boards(visit("em", model="digits-em", second="digits-matrix", layer=0, type=3, **{"class": 7}))
+    assert (first.fields["upper"], second.fields["upper"]) == (7, 7)
+
+
 def test_how_undecided_one_position_of_a_convolutional_layer_is_is_not_said(visit: Visit):
     """Its shares compete with those of other positions, so that they do not add up to one."""
     said = [[metric.label for metric in visit("em", model="digits-matrix", layer=layer).metric] for layer in (0, None)]

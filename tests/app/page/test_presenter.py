@@ -41,7 +41,7 @@ def press(app: AppTest, command: str) -> AppTest:
 
     alone = AppTest.from_function(script, default_timeout=60)
     alone.session_state["command"] = command
-    for key in ("upper", "upper-among", "iterations", "page-here"):
+    for key in ("upper", "upper-among", "kind", "kind-among", "iterations", "page-here"):
         if key in app.session_state:
             alone.session_state[key] = app.session_state[key]
     for key, value in app.query_params.items():
@@ -100,14 +100,14 @@ def test_a_key_changes_the_link_as_a_widget_would(visit: Visit, command: str, li
 
 
 def test_in_a_convolutional_layer_the_key_moves_among_its_types_and_not_among_the_classes(visit: Visit):
-    types = len(visit("em", model="mnist-matrix", layer=0).button_group(key="upper").options)
+    types = len(visit("em", model="mnist-matrix", layer=0).button_group(key="kind").options)
     assert types == 8
     for command, at, then in (("class+1", 7, 0), ("class-1", 0, 7), ("class+1", 3, 4)):
-        app = visit("em", model="mnist-matrix", layer=0, **{"class": at})
-        assert press(app, command).query_params["class"] == str(then)
-    beyond = visit("em", model="mnist-matrix", layer=0, **{"class": 9})  # no such type: the most active one is shown
-    shown = beyond.session_state["upper"]
-    assert press(beyond, "class+1").query_params["class"] == str((shown + 1) % 8)
+        app = press(visit("em", model="mnist-matrix", layer=0, type=at, **{"class": 5}), command)
+        assert (app.query_params["type"], app.query_params["class"]) == (str(then), "5")
+    beyond = visit("em", model="mnist-matrix", layer=0, type=9)  # no such type: the most active one is shown
+    shown = beyond.session_state["kind"]
+    assert press(beyond, "class+1").query_params["type"] == str((shown + 1) % 8)
 
 
 def test_iterations_are_moved_from_those_of_the_model_that_the_page_runs(visit: Visit):

@@ -56,12 +56,14 @@ def test_every_choice_resets_choices_that_there_are():
 
 
 def test_what_depends_on_a_change_goes_back_to_its_default_unless_it_is_given_too():
-    start = Choices("mnist-dr", image=7, upper=3, capsule=40, frame=2, touched=Intervention(muted=(1,)), layer=1)
+    start = Choices(
+        "mnist-dr", image=7, upper=3, kind=2, capsule=40, frame=2, touched=Intervention(muted=(1,)), layer=1
+    )
     moved = changed(start, image=8)
-    assert (moved.image, moved.upper, moved.capsule, moved.frame) == (8, None, 40, 2)
+    assert (moved.image, moved.upper, moved.kind, moved.capsule, moved.frame) == (8, None, None, 40, 2)
     other = changed(start, model="mnist-em", image=7)
     assert other == Choices("mnist-em", image=7)
-    assert changed(start, layer=None) == Choices("mnist-dr", image=7, touched=Intervention(muted=(1,)))
+    assert changed(start, layer=None) == Choices("mnist-dr", image=7, upper=3, touched=Intervention(muted=(1,)))
 
 
 def test_what_is_picked_again_changes_nothing():
