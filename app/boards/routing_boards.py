@@ -12,7 +12,7 @@ from app import scene
 from app.boards import second_board
 from app.boards.second_board import Routed
 from app.components.capsule_maps import capsule_maps
-from app.components.routing_board import place_of, routing_board
+from app.components.routing_board import numbered, place_of, routing_board
 from app.page import layout, takeaway
 from app.page.widgets import chosen
 from app.scene import Scene
@@ -92,11 +92,13 @@ def _board(
         on_action({scene.upper_field(trace) if name == "upper" else name: value for name, value in changes.items()})
 
     frame, look = _own_frame(key, current.choices.frame, first, own), session.look(current.choices)
+    standing = {"frame": frame, "looked": dict(look), "capsule": place_of(current.choices.capsule, below)}
+    standing |= numbered(below, routed.lower_grid[1])
     takeaway.offer(
         key,
         lambda: trace_board(
             trace, longest=longest, upper=upper, base=longest_base, more=more, dark=current.dark
-        ).standing(frame=frame, looked=dict(look), capsule=place_of(current.choices.capsule, below)),
+        ).standing(**standing),
         f"The routing of {entry.name}, played" if like in (None, shown) else f"{shown.what} · {shown.whose}, played",
     )
     routing_board(

@@ -58,8 +58,7 @@ def routing_board(
     shown = place_of(capsule, below)
     chosen: dict[str, Any] = {"capsule": shown, "able": able, "frame": frame, "group": group, "alt": alt}
     chosen |= {"rounds": rounds, "most": most, "trained": trained, "network": network}
-    if list(below) != list(range(len(below))):
-        chosen["below"] = {"numbers": list(below), "columns": columns}
+    chosen |= numbered(below, columns)
     here = touched.without(range(capsules, capsule_sets.MOST))
     chosen |= {"touched": _summary(here), "looked": dict(look), "introducing": introducing}
 
@@ -71,6 +70,11 @@ def routing_board(
     actions = {what: partial(acted, what) for what in ACTIONS}
     whole = Message({**message.fields, **chosen}, message.arrays)
     board("routing-board", whole, key=key, actions=actions, first=True)
+
+
+def numbered(below: Sequence[int], columns: int) -> dict[str, Any]:
+    """What tells a board how its capsules are numbered in the network, where otherwise than on the board."""
+    return {"below": {"numbers": list(below), "columns": columns}} if list(below) != list(range(len(below))) else {}
 
 
 def place_of(capsule: int | None, below: Sequence[int]) -> int | None:

@@ -21,6 +21,7 @@ from app.shared import own_models, resources
 from app.sources import browsing, trace_sets
 from app.state import viewpoints
 from capsviz.boards import Board, board_csv, board_page
+from capsviz.boards.page import holds_all
 from capsviz.data import exemplars
 from capsviz.errors import CapsvizError
 from capsviz.figures import standalone_html
@@ -47,6 +48,8 @@ class Shown:
     trace: Trace | None = None
     entry: Entry | None = None
     """The model that the trace is of, or what is known of the network of a recording."""
+    of_many: bool = False
+    """Whether the page's figures, but for the network, are of many images."""
     gone: bool = False
     """Whether all of this was let go of, as of a window that was closed."""
 
@@ -56,7 +59,7 @@ class Shown:
 
     def forget(self) -> None:
         """Have nothing on screen."""
-        self.pictures, self.trace, self.entry, self.gone = {}, None, None, True
+        self.pictures, self.trace, self.entry, self.of_many, self.gone = {}, None, None, False, True
 
 
 @dataclass
@@ -95,6 +98,11 @@ def record(trace: Trace, entry: Entry) -> None:
     shown.trace, shown.entry = trace, entry
 
 
+def of_many() -> None:
+    """Say that the page's figures, but for the network, are of many images."""
+    _shown().of_many = True
+
+
 def _shown() -> Shown:
     return st.session_state.setdefault("shown", Shown())
 
@@ -123,8 +131,9 @@ def _pictures(shown: Shown, current: Scene) -> None:
     if isinstance(picture, Board):
         _board(picture, name)
     else:
-        whose = [shown.entry.name] if shown.entry else []
-        _figure(picture, name, ", ".join([title, *whose, current.picture.title]), current)
+        one = key == "strip" or not shown.of_many
+        about = [shown.entry.name, current.picture.title] if shown.entry and one else []
+        _figure(picture, name, ", ".join([title, *about]), current)
 
 
 def _board(board: Board, name: str) -> None:
@@ -132,7 +141,8 @@ def _board(board: Board, name: str) -> None:
     with st.container(key="taken_preview"):
         alone = replace(board, count=1, message=lambda _: board.message(board.upper))
         st.iframe(board_page(alone), height=BOARD_HEIGHT)
-    classes = " The page has the numbers of every class that can be chosen on it." if board.count > 1 else ""
+    every, one = "every class that can be chosen on it", f"this class alone: those of all {board.count:,} are too many"
+    classes = f" The page has the numbers of {every if holds_all(board) else one}." if board.count > 1 else ""
     st.caption(f"SVG and PNG are at its end.{classes}")
     _, middle, right = st.columns([2, 1, 1])
     _downloads(name, (middle, right), lambda: board_page(board), lambda: board_csv(board), "One row per number.")
@@ -211,11 +221,17 @@ def lines(trace: Trace, entry: Entry, current: Scene) -> str:
     """Three lines of Python that record the trace again: from the data set or the recording, else from its own file."""
     if current.picture.recording and not resources.has_network(entry):
         name, index = current.picture.recording
-        return f"import capsviz\ntrace = capsviz.TraceSet.open({_quoted(trace_sets.path_of(name))})[{index}]"
+        whole, rounds = f"capsviz.TraceSet.open({_quoted(trace_sets.path_of(name))})[{index}]", trace.layer.iterations
+        if rounds == trace_sets.trace(name, index).layer.iterations:
+            return f"import capsviz\ntrace = {whole}"
+        begun = f"capsviz.tracing.recorder.shorter(None, whole, {rounds})"
+        return f"import capsviz, capsviz.tracing.recorder\nwhole = {whole}\ntrace = {begun}"
     origin = current.picture.origin
     if current.picture.recording:
         name, index = current.picture.recording
         images = f"capsviz.TraceSet.open({_quoted(trace_sets.path_of(name))})[{index}].images"
+        if trace.gains is not None or not current.replays(entry):  # a network runs on bytes
+            images = f"capsviz.data.to_float(capsviz.data.to_bytes({images}))"
     elif origin is None:
         images = f"capsviz.Trace.open({_quoted(file_name(trace, current))}).images"
     else:
@@ -246,5 +262,6 @@ def lines(trace: Trace, entry: Entry, current: Scene) -> str:
     if entry.classes != tuple(map(str, range(len(entry.classes)))):  # a trace numbers them unless given
         named = repr(entry.classes) if own else f"capsviz.zoo.entry({_quoted(trace.name)}).classes"
         arguments.append(f"classes={named}")
-    modules = "capsviz" + ", capsviz.analysis.exchange" * own + ", torch" * ("torch." in images)
+    used = [each for each in ("capsviz.data.exemplars", "torch") if f"{each}." in images]
+    modules = ", ".join(["capsviz", *["capsviz.analysis.exchange"] * own, *used])
     return f"import {modules}\nimages = {images}\ntrace = capsviz.trace({', '.join(arguments)})"

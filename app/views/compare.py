@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import scene
 from app.comparing import confusions, distributions, drawn_wrong, many_images, this_image
-from app.page import layout
+from app.page import layout, takeaway
 from app.page.text import plain
 from app.page.widgets import segments
 from app.state import session
@@ -28,6 +28,8 @@ layout.strip(
     current.dark,
     shown=not (current.choices.present and PAGES[view] is drawn_wrong),  # whose pictures take the whole screen
 )
+if view != VIEWS[0]:
+    takeaway.of_many()
 with layout.errors_as_sentences():
     PAGES[view].show(current)
     if view == VIEWS[0] and (contested := this_image.contested(current)) is not None:

@@ -33,16 +33,18 @@ routing_boards.show(entry.routing)
 draw_strip()
 routing_boards.answer(current, entry)
 
-spread, steps = metrics.gaussian_summary(trace, upper), trace.layer.iterations
-indecision = f"Indecision of R, M-step 1 → {steps}"
-said = {indecision: f"{100 * summary.entropy[0]:.1f} → {100 * summary.entropy[-1]:.1f} %"}
+said = {}
+if {"variances", "cost"} <= trace.layer.keys():  # another program may have recorded neither
+    spread = metrics.gaussian_summary(trace, upper)
+    said[f"Spread σ of {trace.called(upper)}"] = f"{spread.deviation[0]:.2f} → {spread.deviation[-1]:.2f}"
+    said[f"Cost of {trace.called(upper)}"] = f"{spread.cost[0]:.2f} → {spread.cost[-1]:.2f}".replace("-", "−")
+indecision = f"Indecision of R, M-step 1 → {trace.layer.iterations}"
+if trace.kind == "class":  # a layer's convolutional shares are one position's, beside which those of others compete
+    said[indecision] = f"{100 * summary.entropy[0]:.1f} → {100 * summary.entropy[-1]:.1f} %"
 layout.numbers(
     {
         "Most active" if trace.kind == "type" else "Predicted": f"{in_words(trace)} (a = {summary.activation:.2f})",
-        f"Spread σ of {trace.called(upper)}": f"{spread.deviation[0]:.2f} → {spread.deviation[-1]:.2f}",
-        f"Cost of {trace.called(upper)}": f"{spread.cost[0]:.2f} → {spread.cost[-1]:.2f}".replace("-", "−"),
-        # Of a convolutional layer these are one position's shares, beside which those of others compete.
-        **({} if trace.kind == "type" else said),
+        **said,
     },
     {indecision: "The entropy of how a capsule is shared out, of its maximum: 100 % evenly, 0 % all to one class."},
 )

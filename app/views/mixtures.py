@@ -26,10 +26,11 @@ def mixture() -> None:
     laid = mixtures.laid(current.choices)
     layout.headline("Mixtures of Gaussians", READINGS[laid.votes])
     title = "Points as votes" if laid.votes else "A mixture of Gaussians"
-    takeaway.offer("mixture", lambda: mixture_board(laid, title, dark=current.dark), title)
+    frame = current.choices.frame
+    takeaway.offer("mixture", lambda: mixture_board(laid, title, dark=current.dark).standing(frame=frame), title)
     show_mixture_board(
         laid,
-        frame=current.choices.frame,
+        frame=frame,
         dark=current.dark,
         key="mixture-board",
         on_laid=mixtures.left,

@@ -19,6 +19,7 @@ from capsviz.figures.errors import FigureError
 from capsviz.figures.reading import check
 from capsviz.letters import as_file
 from capsviz.reading import whole
+from capsviz.tracing.recorder import shorter
 from capsviz.tracing.trace import Trace
 
 _NO_CLASS = "{!r} is no class; give its number."
@@ -116,9 +117,13 @@ def trace_board(
         shown = routing_message(played, image=image, upper=upper, base=base, more=more, dark=dark, common=common)
         return Message({**shown.fields, "alt": describe(upper), "rounds": rounds}, shown.arrays)
 
+    def table() -> Mapping[str, ndarray]:
+        begun = base if base is None or longest is None else shorter(None, base, last.layer.iterations)
+        return routing_message(last, image=image, upper=chosen, base=begun, more=more).arrays
+
     message(chosen)  # what is wrong is said at once, not when somebody looks
     shared = frozenset((*common.fields, *common.arrays))
-    return Board("routing-board", title, message, len(last.classes), chosen, shared=shared)
+    return Board("routing-board", title, message, len(last.classes), chosen, shared=shared, table=table)
 
 
 def maps_board(maps: CapsuleMaps, title: str, *, dark: bool = False) -> Board:

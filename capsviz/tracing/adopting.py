@@ -81,7 +81,10 @@ def record(
     if inverse_temperature is not None:
         if not algorithm.tempered:
             raise AdoptError(f"{algorithm.title} has no λ; leave the inverse temperature out.")
-        config = replace(config, inverse_temperature=inverse_temperature)
+        try:
+            config = replace(config, inverse_temperature=inverse_temperature)
+        except ConfigError as error:
+            raise AdoptError(str(error)) from error
     owner = _owner(algorithm, config, lower, upper, dim, weights)
     with torch.no_grad(), torch.autocast(votes.device.type, enabled=False):
         found = algorithm.route(owner, DenseVotes(votes), presence, config, iterations=iterations, record=True)
@@ -309,7 +312,8 @@ def _owner(
     """What owns the weights that an algorithm has beside those of the votes: the given ones, all of them."""
     module = nn.Module()
     with own_numbers(0):
-        algorithm.add_weights(module, LayerSizes(lower, dim, upper, dim, torch.zeros(lower, 2)), config)
+        # Bare votes need no transform, which would be many times as large for lower capsules of many dimensions.
+        algorithm.add_weights(module, LayerSizes(lower, 1, upper, dim, torch.zeros(lower, 2)), config)
     saved = {name: value for name, value in module.state_dict().items() if name != "transform"}
     given = {} if weights is None else weights
     if not isinstance(given, Mapping) or saved.keys() != given.keys():

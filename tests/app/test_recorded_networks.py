@@ -15,8 +15,10 @@ from capsviz import Trace
 from capsviz.data import load, to_float
 from capsviz.tracing.trace_set_writer import record
 from tests.app.conftest import Visit
+from tests.app.page import test_takeaway as taking
 from tests.app.reading import board, boards, charts, messages
 from tests.app.sidebar.test_upload import PNG, upload
+from tests.known import known
 from tests.tracing.test_adopting import again
 
 ABSENT = "is not on this machine, so that only what was recorded can be shown"
@@ -68,6 +70,24 @@ def test_fewer_iterations_are_its_beginning_and_more_are_answered_by_a_sentence(
     assert [each.fields["most"] for each in boards(pair)] == [3, 3], "nor beside it"
     toy = visit("dynamic", source="recorded", recording="dr.safetensors", lab="toy")
     assert [each.fields["most"] for each in messages(toy) if "votes" in each.fields] == [3]
+
+
+def test_fewer_iterations_are_taken_away_as_they_are_shown(place: Path, visit: Visit):
+    app = visit("dynamic", source="recorded", recording="dr.safetensors", T=2)
+    taken = taking.recorded(taking.opened(app).code[0].value)
+    taking.assert_equal(taken, app.session_state["shown"].trace)
+    assert taken.layer.iterations == 2
+
+
+def test_a_network_runs_on_the_same_pixels_in_the_lines_as_on_the_page(place: Path, visit: Visit):
+    images = torch.rand(1, 1, 28, 28, generator=torch.Generator().manual_seed(0))
+    held = Trace.open(place / "dr.safetensors")
+    votes = known(held.layer.votes)[:1]
+    capsviz.record(images, votes, "dr").save(place / "between.safetensors")
+    app = visit("em", model="digits-em", source="recorded", recording="between.safetensors")
+    shown = app.session_state["shown"].trace
+    assert shown.name == "digits-em" and not torch.equal(shown.images, images)
+    taking.assert_equal(taking.recorded(taking.opened(app).code[0].value), shown)
 
 
 @pytest.mark.parametrize("wanted", [1, 7])
@@ -136,6 +156,16 @@ def test_without_votes_the_board_says_so_and_the_other_pictures_stand(place: Pat
     assert any("holds no votes" in error.value for error in app.error)
     whole = visit("dynamic", source="recorded", recording="dr.safetensors", details=1)
     assert not whole.error and charts(app).keys() == charts(whole).keys() - {"flow"}
+    assert any("Source" in caption.value for caption in app.caption), "the page goes on to its end"
+
+
+def test_without_votes_and_variances_em_says_so_once(place: Path, visit: Visit):
+    em = Trace.open(place / "em.safetensors")
+    shares, given = em.layer["responsibilities"], {"activations": em.layer["activations"], "images": em.images}
+    Trace.from_steps("em", shares, em.layer.poses, **given).save(place / "few.safetensors")
+    app = visit("em", source="recorded", recording="few.safetensors", details=1)
+    assert len(app.error) == 1 and "holds no votes" in app.error[0].value
+    assert [metric.label for metric in app.metric] == ["Predicted", "Indecision of R, M-step 1 → 3"]
     assert any("Source" in caption.value for caption in app.caption), "the page goes on to its end"
 
 

@@ -17,12 +17,16 @@ import torch
 from PIL import Image
 
 import capsviz
+from capsviz import Intervention
 from capsviz.boards import board_csv, board_page, coefficient_maps, drawn_weights, maps_board, trace_board
+from capsviz.boards import page as pages
 from capsviz.boards import routing as routing_board
 from capsviz.boards.message import unpack
+from capsviz.boards.page import holds_all
 from capsviz.data import load, to_float
 from capsviz.figures import FigureError
 from capsviz.network import CapsNet, preset
+from capsviz.tracing.intervention import UNTOUCHED
 from tests.figures.conftest import record
 from tests.programs import command, refused
 
@@ -55,6 +59,26 @@ def test_a_board_that_holds_more_iterations_than_its_trace_begins_with_those_of_
     for name, array in whole.arrays.items():  # the plane of the votes is that of the longer one
         np.testing.assert_array_equal(shown.arrays[name], array)
     assert trace_board(short).message(0).fields["rounds"] is None
+
+
+def test_a_table_has_the_iterations_that_the_board_begins_with():
+    model, images = capsviz.load("digits-dr"), to_float(load("digits", "test").images[:1])
+    muted = Intervention(muted=(3,))
+    (short, touched), (long, long_base) = (
+        [capsviz.trace(model, images, iterations=count, intervention=each) for each in (UNTOUCHED, muted)]
+        for count in (3, 10)
+    )
+    table = board_csv(trace_board(touched, longest=long_base, base=long, upper=4))
+    assert table == board_csv(trace_board(touched, base=short, upper=4)) and "base_shares" in table
+    assert table.count("\nlengths,") == 3 * 10
+
+
+def test_of_many_classes_a_page_has_one(dr, monkeypatch: pytest.MonkeyPatch):
+    board = trace_board(dr, upper=7)
+    assert holds_all(board) and len(content(board_page(board))["messages"]) == 10
+    monkeypatch.setattr(pages, "MOST", 9 * len(board.packed(7, without=board.shared)))
+    [alone] = content(board_page(board))["messages"]
+    assert not holds_all(board) and unpack(base64.b64decode(alone)).fields["upper"] == 7
 
 
 @pytest.mark.parametrize("routing", ["dr", "em", "attention"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -18,6 +18,7 @@ from capsviz.figures.errors import FigureError
 from capsviz.network import CapsNet, preset
 from capsviz.network.config import ConfigError, Window
 from capsviz.routing import ALGORITHMS, InverseTemperature, squash
+from capsviz.routing.algorithm import Algorithm
 from capsviz.routing.squash import unsquash
 from capsviz.tracing.adopting import AdoptError, same_votes
 from capsviz.tracing.intervention import Intervention
@@ -157,6 +158,28 @@ def test_em_takes_the_lambda_of_the_network_that_cast_the_votes():
     torch.testing.assert_close(found.activations, wanted.activations, rtol=1e-4, atol=1e-5)
     plain = capsviz.record(images, known(theirs.layer.votes), "em", **given)
     torch.testing.assert_close(plain.activations, theirs.activations, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.usefixtures("unchecked_types")
+def test_an_inverse_temperature_that_means_nothing_is_refused_as_all_else_is():
+    betas, wrong = {"beta_u": torch.zeros(3), "beta_a": torch.zeros(3)}, cast("InverseTemperature", 2.0)
+    with pytest.raises(AdoptError, match="inverse"):
+        capsviz.record(None, torch.rand(1, 4, 3, 2), "em", weights=betas, inverse_temperature=wrong)
+
+
+def test_no_more_is_held_than_the_votes(monkeypatch: pytest.MonkeyPatch):
+    """A transform from as many dimensions as the votes have would be as many times their size."""
+    held = []
+    real = Algorithm.add_weights
+
+    def seen(algorithm: Algorithm, owner: Any, *given: Any) -> None:
+        real(algorithm, owner, *given)
+        held.append(owner)
+
+    monkeypatch.setattr(Algorithm, "add_weights", seen)
+    votes = torch.rand(1, 8, 3, 64)
+    capsviz.record(None, votes, "dr")
+    assert [owner.transform.numel() for owner in held] == [votes.numel()]
 
 
 @pytest.mark.parametrize("start", [0.0, 2.0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import partial
 from typing import Any
@@ -24,6 +25,8 @@ from capsviz.routing.dynamic import dynamic_routing
 from capsviz.tracing.trace import Trace
 from tests.app import pictures
 from tests.app.conftest import Visit
+from tests.app.reading import board as on_page
+from tests.programs import printed
 
 OPENED = re.compile(r'capsviz\.Trace\.open\("([^"]+)"\)\.images')
 DRAWN = [linked_picture.written(torch.full((1, 28, 28), 9 * each, dtype=torch.uint8).tril()) for each in (7, 20)]
@@ -79,15 +82,45 @@ def test_either_of_two_boards_can_be_taken_away(visit: Visit, second: str, calle
     [
         ("dynamic", {"image": 8, "frame": 6, "capsule": 40, "3d": "0.6,0.35", "zoom": 2}),
         ("discriminative", {"model": "digits-l2", "part": "ascent", "steps": 20, "frame": 5, "capsule": 40}),
+        ("mixtures", {"frame": 3}),
     ],
 )
 def test_a_board_is_taken_away_as_it_stands(visit: Visit, page: str, link: dict[str, Any]):
     app = visit(page, **{"model": "digits-dr", **link})
     boards = [made() for _, made in app.session_state["shown"].pictures.values() if not isinstance(made, Figure)]
-    [board] = [each for each in boards if isinstance(each, Board) and each.kind in ("routing-board", "capsule-maps")]
+    kinds = ("routing-board", "capsule-maps", "mixture")
+    [board] = [each for each in boards if isinstance(each, Board) and each.kind in kinds]
     fields = unpack(board.packed(board.upper)).fields
-    assert (fields["frame"], fields["capsule"]) == (link["frame"], 40)
+    assert (fields["frame"], fields["capsule"]) == (link["frame"], link.get("capsule"))
     assert page != "dynamic" or (fields["looked"]["turned"], fields["looked"]["zoom"]) == ([0.6, 0.35], 2)
+
+
+def test_capsules_of_a_window_have_the_same_numbers_in_the_file_as_on_the_page(visit: Visit):
+    app = visit("em", model="digits-matrix", layer=0, position=1)
+    made = app.session_state["shown"].pictures["board"][1]()
+    below = unpack(made.packed(made.upper)).fields["below"]
+    assert below == on_page(app).fields["below"] and below["numbers"] != list(range(len(below["numbers"])))
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "of_one"),
+    [
+        ("dynamic", {"model": "digits-dr"}, {"strip": True}),
+        ("compare", {"model": "digits-dr", "view": "confusions"}, {"strip": True, "confusions": False}),
+        ("results", {}, {"table-figure": False}),
+    ],
+)
+def test_a_figure_is_called_by_the_image_that_it_is_of_and_by_no_other(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, page: str, link: dict[str, Any], of_one: dict[str, bool]
+):
+    called: dict[str, str] = {}
+    monkeypatch.setattr(takeaway, "_figure", lambda figure, name, title, current: called.update({name: title}))
+    app = opened(visit(page, **link))
+    for at, key in enumerate([*app.session_state["shown"].pictures]):
+        app.selectbox(key="taken_key").select_index(at)
+        app = in_the_window(app, monkeypatch)
+        assert key not in of_one or ("test image" in called[f"capsviz-{key}"]) == of_one[key], called
+    assert of_one.keys() <= {name.removeprefix("capsviz-") for name in called}
 
 
 def test_the_walk_of_several_models_is_taken_away_as_it_stands(visit: Visit):
@@ -116,6 +149,15 @@ def test_the_network_comes_first_also_where_its_strip_is_drawn_after_the_board(v
 def test_the_lines_of_dynamic_routing_give_the_same_numbers(visit: Visit):
     code = opened(visit("dynamic", model="digits-dr", image=11, T=5)).code[0].value
     assert_equal(recorded(code), on_stage("digits-dr", 11, iterations=5))
+
+
+def test_the_lines_of_an_image_that_comes_along_run_where_nothing_else_was_imported(visit: Visit):
+    code = opened(visit("dynamic", model="mnist-dr-residual", image=2)).code[0].value
+    assert "exemplars" in code
+    pixels = browsing.image("mnist", "test", 2)[0].numpy().tobytes()
+    shown: Trace = resources.trace("mnist-dr-residual", pixels, iterations=3)
+    expected = shown.activations[0].tolist()
+    assert json.loads(printed(f"{code}\nprint(trace.activations[0].tolist())")) == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_lines_of_em_keep_the_chosen_temperature(visit: Visit):
