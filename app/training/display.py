@@ -16,7 +16,7 @@ from app.state.choices import Choices
 from app.training.trainings import CONFIGS, Progress, Training
 from capsviz import data
 from capsviz.data import DIGITS
-from capsviz.experiments.convergence import curve_points
+from capsviz.experiments.convergence import curve_points, pooled
 from capsviz.figures import couplings, discriminative, sankey
 from capsviz.figures.experiments import training_curve
 from capsviz.figures.objects import in_words
@@ -169,10 +169,11 @@ def curves(current: Scene, training: Training) -> None:
     """Validation error and loss by step, as far as they go."""
     routing, progress = training.config.routing, training.progress()
     errors, losses = curve_points(progress.lines)
+    losses = pooled(losses, [step for step, _ in errors]) or losses
     one, two = st.columns(2)
     for column, key, quantity, points, said in (
         (one, "errors", "validation error, %", errors, "By step: of the images held out."),
-        (two, "losses", "loss on the classes", losses, "By step: the mean over the training images."),
+        (two, "losses", "loss on the classes", losses, "By step: the mean over those since the point before."),
     ):
         if points:
             with column:

@@ -20,10 +20,10 @@ def difference(
     """How far two models are apart on each image.
 
     by "mse" or "ssim": the amount by which their figures differ; "drawings": the mean squared difference between what
-    they draw, for which `artists` are the two models that draw. Raises CompareError where the records are of different
-    data sets, PredictionsError where nothing was drawn.
+    they draw, for which `artists` are the two models that draw. Raises CompareError where the records are of other
+    images, PredictionsError where nothing was drawn.
     """
-    if (first.data, len(first)) != (second.data, len(second)):
+    if first.data != second.data or not first.same_images(second):
         raise CompareError(f"{first.name} and {second.name} were measured on different images; choose one data set.")
     if by == "drawings":
         if artists is None:
@@ -41,13 +41,13 @@ def contested(records: Sequence[Predictions], among: Sequence[int] | None = None
     """Which image the models disagree about most; None where all name the same classes on each.
 
     That with the most answers; of these the one whose commonest answer has the fewest models; of these the first.
-    among: the images that count, all unless given. Raises CompareError where the records are of different data sets,
-    or lack one of these.
+    among: the images that count, all unless given. Raises CompareError where the records are of other images, or lack
+    one of these.
     """
     if not records:
         raise CompareError("There is no record to compare; give some.")
     first = records[0]
-    if any((record.data, len(record)) != (first.data, len(first)) for record in records):
+    if any(record.data != first.data or not record.same_images(first) for record in records):
         raise CompareError(f"{first.name} and others were measured on different images; choose one data set.")
     named = torch.stack([record.named().sort(dim=1).values for record in records])
     if among is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -146,7 +146,7 @@ def _iterations() -> Report:
         "iterations",
         "Iterations",
         "How many routing iterations does it take?",
-        (*(iterations.sentences(trained, shipped) if result or shipped else ()), *left),
+        (*(iterations.sentences(trained, shipped) if result or shipped else ()), *_not_again(left)),
         iterations.markdown(result) if result else "",
         sweep.conditions(result),
         "capsviz experiment iterations --seeds 3",
@@ -165,27 +165,34 @@ def _sparsity() -> Report:
         "Yang, Li & Yu 2021, equations 14 and 15",
     )()
     shipped, left = _of_present_weights(sparsity.SHIPPED)
-    return replace(made, sentences=(*made.sentences, *sparsity.of_shipped(shipped), *left))
+    return replace(made, sentences=(*made.sentences, *sparsity.of_shipped(shipped), *_not_again(left)))
 
 
 def _multi() -> Report:
     result, left = _of_present_weights(multi.NAME)
-    found = multi.rows(result)
+    found, drawn = multi.rows(result), pairs.read()
+    if drawn is not None:
+        drawn = replace(drawn, drawn=tuple(one for one in drawn.drawn if one.by.name not in left))
     return Report(
         "multi-mnist",
         "MultiMNIST",
         "Can the networks read two digits over one another?",
-        (*multi.sentences(found), *left),
+        (*multi.sentences(found), *_not_again(left)),
         multi.markdown(found) if found else "",
         f"Two digits, {written(MULTI_MNIST.image[1:])}; wrong unless both are named; one model each{_where(result)}",
         "capsviz experiment multi-mnist --runs runs",
         "Yang, Li & Yu 2021, section IV; Sabour, Frosst & Hinton 2017, section 6",
-        {"rows": found, "drawn": pairs.read()} if found else None,
+        {"rows": found, "drawn": drawn if drawn and drawn.drawn else None} if found else None,
     )
 
 
+def _not_again(left: Sequence[str]) -> tuple[str, ...]:
+    """A sentence that names the models that are left out; none where none is."""
+    return (f"Not measured again since their weights changed: {', '.join(left)}.",) if left else ()
+
+
 def _of_present_weights(name: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
-    """A result without the rows of models that have other weights by now, and a sentence that names these."""
+    """A result without the rows of models that have other weights by now, and the names of these."""
     result, present = results.read(name), zoo.models() | zoo.at_steps()
     if result is None:
         return None, ()
@@ -193,12 +200,9 @@ def _of_present_weights(name: str) -> tuple[dict[str, Any] | None, tuple[str, ..
     def stays(row: dict[str, Any]) -> bool:
         return "sha256" not in row or row["model"] not in present or row["sha256"] == present[row["model"]].sha256
 
-    left = dict.fromkeys(row["model"] for row in result["rows"] if not stays(row))
-    if not left:
-        return result, ()
+    left = tuple(dict.fromkeys(row["model"] for row in result["rows"] if not stays(row)))
     rows = [row for row in result["rows"] if stays(row)]
-    said = f"Not measured again since their weights changed: {', '.join(left)}."
-    return ({**result, "rows": rows} if rows else None), (said,)
+    return ({**result, "rows": rows} if rows or not left else None), left
 
 
 def _where(result: dict[str, Any] | None) -> str:
@@ -231,7 +235,7 @@ def _of_file(
             experiment.NAME,
             title,
             question,
-            (*(experiment.sentences(result) if result else ()), *left),
+            (*(experiment.sentences(result) if result else ()), *_not_again(left)),
             experiment.markdown(result) if result else "",
             conditions(result),
             f"capsviz experiment {experiment.NAME} {options}".rstrip(),

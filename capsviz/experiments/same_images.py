@@ -13,7 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import combinations
 from operator import attrgetter
 
 from capsviz import zoo
@@ -68,9 +68,14 @@ class Pair:
 
     @property
     def reach(self) -> float:
-        """How far chance may move the difference either way: 1.96 standard errors of it on the same images."""
-        alone, apart = self.first_alone + self.second_alone, self.second_alone - self.first_alone
-        count = self.first.count
+        """How far chance may move the difference either way: 1.96 standard errors of it on the same images.
+
+        Of this pair alone, and with half an image more in each cell, without which two models that err on the same
+        images would be beyond chance. Agresti & Min 2005, *Simple improved confidence intervals for comparing matched
+        proportions*.
+        """
+        alone, apart = self.first_alone + self.second_alone + 1, self.second_alone - self.first_alone
+        count = self.first.count + 2
         return 100 * CHANCE * math.sqrt(alone - apart**2 / count) / count
 
     def turned(self) -> Pair:
@@ -141,13 +146,19 @@ def records() -> tuple[list[tuple[zoo.Entry, Predictions]], list[str]]:
 
 
 def compared(found: Sequence[tuple[zoo.Entry, Predictions]]) -> list[Compared]:
-    """Every data set of which at least two models have a record of as many images."""
+    """Every data set of whose same test images at least two models have a record, more than once where these differ."""
     sets, methods = [*DATASETS, *sorted({entry.data for entry, _ in found} - DATASETS.keys())], list(METHODS)
     ordered = sorted(
         found,
         key=lambda one: (sets.index(one[0].data), len(one[1]), methods.index(one[0].routing), one[0].name),
     )
-    groups = [list(group) for _, group in groupby(ordered, key=lambda one: (one[0].data, len(one[1])))]
+    groups: list[list[tuple[zoo.Entry, Predictions]]] = []
+    for entry, record in ordered:
+        own = (each for each in groups if each[0][0].data == entry.data and each[0][1].same_images(record))
+        group = next(own, None)
+        if group is None:
+            groups.append(group := [])
+        group.append((entry, record))
     return [_compared(group) for group in groups if len(group) > 1]
 
 
@@ -166,6 +177,12 @@ def _compared(group: Sequence[tuple[zoo.Entry, Predictions]]) -> Compared:
 def markdown(found: Sequence[Compared]) -> str:
     """A table of each data set: images that a row's model alone reads rightly, and those that a column's alone does."""
     return "\n\n".join(map(_table, found))
+
+
+def titles(found: Sequence[Compared]) -> list[str]:
+    """What each is called: its data set, and how many images where it is there several times."""
+    times = Counter(each.data for each in found)
+    return [title_of(each.data) + f", {each.count:,} images" * (times[each.data] > 1) for each in found]
 
 
 def _table(found: Compared) -> str:
@@ -194,22 +211,25 @@ def sentences(found: Sequence[Compared], missing: Sequence[str]) -> list[str]:
     apart = sum(pair.apart for pair in pairs)
     return [
         f"Of {len(pairs)} pairs of models that read the same test images {apart} differ by more than chance.",
-        *(f"{title_of(each.data)}: {_said(each)}." for each in found),
+        *(f"{title}: {_said(each)}." for title, each in zip(titles(found), found, strict=True)),
         "In a cell the images that the row's model alone reads rightly, and those that the column's alone does: bold "
-        f"where McNemar's exact test has p < {LEVEL:g}, corrected for all pairs of the data set (Holm 1979). One "
-        "training of each: how far another seed moves a model stands in Table II.",
+        f"where McNemar's exact test has p < {LEVEL:g}, corrected for all pairs of the data set (Holm 1979); a bar "
+        "in the figure is that of its pair alone. One training of each: how far another seed moves a model stands in "
+        "Table II.",
         *([f"Not measured image by image with their present weights: {listed(missing)}."] if missing else []),
     ]
 
 
 def _said(found: Compared) -> str:
     """Who errs alike, and who errs more than the first of these."""
-    best, *others = sorted(found.models, key=lambda one: one.error)
+    least = min(one.error for one in found.models)
+    best, *as_good = [one for one in found.models if one.error == least]
+    others = sorted((one for one in found.models if one.error > least), key=lambda one: one.error)
     mine = [pair for pair in found.pairs if best in (pair.first, pair.second)]
     beside = {one.called: pair for pair in mine for one in (pair.first, pair.second)}
     worse = [one.called for one in others if beside[one.called].apart]
     alike = [one.called for one in others if not beside[one.called].apart]
     more = f"{listed(worse)} err{'s' * (len(worse) == 1)} more" if worse else ""
-    if not alike:
-        return f"{best.called} errs least, {more}"
-    return f"{best.called} errs least, {listed(alike)} no more than chance explains{', ' * bool(more)}{more}"
+    first = f"{listed([best.called, *(one.called for one in as_good)])} err{'s' * (not as_good)} least"
+    chance = f"{listed(alike)} no more than chance explains" if alike else ""
+    return ", ".join(filter(None, (first, chance, more)))

@@ -9,12 +9,13 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from capsviz import zoo
 from capsviz.data import DATASETS, MNIST
 from capsviz.experiments import chance, seeds
 from capsviz.experiments.seed_means import SeedMean
-from capsviz.network import MATRIX_PRESETS, METHODS, PRESETS
+from capsviz.network import MATRIX_PRESETS, METHODS, PRESETS, CapsNetConfig
 from capsviz.routing import ASCENDING
 from capsviz.routing.dynamic import DYNAMIC
 
@@ -54,6 +55,8 @@ RATE = "0.001"
 
 MOVED = {"--rotate": "turned", "--scale": "scaled", "--shear": "sheared"}
 """What augmentation did with an image."""
+OWN = ("paper", "residual")
+"""The presets of the blocks; others stand there too, with what is otherwise."""
 LEARNED = {"--gamma": "γ", "--regularisation": "λ", "--coefficient-start": "b from"}
 """What the routing was trained with, where that was not its usual."""
 
@@ -234,7 +237,7 @@ def _differences(preset: str, routing: str, command: str) -> str:
     found += ["weights averaged over steps"] if given("--average") else []
     found += [f"{what} {given(option)}" for option, what in LEARNED.items() if given(option)]
     found += ["proximal steps"] if "--proximal" in words else []
-    found += _through(preset, routing, given("--through"))
+    found += _iterations(preset, routing, given)
     return ", ".join(part for part in found if part)
 
 
@@ -247,11 +250,21 @@ def _pace(given: Callable[[str], str], routing: str, papers: int) -> list[str]:
     return [*found, *([f"learning rate {rate}"] if rate != RATE else [])]
 
 
-def _through(preset: str, routing: str, given: str) -> list[str]:
-    """Which iterations had gradients: Yang, Li & Yu 2021 leave it open, who came to EM and attention took all."""
+def _iterations(preset: str, routing: str, given: Callable[[str], str]) -> list[str]:
+    """How many there were, and which had gradients.
+
+    The first where it is not the preset's number. Yang, Li & Yu 2021 leave the second open, who came to EM and
+    attention took all.
+    """
     if not METHODS[routing].iterates:
         return []
-    through = given or (PRESETS | MATRIX_PRESETS).get(preset, {}).get("through", "last")
+    usual = (PRESETS | MATRIX_PRESETS).get(preset, {})
+    times, own = given("--iterations"), usual.get("iterations", CapsNetConfig.iterations)
+    return [*([f"T = {times}"] if times and int(times) != own else []), *_through(routing, given, usual)]
+
+
+def _through(routing: str, given: Callable[[str], str], usual: Mapping[str, Any]) -> list[str]:
+    through = given("--through") or usual.get("through", "last")
     if routing in SEED:
         return ["gradients through all iterations"] if through == "all" else []
     return ["gradients through the last iteration alone"] if through == "last" else []
@@ -310,13 +323,20 @@ def sentences(table: list[TableRow]) -> list[str]:
 
 def _verdicts(table: list[TableRow]) -> str:
     """ "of 6 figures 2 are lower by more than chance, 4 equal within it, 0 higher"."""
-    found = [line.verdict for line in table if line.verdict is not None]
+    found = [line.verdict for line in one_each(table) if line.verdict is not None]
     lower, equal, higher = (found.count(each) for each in (-1, 0, 1))
     return f"of {len(found)} figures {lower} are lower by more than chance, {equal} equal within it, {higher} higher"
 
 
+def one_each(table: list[TableRow]) -> list[TableRow]:
+    """Of the lines of a block one for each of the paper's figures: that of the block's own preset before others."""
+    ordered = sorted(table, key=lambda line: line.preset not in OWN)
+    found = {(line.data, line.method): line for line in reversed(ordered)}
+    return [line for line in table if found[line.data, line.method] is line]
+
+
 def _sentence(table: list[TableRow]) -> str:
-    trained = [line for line in table if line.difference is not None]
+    trained = [line for line in one_each(table) if line.difference is not None]
     missing = sum(line.paper is not None and line.ours is None for line in table)
     absent = f"; {missing} of the paper's figures have no training yet" if missing else ""
     if not trained:

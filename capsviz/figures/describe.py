@@ -7,6 +7,7 @@ from plotly.graph_objects import Figure
 
 from capsviz.figures.errors import FigureError
 from capsviz.figures.reading import check
+from capsviz.routing.squash import NOTHING
 from capsviz.tracing.trace import Trace
 
 
@@ -29,6 +30,11 @@ def remember(figure: Figure, text: str) -> Figure:
     return figure
 
 
+def active(trace: Trace, image: int) -> bool:
+    """Whether any class capsule is: where nothing votes, none is."""
+    return float(trace.activations[image].max()) > NOTHING
+
+
 def iterations(count: int) -> str:
     """ "1 iteration", "3 iterations"."""
     return f"{count} iteration" + ("s" if count != 1 else "")
@@ -41,8 +47,14 @@ def _describe_trace(trace: Trace, image: int) -> str:
     below = "primary" if trace.layers[0].lower_grid == trace.grid else "lower"
     lengths = trace.activations[image]
     order = torch.argsort(lengths, descending=True).tolist()
-    best = order[0]
-    runner = f", ahead of {trace.classes[order[1]]} with {lengths[order[1]]:.2f}" if len(order) > 1 else ""
+    named = trace.named[image].tolist()
+    rest = [upper for upper in order if upper not in named]
+    runner = f", ahead of {trace.classes[rest[0]]} with {lengths[rest[0]]:.2f}" if rest else ""
+    names = " and ".join(trace.classes[upper] for upper in named)
+    strengths = " and ".join(f"{lengths[upper]:.2f}" for upper in named)
+    read = "read as no class"
+    if active(trace, image):
+        read = f"read as {names} with {algorithm.strength.word} {strengths}{runner}"
     pace = f" in {iterations(trace.layer.iterations)}" if algorithm.iterates else " in one pass"
     between = len(trace.layers) - 1
     seen = f"image {image}" if len(trace.activations) > 1 else "the image"
@@ -50,5 +62,5 @@ def _describe_trace(trace: Trace, image: int) -> str:
     return (
         f"{algorithm.title} joins {rows * columns * types:,} {below} capsules ({rows} × {columns} positions, "
         f"{types} types) to {len(trace.classes)} {'classes' if trace.kind == 'class' else 'types'}{through}{pace}; "
-        f"{seen} is read as {trace.classes[best]} with {algorithm.strength.word} {lengths[best]:.2f}{runner}."
+        f"{seen} is {read}."
     )

@@ -69,7 +69,7 @@ def distribution_violins(
         figure, {name: (marked[name], literal(name)) for name in sets if marked and name in marked}, quantity, mark, pen
     )
     figure.update_yaxes(type="category", categoryarray=literals(sets)[::-1], categoryorder="array", automargin=True)
-    return _finished(figure, sets, quantity, dark, height=90 + 92 * len(sets))
+    return _finished(figure, sets, marked, quantity, dark, height=90 + 92 * len(sets))
 
 
 def distribution_steps(
@@ -108,7 +108,7 @@ def distribution_steps(
     }
     _mark(figure, points, quantity, mark, pen)
     figure.update_yaxes(title={"text": "share of the test images", "standoff": 6}, range=[0, 101], ticksuffix=" %")
-    return _finished(figure, sets, quantity, dark, height=460)
+    return _finished(figure, sets, marked, quantity, dark, height=460)
 
 
 def _checked(values: Values) -> dict[str, ndarray]:
@@ -137,12 +137,21 @@ def _mark(figure: Figure, points: Mapping[str, tuple[Any, ...]], quantity: str, 
     )
 
 
-def _finished(figure: Figure, sets: Mapping[str, ndarray], quantity: str, dark: bool, *, height: int) -> Figure:
-    low, high = (np.array([getattr(np, edge)(column) for column in sets.values()]) for edge in ("min", "max"))
-    reach = float(high.max() - low.min()) or 1.0
+def _finished(
+    figure: Figure,
+    sets: Mapping[str, ndarray],
+    marked: Mapping[str, float] | None,
+    quantity: str,
+    dark: bool,
+    *,
+    height: int,
+) -> Figure:
+    seen = np.concatenate([*sets.values(), [value for name, value in (marked or {}).items() if name in sets]])
+    low, high = float(seen.min()), float(seen.max())
+    reach = high - low or 1.0
     figure.update_xaxes(
         title={"text": quantity, "standoff": 6},
-        range=[float(low.min()) - 0.02 * reach, float(high.max()) + 0.02 * reach],
+        range=[low - 0.02 * reach, high + 0.02 * reach],
         tickfont={"size": TICK},
         zeroline=False,
     )

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.graph_objects import Figure
 
-from capsviz.figures.describe import describe, remember
+from capsviz.figures.describe import active, describe, remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.geometry import Geometry
 from capsviz.figures.objects import drawn_in_colours, in_words
@@ -78,9 +78,11 @@ def network_strip(trace: Trace, *, image: int = 0, highlight: Part | None = "rou
         layout |= image_axes(4, _SPANS[end], (_LOW, _HIGH))
     if highlight and (trace.reconstruction is not None or highlight != "reconstruction"):
         layout["shapes"] = [_frame(_SPANS[highlight], dark)]
-    named = trace.named[image].tolist()
-    most = " and ".join(f"{float(trace.activations[image, upper]):.2f}" for upper in named)
-    longest = f"{in_words(trace, image)} {'is' if len(named) == 1 else 'are'} the strongest with {symbol} = {most}"
+    longest = "no class is active"
+    if active(trace, image):
+        named = trace.named[image].tolist()
+        most = " and ".join(f"{float(trace.activations[image, upper]):.2f}" for upper in named)
+        longest = f"{in_words(trace, image)} {'is' if len(named) == 1 else 'are'} the strongest with {symbol} = {most}"
     text = f"The network from image to {end}: {longest}. "
     return remember(style(Figure(data, layout), dark=dark, height=190), text + describe(trace, image=image))
 

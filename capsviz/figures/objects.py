@@ -13,13 +13,12 @@ from plotly.graph_objects import Figure
 from torch import Tensor
 
 from capsviz.analysis.metrics import contributions
-from capsviz.figures.describe import remember
+from capsviz.figures.describe import active, remember
 from capsviz.figures.errors import FigureError
 from capsviz.figures.picture import image_axes, in_colours, numbers, on, picture, rounded
 from capsviz.figures.reading import check, geometry, steps
 from capsviz.figures.text import literal
 from capsviz.figures.theme import TEXT, TICK, Span, caption, class_inks, colourbar, diverging, style
-from capsviz.routing.squash import NOTHING
 from capsviz.tracing.trace import Trace
 
 
@@ -45,7 +44,7 @@ def inked(
 
 def in_words(trace: Trace, image: int = 0) -> str:
     """ "7", or “7 and 2”: the classes that the network names; where no class capsule is active, none."""
-    if float(trace.activations[image].max()) <= NOTHING:
+    if not active(trace, image):
         return "none, all are 0"
     return " and ".join(trace.classes[upper] for upper in trace.named[image].tolist())
 

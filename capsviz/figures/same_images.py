@@ -9,9 +9,8 @@ from itertools import cycle
 import plotly.graph_objects as go
 from plotly.graph_objects import Figure
 
-from capsviz.data import title_of
 from capsviz.errors import listed
-from capsviz.experiments.same_images import Compared, Read
+from capsviz.experiments.same_images import Compared, Read, titles
 from capsviz.figures.errors import FigureError
 from capsviz.figures.panels import finished
 from capsviz.figures.text import literal, literals
@@ -26,17 +25,18 @@ GAP = 1
 def beside_dynamic(found: Sequence[Compared], *, dark: bool = False) -> Figure:
     """Error of each model less that of dynamic routing on the same images, in points, on one scale for all data sets.
 
-    The bar is what chance alone may move it, 1.96 standard errors of the difference. Filled: McNemar's test sets the
-    two apart. Raises FigureError where no data set has dynamic routing beside others.
+    The bar is what chance alone may move it (`Pair.reach`). Filled: McNemar's test sets the two apart, corrected for
+    all pairs. Raises FigureError where no data set has dynamic routing beside others.
     """
-    held = {each.data: each.beside_reference() for each in found if each.beside_reference()}
+    held = [
+        (title, pairs) for title, each in zip(titles(found), found, strict=True) if (pairs := each.beside_reference())
+    ]
     if not held:
         raise FigureError("There is no model to hold to dynamic routing; measure both with `capsviz zoo measure`.")
-    lines = _lines([pair.first for pairs in held.values() for pair in pairs])
+    lines = _lines([pair.first for _, pairs in held for pair in pairs])
     taken = {called: iter(own) for called, own in lines.items()}
     figure, pen, said = Figure(), ink(dark), []
-    for (data, pairs), symbol in zip(held.items(), cycle(SYMBOLS), strict=False):
-        title = title_of(data)
+    for (title, pairs), symbol in zip(held, cycle(SYMBOLS), strict=False):
         figure.add_trace(
             go.Scatter(
                 x=[pair.difference for pair in pairs],

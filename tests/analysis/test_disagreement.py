@@ -43,6 +43,11 @@ def test_the_difference_between_drawings_needs_who_draws():
 def test_records_of_different_data_do_not_compare():
     with pytest.raises(CompareError, match="choose one data set"):
         difference(record(), record(data="mnist"), "mse")
+    others = replace(record(), labels=record().labels.roll(1))
+    assert not torch.equal(others.labels, record().labels)
+    for compare in (lambda one, two: difference(one, two, "mse"), lambda *both: contested(both)):
+        with pytest.raises(CompareError, match="choose one data set"):
+            compare(record(), others)
 
 
 def test_an_unknown_figure_is_answered_with_the_known_ones():

@@ -105,6 +105,19 @@ def test_rows_of_other_weights_are_left_out_of_a_report_which_names_their_models
     assert first.startswith("Not measured here yet") and last.endswith("digits-l2, digits-l1.")
 
 
+def test_what_a_network_drew_with_other_weights_is_left_out_as_its_row_is(monkeypatch):
+    monkeypatch.delenv("CAPSVIZ_RESULTS")
+    name, real = "multi-mnist-dr-residual", known(results.read(multi.NAME))
+    assert name in {one.by.name for one in reports.report("multi-mnist").measured["drawn"].drawn}
+    rows = [row | {"sha256": "0" * 64} if row["model"] == name else row for row in real["rows"]]
+    read = results.read
+    monkeypatch.setattr(results, "read", lambda name: real | {"rows": rows} if name == multi.NAME else read(name))
+    report = reports.report("multi-mnist")
+    assert report.sentences[-1].endswith(f"weights changed: {name}.")
+    drawn = {one.by.name for one in report.measured["drawn"].drawn}
+    assert drawn and name not in drawn
+
+
 def test_what_another_command_measures_meanwhile_stays(folder):
     def once(other: Callable[[], object]) -> Callable[[str], Any]:
         waiting = [other]
@@ -643,6 +656,9 @@ def test_batches_blanked_squares_and_gradients_through_all_iterations_stand_besi
         ),
         ("--data mnist --routing em --preset residual --batch 64", "gradients through the last iteration alone"),
         ("--data mnist --routing em --preset residual --through all", ""),
+        ("--data mnist --routing dr --preset paper --iterations 1", "T = 1"),
+        ("--data mnist --routing dr --preset paper --iterations 3", ""),
+        ("--data mnist --routing l2 --preset paper --iterations 1", ""),
         ("--data mnist --routing em --preset matrix-paper", "matrix-paper"),
         ("--data cifar10 --routing l1 --preset residual", "a decoder"),
         ("--data cifar10 --routing l1 --preset residual --no-decoder", ""),
@@ -666,6 +682,15 @@ def test_a_model_that_public_code_trained_has_its_row():
     command = "capsviz zoo adopt theirs.pth --layout laubonghaudoi --data mnist --iterations 3"
     entry = replace(zoo.models()["mnist-dr-residual"], command=command, note="", preset="laubonghaudoi")
     assert table2.differences(entry) == "laubonghaudoi"
+
+
+def test_each_of_the_papers_figures_counts_once_by_the_network_of_the_block():
+    [paper] = [line for line in table2.lines() if (line.data, line.method, line.preset) == ("mnist", "DR", "paper")]
+    quick = replace(paper, preset="compact", ours=SeedMean(2.0, 2.0, 2.0, 1))
+    alone = table2.sentences([paper])
+    assert "of 1 figures" in alone[0]
+    assert table2.sentences([quick, paper]) == table2.sentences([paper, quick]) == alone
+    assert "+1.66 points" in "".join(table2.sentences([quick])), "where there is none else"
 
 
 def test_a_network_without_capsules_stands_in_a_block_of_its_own(folder):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from capsviz.analysis.predictions import PredictionsError, recorded
+from capsviz import zoo
+from capsviz.analysis.predictions import Predictions, PredictionsError, recorded
 from capsviz.data import title_of
+from capsviz.errors import listed
 from capsviz.experiments import reports, same_images
 from capsviz.experiments.same_images import Compared, Pair, corrected, mcnemar
 from capsviz.figures import FigureError, describe
@@ -45,9 +49,44 @@ def test_a_pair_counts_what_each_record_says_image_by_image(found: list[Compared
         assert pair.first_alone == answers.count((True, False)) and pair.second_alone == answers.count((False, True))
         assert pair.difference == pytest.approx(first.error - second.error)
         apart = second.right.double() - first.right.double()
-        assert pair.reach == pytest.approx(196 * float(apart.std(correction=0)) / len(apart) ** 0.5)
+        assert pair.reach == pytest.approx(196 * float(apart.std(correction=0)) / len(apart) ** 0.5, rel=0.02)
         turned = pair.turned()
         assert (turned.first, turned.difference, turned.reach) == (pair.second, -pair.difference, pair.reach)
+
+
+def test_chance_may_part_two_models_that_err_on_the_same_images():
+    """With none of n images, 0.5 in each of the cells that differ of n + 2: a standard error of 1 / (n + 2)."""
+    one, other = (same_images.Read(called, zoo.entry("digits-dr"), 360, 0.28) for called in ("DR", "L2"))
+    assert Pair(one, other, 0, 0, 1.0).reach == pytest.approx(196 / 362)
+
+
+def first_of(record: Predictions, count: int) -> Predictions:
+    columns: dict[str, Any] = {name: values[:count] for name, values in record.columns().items()}
+    return replace(record, **columns)
+
+
+def other_images(record: Predictions) -> Predictions:
+    return replace(record, labels=record.labels.roll(1))
+
+
+def test_models_of_other_images_are_never_a_pair():
+    first, second, third = ((zoo.entry(name), recorded(name)) for name in ("digits-dr", "digits-l2", "digits-l1"))
+    assert len(same_images.compared([first, second])) == 1
+    assert same_images.compared([first, (second[0], other_images(second[1]))]) == []
+    fewer = [(entry, first_of(record, 300)) for entry, record in (first, third)]
+    both = same_images.compared([first, second, *fewer])
+    assert [each.count for each in both] == [300, 360]
+    said = same_images.sentences(both, [])
+    assert said[1].startswith("Digits, 300 images: ") and said[2].startswith("Digits, 360 images: ")
+    assert [trace.name for trace in beside_dynamic(both).data] == ["Digits, 300 images", "Digits, 360 images"]
+
+
+def test_of_models_that_err_as_often_none_is_named_alone(found: list[Compared]):
+    digits = of(found, "digits")
+    least = min(one.error for one in digits.models)
+    best = [one.called for one in digits.models if one.error == least]
+    assert len(best) > 1
+    assert f"Digits: {listed(best)} err least" in "\n".join(same_images.sentences(found, []))
 
 
 def test_models_of_a_data_set_are_told_apart_and_held_to_dr_by_their_own_encoder(found: list[Compared]):
@@ -74,13 +113,16 @@ def test_the_sentences_name_who_errs_alike_and_who_errs_more(found: list[Compare
     said = same_images.sentences(found, ["a", "b"])
     assert said[-1] == "Not measured image by image with their present weights: a and b."
     for each, sentence in zip(found, said[1:], strict=False):
-        best = min(each.models, key=lambda one: one.error)
+        first = min(one.error for one in each.models)
+        best, *ties = [one for one in each.models if one.error == first]
         mine = [pair for pair in each.pairs if best in (pair.first, pair.second)]
         others = [pair.second if pair.first is best else pair.first for pair in mine]
         apart = {other.called for other, pair in zip(others, mine, strict=True) if pair.apart}
         less, _, more = sentence.removesuffix(".").partition(" no more than chance explains")
-        assert less.startswith(f"{title_of(each.data)}: {best.called} errs least, ")
-        assert set(re.split(", | and ", less)[1:]) == {other.called for other in others} - apart
+        least, _, alike = less.partition(" errs least, " if not ties else " err least, ")
+        tied = [best.called, *(one.called for one in ties)]
+        assert least == f"{title_of(each.data)}: {listed(tied)}"
+        assert set(re.split(", | and ", alike)) == {other.called for other in others} - apart - {*tied}
         assert set(re.split(", | and ", re.sub(" errs? more$", "", more))[1:]) == apart
 
 

@@ -38,6 +38,15 @@ def test_a_cumulative_curve_rises_through_the_median():
         assert np.interp(float(VALUES[name].median()), x, y) == pytest.approx(50, abs=0.5)
 
 
+@pytest.mark.parametrize("draw", [distribution_violins, distribution_steps])
+def test_the_image_on_stage_is_on_the_axis_wherever_it_stands(draw):
+    """A drawing, or a digit turned far, may be worse than every image of the test set, or better."""
+    for mark in (3.0, -0.5):
+        figure = draw(VALUES, "MSE", colours=COLOURS, marked={"DR": mark}, mark="a drawing")
+        low, high = figure.layout.xaxis.range
+        assert low < min(mark, 0.0) and max(mark, 1.0) < high
+
+
 def test_of_few_images_each_has_its_step():
     [curve] = distribution_steps({"DR": torch.tensor([4.0, 1.0, 3.0, 2.0])}, "MSE", colours={}).data
     assert (list(curve.x), list(curve.y)) == ([1, 1, 2, 3, 4], [0, 25, 50, 75, 100])

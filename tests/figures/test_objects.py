@@ -10,6 +10,7 @@ import torch
 
 import capsviz
 from capsviz.analysis.metrics import contributions, held
+from capsviz.figures.describe import describe
 from capsviz.figures.errors import FigureError
 from capsviz.figures.network import network_strip
 from capsviz.figures.objects import drawn_in_colours, in_words, inked, objects_apart
@@ -127,6 +128,17 @@ def test_one_object_or_no_decoder_is_one_sentence(images: torch.Tensor):
         objects_apart(capsviz.trace(capsviz.load("digits-dr"), images))
     with pytest.raises(FigureError, match="decoder"):
         drawn_in_colours(replace(traced("digits-dr", images), reconstruction=None))
+
+
+def test_no_named_class_is_behind_another_in_words(images: torch.Tensor):
+    trace = traced("digits-dr", images)
+    first, second, third = trace.activations[1].argsort(descending=True).tolist()[:3]
+    strengths = [f"{trace.activations[1, at]:.2f}" for at in (first, second)]
+    said = f"is read as {first} and {second} with length {' and '.join(strengths)}, ahead of {third} with"
+    assert said in describe(trace, image=1)
+    silent = replace(trace, activations=torch.zeros_like(trace.activations))
+    assert describe(silent, image=1).endswith("image 1 is read as no class.")
+    assert "no class is active. " in describe(network_strip(silent, image=1))
 
 
 @pytest.mark.parametrize("routing", ["dr", "l2"])

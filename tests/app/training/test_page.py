@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
+from plotly.graph_objects import Figure
 from streamlit.testing.v1 import AppTest
 
+from app.page import layout
 from app.page.text import plain
 from app.scene import Scene
 from app.sources import images, linked_picture, trace_sets
@@ -26,6 +28,7 @@ from capsviz.routing import ALGORITHMS
 from capsviz.routing.discriminative import L2
 from capsviz.routing.dynamic import DYNAMIC
 from capsviz.routing.em import EM
+from capsviz.training.journal import read_lines
 from tests.app.conftest import Visit
 from tests.app.reading import board, charts, spoken
 from tests.app.training.test_trainings import FIRST, nothing_left, wait
@@ -106,6 +109,19 @@ def test_the_model_is_the_visitors_own_on_every_page(visit: Visit, serve: Serve)
     app.run()
     assert not app.exception and not app.error and board(app)
     assert "digits-dr.capsviz: tiny" in spoken(app)
+
+
+def test_what_few_images_gave_at_the_end_of_an_epoch_is_no_point_of_its_own(monkeypatch: pytest.MonkeyPatch):
+    """The 28th epoch of this one ended two steps before the next reading, which is of 64 images."""
+    lines = read_lines(zoo.folder() / zoo.entry("digits-em").curves)
+    drawn: dict[str, Figure] = {}
+    monkeypatch.setattr(layout, "show", lambda figure, key, *_, **__: drawn.update({key: figure}))
+    told = trainings.Progress(1230, 1230, None, lines)
+    training = SimpleNamespace(config=CONFIGS[EM.name], progress=lambda: told)
+    display.curves(cast("Scene", SimpleNamespace(dark=False)), cast("trainings.Training", training))
+    [curve] = drawn["training-losses"].data
+    alone = next(line["margin"] for line in lines if line["step"] == 1150)
+    assert alone < 0.002 < 0.01 < min(curve.y)
 
 
 def test_a_model_that_the_visitor_removed_stays_away(visit: Visit):
